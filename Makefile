@@ -1,0 +1,31 @@
+# What people and CI call. The work itself is in scripts/, so that it can be read and run without make.
+.DEFAULT_GOAL := help
+.PHONY: help run test check bench fuzz soak schema
+
+# Seconds that `make fuzz` runs for.
+S ?= 60
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+run: ## Decode the demo recording and count its kinds
+	cargo run -q -p tidings-cli -- frames check crates/protocol/tests/fixtures/demo.ndjson
+
+test: ## The whole suite, as CI runs it; installs what is missing
+	@scripts/test.sh
+
+check: ## The quick loop: format, lints, unit tests
+	@scripts/test.sh fmt clippy unit
+
+bench: ## Measure decoding against other ways to read the same frames
+	benches/decode/run.sh
+
+fuzz: ## Fuzz one target: make fuzz T=name S=seconds (60 unless told)
+	@test -n "$(T)" || { echo "error: no target given"; echo "hint: make fuzz T=name, one of the files in fuzz/fuzz_targets/"; exit 2; } >&2
+	fuzz/run.sh $(T) $(S)
+
+soak: ## Run for hours and look for leaks (nothing to soak yet)
+	@echo "There is nothing to soak yet: no part of Tidings runs for long"
+
+schema: ## Write schema/ anew from the types
+	@scripts/schema.sh
