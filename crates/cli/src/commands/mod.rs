@@ -1,0 +1,4 @@
+//! One module per command, laid out as the command line is.
+
+pub(crate) mod frames;
+pub(crate) mod schema;

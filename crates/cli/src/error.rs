@@ -1,0 +1,72 @@
+//! How a run ends: an exit code, and for errors a sentence and a hint.
+
+use std::fmt;
+use std::io;
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use crate::output::Output;
+
+/// How a command that could run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// All is well.
+    Fine,
+    /// What was checked is not fine.
+    NotFine,
+}
+
+/// A command that could not run.
+#[derive(Debug)]
+pub(crate) struct CannotRun {
+    /// Stable, for scripts.
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+    pub(crate) hint: &'static str,
+}
+
+impl fmt::Display for CannotRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for CannotRun {}
+
+/// Shows an error and turns the result into the exit code. A broken pipe is success: the reader had enough.
+pub(crate) fn finish(result: anyhow::Result<Exit>, json: bool, out: &mut Output) -> ExitCode {
+    let result = result.and_then(|exit| {
+        out.flush()?;
+        Ok(exit)
+    });
+    match result {
+        Ok(Exit::Fine) => ExitCode::SUCCESS,
+        Ok(Exit::NotFine) => ExitCode::from(1),
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            show(&error, json, out);
+            ExitCode::from(3)
+        }
+    }
+}
+
+fn show(error: &anyhow::Error, json: bool, out: &mut Output) {
+    let cannot = error.downcast_ref::<CannotRun>();
+    let (code, hint) = cannot.map_or(("failed", ""), |cannot| (cannot.code, cannot.hint));
+    let shown = if json {
+        let message = format!("{error:#}");
+        out.text(&format!("{}\n", json!({"error": {"code": code, "message": message, "hint": hint}})))
+            .and_then(|()| out.flush())
+    } else {
+        out.error(error, hint)
+    };
+    // Nobody is left to tell if even this cannot be written.
+    drop(shown);
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    })
+}

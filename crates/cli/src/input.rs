@@ -1,0 +1,70 @@
+//! Lines from files or standard input.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use tidings_protocol::ndjson::{Line, Splitter};
+
+use crate::error::CannotRun;
+
+/// Shows `each` line of each file in turn; `-`, or no file at all, is standard input.
+///
+/// `cap` is the longest line that is kept whole.
+pub(crate) fn each_line(
+    files: &[PathBuf],
+    cap: usize,
+    mut each: impl FnMut(&Path, usize, Line<'_>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let stdin = [PathBuf::from("-")];
+    for path in if files.is_empty() { &stdin[..] } else { files } {
+        let mut source = open(path)?;
+        let mut splitter = Splitter::new(cap);
+        let mut chunk = vec![0; 256 << 10];
+        let mut number = 0;
+        loop {
+            let read = match source.read(&mut chunk) {
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(unreadable(path, &error).into()),
+            };
+            splitter.push(&chunk[..read]);
+            while let Some(line) = splitter.next() {
+                number += 1;
+                each(path, number, line)?;
+            }
+            if read == 0 {
+                break;
+            }
+        }
+        if let Some(line) = splitter.finish() {
+            each(path, number + 1, line)?;
+        }
+    }
+    Ok(())
+}
+
+fn open(path: &Path) -> Result<Box<dyn Read>, CannotRun> {
+    if path == Path::new("-") {
+        return Ok(Box::new(io::stdin().lock()));
+    }
+    match fs_err::File::open(path) {
+        Ok(file) => Ok(Box::new(file)),
+        Err(error) => Err(unreadable(path, &error)),
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> CannotRun {
+    let (code, hint) = match error.kind() {
+        io::ErrorKind::NotFound => {
+            ("not_found", "give the path of a file of NDJSON lines, or `-` for standard input")
+        }
+        io::ErrorKind::IsADirectory => ("is_directory", "give a file, not a folder"),
+        io::ErrorKind::PermissionDenied => ("permission_denied", "check who may read the file"),
+        _ => ("unreadable", ""),
+    };
+    let message = match error.kind() {
+        io::ErrorKind::NotFound => format!("No such file: {}", path.display()),
+        _ => format!("Failed to read {}: {error}", path.display()),
+    };
+    CannotRun { code, message, hint }
+}

@@ -1,0 +1,67 @@
+//! The `tidings` program: the only crate that prints, exits or reads the environment.
+
+mod commands;
+mod error;
+mod input;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser, Subcommand};
+
+use crate::commands::{frames, schema};
+use crate::error::Exit;
+use crate::output::Output;
+
+/// Watch, approve and search every Claude Code session from any device.
+#[derive(Debug, Parser)]
+#[command(name = "tidings", version, after_help = EXAMPLES)]
+struct Cli {
+    /// When to use colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: output::Color,
+
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Decode, check and convert the lines a Claude Code process exchanges
+    #[command(subcommand)]
+    Frames(frames::FramesCommand),
+    /// Print the schema of the messages that Tidings itself sends
+    #[command(subcommand)]
+    Schema(schema::SchemaCommand),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  claude -p --verbose --output-format stream-json hello | tidings frames check
+  tidings frames check --json session.ndjson
+  tidings frames convert --to seed session.ndjson
+  tidings schema typescript > tidings.ts
+
+Exit codes: 0 fine, 1 what was checked is not fine, 2 wrong usage, 3 cannot run, 130 interrupted";
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let mut out = Output::new(cli.color);
+    let json =
+        matches!(&cli.command, Some(Command::Frames(frames::FramesCommand::Check(check))) if check.json);
+    let result = match &cli.command {
+        Some(Command::Frames(command)) => frames::run(command, &mut out),
+        Some(Command::Schema(command)) => schema::run(command).and_then(|text| {
+            out.text(&text)?;
+            Ok(Exit::Fine)
+        }),
+        None => summary(&mut out),
+    };
+    error::finish(result, json, &mut out)
+}
+
+/// What somebody sees who types `tidings` and nothing else.
+fn summary(out: &mut Output) -> anyhow::Result<Exit> {
+    out.text(&Cli::command().render_long_help().to_string())?;
+    Ok(Exit::Fine)
+}

@@ -1,0 +1,88 @@
+//! Data on stdout, talk on stderr.
+
+use std::fmt::Write as _;
+use std::io::{self, BufWriter, Write};
+
+use anstream::{AutoStream, ColorChoice};
+use clap::ValueEnum;
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless `NO_COLOR` is set
+    Auto,
+    Always,
+    Never,
+}
+
+/// Where a command writes.
+pub(crate) struct Output {
+    out: BufWriter<io::Stdout>,
+    color: ColorChoice,
+}
+
+pub(crate) const BOLD: &str = "\x1b[1m";
+pub(crate) const DIM: &str = "\x1b[2m";
+pub(crate) const RED: &str = "\x1b[31m";
+pub(crate) const YELLOW: &str = "\x1b[33m";
+pub(crate) const PLAIN: &str = "\x1b[0m";
+
+impl Output {
+    pub(crate) fn new(color: Color) -> Self {
+        let color = match color {
+            Color::Auto => ColorChoice::Auto,
+            Color::Always => ColorChoice::Always,
+            Color::Never => ColorChoice::Never,
+        };
+        Output { out: BufWriter::new(io::stdout()), color }
+    }
+
+    /// Data as it is.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.out.write_all(bytes)
+    }
+
+    /// Text for a person; colours are taken out where they do not belong.
+    pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
+        self.out.flush()?;
+        let mut stream = AutoStream::new(io::stdout().lock(), self.color);
+        stream.write_all(text.as_bytes())
+    }
+
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
+    /// A remark beside the data.
+    pub(crate) fn note(&self, text: &str) -> io::Result<()> {
+        let mut stream = AutoStream::new(io::stderr().lock(), self.color);
+        writeln!(stream, "{text}")
+    }
+
+    pub(crate) fn error(&self, error: &anyhow::Error, hint: &str) -> io::Result<()> {
+        let mut text = format!("{RED}error{PLAIN}: {error}");
+        for cause in error.chain().skip(1) {
+            // Writing into a String cannot fail.
+            let _ = write!(text, "\n  Caused by: {cause}");
+        }
+        if !hint.is_empty() {
+            let _ = write!(text, "\n\n{YELLOW}hint{PLAIN}: {hint}");
+        }
+        self.note(&text)
+    }
+}
+
+/// Text from agents, tools and files, made safe for a terminal: what could steer it is shown instead.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\t' => ' ',
+            c if c.is_control() => char::REPLACEMENT_CHARACTER,
+            // Marks that reorder what is shown.
+            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                char::REPLACEMENT_CHARACTER
+            }
+            c => c,
+        })
+        .collect()
+}

@@ -1,0 +1,92 @@
+use super::{EntryKind, EntryRef};
+use crate::frame::Span;
+
+/// Where the keys stand that a reader of whole folders asks for. Kept small: there is one per line.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Head {
+    pub(super) kind: EntryKind,
+    pub(super) repaired: bool,
+    pub(super) is_sidechain: bool,
+    pub(super) is_meta: bool,
+    pub(super) type_name: Span,
+    pub(super) subtype: Span,
+    pub(super) uuid: Span,
+    pub(super) parent_uuid: Span,
+    pub(super) logical_parent_uuid: Span,
+    pub(super) session_id: Span,
+    pub(super) timestamp: Span,
+    pub(super) agent_id: Span,
+    pub(super) request_id: Span,
+    pub(super) message: Span,
+    pub(super) cwd: Span,
+    pub(super) leaf_uuid: Span,
+}
+
+/// A head while its line is being scanned: flags are only spans so far.
+#[derive(Debug, Default)]
+pub(super) struct Noting {
+    head: Head,
+    is_sidechain: Span,
+    is_meta: Span,
+}
+
+impl Noting {
+    #[inline]
+    pub(super) fn note(&mut self, key: &str, span: Span) {
+        let head = &mut self.head;
+        match key {
+            "type" => head.type_name = span,
+            "uuid" => head.uuid = span,
+            "parentUuid" => head.parent_uuid = span,
+            "sessionId" => head.session_id = span,
+            "timestamp" => head.timestamp = span,
+            "message" => head.message = span,
+            "isSidechain" => self.is_sidechain = span,
+            "cwd" => head.cwd = span,
+            "agentId" => head.agent_id = span,
+            "requestId" => head.request_id = span,
+            "subtype" => head.subtype = span,
+            "isMeta" => self.is_meta = span,
+            "leafUuid" => head.leaf_uuid = span,
+            "logicalParentUuid" => head.logical_parent_uuid = span,
+            _ => {}
+        }
+    }
+
+    #[inline]
+    pub(super) fn finish(self, text: &str, repaired: bool) -> EntryRef<'_> {
+        let set = |span: Span| span.raw(text).is_some_and(|flag| flag.as_str() == "true");
+        let mut head = self.head;
+        head.repaired = repaired;
+        head.is_sidechain = set(self.is_sidechain);
+        head.is_meta = set(self.is_meta);
+        if let Some(name) = head.type_name.text(text) {
+            head.kind = EntryKind::of(&name.get());
+        }
+        EntryRef::from_parts(text, head)
+    }
+}
+
+impl Default for Head {
+    fn default() -> Self {
+        let none = Span::default();
+        Head {
+            kind: EntryKind::Unknown,
+            repaired: false,
+            is_sidechain: false,
+            is_meta: false,
+            type_name: none,
+            subtype: none,
+            uuid: none,
+            parent_uuid: none,
+            logical_parent_uuid: none,
+            session_id: none,
+            timestamp: none,
+            agent_id: none,
+            request_id: none,
+            message: none,
+            cwd: none,
+            leaf_uuid: none,
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What an entry says, whichever dialect it is in.
+
+use std::borrow::Cow;
+
+use super::{Dialect, EntryKind, EntryRef, Flags};
+use crate::ToolCall;
+use crate::json::{Raw, Reading, Text, Wire};
+use crate::messages::UsageInfo;
+use crate::view::{Block, Blocks, Said};
+
+/// What a tool gave back, in place.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ToolResult<'a> {
+    /// The call that this answers. Seed 001 has no such ids: there a result follows its call.
+    pub tool_use_id: Option<Cow<'a, str>>,
+    /// A string, a list of blocks or other JSON.
+    pub content: Option<Raw<'a>>,
+    /// Whether the tool failed.
+    pub is_error: bool,
+}
+
+impl<'a> EntryRef<'a> {
+    /// The API message of the entry, in one look; all empty where there is none.
+    pub fn said(&self) -> Said<'a> {
+        let mut said = Said { content: None, message_id: None, model: None, usage: None };
+        match self.message() {
+            Some(text) if text.text().is_some() => said.content = Some(text),
+            Some(message) => {
+                for (key, value) in message.members() {
+                    match &*key.get() {
+                        "content" => said.content = Some(value),
+                        "id" => said.message_id = value.text(),
+                        "model" => said.model = value.text(),
+                        "usage" => said.usage = Some(value),
+                        _ => {}
+                    }
+                }
+            }
+            None if self.kind() == EntryKind::System => said.content = self.get("content"),
+            None => {}
+        }
+        said
+    }
+
+    /// The blocks of the message; none for entries that say nothing. Plain text is one text block, so that also
+    /// the string that seed 001 has for a message is one.
+    pub fn content_blocks(&self) -> Blocks<'a> {
+        self.said().blocks()
+    }
+
+    /// The text blocks as one string, or the text of a summary.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        if self.kind() == EntryKind::Summary
+            && let Some(text) = self.get("summary").and_then(Raw::text)
+        {
+            text.push_to(&mut out);
+        }
+        for block in self.content_blocks() {
+            if let Block::Text(text) = block {
+                text.push_to(&mut out);
+            }
+        }
+        out
+    }
+
+    /// The tools that an assistant entry calls. A call of seed 001 has no id of its own and takes the entry's.
+    pub fn tool_calls(&self) -> Vec<ToolCall<'a>> {
+        if self.kind() != EntryKind::Assistant {
+            return Vec::new();
+        }
+        if let Some(name) = self.get("toolName").and_then(Raw::text) {
+            return vec![ToolCall {
+                id: self.uuid().unwrap_or_default(),
+                name: name.get(),
+                input: self.get("toolArguments").unwrap_or(Raw::new("{}")),
+            }];
+        }
+        let calls = self.content_blocks().filter_map(|block| match block {
+            Block::ToolUse { id, name, input } => Some(ToolCall { id: id.get(), name: name.get(), input }),
+            _ => None,
+        });
+        calls.collect()
+    }
+
+    /// What tools gave back: blocks of a user entry, or the whole entry in seed 001.
+    pub fn tool_results(&self) -> Vec<ToolResult<'a>> {
+        match self.kind() {
+            EntryKind::User | EntryKind::ToolResult => {}
+            EntryKind::System if self.is_seed_result() => {
+                return vec![ToolResult {
+                    tool_use_id: None,
+                    content: self.message(),
+                    is_error: self.flags().is_error,
+                }];
+            }
+            _ => return Vec::new(),
+        }
+        let results = self.content_blocks().filter_map(|block| match block {
+            Block::ToolResult { tool_use_id, content, is_error } => {
+                Some(ToolResult { tool_use_id: Some(tool_use_id.get()), content, is_error })
+            }
+            _ => None,
+        });
+        results.collect()
+    }
+
+    /// Names the API response. Several entries share it: one entry per block.
+    pub fn message_id(&self) -> Option<Cow<'a, str>> {
+        self.said().message_id.map(Text::get)
+    }
+
+    /// The model that answered; `<synthetic>` when no model was asked.
+    pub fn model(&self) -> Option<Cow<'a, str>> {
+        self.said().model.map(Text::get)
+    }
+
+    /// Tokens of the API response. Every entry of a response repeats them: count once per message id, over all files.
+    pub fn usage(&self) -> Option<UsageInfo> {
+        if self.kind() != EntryKind::Assistant {
+            return None;
+        }
+        UsageInfo::read(&mut self.said().usage?.cursor(), &mut Reading::default()).ok()
+    }
+
+    /// The tool's whole structured output, see [`crate::tools::ToolOutput`].
+    pub fn tool_use_result(&self) -> Option<Raw<'a>> {
+        if self.kind() == EntryKind::User { self.get("toolUseResult") } else { None }
+    }
+
+    /// The `type` inside an attachment: `environment`, `skill_listing`, `hook_success`, …
+    pub fn attachment_type(&self) -> Option<Cow<'a, str>> {
+        let attachment = self.get("attachment").filter(|_| self.kind() == EntryKind::Attachment)?;
+        attachment.get("type")?.text().map(Text::get)
+    }
+
+    /// The flags of seed 001, in one look.
+    pub fn flags(&self) -> Flags {
+        Flags::of(self)
+    }
+
+    fn is_seed_result(&self) -> bool {
+        self.subtype().as_deref() == Some("tool_result") && self.dialect() == Dialect::Seed
+    }
+}

@@ -1,0 +1,269 @@
+//! One line of the wire: its raw bytes and a typed view of them.
+
+mod head;
+mod kind;
+mod owned;
+mod summary;
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use crate::error::DecodeError;
+use crate::json::{BodyError, Raw, Reading, Refused, Text};
+use crate::messages::Message;
+use crate::view::View;
+pub(crate) use head::{Span, scan, scan_text};
+pub use kind::Kind;
+pub use owned::Frame;
+pub use summary::{Outcome, ToolCall};
+
+/// A frame that borrows its line. [`Frame`] is the same with the line its own.
+///
+/// Decoding checks the whole line and notes where the usual keys stand; bodies are read when asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct FrameRef<'a> {
+    text: &'a str,
+    head: Head,
+}
+
+/// Where the keys stand that nearly everybody asks for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Head {
+    kind: Kind,
+    repaired: bool,
+    type_name: Span,
+    subtype: Span,
+    session_id: Span,
+    uuid: Span,
+    parent_tool_use_id: Span,
+    request_id: Span,
+    message: Span,
+    event: Span,
+    request: Span,
+    response: Span,
+}
+
+/// A frame as an owned value, and what did not fit on the way.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Typed {
+    /// The value.
+    pub message: Message,
+    /// Optional fields that did not fit and are kept raw in the value's `extra`.
+    pub refused: Vec<Refused>,
+}
+
+impl<'a> FrameRef<'a> {
+    /// Decodes one line. White space around the object and a byte order mark before it are allowed.
+    #[inline]
+    pub fn decode(line: &'a [u8]) -> Result<Self, DecodeError> {
+        let mut head = Head::default();
+        let scanned = scan(line, |key, span| head.note(key, span))?;
+        Ok(head.finish(scanned.text, scanned.lone_surrogate))
+    }
+
+    /// Decodes a line on which several objects may be glued together, in the order they stand.
+    ///
+    /// Whatever follows the last whole object is an error.
+    pub fn decode_glued(line: &'a [u8]) -> Result<Vec<Self>, DecodeError> {
+        let mut frames = Vec::new();
+        let mut rest = std::str::from_utf8(line)
+            .map_err(|error| DecodeError::new(crate::DecodeErrorKind::Utf8, line, error.valid_up_to()))?;
+        loop {
+            let mut head = Head::default();
+            let scanned = scan_text(rest, |key, span| head.note(key, span))?;
+            frames.push(head.finish(scanned.text, scanned.lone_surrogate));
+            rest = scanned.after.trim_start();
+            if rest.is_empty() {
+                return Ok(frames);
+            }
+        }
+    }
+
+    /// Decodes one line of text (seed 004's name).
+    pub fn from_json(line: &'a str) -> Result<Self, DecodeError> {
+        Self::decode(line.as_bytes())
+    }
+
+    /// The frame's own bytes, without what surrounded it on the line.
+    pub fn raw(&self) -> &'a [u8] {
+        self.text.as_bytes()
+    }
+
+    /// The frame as a JSON value to look into.
+    pub fn json(&self) -> Raw<'a> {
+        Raw::new(self.text)
+    }
+
+    /// The value of a top-level key. Of duplicate keys the last counts.
+    pub fn get(&self, key: &str) -> Option<Raw<'a>> {
+        self.json().get(key)
+    }
+
+    /// Which `type`.
+    pub fn kind(&self) -> Kind {
+        self.head.kind
+    }
+
+    /// The `type` as written, also of a kind that nobody knows; `None` when it is missing or no string.
+    pub fn type_name(&self) -> Option<Cow<'a, str>> {
+        self.head.type_name.text(self.text).map(Text::get)
+    }
+
+    /// The subtype; of control frames the one inside `request` or `response`.
+    pub fn subtype(&self) -> Option<Cow<'a, str>> {
+        self.subtype_text().map(Text::get)
+    }
+
+    /// The name under which frames are counted: `assistant`, `system/init`, `control_request/initialize`, …
+    pub fn name(&self) -> Cow<'a, str> {
+        let name = self.type_name().unwrap_or(Cow::Borrowed("(no type)"));
+        if !self.kind().has_subtype() {
+            return name;
+        }
+        match self.subtype() {
+            Some(subtype) => Cow::Owned(format!("{name}/{subtype}")),
+            None => name,
+        }
+    }
+
+    /// Whether kind and subtype have a typed form.
+    pub fn is_known(&self) -> bool {
+        let kind = self.kind();
+        if kind.has_subtype() { kind.knows(self.subtype().as_deref()) } else { kind != Kind::Unknown }
+    }
+
+    /// Everything but `type` and `subtype`, as a tree (seed 004).
+    pub fn data(&self) -> Result<Value, BodyError> {
+        let mut data = Map::new();
+        for (key, value) in self.json().members().filter(|(key, _)| *key != "type" && *key != "subtype") {
+            data.insert(key.get().into_owned(), value.value()?);
+        }
+        Ok(Value::Object(data))
+    }
+
+    /// Whether text of the frame holds a lone surrogate, which shows as U+FFFD. The raw bytes still have it.
+    pub fn repaired(&self) -> bool {
+        self.head.repaired
+    }
+
+    /// The frame in place: nothing is copied until it is asked for.
+    pub fn view(&self) -> View<'a> {
+        View::of(self)
+    }
+
+    /// The frame as an owned value.
+    pub fn message(&self) -> Message {
+        Message::read_frame(self, &mut Reading::default())
+    }
+
+    /// The frame as an owned value, with the fields that did not fit.
+    pub fn typed(&self) -> Typed {
+        let mut reading = Reading::default();
+        let message = Message::read_frame(self, &mut reading);
+        Typed { message, refused: reading.refused }
+    }
+
+    /// Optional fields that do not fit their type; they are kept raw in the value's `extra`.
+    pub fn refused(&self) -> Vec<Refused> {
+        self.typed().refused
+    }
+
+    /// An owned copy.
+    pub fn to_frame(&self) -> Frame {
+        Frame::new(self.text.into(), self.head)
+    }
+
+    /// The session, if the frame names one.
+    pub fn session_id(&self) -> Option<Cow<'a, str>> {
+        self.head.session_id.text(self.text).map(Text::get)
+    }
+
+    /// The frame's own id; the same as on disk.
+    pub fn uuid(&self) -> Option<Cow<'a, str>> {
+        self.head.uuid.text(self.text).map(Text::get)
+    }
+
+    /// The call whose sub-agent this frame belongs to.
+    pub fn parent_tool_use_id(&self) -> Option<Cow<'a, str>> {
+        self.head.parent_tool_use_id.text(self.text).map(Text::get)
+    }
+
+    /// The id that ties a control request to its answer; nested answers have it inside `response`.
+    pub fn request_id(&self) -> Option<Cow<'a, str>> {
+        let inside = || self.body().and_then(|body| body.get("request_id")).and_then(Raw::text);
+        self.head.request_id.text(self.text).or_else(inside).map(Text::get)
+    }
+
+    /// What the frame is about: its `message`, `event`, `request` or `response`, by its kind.
+    pub(crate) fn body(&self) -> Option<Raw<'a>> {
+        let span = match self.kind() {
+            Kind::StreamEvent => self.head.event,
+            Kind::ControlRequest => self.head.request,
+            Kind::ControlResponse => self.head.response,
+            _ => self.head.message,
+        };
+        span.raw(self.text)
+    }
+
+    fn subtype_text(&self) -> Option<Text<'a>> {
+        if matches!(self.kind(), Kind::ControlRequest | Kind::ControlResponse)
+            && let Some(body) = self.body().filter(|body| body.is_object())
+        {
+            return body.get("subtype").and_then(Raw::text);
+        }
+        self.head.subtype.text(self.text)
+    }
+
+    pub(crate) fn from_parts(text: &'a str, head: Head) -> Self {
+        FrameRef { text, head }
+    }
+}
+
+impl Default for Head {
+    fn default() -> Self {
+        Head {
+            kind: Kind::Unknown,
+            repaired: false,
+            type_name: Span::default(),
+            subtype: Span::default(),
+            session_id: Span::default(),
+            uuid: Span::default(),
+            parent_tool_use_id: Span::default(),
+            request_id: Span::default(),
+            message: Span::default(),
+            event: Span::default(),
+            request: Span::default(),
+            response: Span::default(),
+        }
+    }
+}
+
+impl Head {
+    #[inline]
+    fn note(&mut self, key: &str, span: Span) {
+        match key {
+            "type" => self.type_name = span,
+            "uuid" => self.uuid = span,
+            "subtype" => self.subtype = span,
+            "session_id" => self.session_id = span,
+            "request_id" => self.request_id = span,
+            "parent_tool_use_id" => self.parent_tool_use_id = span,
+            "event" => self.event = span,
+            "message" => self.message = span,
+            "request" => self.request = span,
+            "response" => self.response = span,
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn finish(mut self, text: &str, repaired: bool) -> FrameRef<'_> {
+        self.repaired = repaired;
+        if let Some(name) = self.type_name.text(text) {
+            self.kind = Kind::of(&name.get());
+        }
+        FrameRef { text, head: self }
+    }
+}

@@ -1,0 +1,158 @@
+//! The short answers about a frame: did it fail, is it the last, what did it use.
+
+use std::borrow::Cow;
+
+use super::{FrameRef, Kind};
+use crate::json::{Raw, Reading, Text, Wire};
+use crate::messages::{RateLimitInfo, UsageInfo};
+use crate::view::{Block, Blocks};
+
+/// A tool that the model calls.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ToolCall<'a> {
+    /// Names the call.
+    pub id: Cow<'a, str>,
+    /// Names the tool.
+    pub name: Cow<'a, str>,
+    /// The arguments, as written.
+    pub input: Raw<'a>,
+}
+
+/// How a turn ended, told apart by what a caller would do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// It ran to its end.
+    Completed,
+    /// The API failed; the subtype says `success` all the same.
+    ApiError {
+        /// HTTP status, if there was an answer.
+        status: Option<u16>,
+    },
+    /// Somebody interrupted it.
+    Interrupted,
+    /// It ran into the limit of rounds.
+    MaxTurns,
+    /// It ran into the limit of money.
+    MaxBudget,
+    /// No answer fitted the schema asked for.
+    StructuredOutput,
+    /// A hook put a tool call off.
+    Deferred,
+    /// It waits for input (seed 000 only).
+    InputRequired,
+    /// It failed in some other way.
+    Failed,
+}
+
+impl<'a> FrameRef<'a> {
+    /// Whether the frame ends a turn.
+    pub fn is_final(&self) -> bool {
+        self.kind() == Kind::Result
+    }
+
+    /// Whether the frame ends a turn that failed, whichever way the wire says it.
+    pub fn is_error(&self) -> bool {
+        self.is_final()
+            && (self.get("is_error").and_then(Raw::bool) == Some(true)
+                || self.subtype().is_some_and(|subtype| subtype.starts_with("error")))
+    }
+
+    /// How a turn ended; `None` if the frame does not end one.
+    pub fn outcome(&self) -> Option<Outcome> {
+        if !self.is_final() {
+            return None;
+        }
+        let reason = self.get("terminal_reason").and_then(Raw::text).map(Text::get).unwrap_or_default();
+        Some(match (self.subtype().as_deref(), &*reason) {
+            (Some("input_required"), _) => Outcome::InputRequired,
+            (_, "tool_deferred") => Outcome::Deferred,
+            (Some("error_max_turns"), _) => Outcome::MaxTurns,
+            (Some("error_max_budget_usd"), _) => Outcome::MaxBudget,
+            (Some("error_max_structured_output_retries"), _) => Outcome::StructuredOutput,
+            (_, "aborted_streaming" | "aborted_tools") => Outcome::Interrupted,
+            (Some("success"), "api_error") if self.is_error() => {
+                let status = self.get("api_error_status").and_then(Raw::u64);
+                Outcome::ApiError { status: status.and_then(|status| status.try_into().ok()) }
+            }
+            _ if self.is_error() => Outcome::Failed,
+            _ => Outcome::Completed,
+        })
+    }
+
+    /// What a failed turn says of itself, or what its subtype means.
+    pub fn error_text(&self) -> Option<String> {
+        if !self.is_error() {
+            return None;
+        }
+        let written = self
+            .get("error")
+            .and_then(Raw::text)
+            .or_else(|| self.get("errors")?.items().find_map(Raw::text))
+            .or_else(|| self.get("result")?.text())
+            .map(|text| text.get().into_owned());
+        Some(written.filter(|text| !text.is_empty()).unwrap_or_else(|| {
+            let meaning = match self.outcome() {
+                Some(Outcome::MaxTurns) => "The turn reached its limit of rounds",
+                Some(Outcome::MaxBudget) => "The session reached its budget",
+                Some(Outcome::StructuredOutput) => "No answer fitted the schema",
+                Some(Outcome::Interrupted) => "The turn was interrupted",
+                Some(Outcome::ApiError { .. }) => "The API failed",
+                _ => "The turn failed",
+            };
+            meaning.to_owned()
+        }))
+    }
+
+    /// The blocks of a user or assistant frame; none for others. Plain text is one text block.
+    pub fn content_blocks(&self) -> Blocks<'a> {
+        let content = match self.kind() {
+            Kind::Assistant | Kind::User => self.body().and_then(|message| message.get("content")),
+            _ => None,
+        };
+        Blocks::of(content)
+    }
+
+    /// The tools that an assistant frame calls.
+    pub fn tool_calls(&self) -> Vec<ToolCall<'a>> {
+        if self.kind() != Kind::Assistant {
+            return Vec::new();
+        }
+        let calls = self.content_blocks().filter_map(|block| match block {
+            Block::ToolUse { id, name, input } => Some(ToolCall { id: id.get(), name: name.get(), input }),
+            _ => None,
+        });
+        calls.collect()
+    }
+
+    /// The checkpoint that a user frame names: where files can be rewound to.
+    pub fn user_uuid(&self) -> Option<Cow<'a, str>> {
+        if self.kind() == Kind::User { self.uuid() } else { None }
+    }
+
+    /// Tokens: of the API response for an assistant frame, of the turn for a result.
+    ///
+    /// An assistant frame repeats the usage of its response: count once per message id.
+    pub fn usage(&self) -> Option<UsageInfo> {
+        let usage = match self.kind() {
+            Kind::Assistant => self.body()?.get("usage")?,
+            Kind::Result => self.get("usage")?,
+            _ => return None,
+        };
+        UsageInfo::read(&mut usage.cursor(), &mut Reading::default()).ok()
+    }
+
+    /// The session's running total, from a result.
+    pub fn cost_usd(&self) -> Option<f64> {
+        self.get("total_cost_usd").filter(|_| self.is_final())?.f64()
+    }
+
+    /// How a plan's limits stand, from a `rate_limit_event`.
+    pub fn rate_limit(&self) -> Option<RateLimitInfo> {
+        let info = self.get("rate_limit_info").filter(|_| self.kind() == Kind::RateLimitEvent)?;
+        let mut info = RateLimitInfo::read(&mut info.cursor(), &mut Reading::default()).ok()?;
+        info.adopt_snake_case();
+        Some(info)
+    }
+}

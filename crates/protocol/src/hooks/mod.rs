@@ -1,0 +1,49 @@
+//! Hooks: what happened, as the CLI tells it, and what a hook says to it.
+//!
+//! A [`HookInput`] is what every event has (its [`HookBase`]) and what the event itself brings
+//! (a [`HookEventInput`], one variant per event). A [`HookOutput`] is what a hook may always say and what it may
+//! say to the event (a [`HookSpecificOutput`]).
+//!
+//! The same objects go to hooks that are commands, on their stdin.
+
+mod compact;
+mod elicitation;
+mod event;
+mod input;
+mod model_switch;
+mod output;
+mod prompt;
+mod session;
+mod specific;
+mod team;
+mod tool;
+mod workspace;
+
+pub use compact::{CompactTrigger, PostCompact, PreCompact};
+pub use elicitation::{Elicitation, ElicitationResult};
+pub use event::HookEvent;
+pub use input::{HookBase, HookEffort, HookEventInput, HookInput};
+pub use model_switch::{CacheTtl, ModelSwitchPricing, ModelSwitchSource, PostModelSwitch, PreModelSwitch};
+pub use output::{HookDecision, HookOutput};
+pub use prompt::{
+    ExpansionType, MessageDisplay, Notification, PromptSource, UserPromptExpansion, UserPromptSubmit,
+};
+pub use session::{
+    BackgroundTaskSummary, SessionCronSummary, SessionEnd, SessionEndReason, SessionStart,
+    SessionStartSource, Setup, SetupTrigger, Stop, StopFailure, SubagentStart, SubagentStop,
+};
+pub use specific::{
+    ContextOutput, ElicitationOutput, HookPermissionDecision, HookSpecificOutput, MessageDisplayOutput,
+    PermissionDecisionOutput, PermissionDeniedOutput, PermissionRequestAllow, PermissionRequestDecision,
+    PermissionRequestDeny, PermissionRequestOutput, PostToolUseOutput, PreToolUseOutput, SessionStartOutput,
+    UserPromptExpansionOutput, UserPromptSubmitOutput, WatchOutput, WorktreeCreateOutput,
+};
+pub use team::{TaskCompleted, TaskCreated, TeammateIdle};
+pub use tool::{
+    PermissionDenied, PermissionRequest, PostToolBatch, PostToolUse, PostToolUseFailure, PreToolUse,
+    ToolCallSummary,
+};
+pub use workspace::{
+    ConfigChange, ConfigSource, CwdChanged, DirectoryAdded, DirectorySource, FileChange, FileChanged,
+    InstructionsLoadReason, InstructionsLoaded, MemoryType, WorktreeCreate, WorktreeRemove,
+};

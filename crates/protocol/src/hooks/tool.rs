@@ -1,0 +1,69 @@
+//! Events around tools.
+
+use crate::control::McpServerRef;
+use crate::json::{Json, object};
+use crate::permissions::PermissionUpdate;
+
+object! {
+    /// A tool is about to run.
+    pub struct PreToolUse {
+        req tool_name: String,
+        req tool_input: Json,
+        opt tool_use_id: String,
+        opt mcp_server: McpServerRef,
+    }
+
+    /// A tool has run.
+    pub struct PostToolUse {
+        req tool_name: String,
+        def tool_input: Json,
+        def tool_response: Json,
+        opt tool_use_id: String,
+        opt duration_ms: f64,
+        opt mcp_server: McpServerRef,
+    }
+
+    /// A tool has failed.
+    pub struct PostToolUseFailure {
+        req tool_name: String,
+        def tool_input: Json,
+        opt tool_use_id: String,
+        def error: String,
+        /// Whether it failed because it was interrupted.
+        opt is_interrupt: bool,
+        opt duration_ms: f64,
+        opt mcp_server: McpServerRef,
+    }
+
+    /// All tools of a message have run.
+    pub struct PostToolBatch {
+        def tool_calls: Vec<ToolCallSummary>,
+    }
+
+    /// A call of a tool that has run.
+    pub struct ToolCallSummary {
+        req tool_name: String,
+        def tool_input: Json,
+        opt tool_use_id: String,
+        opt tool_response: Json,
+    }
+
+    /// Somebody is about to be asked whether a tool may run.
+    ///
+    /// The host may be asked at the same time by `can_use_tool`; whoever answers first decides.
+    pub struct PermissionRequest {
+        req tool_name: String,
+        req tool_input: Json,
+        def permission_suggestions: Vec<PermissionUpdate>,
+        opt mcp_server: McpServerRef,
+    }
+
+    /// A tool may not run.
+    pub struct PermissionDenied {
+        req tool_name: String,
+        def tool_input: Json,
+        opt tool_use_id: String,
+        def reason: String,
+        opt mcp_server: McpServerRef,
+    }
+}

@@ -1,0 +1,353 @@
+use std::fmt;
+
+/// The bytes are not JSON: where, and what should have stood there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SyntaxError {
+    /// Byte offset of the first byte that does not fit.
+    pub at: usize,
+    /// What the grammar wanted at that place.
+    pub expected: &'static str,
+}
+
+impl fmt::Display for SyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "expected {} at byte {}", self.expected, self.at)
+    }
+}
+
+impl std::error::Error for SyntaxError {}
+
+/// Checks that `text` is exactly one JSON value (white space around it is allowed).
+///
+/// Depth is bounded only by the length of the text: no recursion, a bit per open bracket.
+pub fn check(text: &str) -> Result<(), SyntaxError> {
+    let mut checker = Checker::new(text.as_bytes());
+    checker.value()?;
+    checker.finish()
+}
+
+/// What a check learned on the way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Checked {
+    /// A `\uD8xx` or `\uDCxx` escape stands without its partner somewhere in the text.
+    pub(crate) lone_surrogate: bool,
+}
+
+/// A grammar check in one forward pass over bytes that are known to be UTF-8.
+pub(crate) struct Checker<'a> {
+    bytes: &'a [u8],
+    pub(crate) at: usize,
+    pub(crate) checked: Checked,
+}
+
+impl<'a> Checker<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Checker { bytes, at: 0, checked: Checked::default() }
+    }
+
+    /// Only white space may follow.
+    pub(crate) fn finish(&mut self) -> Result<(), SyntaxError> {
+        self.white();
+        if self.at == self.bytes.len() { Ok(()) } else { Err(self.wanted("the end of the line")) }
+    }
+
+    pub(crate) fn wanted(&self, expected: &'static str) -> SyntaxError {
+        SyntaxError { at: self.at, expected }
+    }
+
+    #[inline]
+    pub(crate) fn peek(&self) -> u8 {
+        self.bytes.get(self.at).copied().unwrap_or(0)
+    }
+
+    #[inline]
+    pub(crate) fn white(&mut self) {
+        while matches!(self.peek(), b' ' | b'\n' | b'\r' | b'\t') {
+            self.at += 1;
+        }
+    }
+
+    /// One value with everything inside it.
+    pub(crate) fn value(&mut self) -> Result<(), SyntaxError> {
+        let mut open = Brackets::default();
+        loop {
+            self.white();
+            match self.peek() {
+                b'"' => {
+                    self.string()?;
+                }
+                b'{' => {
+                    self.at += 1;
+                    self.white();
+                    if self.peek() == b'}' {
+                        self.at += 1;
+                    } else {
+                        self.key()?;
+                        open.push(true);
+                        continue;
+                    }
+                }
+                b'[' => {
+                    self.at += 1;
+                    self.white();
+                    if self.peek() == b']' {
+                        self.at += 1;
+                    } else {
+                        open.push(false);
+                        continue;
+                    }
+                }
+                b'-' | b'0'..=b'9' => self.number()?,
+                b't' => self.literal(b"true")?,
+                b'f' => self.literal(b"false")?,
+                b'n' => self.literal(b"null")?,
+                _ => return Err(self.wanted("a value")),
+            }
+            // A value ended: close brackets until another one is due.
+            loop {
+                let Some(object) = open.top() else { return Ok(()) };
+                self.white();
+                match (self.peek(), object) {
+                    (b',', true) => {
+                        self.at += 1;
+                        self.white();
+                        self.key()?;
+                        break;
+                    }
+                    (b',', false) => {
+                        self.at += 1;
+                        break;
+                    }
+                    (b'}', true) | (b']', false) => {
+                        self.at += 1;
+                        open.pop();
+                    }
+                    (_, true) => return Err(self.wanted("`,` or `}`")),
+                    (_, false) => return Err(self.wanted("`,` or `]`")),
+                }
+            }
+        }
+    }
+
+    /// A key and its colon. Gives the span between the quotes and whether it holds escapes.
+    #[inline]
+    pub(crate) fn key(&mut self) -> Result<(usize, usize, bool), SyntaxError> {
+        if self.peek() != b'"' {
+            return Err(self.wanted("a key in double quotes"));
+        }
+        let span = self.string()?;
+        self.white();
+        if self.peek() != b':' {
+            return Err(self.wanted("`:`"));
+        }
+        self.at += 1;
+        Ok(span)
+    }
+
+    /// A string; `at` stands on its opening quote. Gives the span between the quotes and whether it holds escapes.
+    #[inline]
+    pub(crate) fn string(&mut self) -> Result<(usize, usize, bool), SyntaxError> {
+        let start = self.at + 1;
+        self.at = plain_run(self.bytes, start);
+        if self.peek() == b'"' {
+            self.at += 1;
+            return Ok((start, self.at - 1, false));
+        }
+        self.escaped_string(start)
+    }
+
+    /// The rest of a string whose first plain run ended at something other than the closing quote.
+    fn escaped_string(&mut self, start: usize) -> Result<(usize, usize, bool), SyntaxError> {
+        loop {
+            match self.bytes.get(self.at) {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok((start, self.at - 1, true));
+                }
+                Some(b'\\') => {
+                    match self.bytes.get(self.at + 1) {
+                        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
+                        Some(b'u') => self.unicode_escape()?,
+                        _ => {
+                            self.at += 1;
+                            return Err(self.wanted("an escape character"));
+                        }
+                    }
+                    self.at = plain_run(self.bytes, self.at);
+                }
+                Some(_) => return Err(self.wanted("a control character written as an escape")),
+                None => return Err(self.wanted("the closing `\"` of a string")),
+            }
+        }
+    }
+
+    fn unicode_escape(&mut self) -> Result<(), SyntaxError> {
+        let Some(unit) = hex4(self.bytes, self.at + 2) else {
+            self.at += 2;
+            return Err(self.wanted("four hex digits"));
+        };
+        self.at += 6;
+        match unit {
+            0xD800..=0xDBFF => {
+                let low = (self.bytes.get(self.at..self.at + 2) == Some(b"\\u"))
+                    .then(|| hex4(self.bytes, self.at + 2))
+                    .flatten();
+                if matches!(low, Some(0xDC00..=0xDFFF)) {
+                    self.at += 6;
+                } else {
+                    self.checked.lone_surrogate = true;
+                }
+            }
+            0xDC00..=0xDFFF => self.checked.lone_surrogate = true,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<(), SyntaxError> {
+        if self.peek() == b'-' {
+            self.at += 1;
+        }
+        match self.peek() {
+            b'0' => self.at += 1,
+            b'1'..=b'9' => self.digits(),
+            _ => return Err(self.wanted("a digit")),
+        }
+        if self.peek() == b'.' {
+            self.at += 1;
+            self.some_digits()?;
+        }
+        if matches!(self.peek(), b'e' | b'E') {
+            self.at += 1;
+            if matches!(self.peek(), b'+' | b'-') {
+                self.at += 1;
+            }
+            self.some_digits()?;
+        }
+        Ok(())
+    }
+
+    fn some_digits(&mut self) -> Result<(), SyntaxError> {
+        if !self.peek().is_ascii_digit() {
+            return Err(self.wanted("a digit"));
+        }
+        self.digits();
+        Ok(())
+    }
+
+    #[inline]
+    fn digits(&mut self) {
+        while self.peek().is_ascii_digit() {
+            self.at += 1;
+        }
+    }
+
+    #[inline]
+    fn literal(&mut self, word: &'static [u8]) -> Result<(), SyntaxError> {
+        if self.bytes.get(self.at..self.at + word.len()) == Some(word) {
+            self.at += word.len();
+            Ok(())
+        } else {
+            Err(self.wanted("a value"))
+        }
+    }
+}
+
+/// The open brackets, one bit each: set for an object, clear for an array.
+#[derive(Default)]
+struct Brackets {
+    /// The innermost (up to) 64.
+    bits: u64,
+    depth: usize,
+    /// Full words of the outer ones; stays empty for anything people write.
+    outer: Vec<u64>,
+}
+
+impl Brackets {
+    #[inline]
+    fn push(&mut self, object: bool) {
+        if self.depth != 0 && self.depth.is_multiple_of(64) {
+            self.outer.push(self.bits);
+        }
+        self.bits = (self.bits << 1) | u64::from(object);
+        self.depth += 1;
+    }
+
+    #[inline]
+    fn pop(&mut self) {
+        self.bits >>= 1;
+        self.depth -= 1;
+        if self.depth != 0 && self.depth.is_multiple_of(64) {
+            self.bits = self.outer.pop().unwrap_or(0);
+        }
+    }
+
+    #[inline]
+    fn top(&self) -> Option<bool> {
+        (self.depth != 0).then_some(self.bits & 1 == 1)
+    }
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const QUOTE: u64 = 0x22;
+const SLASH: u64 = 0x5c;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+/// How many bytes are looked at eight at a time before a run counts as long.
+const SHORT_RUN: usize = 64;
+
+/// Index of the first byte from `at` on that is a quote, a backslash or a raw control character (or the end).
+#[inline]
+pub(super) fn plain_run(bytes: &[u8], mut at: usize) -> usize {
+    let long = at + SHORT_RUN;
+    while let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+        let word = u64::from_le_bytes(*eight);
+        let control = word.wrapping_sub(ONES * 0x20) & !word;
+        let quote = word ^ (ONES * QUOTE);
+        let quote = quote.wrapping_sub(ONES) & !quote;
+        let slash = word ^ (ONES * SLASH);
+        let slash = slash.wrapping_sub(ONES) & !slash;
+        let hits = (control | quote | slash) & HIGHS;
+        if hits != 0 {
+            // The lowest hit is exact; borrows can only invent hits above it.
+            return at + (hits.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+        if at >= long {
+            return long_run(bytes, at);
+        }
+    }
+    while let Some(&byte) = bytes.get(at) {
+        if byte == b'"' || byte == b'\\' || byte < 0x20 {
+            break;
+        }
+        at += 1;
+    }
+    at
+}
+
+/// The same for what may be a long run: vector search for the two marks, then one look for control characters.
+#[inline(never)]
+fn long_run(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let length = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
+    let run = &rest[..length];
+    // A sum over all bytes becomes vector code, a search that may stop early does not.
+    let controls: usize = run.iter().map(|byte| usize::from(*byte < 0x20)).sum();
+    if controls == 0 { at + length } else { at + run.iter().position(|byte| *byte < 0x20).unwrap_or(length) }
+}
+
+/// The UTF-16 unit written as four hex digits at `at`.
+pub(super) fn hex4(bytes: &[u8], at: usize) -> Option<u16> {
+    let digits = bytes.get(at..at + 4)?;
+    digits.iter().try_fold(0u16, |unit, digit| {
+        let value = match digit {
+            b'0'..=b'9' => digit - b'0',
+            b'a'..=b'f' => digit - b'a' + 10,
+            b'A'..=b'F' => digit - b'A' + 10,
+            _ => return None,
+        };
+        Some(unit << 4 | u16::from(value))
+    })
+}

@@ -1,0 +1,118 @@
+use std::fmt;
+
+use super::text::write_string;
+use super::{Cursor, Members, Raw, Text, Wire};
+
+/// The keys of an object that its typed fields would not write back alike: unknown keys, an explicit `null`,
+/// an explicit default, and values that did not fit.
+///
+/// They are kept as written, in one piece of text.
+#[derive(Clone, Default)]
+pub struct Extra {
+    /// Members as they stood in the line, joined by commas.
+    text: String,
+}
+
+impl Extra {
+    /// Whether nothing is kept.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// The value of a key. Of duplicate keys the last counts.
+    pub fn get(&self, key: &str) -> Option<Raw<'_>> {
+        self.iter().filter(|(name, _)| *name == key).last().map(|(_, value)| value)
+    }
+
+    /// All members in the order they came.
+    pub fn iter(&self) -> Members<'_> {
+        Members::inside(&self.text)
+    }
+
+    /// Sets a key, replacing what was there. Any [`serde_json::Value`] will do.
+    pub fn insert<T: Wire>(&mut self, key: &str, value: &T) {
+        self.remove(key);
+        let mut member = String::new();
+        write_string(key, &mut member);
+        member.push(':');
+        value.write(&mut member);
+        self.keep(&member);
+    }
+
+    /// Removes a key; says whether it was there.
+    pub fn remove(&mut self, key: &str) -> bool {
+        let mut rest = Extra::default();
+        let mut found = false;
+        let mut cursor = Cursor::new(&self.text);
+        while let Some((name, member)) = cursor.next_member() {
+            if name == key {
+                found = true;
+            } else {
+                rest.keep(member);
+            }
+        }
+        if found {
+            *self = rest;
+        }
+        found
+    }
+
+    /// Keeps one member (`"key":value`) as written.
+    #[inline]
+    pub(crate) fn keep(&mut self, member: &str) {
+        if !self.text.is_empty() {
+            self.text.push(',');
+        }
+        self.text.push_str(member);
+    }
+
+    /// Writes all members but those that `taken` names, with a comma before each but the first of the object.
+    pub(crate) fn write(&self, out: &mut String, first: &mut bool, taken: impl Fn(&str) -> bool) {
+        let mut cursor = Cursor::new(&self.text);
+        while let Some((name, member)) = cursor.next_member() {
+            if taken(&name.get()) {
+                continue;
+            }
+            if !std::mem::take(first) {
+                out.push(',');
+            }
+            out.push_str(member);
+        }
+    }
+
+    /// The members as they stand inside the object.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Stands inside the object that the members make, to read typed values out of them.
+    pub(crate) fn cursor(&self) -> Cursor<'_> {
+        Cursor::new(&self.text)
+    }
+}
+
+impl<'a> IntoIterator for &'a Extra {
+    type Item = (Text<'a>, Raw<'a>);
+    type IntoIter = Members<'a>;
+
+    fn into_iter(self) -> Members<'a> {
+        self.iter()
+    }
+}
+
+/// Equality is that of the JSON object the members make.
+impl PartialEq for Extra {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+            || super::same_json(
+                Raw::new(&format!("{{{}}}", self.text)),
+                Raw::new(&format!("{{{}}}", other.text)),
+            )
+    }
+}
+
+impl fmt::Debug for Extra {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{{{}}}", self.text)
+    }
+}

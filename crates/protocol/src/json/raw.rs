@@ -1,0 +1,225 @@
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{BodyError, Cursor, SyntaxError, Text, check, number, same_json, value};
+
+/// Any JSON value where it stands in the line, exactly as written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Raw<'a>(&'a str);
+
+impl<'a> Raw<'a> {
+    /// Checks `text` and takes it as one value.
+    pub fn parse(text: &'a str) -> Result<Self, SyntaxError> {
+        check(text)?;
+        Ok(Raw(text.trim_matches([' ', '\n', '\r', '\t'])))
+    }
+
+    /// `text` must have been checked.
+    pub(crate) fn new(text: &'a str) -> Self {
+        Raw(text)
+    }
+
+    /// The value as written.
+    pub fn as_str(self) -> &'a str {
+        self.0
+    }
+
+    /// Whether the value is `null`.
+    pub fn is_null(self) -> bool {
+        self.0 == "null"
+    }
+
+    /// The value as a flag.
+    pub fn bool(self) -> Option<bool> {
+        match self.0 {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// The value as a string, still escaped.
+    pub fn text(self) -> Option<Text<'a>> {
+        self.cursor().text()
+    }
+
+    /// The value as a counter. Integral numbers written as `1.0` or `1e3` count.
+    pub fn u64(self) -> Option<u64> {
+        number::u64(self.0)
+    }
+
+    /// The value as a signed integer. Integral numbers written as `1.0` or `1e3` count.
+    pub fn i64(self) -> Option<i64> {
+        number::i64(self.0)
+    }
+
+    /// The value as the nearest double; `None` when it is no number or out of range (`1e400`).
+    pub fn f64(self) -> Option<f64> {
+        number::f64(self.0)
+    }
+
+    /// Whether the value is an object.
+    pub fn is_object(self) -> bool {
+        self.0.starts_with('{')
+    }
+
+    /// Whether the value is an array.
+    pub fn is_array(self) -> bool {
+        self.0.starts_with('[')
+    }
+
+    /// The members of an object in the order written; none for other values.
+    pub fn members(self) -> Members<'a> {
+        let mut cursor = self.cursor();
+        Members(cursor.enter_object().then_some(cursor))
+    }
+
+    /// The items of an array; none for other values.
+    pub fn items(self) -> Items<'a> {
+        let mut cursor = self.cursor();
+        Items(cursor.enter_array().then_some(cursor))
+    }
+
+    /// The value of a key of an object. Of duplicate keys the last counts, as in JavaScript.
+    pub fn get(self, key: &str) -> Option<Raw<'a>> {
+        self.members().filter(|(name, _)| *name == key).last().map(|(_, value)| value)
+    }
+
+    /// Keys of an object that occur more than once; other readers may take another one than we do.
+    pub fn duplicate_keys(self) -> Vec<String> {
+        let mut seen = std::collections::HashSet::new();
+        let twice = self.members().map(|(key, _)| key.get()).filter(|key| !seen.insert(key.clone()));
+        twice.map(std::borrow::Cow::into_owned).collect()
+    }
+
+    /// The value as a tree, if one can hold it.
+    pub fn value(self) -> Result<Value, BodyError> {
+        value::value(self)
+    }
+
+    /// The value as any type that serde can read.
+    pub fn read<T: DeserializeOwned>(self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(self.0)
+    }
+
+    /// An owned copy.
+    pub fn to_json(self) -> Json {
+        Json(self.0.into())
+    }
+
+    pub(crate) fn cursor(self) -> Cursor<'a> {
+        Cursor::new(self.0)
+    }
+}
+
+impl fmt::Debug for Raw<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl fmt::Display for Raw<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// The members of an object; see [`Raw::members`].
+#[derive(Debug, Clone)]
+pub struct Members<'a>(Option<Cursor<'a>>);
+
+impl<'a> Members<'a> {
+    /// `text` is the inside of an object, without its brackets.
+    pub(super) fn inside(text: &'a str) -> Self {
+        Members(Some(Cursor::new(text)))
+    }
+}
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (Text<'a>, Raw<'a>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let cursor = self.0.as_mut()?;
+        let Some(key) = cursor.next_key() else {
+            self.0 = None;
+            return None;
+        };
+        Some((key, cursor.raw()))
+    }
+}
+
+/// The items of an array; see [`Raw::items`].
+#[derive(Debug, Clone)]
+pub struct Items<'a>(Option<Cursor<'a>>);
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Raw<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Raw<'a>> {
+        let cursor = self.0.as_mut()?;
+        if !cursor.next_item() {
+            self.0 = None;
+            return None;
+        }
+        Some(cursor.raw())
+    }
+}
+
+/// Any JSON value, owned and exactly as written: nothing is too deep or too large for it.
+#[derive(Clone)]
+pub struct Json(Box<str>);
+
+impl Json {
+    /// Checks `text` and keeps it.
+    pub fn parse(text: &str) -> Result<Self, SyntaxError> {
+        Raw::parse(text).map(Raw::to_json)
+    }
+
+    /// The value, to read it in place.
+    pub fn raw(&self) -> Raw<'_> {
+        Raw(&self.0)
+    }
+}
+
+impl Default for Json {
+    fn default() -> Self {
+        Json("null".into())
+    }
+}
+
+impl From<&Value> for Json {
+    fn from(value: &Value) -> Self {
+        Json(value.to_string().into())
+    }
+}
+
+impl From<Value> for Json {
+    fn from(value: Value) -> Self {
+        Json::from(&value)
+    }
+}
+
+/// Equality is that of JSON values: spelling and key order do not matter.
+impl PartialEq for Json {
+    fn eq(&self, other: &Self) -> bool {
+        same_json(self.raw(), other.raw())
+    }
+}
+
+super::object!(@through_wire Json);
+
+impl fmt::Debug for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

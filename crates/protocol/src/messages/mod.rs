@@ -1,0 +1,307 @@
+//! Every frame as an owned value, with the names of seed 000.
+//!
+//! An enum is open: a wildcard arm is needed, and what nobody knows yet arrives as `Unknown` with its raw text.
+//! A value can be edited and written back without losing what it does not know.
+
+mod api;
+mod assistant;
+mod content;
+mod other;
+mod result;
+mod system;
+mod user;
+
+use serde_json::{Map, Value};
+
+use crate::control::{ControlRequest, ControlResponse};
+use crate::frame::FrameRef;
+use crate::json::wire::{ObjectOut, WireObject, read_object};
+use crate::json::{Cursor, Json, Misfit, Raw, Reading, Wire, object};
+pub use api::{
+    ApiMessage, CacheCreation, ModelUsage, OutputTokensDetails, ServerToolUsage, StopReason, UsageInfo,
+};
+pub use assistant::{
+    AssistantError, AssistantMessage, ContextCategory, ContextUsageReport, SessionUsage, UsageReport,
+};
+pub use content::{
+    Content, ContentBlock, Document, Image, Opaque, RedactedThinking, SearchResult, ServerToolResult,
+    ServerToolResultKind, ServerToolUse, Source, ToolReference,
+};
+pub(crate) use content::{read_block, write_block};
+pub use other::{
+    ActiveGoal, AuthStatus, ControlCancelRequest, ConversationReset, Goal, KeepAlive, PartialMessage,
+    PromptSuggestion, RateLimitInfo, RateLimitStatus, RateLimitType, StreamEvent, SubagentRetry,
+    ToolProgress, ToolUseSummary, UpdateEnvironmentVariables,
+};
+pub use result::{
+    DeferredToolUse, InvalidConfigFile, PermissionDenial, ResultDetails, ResultError, ResultMessage,
+    ResultSubtype, TerminalReason,
+};
+pub use system::*;
+pub use user::{Origin, OriginKind, Priority, UserMessage};
+
+/// One line of the wire, in either direction.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Message {
+    /// Lifecycle events. A subtype that nobody knows arrives as `Unknown`.
+    System(SystemMessage),
+    /// A response of the model.
+    Assistant(AssistantMessage),
+    /// Input, or what a tool gave back.
+    User(UserMessage),
+    /// How a turn ended.
+    Result(ResultMessage),
+    /// One side asks the other.
+    ControlRequest {
+        /// Ties the answer to the request.
+        request_id: String,
+        /// What is asked.
+        request: ControlRequest,
+    },
+    /// The answer.
+    ControlResponse {
+        /// The request that this answers.
+        request_id: String,
+        /// The answer.
+        response: ControlResponse,
+    },
+    /// A plan's limits changed; the whole payload. See [`FrameRef::rate_limit`].
+    RateLimitEvent(Value),
+    /// Seed 000's top-level MCP frame; the whole payload. On the real wire it is a control request.
+    McpMessage(Value),
+    /// The model's answer while it is being written.
+    StreamEvent(Box<PartialMessage>),
+    /// A request is taken back.
+    ControlCancelRequest(ControlCancelRequest),
+    /// Nothing.
+    KeepAlive(KeepAlive),
+    /// A tool has been running for a while.
+    ToolProgress(ToolProgress),
+    /// One line about the tool calls before it.
+    ToolUseSummary(ToolUseSummary),
+    /// A login is under way.
+    AuthStatus(AuthStatus),
+    /// What the user may want to say next.
+    PromptSuggestion(PromptSuggestion),
+    /// A new conversation begins in the same process.
+    ConversationReset(ConversationReset),
+    /// A goal was set, has moved on, or is gone.
+    ActiveGoal(ActiveGoal),
+    /// Changes the CLI's environment while it runs.
+    UpdateEnvironmentVariables(UpdateEnvironmentVariables),
+    /// A frame that is internal, new, or could not be read.
+    Unknown(Unknown),
+}
+
+/// A frame kept whole.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Unknown {
+    /// The wire's `type`, if it is a string.
+    pub kind: Option<String>,
+    /// The wire's `subtype`, if it has one.
+    pub subtype: Option<String>,
+    /// The whole frame.
+    pub raw: Json,
+    /// Why a frame of a known kind could not be read; `None` when the kind itself is unknown.
+    pub reason: Option<Misfit>,
+}
+
+const TAKEN: &[&str] = &["type"];
+
+impl Message {
+    /// Reads a frame. Never fails: what cannot be read is [`Message::Unknown`], with the reason.
+    pub(crate) fn read_frame(frame: &FrameRef<'_>, reading: &mut Reading) -> Self {
+        let reason = match Self::read_known(frame, reading) {
+            Ok(Some(message)) => return message,
+            Ok(None) => None,
+            Err(misfit) => Some(misfit),
+        };
+        reading.refused.clear();
+        Message::Unknown(Unknown {
+            kind: frame.type_name().map(Into::into),
+            subtype: frame.subtype().map(Into::into),
+            raw: frame.json().to_json(),
+            reason,
+        })
+    }
+
+    /// `None` if nobody knows the kind.
+    fn read_known(frame: &FrameRef<'_>, reading: &mut Reading) -> Result<Option<Self>, Misfit> {
+        use crate::frame::Kind;
+        let raw = frame.json();
+        let cursor = &mut raw.cursor();
+        let subtype = frame.subtype().unwrap_or_default();
+        Ok(Some(match frame.kind() {
+            Kind::System if !frame.is_known() => return Ok(None),
+            Kind::System => Message::System(SystemMessage::read_frame(cursor, &subtype, reading)?),
+            Kind::Assistant => {
+                let mut assistant: AssistantMessage = read_object(cursor, reading, TAKEN)?;
+                imply_role(&mut assistant.message, "assistant");
+                Message::Assistant(assistant)
+            }
+            Kind::User => {
+                let mut user: UserMessage = read_object(cursor, reading, TAKEN)?;
+                imply_role(&mut user.message, "user");
+                Message::User(user)
+            }
+            Kind::Result if frame.subtype().is_none() => return Err(Misfit::missing("subtype")),
+            Kind::Result => Message::Result(ResultMessage::read_frame(cursor, &subtype, reading)?),
+            Kind::ControlRequest => {
+                let (request_id, request) = ControlRequest::read_frame(raw, reading)?;
+                Message::ControlRequest { request_id, request }
+            }
+            Kind::ControlResponse => {
+                let (request_id, response) = ControlResponse::read_frame(raw, reading)?;
+                Message::ControlResponse { request_id, response }
+            }
+            Kind::RateLimitEvent => {
+                check_rate_limit(raw, reading);
+                Message::RateLimitEvent(payload(raw)?)
+            }
+            Kind::McpMessage => Message::McpMessage(payload(raw)?),
+            Kind::StreamEvent => Message::StreamEvent(Box::new(read_object(cursor, reading, TAKEN)?)),
+            Kind::ControlCancelRequest => Message::ControlCancelRequest(read_object(cursor, reading, TAKEN)?),
+            Kind::KeepAlive => Message::KeepAlive(read_object(cursor, reading, TAKEN)?),
+            Kind::ToolProgress => Message::ToolProgress(read_object(cursor, reading, TAKEN)?),
+            Kind::ToolUseSummary => Message::ToolUseSummary(read_object(cursor, reading, TAKEN)?),
+            Kind::AuthStatus => Message::AuthStatus(read_object(cursor, reading, TAKEN)?),
+            Kind::PromptSuggestion => Message::PromptSuggestion(read_object(cursor, reading, TAKEN)?),
+            Kind::ConversationReset => Message::ConversationReset(read_object(cursor, reading, TAKEN)?),
+            Kind::ActiveGoal => Message::ActiveGoal(read_object(cursor, reading, TAKEN)?),
+            Kind::UpdateEnvironmentVariables => {
+                Message::UpdateEnvironmentVariables(read_object(cursor, reading, TAKEN)?)
+            }
+            Kind::Unknown => return Ok(None),
+        }))
+    }
+
+    /// The wire's `type`.
+    pub fn type_name(&self) -> &str {
+        match self {
+            Message::System(_) => "system",
+            Message::Assistant(_) => "assistant",
+            Message::User(_) => "user",
+            Message::Result(_) => "result",
+            Message::ControlRequest { .. } => "control_request",
+            Message::ControlResponse { .. } => "control_response",
+            Message::RateLimitEvent(_) => "rate_limit_event",
+            Message::McpMessage(_) => "mcp_message",
+            Message::StreamEvent(_) => "stream_event",
+            Message::ControlCancelRequest(_) => "control_cancel_request",
+            Message::KeepAlive(_) => "keep_alive",
+            Message::ToolProgress(_) => "tool_progress",
+            Message::ToolUseSummary(_) => "tool_use_summary",
+            Message::AuthStatus(_) => "auth_status",
+            Message::PromptSuggestion(_) => "prompt_suggestion",
+            Message::ConversationReset(_) => "conversation_reset",
+            Message::ActiveGoal(_) => "active_goal",
+            Message::UpdateEnvironmentVariables(_) => "update_environment_variables",
+            Message::Unknown(unknown) => unknown.kind.as_deref().unwrap_or_default(),
+        }
+    }
+
+    /// The blocks of a user or assistant message; empty for others.
+    pub fn content_blocks(&self) -> &[ContentBlock] {
+        match self {
+            Message::Assistant(assistant) => &assistant.message.content,
+            Message::User(user) => &user.message.content,
+            _ => &[],
+        }
+    }
+
+    /// The tools that an assistant message calls: id, name and input.
+    pub fn tool_calls(&self) -> Vec<(&str, &str, &Value)> {
+        let Message::Assistant(assistant) = self else {
+            return Vec::new();
+        };
+        let calls = assistant.message.content.iter().filter_map(|block| match block {
+            ContentBlock::ToolUse { id, name, input } => Some((id.as_str(), name.as_str(), input)),
+            _ => None,
+        });
+        calls.collect()
+    }
+
+    /// The message as one line of JSON, without the line end.
+    pub fn to_line(&self) -> String {
+        let mut out = String::new();
+        self.write(&mut out);
+        out
+    }
+}
+
+impl Wire for Message {
+    fn read(cursor: &mut Cursor<'_>, reading: &mut Reading) -> Result<Self, Misfit> {
+        let raw = cursor.raw();
+        match FrameRef::decode(raw.as_str().as_bytes()) {
+            Ok(frame) => Ok(Message::read_frame(&frame, reading)),
+            Err(_) => Err(Misfit::here(&mut raw.cursor(), "an object")),
+        }
+    }
+
+    fn write(&self, out: &mut String) {
+        match self {
+            Message::Unknown(unknown) => return unknown.raw.write(out),
+            Message::ControlRequest { request_id, request } => return request.write_frame(request_id, out),
+            Message::ControlResponse { request_id, response } => {
+                return response.write_frame(request_id, out);
+            }
+            _ => {}
+        }
+        let mut object = ObjectOut::open(out);
+        object.string("type", self.type_name());
+        match self {
+            Message::System(body) => body.write_members(&mut object),
+            Message::Assistant(body) => body.write_members(&mut object),
+            Message::User(body) => body.write_members(&mut object),
+            Message::Result(body) => body.write_members(&mut object),
+            Message::RateLimitEvent(body) | Message::McpMessage(body) => {
+                object.value_members(body, |key| key == "type");
+            }
+            Message::StreamEvent(body) => body.write_members(&mut object),
+            Message::ControlCancelRequest(body) => body.write_members(&mut object),
+            Message::KeepAlive(body) => body.write_members(&mut object),
+            Message::ToolProgress(body) => body.write_members(&mut object),
+            Message::ToolUseSummary(body) => body.write_members(&mut object),
+            Message::AuthStatus(body) => body.write_members(&mut object),
+            Message::PromptSuggestion(body) => body.write_members(&mut object),
+            Message::ConversationReset(body) => body.write_members(&mut object),
+            Message::ActiveGoal(body) => body.write_members(&mut object),
+            Message::UpdateEnvironmentVariables(body) => body.write_members(&mut object),
+            Message::ControlRequest { .. } | Message::ControlResponse { .. } | Message::Unknown(_) => {}
+        }
+        object.close();
+    }
+}
+
+object!(@through_wire Message);
+
+fn imply_role(message: &mut ApiMessage, role: &str) {
+    if message.role_implied {
+        role.clone_into(&mut message.role);
+    }
+}
+
+/// Everything but `type`, as the tree that the page keeps.
+fn payload(frame: Raw<'_>) -> Result<Value, Misfit> {
+    let mut map = Map::new();
+    for (key, value) in frame.members().filter(|(key, _)| *key != "type") {
+        let value = Value::read(&mut value.cursor(), &mut Reading::default())
+            .map_err(|misfit| misfit.within(&key.get()))?;
+        map.insert(key.get().into_owned(), value);
+    }
+    Ok(Value::Object(map))
+}
+
+/// The payload stays a tree; this only notices what the typed view would not fit.
+fn check_rate_limit(frame: Raw<'_>, reading: &mut Reading) {
+    let Some(info) = frame.get("rate_limit_info") else {
+        return;
+    };
+    let read = reading
+        .within(|| "rate_limit_info".to_owned(), |reading| RateLimitInfo::read(&mut info.cursor(), reading));
+    if let Err(misfit) = read {
+        reading.refused.push(misfit);
+    }
+}

@@ -1,0 +1,127 @@
+use serde_json::Value;
+
+use crate::json::wire::{ObjectOut, WireObject, read_object};
+use crate::json::{Cursor, Extra, Json, Misfit, Reading, Wire, object};
+use crate::messages::result::tree;
+use crate::permissions::PermissionMode;
+
+/// A tool that a session offers: a bare name on the real wire, an object with a schema in seed 000.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct ToolInfo {
+    /// The tool's name.
+    pub name: String,
+    /// What it does.
+    pub description: Option<String>,
+    /// JSON Schema of its input.
+    pub input_schema: Option<Value>,
+    /// What the typed fields would not write back alike.
+    pub extra: Extra,
+    /// The wire had (or gets) an object.
+    object: bool,
+}
+
+impl ToolInfo {
+    /// A tool by its name, as the real wire has it.
+    pub fn new(name: impl Into<String>) -> Self {
+        ToolInfo { name: name.into(), ..ToolInfo::default() }
+    }
+
+    /// The same, written as an object, as seed 000 has it.
+    #[must_use]
+    pub fn into_object(mut self) -> Self {
+        self.object = true;
+        self
+    }
+}
+
+impl Wire for ToolInfo {
+    fn read(cursor: &mut Cursor<'_>, reading: &mut Reading) -> Result<Self, Misfit> {
+        if let Some(name) = cursor.text() {
+            return Ok(ToolInfo::new(name.get()));
+        }
+        let ToolObject { name, description, input_schema, extra } = read_object(cursor, reading, &[])?;
+        Ok(ToolInfo { name, description, input_schema, extra, object: true })
+    }
+
+    fn write(&self, out: &mut String) {
+        if self.object || self.description.is_some() || self.input_schema.is_some() {
+            let ToolInfo { name, description, input_schema, extra, .. } = self.clone();
+            ToolObject { name, description, input_schema, extra }.write(out);
+        } else {
+            self.name.write(out);
+        }
+    }
+}
+
+object!(@through_wire ToolInfo);
+
+/// An MCP server of a session.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct McpServerInfo {
+    /// The server's name.
+    pub name: String,
+    /// Every other key; the real wire has `status` and sometimes `source`.
+    pub extra: Value,
+}
+
+impl WireObject for McpServerInfo {
+    fn read_members(
+        cursor: &mut Cursor<'_>,
+        reading: &mut Reading,
+        consumed: &[&str],
+    ) -> Result<Self, Misfit> {
+        let Named { name, extra } = Named::read_members(cursor, reading, consumed)?;
+        Ok(McpServerInfo { name, extra: tree(&extra)? })
+    }
+
+    fn write_members(&self, out: &mut ObjectOut<'_>) {
+        out.field("name", &self.name);
+        out.value_members(&self.extra, |key| key == "name");
+    }
+}
+
+object!(@serde McpServerInfo);
+
+object! {
+    struct ToolObject { req name: String, opt description: String, opt input_schema: Value }
+    struct Named { req name: String }
+
+    /// The fields of `system/init` that seed 000 itself names, as they lie on the wire.
+    pub(super) struct InitFields {
+        req session_id: String,
+        req tools: Vec<ToolInfo>,
+        req mcp_servers: Vec<McpServerInfo>,
+    }
+
+    /// What else `system/init` says of a session; read from the frame's `extra` when asked.
+    pub struct InitDetails {
+        opt api_key_source: String as "apiKeySource",
+        opt claude_code_version: String,
+        opt cwd: String,
+        opt model: String,
+        opt output_style: String,
+        opt permission_mode: PermissionMode as "permissionMode",
+        opt slash_commands: Vec<String>,
+        opt terminal_slash_commands: Vec<String>,
+        opt skills: Vec<String>,
+        opt agents: Vec<String>,
+        opt betas: Vec<String>,
+        opt plugins: Vec<PluginInfo>,
+        opt plugin_errors: Vec<Json>,
+        opt fast_mode_state: String,
+        opt fast_mode_disabled_reason: String,
+        opt effort: String,
+        opt view_mode: String,
+        opt capabilities: Vec<String>,
+        opt uuid: String,
+    }
+
+    /// A plugin of a session.
+    pub struct PluginInfo {
+        req name: String,
+        opt path: String,
+        opt version: String,
+    }
+}

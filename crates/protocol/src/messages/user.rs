@@ -1,0 +1,75 @@
+use super::api::ApiMessage;
+use super::content::Content;
+use crate::json::{Json, object, open_string};
+
+object! {
+    /// What a person, a tool or the client itself says to the model. The same shape goes both ways.
+    pub struct UserMessage {
+        req message: ApiMessage,
+        /// The call whose sub-agent this belongs to.
+        opt parent_tool_use_id: String,
+        /// On input: chosen by the client, and the key for cancel, rewind and matching results.
+        opt uuid: String,
+        opt session_id: String,
+        /// The tool's whole structured output, see [`crate::tools`]; a string when the call failed.
+        opt tool_use_result: Json,
+        opt is_synthetic: bool as "isSynthetic",
+        /// An echo of what the client sent, not something new.
+        opt is_replay: bool as "isReplay",
+        opt priority: Priority,
+        /// What made this message.
+        opt origin: Origin,
+        /// On input: `false` stores the message without starting a turn.
+        opt should_query: bool as "shouldQuery",
+        opt timestamp: String,
+        /// On input: deliver the text as it is, without slash commands and `@path`.
+        opt client_composed: bool,
+        opt pasted_content: Vec<Json>,
+        opt inline_pastes: Vec<String>,
+        opt agent_id: String,
+        opt subagent_type: String,
+        opt task_description: String,
+        opt file_attachments: Vec<Json>,
+    }
+
+    /// Who or what started a message or a turn. Treat a kind you do not know as not human.
+    pub struct Origin {
+        req kind: OriginKind,
+        opt server: String,
+        opt from: String,
+        opt from_mode: String as "fromMode",
+        opt name: String,
+        opt from_session: String as "fromSession",
+        opt sender_task_id: String as "senderTaskId",
+        opt subkind: String,
+        opt fire_reason: String as "fireReason",
+        opt run_id: String as "runId",
+    }
+}
+
+impl UserMessage {
+    /// A prompt as a client sends it, in the form of the official TypeScript SDK.
+    pub fn prompt(content: impl Into<Content>) -> Self {
+        let mut message = UserMessage { message: ApiMessage::new("user", content), ..UserMessage::default() };
+        message.extra.keep("\"parent_tool_use_id\":null");
+        message
+    }
+}
+
+open_string! {
+    /// When a queued message is delivered.
+    pub struct Priority { NEXT = "next", NOW = "now", LATER = "later" }
+
+    /// The kinds of [`Origin`].
+    pub struct OriginKind {
+        UNCLASSIFIED = "unclassified",
+        HUMAN = "human",
+        CHANNEL = "channel",
+        PEER = "peer",
+        TASK_NOTIFICATION = "task-notification",
+        COORDINATOR = "coordinator",
+        OBSERVER = "observer",
+        AUTO_CONTINUATION = "auto-continuation",
+        OBSERVER_ACTIVITY = "observer-activity",
+    }
+}

@@ -1,0 +1,123 @@
+//! Asking before a tool does something.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use super::envelope::{Stamped, take};
+
+/// May a tool do this? The answer quotes the id of the message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "MobilePermissionRequest"))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
+#[cfg_attr(feature = "typescript", ts(rename = "MobilePermissionRequest"))]
+pub struct PermissionRequest {
+    /// Name of the tool.
+    pub tool: String,
+    /// What it wants to do, in a word.
+    pub action: String,
+    /// Facts to decide by, such as `file` and `preview`.
+    #[serde(default)]
+    pub details: Map<String, Value>,
+    /// How much can go wrong.
+    #[serde(default)]
+    pub risk: RiskLevel,
+    /// Seconds until it is decided without the phone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<u64>,
+}
+
+// Closed on purpose: the policy for when nobody is there has to decide about every level.
+/// How much can go wrong.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum RiskLevel {
+    /// Something is looked at.
+    Low,
+    /// Something is changed.
+    #[default]
+    Medium,
+    /// Something can be lost.
+    High,
+}
+
+/// The answer to a permission request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct PermissionResponse {
+    /// Id of the request.
+    pub request_id: String,
+    /// Whether the tool may.
+    pub approved: bool,
+    /// Whether the answer holds for requests like this one from now on.
+    #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+    pub remember: bool,
+}
+
+/// Everything that still waits for an answer, for a phone that comes back.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct PendingPermissionsMessage {
+    /// The requests, oldest first.
+    pub permissions: Vec<PendingPermission>,
+}
+
+/// A request that still waits, as the object it was first sent as.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(transform = add_type))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(
+    feature = "typescript",
+    ts(type = "{ type: \"permission_request\", id: string, timestamp?: number } & MobilePermissionRequest")
+)]
+pub struct PendingPermission {
+    /// Id of the request, for the answer to quote.
+    pub id: String,
+    /// When it was asked, in milliseconds since the epoch.
+    pub timestamp: Option<i64>,
+    /// The request.
+    #[cfg_attr(feature = "schema", schemars(flatten))]
+    pub request: PermissionRequest,
+}
+
+impl Serialize for PendingPermission {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Stamped {
+            kind: "permission_request",
+            id: Some(&self.id),
+            timestamp: self.timestamp,
+            body: &self.request,
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for PendingPermission {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error;
+
+        let mut object = Map::deserialize(deserializer)?;
+        Ok(Self {
+            id: take(&mut object, "id")?.ok_or_else(|| D::Error::missing_field("id"))?,
+            timestamp: take(&mut object, "timestamp")?,
+            request: serde_json::from_value(Value::Object(object)).map_err(D::Error::custom)?,
+        })
+    }
+}
+
+#[cfg(feature = "schema")]
+fn add_type(schema: &mut schemars::Schema) {
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.insert(
+            "type".to_owned(),
+            serde_json::json!({ "type": "string", "const": "permission_request" }),
+        );
+    }
+}

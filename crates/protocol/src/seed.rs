@@ -1,0 +1,217 @@
+//! Writing the wire of seed 000: flat control frames, tools as objects, content always a list.
+//!
+//! Reading it needs nothing special; every decoder here takes both accents. The real CLI understands none of what
+//! this writes (a flat control request ends its process): it is for programs built after the page.
+
+use crate::control::{Call, ControlRequest, ControlResponse, ControlStyle, Outcome};
+use crate::json::wire::{ObjectOut, WireObject};
+use crate::json::{Extra, Json, Raw, Text, Wire};
+use crate::messages::{
+    ApiMessage, ContentBlock, Message, ResultMessage, SystemMessage, ToolInfo, write_block,
+};
+use crate::permissions::PermissionResult;
+use crate::stream::Event;
+
+/// The message as a line of seed 000; `None` if the page has no shape for it.
+///
+/// What the page has no place for (ids, most system frames, blocks other than its four) is left out.
+pub fn to_seed(message: &Message) -> Option<String> {
+    match message {
+        Message::System(system) => system_line(system),
+        Message::Assistant(assistant) => {
+            let content = content(&assistant.message)?;
+            Some(line("assistant", |out| {
+                said(out, "assistant", &content);
+                optional(out, "parent_tool_use_id", assistant.parent_tool_use_id.as_ref());
+                optional(out, "duration_ms", assistant.duration_ms.as_ref());
+            }))
+        }
+        Message::User(user) => {
+            let content = content(&user.message)?;
+            Some(line("user", |out| said(out, "user", &content)))
+        }
+        Message::Result(result) => Some(result_line(result)),
+        Message::ControlRequest { request_id, request } => Some(request_line(request_id, request)),
+        Message::ControlResponse { request_id, response } => Some(response_line(request_id, response)),
+        Message::RateLimitEvent(_) | Message::McpMessage(_) => Some(message.to_line()),
+        Message::StreamEvent(partial) => Some(event_line(&partial.event)),
+        _ => None,
+    }
+}
+
+fn line(kind: &str, members: impl FnOnce(&mut ObjectOut<'_>)) -> String {
+    let mut text = String::new();
+    let mut out = ObjectOut::open(&mut text);
+    out.string("type", kind);
+    members(&mut out);
+    out.close();
+    text
+}
+
+fn optional<T: Wire>(out: &mut ObjectOut<'_>, key: &str, value: Option<&T>) {
+    if let Some(value) = value {
+        out.field(key, value);
+    }
+}
+
+fn system_line(system: &SystemMessage) -> Option<String> {
+    let mut system = system.clone();
+    match &mut system {
+        SystemMessage::Init { tools, .. } => {
+            *tools = std::mem::take(tools).into_iter().map(ToolInfo::into_object).collect();
+        }
+        SystemMessage::CompactBoundary => {}
+        SystemMessage::Compacted(_) => system = SystemMessage::CompactBoundary,
+        _ => return None,
+    }
+    Some(Message::System(system).to_line())
+}
+
+/// The blocks that the page knows; `None` when there was content and the page has no shape for any of it.
+fn content(message: &ApiMessage) -> Option<Vec<&ContentBlock>> {
+    let known = |block: &&ContentBlock| {
+        matches!(
+            block,
+            ContentBlock::Text { .. }
+                | ContentBlock::Thinking { .. }
+                | ContentBlock::ToolUse { .. }
+                | ContentBlock::ToolResult { .. }
+        )
+    };
+    let blocks: Vec<_> = message.content.iter().filter(known).collect();
+    (!blocks.is_empty() || message.content.is_empty()).then_some(blocks)
+}
+
+fn said(out: &mut ObjectOut<'_>, role: &str, blocks: &[&ContentBlock]) {
+    let mut message = ObjectOut::open(out.key("message"));
+    message.string("role", role);
+    let list = message.key("content");
+    list.push('[');
+    for (index, block) in blocks.iter().enumerate() {
+        if index > 0 {
+            list.push(',');
+        }
+        seed_block(block, list);
+    }
+    list.push(']');
+    message.close();
+}
+
+/// A block as the page's types write it: a tool's result always says what it is and whether it failed.
+fn seed_block(block: &ContentBlock, out: &mut String) {
+    let ContentBlock::ToolResult { tool_use_id, content, is_error } = block else {
+        return write_block(block, &Extra::default(), out);
+    };
+    let mut object = ObjectOut::open(out);
+    object.string("type", "tool_result");
+    object.field("tool_use_id", tool_use_id);
+    object.field("content", content);
+    object.field("is_error", is_error);
+    object.close();
+}
+
+fn result_line(result: &ResultMessage) -> String {
+    match result {
+        // The page knows no success that failed.
+        ResultMessage::Success { result, session_id, details, .. } if details.is_error == Some(true) => {
+            error_line(result, "api_error", session_id.as_ref())
+        }
+        ResultMessage::Success {
+            result, duration_ms, num_turns, session_id, total_cost_usd, usage, ..
+        } => line("result", |out| {
+            out.string("subtype", "success");
+            out.field("result", result);
+            optional(out, "duration_ms", duration_ms.as_ref());
+            optional(out, "num_turns", num_turns.as_ref());
+            optional(out, "session_id", session_id.as_ref());
+            optional(out, "total_cost_usd", total_cost_usd.as_ref());
+            if let Some(usage) = usage {
+                let mut counters = ObjectOut::open(out.key("usage"));
+                counters.field("input_tokens", &usage.input_tokens);
+                counters.field("output_tokens", &usage.output_tokens);
+                counters.close();
+            }
+        }),
+        ResultMessage::Failed(error) => {
+            let text = error.errors.first().map_or_else(|| error.subtype.as_str(), String::as_str);
+            error_line(text, error.subtype.as_str(), error.session_id.as_ref())
+        }
+        ResultMessage::Error { .. } | ResultMessage::InputRequired => {
+            Message::Result(result.clone()).to_line()
+        }
+    }
+}
+
+fn error_line(text: &str, code: &str, session_id: Option<&String>) -> String {
+    line("result", |out| {
+        out.string("subtype", "error");
+        out.string("error", text);
+        out.string("error_code", code);
+        optional(out, "session_id", session_id);
+    })
+}
+
+fn event_line(event: &Event) -> String {
+    let mut whole = String::new();
+    event.write(&mut whole);
+    let event = Raw::new(&whole);
+    let mut text = String::new();
+    let mut out = ObjectOut::open(&mut text);
+    // The event's own word, so that one that is not known yet keeps its name.
+    let kind = event.get("type").and_then(Raw::text);
+    out.string("event_type", &kind.map(Text::get).unwrap_or_default());
+    let mut data = ObjectOut::open(out.key("data"));
+    for (key, value) in event.members().filter(|(key, _)| *key != "type") {
+        data.key(&key.get()).push_str(value.as_str());
+    }
+    data.close();
+    out.close();
+    text
+}
+
+fn request_line(request_id: &str, request: &ControlRequest) -> String {
+    let mut request = request.clone().in_style(ControlStyle::Flat);
+    match &mut request.call {
+        Call::CanUseTool(ask) => ask.tool_input = ask.input.take().or(ask.tool_input.take()),
+        Call::HookCallback(hook) => {
+            hook.hook_event = hook.event().cloned();
+            hook.hook_id = hook.callback_id.take().or(hook.hook_id.take());
+            hook.hook_input = hook.input.take().or(hook.hook_input.take());
+        }
+        Call::McpMessage(routed) => {
+            return line("mcp_message", |out| {
+                out.string("request_id", request_id);
+                routed.write_members(out);
+            });
+        }
+        _ => {}
+    }
+    Message::ControlRequest { request_id: request_id.to_owned(), request }.to_line()
+}
+
+fn response_line(request_id: &str, response: &ControlResponse) -> String {
+    let decision = match &response.outcome {
+        Outcome::Success(success) => success.response.as_ref().and_then(decision),
+        _ => None,
+    };
+    if let Some((allowed, reason)) = decision {
+        return line("control_response", |out| {
+            out.string("request_id", request_id);
+            out.string("subtype", "success");
+            out.field("allowed", &allowed);
+            optional(out, "reason", reason.as_ref());
+        });
+    }
+    let response = response.clone().in_style(ControlStyle::Flat);
+    Message::ControlResponse { request_id: request_id.to_owned(), response }.to_line()
+}
+
+/// An answer about a tool, in the page's words.
+fn decision(body: &Json) -> Option<(bool, Option<String>)> {
+    body.raw().get("behavior")?;
+    match body.raw().read().ok()? {
+        PermissionResult::Allow(_) => Some((true, None)),
+        PermissionResult::Deny(deny) => Some((false, Some(deny.message))),
+        _ => None,
+    }
+}

@@ -1,0 +1,249 @@
+use crate::json::wire::{ObjectOut, WireObject, read_object};
+use crate::json::{Cursor, Extra, Json, Misfit, Reading, Text, Wire, object};
+use crate::messages::{ApiMessage, ContentBlock, StopReason, UsageInfo, read_block, write_block};
+
+/// One event of a streamed answer.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// A message begins, with no content yet.
+    MessageStart(Box<MessageStart>),
+    /// A block begins.
+    ContentBlockStart(Box<BlockStart>),
+    /// A block goes on.
+    ContentBlockDelta(BlockDelta),
+    /// A block ends. The complete `assistant` frame of the block comes before this.
+    ContentBlockStop(BlockStop),
+    /// Why the message stopped and what it used.
+    MessageDelta(Box<MessageDelta>),
+    /// The message ends.
+    MessageStop(Extra),
+    /// Nothing; keeps the connection open.
+    Ping(Extra),
+    /// The API failed in mid-stream.
+    Error(StreamError),
+    /// An event that is not known yet.
+    Unknown(Json),
+}
+
+/// What a block gains.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Delta {
+    /// More text.
+    Text(TextDelta),
+    /// More of a tool's input, as JSON text cut anywhere.
+    InputJson(InputJsonDelta),
+    /// More reasoning.
+    Thinking(ThinkingDelta),
+    /// The reasoning's signature.
+    Signature(SignatureDelta),
+    /// A citation.
+    Citations(CitationsDelta),
+    /// A kind that is not known yet, or not public (`compaction_delta`).
+    Unknown(Json),
+}
+
+/// `content_block_start`: a block, still empty or nearly so.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct BlockStart {
+    /// Which block of the message.
+    pub index: u64,
+    /// The block.
+    pub content_block: ContentBlock,
+    /// What the wire has in the block besides the block's own fields.
+    pub block_extra: Extra,
+    /// What the typed fields would not write back alike.
+    pub extra: Extra,
+}
+
+object! {
+    /// `message_start`
+    pub struct MessageStart { req message: ApiMessage }
+
+    /// `content_block_delta`
+    pub struct BlockDelta {
+        req index: u64,
+        req delta: Delta,
+    }
+
+    /// `content_block_stop`
+    pub struct BlockStop { req index: u64 }
+
+    /// `message_delta`
+    pub struct MessageDelta {
+        req delta: MessageDeltaBody,
+        opt usage: UsageInfo,
+    }
+
+    /// Why the message stopped.
+    pub struct MessageDeltaBody {
+        opt stop_reason: StopReason,
+        opt stop_sequence: String,
+    }
+
+    /// `error`
+    pub struct StreamError { opt error: Json }
+
+    /// `text_delta`
+    pub struct TextDelta { req text: String }
+    /// `input_json_delta`
+    pub struct InputJsonDelta { req partial_json: String }
+    /// `thinking_delta`
+    pub struct ThinkingDelta { req thinking: String }
+    /// `signature_delta`
+    pub struct SignatureDelta { req signature: String }
+    /// `citations_delta`
+    pub struct CitationsDelta { req citation: Json }
+
+    struct Started { req index: u64, req content_block: WholeBlock }
+    struct Nothing {}
+}
+
+/// A block together with what stands beside its fields.
+#[derive(Debug, Clone, PartialEq)]
+struct WholeBlock(ContentBlock, Extra);
+
+impl Default for WholeBlock {
+    fn default() -> Self {
+        WholeBlock(ContentBlock::Text { text: String::new() }, Extra::default())
+    }
+}
+
+impl Wire for WholeBlock {
+    fn read(cursor: &mut Cursor<'_>, reading: &mut Reading) -> Result<Self, Misfit> {
+        read_block(cursor, reading).map(|(block, extra)| WholeBlock(block, extra))
+    }
+
+    fn write(&self, out: &mut String) {
+        write_block(&self.0, &self.1, out);
+    }
+}
+
+impl Default for Delta {
+    fn default() -> Self {
+        Delta::Unknown(Json::default())
+    }
+}
+
+impl Event {
+    /// The event's `type`.
+    pub fn kind(&self) -> &str {
+        match self {
+            Event::MessageStart(_) => "message_start",
+            Event::ContentBlockStart(_) => "content_block_start",
+            Event::ContentBlockDelta(_) => "content_block_delta",
+            Event::ContentBlockStop(_) => "content_block_stop",
+            Event::MessageDelta(_) => "message_delta",
+            Event::MessageStop(_) => "message_stop",
+            Event::Ping(_) => "ping",
+            Event::Error(_) => "error",
+            Event::Unknown(_) => "",
+        }
+    }
+}
+
+impl Wire for Event {
+    fn read(cursor: &mut Cursor<'_>, reading: &mut Reading) -> Result<Self, Misfit> {
+        const TAKEN: &[&str] = &["type"];
+        if cursor.peek() != b'{' {
+            return Err(Misfit::here(cursor, "a stream event"));
+        }
+        let kind = cursor.tag("type");
+        Ok(match kind.map(Text::get).as_deref() {
+            Some("content_block_delta") => Event::ContentBlockDelta(read_object(cursor, reading, TAKEN)?),
+            Some("content_block_start") => {
+                let Started { index, content_block, extra } = read_object(cursor, reading, TAKEN)?;
+                let WholeBlock(content_block, block_extra) = content_block;
+                Event::ContentBlockStart(Box::new(BlockStart { index, content_block, block_extra, extra }))
+            }
+            Some("content_block_stop") => Event::ContentBlockStop(read_object(cursor, reading, TAKEN)?),
+            Some("message_start") => Event::MessageStart(Box::new(read_object(cursor, reading, TAKEN)?)),
+            Some("message_delta") => Event::MessageDelta(Box::new(read_object(cursor, reading, TAKEN)?)),
+            Some("message_stop") => Event::MessageStop(read_object::<Nothing>(cursor, reading, TAKEN)?.extra),
+            Some("ping") => Event::Ping(read_object::<Nothing>(cursor, reading, TAKEN)?.extra),
+            Some("error") => Event::Error(read_object(cursor, reading, TAKEN)?),
+            _ => Event::Unknown(cursor.raw().to_json()),
+        })
+    }
+
+    fn write(&self, out: &mut String) {
+        if let Event::Unknown(body) = self {
+            return body.write(out);
+        }
+        let mut object = ObjectOut::open(out);
+        object.string("type", self.kind());
+        match self {
+            Event::MessageStart(body) => body.write_members(&mut object),
+            Event::ContentBlockStart(body) => {
+                object.field("index", &body.index);
+                write_block(&body.content_block, &body.block_extra, object.key("content_block"));
+                object.extra(&body.extra, |key| matches!(key, "index" | "content_block"));
+            }
+            Event::ContentBlockDelta(body) => body.write_members(&mut object),
+            Event::ContentBlockStop(body) => body.write_members(&mut object),
+            Event::MessageDelta(body) => body.write_members(&mut object),
+            Event::MessageStop(extra) | Event::Ping(extra) => object.extra(extra, |_| false),
+            Event::Error(body) => body.write_members(&mut object),
+            Event::Unknown(_) => {}
+        }
+        object.close();
+    }
+}
+
+object!(@through_wire Event);
+
+impl Default for Event {
+    fn default() -> Self {
+        Event::Ping(Extra::default())
+    }
+}
+
+impl Delta {
+    /// The delta's `type`.
+    pub fn kind(&self) -> &str {
+        match self {
+            Delta::Text(_) => "text_delta",
+            Delta::InputJson(_) => "input_json_delta",
+            Delta::Thinking(_) => "thinking_delta",
+            Delta::Signature(_) => "signature_delta",
+            Delta::Citations(_) => "citations_delta",
+            Delta::Unknown(_) => "",
+        }
+    }
+}
+
+impl Wire for Delta {
+    fn read(cursor: &mut Cursor<'_>, reading: &mut Reading) -> Result<Self, Misfit> {
+        const TAKEN: &[&str] = &["type"];
+        let kind = cursor.tag("type");
+        Ok(match kind.map(Text::get).as_deref() {
+            Some("text_delta") => Delta::Text(read_object(cursor, reading, TAKEN)?),
+            Some("input_json_delta") => Delta::InputJson(read_object(cursor, reading, TAKEN)?),
+            Some("thinking_delta") => Delta::Thinking(read_object(cursor, reading, TAKEN)?),
+            Some("signature_delta") => Delta::Signature(read_object(cursor, reading, TAKEN)?),
+            Some("citations_delta") => Delta::Citations(read_object(cursor, reading, TAKEN)?),
+            _ => Delta::Unknown(cursor.raw().to_json()),
+        })
+    }
+
+    fn write(&self, out: &mut String) {
+        if let Delta::Unknown(body) = self {
+            return body.write(out);
+        }
+        let mut object = ObjectOut::open(out);
+        object.string("type", self.kind());
+        match self {
+            Delta::Text(body) => body.write_members(&mut object),
+            Delta::InputJson(body) => body.write_members(&mut object),
+            Delta::Thinking(body) => body.write_members(&mut object),
+            Delta::Signature(body) => body.write_members(&mut object),
+            Delta::Citations(body) => body.write_members(&mut object),
+            Delta::Unknown(_) => {}
+        }
+        object.close();
+    }
+}
+
+object!(@through_wire Delta);

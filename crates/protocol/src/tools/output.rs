@@ -1,0 +1,69 @@
+use super::macros::by_tool;
+use super::{
+    AgentOutput, AskUserQuestionOutput, BashOutput, EditOutput, EnterPlanModeOutput, ExitPlanModeOutput,
+    GlobOutput, GrepOutput, MonitorOutput, MultiEditOutput, NotebookEditOutput, ReadOutput, SkillOutput,
+    TaskCreateOutput, TaskGetOutput, TaskListOutput, TaskStopOutput, TaskUpdateOutput, TodoWriteOutput,
+    ToolSearchOutput, WebFetchOutput, WebSearchOutput, WriteOutput, canonical_name,
+};
+use crate::json::{Json, Misfit, Raw, Reading};
+
+by_tool! {
+    /// What a tool gave: the `tool_use_result` beside a tool's result, the `tool_response` of a hook.
+    ///
+    /// This is what the CLI knows, not what the model was told; that is the `tool_result` block.
+    /// It writes itself as the output alone, so it cannot be read back without the tool's name.
+    pub enum ToolOutput {
+        Bash(BashOutput) = "Bash",
+        Read(ReadOutput) = "Read",
+        Write(WriteOutput) = "Write",
+        Edit(EditOutput) = "Edit",
+        MultiEdit(MultiEditOutput) = "MultiEdit",
+        NotebookEdit(NotebookEditOutput) = "NotebookEdit",
+        Glob(GlobOutput) = "Glob",
+        Grep(GrepOutput) = "Grep",
+        ToolSearch(ToolSearchOutput) = "ToolSearch",
+        WebFetch(WebFetchOutput) = "WebFetch",
+        WebSearch(WebSearchOutput) = "WebSearch",
+        TodoWrite(TodoWriteOutput) = "TodoWrite",
+        TaskCreate(TaskCreateOutput) = "TaskCreate",
+        TaskGet(TaskGetOutput) = "TaskGet",
+        TaskUpdate(TaskUpdateOutput) = "TaskUpdate",
+        TaskList(TaskListOutput) = "TaskList",
+        TaskStop(TaskStopOutput) = "TaskStop",
+        Agent(AgentOutput) = "Agent",
+        AskUserQuestion(AskUserQuestionOutput) = "AskUserQuestion",
+        EnterPlanMode(EnterPlanModeOutput) = "EnterPlanMode",
+        ExitPlanMode(ExitPlanModeOutput) = "ExitPlanMode",
+        Skill(SkillOutput) = "Skill",
+        Monitor(MonitorOutput) = "Monitor",
+    } else {
+        /// A plain string, from whichever tool: an error, a refusal, or all that the tool had to say.
+        Text(String),
+        /// The content blocks of an MCP tool, as they came.
+        Blocks(Json),
+        /// Of a tool without a view, as it came.
+        Other(Json),
+    }
+}
+
+impl ToolOutput {
+    /// Reads the output of the tool called `name`.
+    pub fn read(name: &str, output: Raw<'_>) -> Result<Self, Misfit> {
+        Self::read_with(name, output, &mut Reading::default())
+    }
+
+    /// The same, and `reading` takes down the optional fields that did not fit.
+    pub fn read_with(name: &str, output: Raw<'_>, reading: &mut Reading) -> Result<Self, Misfit> {
+        if let Some(text) = output.text() {
+            return Ok(ToolOutput::Text(text.get().into_owned()));
+        }
+        if output.is_array() {
+            return Ok(match canonical_name(name) {
+                // Their lists are of servers' resources and tools, not of content blocks.
+                "ListMcpResourcesTool" | "RefreshMcpTools" => ToolOutput::Other(output.to_json()),
+                _ => ToolOutput::Blocks(output.to_json()),
+            });
+        }
+        Self::typed(name, output, reading).unwrap_or_else(|| Ok(ToolOutput::Other(output.to_json())))
+    }
+}

@@ -1,0 +1,237 @@
+use std::fmt::{self, Write as _};
+
+use super::{ReadInput, TaskStatus, TaskUpdateInput, TodoItem, TodoStatus, TodoWriteInput, ToolInput};
+
+/// How many characters a summary may have.
+pub const SUMMARY_CHARS_MAX: usize = 200;
+
+/// The summary of a tool's input.
+pub(super) fn of(input: &ToolInput) -> String {
+    let mut line = Line::default();
+    // The only error is that the line is full.
+    let _ = write_summary(&mut line, input);
+    line.finish()
+}
+
+fn write_summary(line: &mut Line, input: &ToolInput) -> fmt::Result {
+    match input {
+        ToolInput::Bash(input) => line.write_str(&input.command),
+        ToolInput::BashOutput(input) => line.write_str(&input.bash_id),
+        ToolInput::Read(input) => read(line, input),
+        ToolInput::Write(input) => line.write_str(&input.file_path),
+        ToolInput::Edit(input) => line.write_str(&input.file_path),
+        ToolInput::MultiEdit(input) => {
+            let count = input.edits.as_ref().map_or(0, Vec::len);
+            write!(line, "{} ({count} {})", input.file_path, if count == 1 { "edit" } else { "edits" })
+        }
+        ToolInput::NotebookEdit(input) => {
+            line.write_str(&input.notebook_path)?;
+            suffix(line, " cell ", input.cell_id.as_deref())
+        }
+        ToolInput::Glob(input) => {
+            line.write_str(&input.pattern)?;
+            suffix(line, " in ", input.path.as_deref())
+        }
+        ToolInput::Grep(input) => {
+            line.write_str(&input.pattern)?;
+            let place = input.path.as_ref().or(input.glob.as_ref()).or(input.file_type.as_ref());
+            suffix(line, " in ", place.map(String::as_str))
+        }
+        ToolInput::ToolSearch(input) => line.write_str(&input.query),
+        ToolInput::WebFetch(input) => line.write_str(&input.url),
+        ToolInput::WebSearch(input) => line.write_str(&input.query),
+        ToolInput::TodoWrite(input) => todos(line, input),
+        ToolInput::TaskCreate(input) => line.write_str(&input.subject),
+        ToolInput::TaskGet(input) => write!(line, "task {}", input.task_id),
+        ToolInput::TaskUpdate(input) => task_update(line, input),
+        ToolInput::TaskList(_) => line.write_str("all tasks"),
+        ToolInput::TaskStop(input) => first(line, [&input.task_id, &input.shell_id]),
+        ToolInput::Agent(input) => line.write_str(input.description.as_ref().unwrap_or(&input.prompt)),
+        ToolInput::AskUserQuestion(input) => {
+            if let Some(question) = input.questions.first() {
+                line.write_str(&question.question)?;
+            }
+            match input.questions.len() {
+                0 | 1 => Ok(()),
+                several => write!(line, " (and {} more)", several - 1),
+            }
+        }
+        ToolInput::EnterPlanMode(_) => line.write_str("enter plan mode"),
+        ToolInput::ExitPlanMode(input) => {
+            let plan = input.plan.as_deref().unwrap_or_default();
+            line.write_str(plan.lines().find(|line| !line.trim().is_empty()).unwrap_or("leave plan mode"))
+        }
+        ToolInput::Skill(input) => {
+            first(line, [&input.skill, &input.command])?;
+            suffix(line, " ", input.args.as_deref())
+        }
+        ToolInput::SlashCommand(input) => line.write_str(&input.command),
+        ToolInput::Monitor(input) => {
+            let socket = input.ws.as_ref().and_then(|socket| socket.url.clone());
+            first(line, [&input.description, &input.command, &socket])
+        }
+        ToolInput::Other(json) => line.write_str(json.raw().as_str()),
+    }
+}
+
+fn read(line: &mut Line, input: &ReadInput) -> fmt::Result {
+    line.write_str(&input.file_path)?;
+    match (input.offset, input.limit) {
+        (None, None) => {}
+        (Some(from), None) => write!(line, ":{from}-")?,
+        (from, Some(limit)) => {
+            let from = from.unwrap_or(1);
+            write!(line, ":{from}-{}", from.saturating_add(limit.saturating_sub(1)))?;
+        }
+    }
+    suffix(line, " pages ", input.pages.as_deref())
+}
+
+/// How much is done, and what is being done.
+fn todos(line: &mut Line, input: &TodoWriteInput) -> fmt::Result {
+    let is = |item: &&TodoItem, status: TodoStatus| item.status.as_ref() == Some(&status);
+    let done = input.todos.iter().filter(|item| is(item, TodoStatus::COMPLETED)).count();
+    write!(line, "{done} of {} done", input.todos.len())?;
+    let current = input.todos.iter().find(|item| is(item, TodoStatus::IN_PROGRESS));
+    suffix(line, ": ", current.map(|item| item.active_form.as_ref().unwrap_or(&item.content).as_str()))
+}
+
+fn task_update(line: &mut Line, input: &TaskUpdateInput) -> fmt::Result {
+    write!(line, "task {}", input.task_id)?;
+    suffix(line, ": ", input.status.as_ref().map(TaskStatus::as_str))?;
+    suffix(line, ": ", input.subject.as_deref())
+}
+
+fn suffix(line: &mut Line, before: &str, text: Option<&str>) -> fmt::Result {
+    text.map_or(Ok(()), |text| write!(line, "{before}{text}"))
+}
+
+fn first<const N: usize>(line: &mut Line, texts: [&Option<String>; N]) -> fmt::Result {
+    texts.into_iter().flatten().next().map_or(Ok(()), |text| line.write_str(text))
+}
+
+/// A line that takes what fits: white space becomes one space, and a full line refuses more, so that a
+/// command of a megabyte is not looked through.
+#[derive(Default)]
+struct Line {
+    text: String,
+    chars: usize,
+    /// White space that is written only if something follows.
+    gap: bool,
+    full: bool,
+}
+
+impl Line {
+    fn finish(mut self) -> String {
+        if self.full {
+            if self.chars == SUMMARY_CHARS_MAX {
+                self.text.pop();
+            }
+            self.text.push('…');
+        }
+        self.text
+    }
+}
+
+impl fmt::Write for Line {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for character in text.chars() {
+            // Control characters could make a terminal do things.
+            if character.is_whitespace() || character.is_control() {
+                self.gap = !self.text.is_empty();
+                continue;
+            }
+            let wanted = 1 + usize::from(self.gap);
+            if self.chars + wanted > SUMMARY_CHARS_MAX {
+                self.full = true;
+                return Err(fmt::Error);
+            }
+            if std::mem::take(&mut self.gap) {
+                self.text.push(' ');
+            }
+            self.text.push(character);
+            self.chars += wanted;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::{Json, Raw};
+
+    #[test]
+    fn summaries() {
+        for (tool, json, expected) in [
+            ("Bash", r#"{"command":"cd a &&\n\t make \u001b[31m "}"#, "cd a && make [31m"),
+            ("BashOutput", r#"{"bash_id":"b1"}"#, "b1"),
+            ("Read", r#"{"file_path":"/a b"}"#, "/a b"),
+            ("Read", r#"{"file_path":"/a","offset":10,"limit":5}"#, "/a:10-14"),
+            ("Read", r#"{"file_path":"/a","limit":5}"#, "/a:1-5"),
+            ("Read", r#"{"file_path":"/a","offset":10}"#, "/a:10-"),
+            ("Read", r#"{"file_path":"/a","pages":"1-3"}"#, "/a pages 1-3"),
+            ("Write", r#"{"file_path":"/a","content":"x"}"#, "/a"),
+            ("Edit", r#"{"file_path":"/a"}"#, "/a"),
+            ("MultiEdit", r#"{"file_path":"/a","edits":[{}]}"#, "/a (1 edit)"),
+            ("MultiEdit", r#"{"file_path":"/a","edits":[{},{}]}"#, "/a (2 edits)"),
+            ("NotebookEdit", r#"{"notebook_path":"/a.ipynb","cell_id":"c1"}"#, "/a.ipynb cell c1"),
+            ("Glob", r#"{"pattern":"*.rs","path":"src"}"#, "*.rs in src"),
+            ("Grep", r#"{"pattern":"fn","type":"rust"}"#, "fn in rust"),
+            ("ToolSearch", r#"{"query":"select:A"}"#, "select:A"),
+            ("WebFetch", r#"{"url":"https://example.com/"}"#, "https://example.com/"),
+            ("WebSearch", r#"{"query":"rust"}"#, "rust"),
+            (
+                "TodoWrite",
+                r#"{"todos":[{"content":"A","status":"completed"},{"content":"B","status":"in_progress","activeForm":"Doing B"}]}"#,
+                "1 of 2 done: Doing B",
+            ),
+            ("TodoWrite", r#"{"todos":[]}"#, "0 of 0 done"),
+            ("TaskCreate", r#"{"subject":"Test"}"#, "Test"),
+            ("TaskGet", r#"{"taskId":"1"}"#, "task 1"),
+            ("TaskUpdate", r#"{"taskId":"1","status":"completed"}"#, "task 1: completed"),
+            ("TaskList", "{}", "all tasks"),
+            ("KillShell", r#"{"shell_id":"b1"}"#, "b1"),
+            ("TaskStop", "{}", ""),
+            ("Task", r#"{"prompt":"Look around"}"#, "Look around"),
+            ("Agent", r#"{"description":"Look","prompt":"Look around"}"#, "Look"),
+            (
+                "AskUserQuestion",
+                r#"{"questions":[{"question":"Which?"},{"question":"Why?"}]}"#,
+                "Which? (and 1 more)",
+            ),
+            ("EnterPlanMode", "{}", "enter plan mode"),
+            ("ExitPlanMode", "{}", "leave plan mode"),
+            ("ExitPlanMode", r#"{"plan":"\n# Plan\n\n1. Go"}"#, "# Plan"),
+            ("Skill", r#"{"skill":"review","args":"HEAD"}"#, "review HEAD"),
+            ("SlashCommand", r#"{"command":"/review"}"#, "/review"),
+            ("Monitor", r#"{"command":"tail -f a"}"#, "tail -f a"),
+            ("Monitor", r#"{"ws":{"url":"wss://example.com/"}}"#, "wss://example.com/"),
+            ("mcp__calc__add", "{\"a\":1,\n \"b\":2}", r#"{"a":1, "b":2}"#),
+        ] {
+            assert_eq!(input(tool, json).summary(), expected, "{tool}");
+        }
+    }
+
+    #[test]
+    fn summaries_are_short() {
+        let bash = |command: String| {
+            input("Bash", &format!(r#"{{"command":{}}}"#, Json::from(serde_json::Value::from(command))))
+        };
+        for (command, expected) in [
+            ("é".repeat(SUMMARY_CHARS_MAX), "é".repeat(SUMMARY_CHARS_MAX)),
+            (format!("{}  ", "é".repeat(SUMMARY_CHARS_MAX)), "é".repeat(SUMMARY_CHARS_MAX)),
+            ("é".repeat(SUMMARY_CHARS_MAX + 1), format!("{}…", "é".repeat(SUMMARY_CHARS_MAX - 1))),
+            (
+                format!("{} x", "é".repeat(SUMMARY_CHARS_MAX - 1)),
+                format!("{}…", "é".repeat(SUMMARY_CHARS_MAX - 1)),
+            ),
+        ] {
+            assert_eq!(bash(command).summary(), expected);
+        }
+    }
+
+    fn input(tool: &str, json: &str) -> ToolInput {
+        ToolInput::read(tool, Raw::parse(json).unwrap()).unwrap()
+    }
+}

@@ -1,0 +1,47 @@
+//! The wire between an agent and whatever shows it: events out, input in.
+//!
+//! [`UiMessage`] is one event of a session and [`ControllerInputPayload`] is one message to it.
+//! In JSON an event is an object with one key, the name of the variant:
+//!
+//! ```
+//! # fn main() -> Result<(), serde_json::Error> {
+//! use tidings_protocol::ui::{ControllerInputPayload, TurnId, UiMessage};
+//!
+//! let event = UiMessage::TextChunk {
+//!     text: "Hello".to_string(),
+//!     session_id: 1,
+//!     turn_id: TurnId::new_assistant_turn(1),
+//! };
+//! assert_eq!(
+//!     serde_json::to_string(&event)?,
+//!     r#"{"TextChunk":{"text":"Hello","session_id":1,"turn_id":{"role":"Assistant","sequence":1}}}"#
+//! );
+//!
+//! let json = r#"{"session_id":1,"content":"Hi","turn_id":{"role":"User","sequence":1}}"#;
+//! let payload: ControllerInputPayload = serde_json::from_str(json)?;
+//! assert_eq!(payload.turn_id, TurnId::new_user_turn(1));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! An optional field may be absent when read and is written as `null`.
+//! The one exception is [`ControllerInputPayload::metadata`], which is left out when there is none.
+
+mod input;
+mod message;
+mod permission;
+mod question;
+mod stop_reason;
+mod turn_id;
+
+pub use input::ControllerInputPayload;
+pub use message::UiMessage;
+pub use permission::{PermissionLevel, PermissionRequest, TargetType};
+pub use question::{AskUserQuestionsRequest, Question, QuestionType};
+pub use stop_reason::StopReason;
+pub use turn_id::{ParseTurnIdError, Role, TurnId};
+
+/// Version of this wire; it grows when a client written for the previous one could misread an event.
+///
+/// A new variant of [`UiMessage`] does not count: clients are told to ignore variants they do not know.
+pub const UI_WIRE_VERSION: u32 = 1;

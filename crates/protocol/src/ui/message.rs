@@ -1,0 +1,157 @@
+//! Events from an agent.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{AskUserQuestionsRequest, PermissionRequest, StopReason, TurnId};
+
+/// One event of a session, for whoever shows it to people.
+///
+/// Handle the variants you care about and pass over the rest: more may be added.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[non_exhaustive]
+pub enum UiMessage {
+    /// A piece of the answer, as it is being generated.
+    ///
+    /// The pieces of a turn concatenate to its text; a piece may end anywhere between two characters.
+    TextChunk {
+        /// The piece.
+        text: String,
+        /// Session it belongs to.
+        session_id: i64,
+        /// Turn it belongs to.
+        turn_id: TurnId,
+    },
+    /// A tool has begun to run.
+    ToolExecuting {
+        /// Id of this call, repeated by its `ToolCompleted`.
+        tool_use_id: String,
+        /// Name of the tool.
+        tool_name: String,
+        /// What the tool was called with.
+        input: Value,
+        /// Session it belongs to.
+        session_id: i64,
+    },
+    /// A tool has ended, well or badly.
+    ToolCompleted {
+        /// Id from the `ToolExecuting` of this call.
+        tool_use_id: String,
+        /// What the tool returned, or why it failed.
+        result: String,
+        /// Session it belongs to.
+        session_id: i64,
+    },
+    /// A turn is over: no text and no tool of this turn follows, and the next prompt is welcome.
+    Complete {
+        /// Session it belongs to.
+        session_id: i64,
+        /// Turn that is over.
+        turn_id: TurnId,
+        /// Why generation stopped.
+        stop_reason: StopReason,
+    },
+    /// A tool waits for one permission.
+    PermissionRequired {
+        /// Call that waits; the answer names it.
+        tool_use_id: String,
+        /// What is asked for.
+        request: PermissionRequest,
+        /// Session it belongs to.
+        session_id: i64,
+    },
+    /// Several tools of one turn wait for permission; each may be allowed or denied on its own.
+    BatchPermissionRequired {
+        /// Batch that waits; the answer names it.
+        batch_id: String,
+        /// What is asked for, one entry per call.
+        requests: Vec<PermissionRequest>,
+        /// Session it belongs to.
+        session_id: i64,
+    },
+    /// The agent asks the person something.
+    UserInteractionRequired {
+        /// Call that waits; the answer names it.
+        tool_use_id: String,
+        /// The questions.
+        request: AskUserQuestionsRequest,
+        /// Session it belongs to.
+        session_id: i64,
+    },
+    /// Token counts so far.
+    TokenUpdate {
+        /// Tokens of the prompt.
+        input_tokens: i64,
+        /// Tokens generated.
+        output_tokens: i64,
+        /// Session it belongs to.
+        session_id: i64,
+    },
+    /// Something went wrong; the session may well go on.
+    Error {
+        /// What went wrong.
+        message: String,
+        /// Session it belongs to, or none when it concerns the whole agent.
+        session_id: Option<i64>,
+    },
+    /// A note for logs rather than for the conversation.
+    System {
+        /// The note.
+        message: String,
+        /// Session it belongs to, or none when it concerns the whole agent.
+        session_id: Option<i64>,
+    },
+    /// Text to show that the model did not write, such as the output of a slash command.
+    Display {
+        /// The text.
+        content: String,
+        /// Session it belongs to.
+        session_id: i64,
+    },
+    /// A slash command is done.
+    CommandComplete {
+        /// The command.
+        command: String,
+        /// Session it belongs to.
+        session_id: i64,
+    },
+    // Variants of our own go below this line. The twelve above keep exactly the fields they have:
+    // clients match them without `..`, so that even one more field would break their build.
+}
+
+impl UiMessage {
+    /// The session this event is to be routed to; none when it concerns the whole agent.
+    ///
+    /// ```
+    /// use tidings_protocol::ui::UiMessage;
+    ///
+    /// fn line(event: &UiMessage) -> Option<String> {
+    ///     match event {
+    ///         UiMessage::ToolExecuting { tool_name, .. } => Some(format!("Running {tool_name}...")),
+    ///         UiMessage::Error { message, .. } => Some(format!("Error: {message}")),
+    ///         _ => None,
+    ///     }
+    /// }
+    ///
+    /// let event = UiMessage::Error { message: "overloaded".to_string(), session_id: None };
+    /// assert_eq!(event.session_id(), None);
+    /// assert_eq!(line(&event).as_deref(), Some("Error: overloaded"));
+    /// ```
+    pub fn session_id(&self) -> Option<i64> {
+        match self {
+            Self::TextChunk { session_id, .. }
+            | Self::ToolExecuting { session_id, .. }
+            | Self::ToolCompleted { session_id, .. }
+            | Self::Complete { session_id, .. }
+            | Self::PermissionRequired { session_id, .. }
+            | Self::BatchPermissionRequired { session_id, .. }
+            | Self::UserInteractionRequired { session_id, .. }
+            | Self::TokenUpdate { session_id, .. }
+            | Self::Display { session_id, .. }
+            | Self::CommandComplete { session_id, .. } => Some(*session_id),
+            Self::Error { session_id, .. } | Self::System { session_id, .. } => *session_id,
+        }
+    }
+}

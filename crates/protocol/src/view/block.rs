@@ -1,0 +1,99 @@
+use crate::json::{Items, Raw, Text};
+
+/// A content block in place.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Block<'a> {
+    /// Plain text.
+    Text(Text<'a>),
+    /// Reasoning.
+    Thinking(Text<'a>),
+    /// A tool is called.
+    ToolUse {
+        /// Names the call.
+        id: Text<'a>,
+        /// Names the tool.
+        name: Text<'a>,
+        /// The arguments, as written.
+        input: Raw<'a>,
+    },
+    /// What a tool gave back.
+    ToolResult {
+        /// The call this answers.
+        tool_use_id: Text<'a>,
+        /// A string, a list of blocks or other JSON.
+        content: Option<Raw<'a>>,
+        /// Whether the tool failed.
+        is_error: bool,
+    },
+    /// Any other block, as written.
+    Other(Raw<'a>),
+}
+
+/// The blocks of a message's content.
+#[derive(Debug, Clone)]
+pub struct Blocks<'a>(Source<'a>);
+
+#[derive(Debug, Clone)]
+enum Source<'a> {
+    Plain(Option<Text<'a>>),
+    List(Items<'a>),
+}
+
+impl<'a> Blocks<'a> {
+    #[inline]
+    pub(crate) fn of(content: Option<Raw<'a>>) -> Self {
+        Blocks(match content {
+            Some(list) if list.is_array() => Source::List(list.items()),
+            other => Source::Plain(other.and_then(Raw::text)),
+        })
+    }
+}
+
+impl<'a> Iterator for Blocks<'a> {
+    type Item = Block<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Block<'a>> {
+        match &mut self.0 {
+            Source::Plain(text) => text.take().map(Block::Text),
+            Source::List(items) => items.next().map(Block::of),
+        }
+    }
+}
+
+impl<'a> Block<'a> {
+    /// Looks at the keys once; a block that lacks what its kind needs is `Other`.
+    pub fn of(raw: Raw<'a>) -> Self {
+        let (mut kind, mut text, mut thinking, mut id, mut name) = (None, None, None, None, None);
+        let (mut input, mut tool_use_id, mut content, mut is_error) = (None, None, None, false);
+        for (key, value) in raw.members() {
+            match &*key.get() {
+                "type" => kind = value.text(),
+                "text" => text = value.text(),
+                "thinking" => thinking = value.text(),
+                "id" => id = value.text(),
+                "name" => name = value.text(),
+                "input" => input = Some(value),
+                "tool_use_id" => tool_use_id = value.text(),
+                "content" => content = Some(value),
+                "is_error" => is_error = value.bool() == Some(true),
+                _ => {}
+            }
+        }
+        let kind = kind.map(Text::get);
+        let known = match kind.as_deref() {
+            Some("text") => text.map(Block::Text),
+            Some("thinking") => thinking.map(Block::Thinking),
+            Some("tool_use") => match (id, name, input) {
+                (Some(id), Some(name), Some(input)) => Some(Block::ToolUse { id, name, input }),
+                _ => None,
+            },
+            Some("tool_result") => {
+                tool_use_id.map(|tool_use_id| Block::ToolResult { tool_use_id, content, is_error })
+            }
+            _ => None,
+        };
+        known.unwrap_or(Block::Other(raw))
+    }
+}

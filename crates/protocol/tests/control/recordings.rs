@@ -1,0 +1,125 @@
+//! Recorded control frames, each answer with the request it answers.
+//!
+//! The shipped recordings are always read; `TIDINGS_CORPUS` names a folder of more.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tidings_protocol::Frame;
+use tidings_protocol::control::{Call, ControlResponse};
+use tidings_protocol::json::Refused;
+use tidings_protocol::messages::Message;
+
+/// Scenarios whose host sends nonsense on purpose.
+const NONSENSE: &[&str] = &["120", "121", "168"];
+
+/// A control frame of a recording.
+pub(crate) struct Recorded {
+    /// Where it stands, for a failing test to say.
+    pub(crate) place: String,
+    /// The frame as it was recorded, and as it is written back.
+    pub(crate) line: String,
+    pub(crate) written: String,
+    pub(crate) refused: Vec<Refused>,
+    pub(crate) kind: Kind,
+}
+
+/// What a control frame is.
+pub(crate) enum Kind {
+    Request(Call),
+    /// With the request that it answers, if the recording has it.
+    Response(ControlResponse, Option<Call>),
+}
+
+/// All control frames of all recordings.
+pub(crate) fn all() -> Vec<Recorded> {
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let mut folders = vec![shipped.join("control"), shipped.join("corpus")];
+    folders.extend(std::env::var_os("TIDINGS_CORPUS").map(PathBuf::from));
+    let mut recorded = Vec::new();
+    for folder in folders {
+        for scenario in fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        {
+            let scenario = scenario.unwrap().path();
+            // A scenario may have several runs.
+            for run in ["", "-2", "-3", "-4"] {
+                read_run(&scenario, run, &mut recorded);
+            }
+        }
+    }
+    assert!(!recorded.is_empty());
+    recorded
+}
+
+/// The keys that have no type in a value printed for debugging.
+///
+/// An explicit `null` or default stays beside the typed fields too, but says nothing that they do not.
+pub(crate) fn untyped(value: &impl Debug) -> Vec<String> {
+    let debug = format!("{value:?}");
+    let mut keys = Vec::new();
+    for (at, intro) in debug.match_indices("extra: ") {
+        let extra = serde_json::Deserializer::from_str(&debug[at + intro.len()..]).into_iter().next();
+        let Some(Ok(Value::Object(extra))) = extra else { panic!("{debug}") };
+        keys.extend(extra.into_iter().filter(|(_, value)| !is_default(value)).map(|(key, _)| key));
+    }
+    keys
+}
+
+fn is_default(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(flag) => !flag,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::Number(_) => false,
+    }
+}
+
+fn read_run(scenario: &Path, run: &str, recorded: &mut Vec<Recorded>) {
+    let number: String = scenario.file_name().unwrap().to_string_lossy().chars().take(3).collect();
+    let mut frames = Vec::new();
+    for side in ["stdin", "stdout"] {
+        let file = scenario.join(format!("{side}{run}.ndjson"));
+        if side == "stdin" && NONSENSE.contains(&&*number) {
+            continue;
+        }
+        // Not every run has both files, and some scenarios do not speak UTF-8 on purpose.
+        let Ok(bytes) = fs::read(&file) else { continue };
+        for (index, line) in String::from_utf8_lossy(&bytes).lines().enumerate() {
+            let Ok(frame) = Frame::from_json(line) else {
+                continue;
+            };
+            let place = format!("{}:{}", file.display(), index + 1);
+            frames.push((place, side, line.to_owned(), frame.typed()));
+        }
+    }
+    // Both sides choose ids; the side that a request comes from is part of its name.
+    let mut asked = BTreeMap::new();
+    for (_, side, _, typed) in &frames {
+        if let Message::ControlRequest { request_id, request } = &typed.message {
+            asked.insert((*side, request_id.clone()), request.call.clone());
+        }
+    }
+    for (place, side, line, typed) in frames {
+        let written = typed.message.to_line();
+        let kind = match typed.message {
+            Message::ControlRequest { request, .. } => Kind::Request(request.call),
+            Message::ControlResponse { request_id, response } => {
+                let other = if side == "stdin" { "stdout" } else { "stdin" };
+                Kind::Response(response, asked.get(&(other, request_id)).cloned())
+            }
+            Message::Unknown(unknown) if !NONSENSE.contains(&&*number) => {
+                let is_control =
+                    matches!(unknown.kind.as_deref(), Some("control_request" | "control_response"));
+                assert!(!is_control, "{place}: {:?}", unknown.reason);
+                continue;
+            }
+            _ => continue,
+        };
+        recorded.push(Recorded { place, line, written, refused: typed.refused, kind });
+    }
+}
