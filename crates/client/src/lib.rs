@@ -1,7 +1,8 @@
 //! Read, check and write what Claude Code says.
 //!
-//! Claude Code speaks one JSON object per line. A [`Frame`] is such a line: it keeps the bytes and answers questions
-//! about them. A [`messages::Message`] is the same as an owned value that can be matched on, changed and written back.
+//! Claude Code speaks one JSON object per line. A [`Frame`] is such a line: it keeps the bytes and answers
+//! questions about them. A [`messages::Message`] is the same as an owned value that can be matched on, changed and
+//! written back.
 //!
 //! ```
 //! use tidings::Frame;
@@ -25,8 +26,8 @@
 //! # Ok::<(), tidings::DecodeError>(())
 //! ```
 //!
-//! What nobody knows yet is no error: it arrives as `Unknown`, with its text. So every enum of the wire is open, and a
-//! `match` on it needs a last arm. The [`guide`] shows more.
+//! What nobody knows yet is no error: it arrives as `Unknown`, with its text. So every enum of the wire is open,
+//! and a `match` on it needs a last arm. The [`guide`] shows more.
 //!
 //! Starting and driving Claude Code is planned for this crate; today it passes on the modules of
 //! [`tidings_protocol`].
