@@ -25,7 +25,7 @@ pub enum DecodeErrorKind {
     /// A whole object with something behind it, such as a second one glued to the first.
     /// [`crate::FrameRef::decode_glued`] takes them one by one.
     Trailing,
-    /// Longer than 4 GiB.
+    /// Longer than 2 GiB.
     TooLong,
 }
 
@@ -71,7 +71,7 @@ impl fmt::Display for DecodeError {
             DecodeErrorKind::Trailing => {
                 write!(f, "line goes on after its object at byte {at}, near `{excerpt}`")
             }
-            DecodeErrorKind::TooLong => write!(f, "line is longer than 4 GiB"),
+            DecodeErrorKind::TooLong => write!(f, "line is longer than 2 GiB"),
         }
     }
 }

@@ -30,7 +30,7 @@ impl<'a> EntryRef<'a> {
     #[inline]
     pub fn decode(line: &'a [u8]) -> Result<Self, DecodeError> {
         let mut noting = Noting::default();
-        let scanned = scan(line, |key, span| noting.note(key, span))?;
+        let scanned = scan(line, &mut noting)?;
         Ok(noting.finish(scanned.text, scanned.lone_surrogate))
     }
 
@@ -43,7 +43,7 @@ impl<'a> EntryRef<'a> {
             .map_err(|error| DecodeError::new(DecodeErrorKind::Utf8, line, error.valid_up_to()))?;
         loop {
             let mut noting = Noting::default();
-            let scanned = scan_text(rest, |key, span| noting.note(key, span))?;
+            let scanned = scan_text(rest, &mut noting)?;
             entries.push(noting.finish(scanned.text, scanned.lone_surrogate));
             rest = scanned.after.trim_start();
             if rest.is_empty() {

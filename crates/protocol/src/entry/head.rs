@@ -1,5 +1,5 @@
 use super::{EntryKind, EntryRef};
-use crate::frame::Span;
+use crate::frame::{Notes, Span};
 
 /// Where the keys stand that a reader of whole folders asks for. Kept small: there is one per line.
 #[derive(Debug, Clone, Copy)]
@@ -30,29 +30,31 @@ pub(super) struct Noting {
     is_meta: Span,
 }
 
-impl Noting {
+impl Notes for Noting {
     #[inline]
-    pub(super) fn note(&mut self, key: &str, span: Span) {
+    fn note(&mut self, _: u8, key: &[u8], _: usize, span: Span) {
         let head = &mut self.head;
         match key {
-            "type" => head.type_name = span,
-            "uuid" => head.uuid = span,
-            "parentUuid" => head.parent_uuid = span,
-            "sessionId" => head.session_id = span,
-            "timestamp" => head.timestamp = span,
-            "message" => head.message = span,
-            "isSidechain" => self.is_sidechain = span,
-            "cwd" => head.cwd = span,
-            "agentId" => head.agent_id = span,
-            "requestId" => head.request_id = span,
-            "subtype" => head.subtype = span,
-            "isMeta" => self.is_meta = span,
-            "leafUuid" => head.leaf_uuid = span,
-            "logicalParentUuid" => head.logical_parent_uuid = span,
+            b"type" => head.type_name = span,
+            b"uuid" => head.uuid = span,
+            b"parentUuid" => head.parent_uuid = span,
+            b"sessionId" => head.session_id = span,
+            b"timestamp" => head.timestamp = span,
+            b"message" => head.message = span,
+            b"isSidechain" => self.is_sidechain = span,
+            b"cwd" => head.cwd = span,
+            b"agentId" => head.agent_id = span,
+            b"requestId" => head.request_id = span,
+            b"subtype" => head.subtype = span,
+            b"isMeta" => self.is_meta = span,
+            b"leafUuid" => head.leaf_uuid = span,
+            b"logicalParentUuid" => head.logical_parent_uuid = span,
             _ => {}
         }
     }
+}
 
+impl Noting {
     #[inline]
     pub(super) fn finish(self, text: &str, repaired: bool) -> EntryRef<'_> {
         let set = |span: Span| span.raw(text).is_some_and(|flag| flag.as_str() == "true");

@@ -1,12 +1,17 @@
-use crate::error::{DecodeError, DecodeErrorKind};
-use crate::json::{Checker, Raw, Text};
+use std::ops::Range;
 
-/// Where a value stands in the line. Lines are under 4 GiB, so that a head stays small.
+use crate::error::{DecodeError, DecodeErrorKind};
+use crate::json::{Checker, Raw, SyntaxError, Text};
+
+/// Where a value stands in the line. Lines are under 2 GiB, so that a head stays small.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Span {
     start: u32,
+    /// The end, and in the highest bit whether the value is a string with escapes.
     end: u32,
 }
+
+const ESCAPED: u32 = 1 << 31;
 
 impl Span {
     #[inline]
@@ -14,13 +19,41 @@ impl Span {
         if self.end == 0 {
             return None;
         }
-        text.get(self.start as usize..self.end as usize).map(Raw::new)
+        text.get(self.range()).map(Raw::new)
     }
 
     #[inline]
     pub(crate) fn text(self, text: &str) -> Option<Text<'_>> {
-        self.raw(text)?.text()
+        let quoted = self.raw(text)?.as_str();
+        let inner = quoted.strip_prefix('"')?;
+        Some(Text::new(inner.strip_suffix('"').unwrap_or(inner), self.end & ESCAPED != 0))
     }
+
+    /// From `start` to where this ends.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "places in a line are under 2 GiB")]
+    pub(crate) fn since(self, start: usize) -> Self {
+        Span { start: start as u32, end: self.end & !ESCAPED }
+    }
+
+    #[inline]
+    pub(crate) fn range(self) -> Range<usize> {
+        self.start as usize..(self.end & !ESCAPED) as usize
+    }
+}
+
+/// Takes down what stands where while a line is checked.
+pub(crate) trait Notes {
+    /// Whether to look into the object under this key too; what stands inside is noted one level deeper.
+    #[inline]
+    fn enters(&mut self, _level: u8, _key: &[u8]) -> bool {
+        false
+    }
+
+    /// A member of the object at this level, the outermost being 0. Of duplicate keys the last one comes last.
+    ///
+    /// `member` is where its key begins.
+    fn note(&mut self, level: u8, key: &[u8], member: usize, value: Span);
 }
 
 /// The object of a line, found and checked.
@@ -31,12 +64,15 @@ pub(crate) struct Scanned<'a> {
     pub(crate) after: &'a str,
 }
 
-/// Checks one line and shows `each` top-level key (decoded) and the span of its value in the object's text.
+/// Checks one line, which must hold one object and nothing else but white space.
 #[inline]
-pub(crate) fn scan(line: &[u8], each: impl FnMut(&str, Span)) -> Result<Scanned<'_>, DecodeError> {
+pub(crate) fn scan<'a>(line: &'a [u8], notes: &mut impl Notes) -> Result<Scanned<'a>, DecodeError> {
     let text = std::str::from_utf8(line)
         .map_err(|error| DecodeError::new(DecodeErrorKind::Utf8, line, error.valid_up_to()))?;
-    let scanned = scan_text(text, each)?;
+    let scanned = scan_text(text, notes)?;
+    if scanned.after.is_empty() {
+        return Ok(scanned);
+    }
     let rest = scanned.after.trim_start_matches(WHITE);
     if rest.is_empty() {
         Ok(scanned)
@@ -49,31 +85,35 @@ const WHITE: [char; 4] = [' ', '\n', '\r', '\t'];
 
 /// The same for text that may go on behind the object.
 #[inline]
-pub(crate) fn scan_text(text: &str, mut each: impl FnMut(&str, Span)) -> Result<Scanned<'_>, DecodeError> {
-    let object = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start_matches(WHITE);
+pub(crate) fn scan_text<'a>(text: &'a str, notes: &mut impl Notes) -> Result<Scanned<'a>, DecodeError> {
+    let mut object = text;
+    if !object.starts_with('{') {
+        object = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start_matches(WHITE);
+    }
     let before = text.len() - object.len();
     if !object.starts_with('{') {
         return Err(DecodeError::new(DecodeErrorKind::NotAnObject, text.as_bytes(), before));
     }
-    if u32::try_from(object.len()).is_err() {
+    if object.len() >= ESCAPED as usize {
         return Err(DecodeError::new(DecodeErrorKind::TooLong, &[], 0));
     }
     let mut checker = Checker::new(object.as_bytes());
-    members(object, &mut checker, &mut each).map_err(|error| {
+    members(object, &mut checker, notes, 0).map_err(|error| {
         DecodeError::new(DecodeErrorKind::Syntax(error.expected), text.as_bytes(), before + error.at)
     })?;
     let (text, after) = object.split_at(checker.at);
     Ok(Scanned { text, lone_surrogate: checker.checked.lone_surrogate, after })
 }
 
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the caller made sure that the text is under 4 GiB")]
+/// Checks the object the checker stands on. Recursion ends where the notes say so, after a level or two.
+#[expect(clippy::cast_possible_truncation, reason = "the caller made sure that the text is under 2 GiB")]
 fn members(
     object: &str,
     checker: &mut Checker<'_>,
-    each: &mut impl FnMut(&str, Span),
-) -> Result<(), crate::json::SyntaxError> {
-    checker.at = 1;
+    notes: &mut impl Notes,
+    level: u8,
+) -> Result<(), SyntaxError> {
+    checker.at += 1;
     checker.white();
     if checker.peek() == b'}' {
         checker.at += 1;
@@ -82,15 +122,24 @@ fn members(
     loop {
         let (key_start, key_end, escaped) = checker.key()?;
         checker.white();
-        let start = checker.at;
-        checker.value()?;
-        let span = Span { start: start as u32, end: checker.at as u32 };
-        let key = &object[key_start..key_end];
-        if escaped {
-            each(&Text::new(key, true).get(), span);
+        let decoded;
+        let key = if escaped {
+            decoded = Text::new(&object[key_start..key_end], true).get().into_owned();
+            decoded.as_bytes()
         } else {
-            each(key, span);
+            &object.as_bytes()[key_start..key_end]
+        };
+        let start = checker.at;
+        let mut flag = 0;
+        match checker.peek() {
+            b'"' => {
+                let (.., escaped) = checker.string()?;
+                flag = if escaped { ESCAPED } else { 0 };
+            }
+            b'{' if notes.enters(level, key) => members(object, checker, notes, level + 1)?,
+            _ => checker.value()?,
         }
+        notes.note(level, key, key_start - 1, Span { start: start as u32, end: checker.at as u32 | flag });
         checker.white();
         match checker.peek() {
             b',' => {

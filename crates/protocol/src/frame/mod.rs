@@ -1,6 +1,7 @@
 //! One line of the wire: its raw bytes and a typed view of them.
 
 mod head;
+mod inside;
 mod kind;
 mod owned;
 mod summary;
@@ -13,7 +14,8 @@ use crate::error::DecodeError;
 use crate::json::{BodyError, Raw, Reading, Refused, Text};
 use crate::messages::Message;
 use crate::view::View;
-pub(crate) use head::{Span, scan, scan_text};
+pub(crate) use head::{Notes, Span, scan, scan_text};
+pub(crate) use inside::{DeltaKey, EventSpans, Others, SaidSpans};
 pub use kind::Kind;
 pub use owned::Frame;
 pub use summary::{Outcome, ToolCall};
@@ -42,6 +44,21 @@ pub(crate) struct Head {
     event: Span,
     request: Span,
     response: Span,
+    /// Whole members that stand beside the usual keys.
+    others: Others,
+    /// Inside `event`.
+    inside_event: EventSpans,
+    /// Inside `message`.
+    said: SaidSpans,
+    /// Which of the two is being looked into.
+    inside: Inside,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+enum Inside {
+    #[default]
+    Event,
+    Message,
 }
 
 /// A frame as an owned value, and what did not fit on the way.
@@ -59,7 +76,7 @@ impl<'a> FrameRef<'a> {
     #[inline]
     pub fn decode(line: &'a [u8]) -> Result<Self, DecodeError> {
         let mut head = Head::default();
-        let scanned = scan(line, |key, span| head.note(key, span))?;
+        let scanned = scan(line, &mut head)?;
         Ok(head.finish(scanned.text, scanned.lone_surrogate))
     }
 
@@ -72,7 +89,7 @@ impl<'a> FrameRef<'a> {
             .map_err(|error| DecodeError::new(crate::DecodeErrorKind::Utf8, line, error.valid_up_to()))?;
         loop {
             let mut head = Head::default();
-            let scanned = scan_text(rest, |key, span| head.note(key, span))?;
+            let scanned = scan_text(rest, &mut head)?;
             frames.push(head.finish(scanned.text, scanned.lone_surrogate));
             rest = scanned.after.trim_start();
             if rest.is_empty() {
@@ -207,6 +224,38 @@ impl<'a> FrameRef<'a> {
         span.raw(self.text)
     }
 
+    /// The parts of a stream event.
+    pub(crate) fn event_spans(&self) -> &EventSpans {
+        &self.head.inside_event
+    }
+
+    /// The members beside the usual keys; `None` if they are too many or not all of them are unknown ones.
+    pub(crate) fn others(&self) -> Option<impl Iterator<Item = &'a str>> {
+        let text = self.text;
+        let members = self.head.others.all()?;
+        Some(members.iter().filter_map(|member| text.get(member.range())))
+    }
+
+    /// The usual strings of a frame, as written: uuid, session and the call around it.
+    pub(crate) fn usual(&self) -> [(&'static str, Option<Raw<'a>>); 3] {
+        let Head { uuid, session_id, parent_tool_use_id, .. } = &self.head;
+        [
+            ("uuid", uuid.raw(self.text)),
+            ("session_id", session_id.raw(self.text)),
+            ("parent_tool_use_id", parent_tool_use_id.raw(self.text)),
+        ]
+    }
+
+    /// The parts of a message.
+    pub(crate) fn said_spans(&self) -> &SaidSpans {
+        &self.head.said
+    }
+
+    /// The text that all spans refer to.
+    pub(crate) fn text(&self) -> &'a str {
+        self.text
+    }
+
     fn subtype_text(&self) -> Option<Text<'a>> {
         if matches!(self.kind(), Kind::ControlRequest | Kind::ControlResponse)
             && let Some(body) = self.body().filter(|body| body.is_object())
@@ -236,28 +285,57 @@ impl Default for Head {
             event: Span::default(),
             request: Span::default(),
             response: Span::default(),
+            others: Others::default(),
+            inside_event: EventSpans::default(),
+            said: SaidSpans::default(),
+            inside: Inside::default(),
+        }
+    }
+}
+
+impl Notes for Head {
+    #[inline]
+    fn enters(&mut self, level: u8, key: &[u8]) -> bool {
+        match (level, key) {
+            (0, b"event") => {
+                self.inside = Inside::Event;
+                self.inside_event = EventSpans::default();
+            }
+            (0, b"message") => {
+                self.inside = Inside::Message;
+                self.said = SaidSpans::default();
+            }
+            (1, b"delta") if matches!(self.inside, Inside::Event) => self.inside_event.begin_delta(),
+            _ => return false,
+        }
+        true
+    }
+
+    #[inline]
+    fn note(&mut self, level: u8, key: &[u8], member: usize, span: Span) {
+        match (level, self.inside) {
+            (0, _) => {}
+            (1, Inside::Event) => return self.inside_event.note(key, span),
+            (1, Inside::Message) => return self.said.note(key, span),
+            _ => return self.inside_event.note_delta(key, span),
+        }
+        match key {
+            b"type" => self.type_name = span,
+            b"uuid" => self.uuid = span,
+            b"subtype" => self.subtype = span,
+            b"session_id" => self.session_id = span,
+            b"request_id" => self.request_id = span,
+            b"parent_tool_use_id" => self.parent_tool_use_id = span,
+            b"event" => self.event = span,
+            b"message" => self.message = span,
+            b"request" => self.request = span,
+            b"response" => self.response = span,
+            _ => self.others.note(key, span.since(member)),
         }
     }
 }
 
 impl Head {
-    #[inline]
-    fn note(&mut self, key: &str, span: Span) {
-        match key {
-            "type" => self.type_name = span,
-            "uuid" => self.uuid = span,
-            "subtype" => self.subtype = span,
-            "session_id" => self.session_id = span,
-            "request_id" => self.request_id = span,
-            "parent_tool_use_id" => self.parent_tool_use_id = span,
-            "event" => self.event = span,
-            "message" => self.message = span,
-            "request" => self.request = span,
-            "response" => self.response = span,
-            _ => {}
-        }
-    }
-
     #[inline]
     fn finish(mut self, text: &str, repaired: bool) -> FrameRef<'_> {
         self.repaired = repaired;

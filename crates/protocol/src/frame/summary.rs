@@ -108,7 +108,7 @@ impl<'a> FrameRef<'a> {
     /// The blocks of a user or assistant frame; none for others. Plain text is one text block.
     pub fn content_blocks(&self) -> Blocks<'a> {
         let content = match self.kind() {
-            Kind::Assistant | Kind::User => self.body().and_then(|message| message.get("content")),
+            Kind::Assistant | Kind::User => self.said_spans().content.raw(self.text()),
             _ => None,
         };
         Blocks::of(content)
@@ -136,7 +136,7 @@ impl<'a> FrameRef<'a> {
     /// An assistant frame repeats the usage of its response: count once per message id.
     pub fn usage(&self) -> Option<UsageInfo> {
         let usage = match self.kind() {
-            Kind::Assistant => self.body()?.get("usage")?,
+            Kind::Assistant => self.said_spans().usage.raw(self.text())?,
             Kind::Result => self.get("usage")?,
             _ => return None,
         };

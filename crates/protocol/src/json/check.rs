@@ -1,5 +1,7 @@
 use std::fmt;
 
+use super::plain::plain_run;
+
 /// The bytes are not JSON: where, and what should have stood there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -63,13 +65,27 @@ impl<'a> Checker<'a> {
 
     #[inline]
     pub(crate) fn white(&mut self) {
+        // Nearly always there is none.
+        if self.peek() <= b' ' {
+            self.some_white();
+        }
+    }
+
+    #[inline(never)]
+    fn some_white(&mut self) {
         while matches!(self.peek(), b' ' | b'\n' | b'\r' | b'\t') {
             self.at += 1;
         }
     }
 
     /// One value with everything inside it.
+    #[inline]
     pub(crate) fn value(&mut self) -> Result<(), SyntaxError> {
+        // Most values are strings.
+        if self.peek() == b'"' { self.string().map(|_| ()) } else { self.other_value() }
+    }
+
+    fn other_value(&mut self) -> Result<(), SyntaxError> {
         let mut open = Brackets::default();
         loop {
             self.white();
@@ -287,55 +303,6 @@ impl Brackets {
     fn top(&self) -> Option<bool> {
         (self.depth != 0).then_some(self.bits & 1 == 1)
     }
-}
-
-const ONES: u64 = 0x0101_0101_0101_0101;
-const QUOTE: u64 = 0x22;
-const SLASH: u64 = 0x5c;
-const HIGHS: u64 = 0x8080_8080_8080_8080;
-
-/// How many bytes are looked at eight at a time before a run counts as long.
-const SHORT_RUN: usize = 64;
-
-/// Index of the first byte from `at` on that is a quote, a backslash or a raw control character (or the end).
-#[inline]
-pub(super) fn plain_run(bytes: &[u8], mut at: usize) -> usize {
-    let long = at + SHORT_RUN;
-    while let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
-        let word = u64::from_le_bytes(*eight);
-        let control = word.wrapping_sub(ONES * 0x20) & !word;
-        let quote = word ^ (ONES * QUOTE);
-        let quote = quote.wrapping_sub(ONES) & !quote;
-        let slash = word ^ (ONES * SLASH);
-        let slash = slash.wrapping_sub(ONES) & !slash;
-        let hits = (control | quote | slash) & HIGHS;
-        if hits != 0 {
-            // The lowest hit is exact; borrows can only invent hits above it.
-            return at + (hits.trailing_zeros() / 8) as usize;
-        }
-        at += 8;
-        if at >= long {
-            return long_run(bytes, at);
-        }
-    }
-    while let Some(&byte) = bytes.get(at) {
-        if byte == b'"' || byte == b'\\' || byte < 0x20 {
-            break;
-        }
-        at += 1;
-    }
-    at
-}
-
-/// The same for what may be a long run: vector search for the two marks, then one look for control characters.
-#[inline(never)]
-fn long_run(bytes: &[u8], at: usize) -> usize {
-    let rest = bytes.get(at..).unwrap_or_default();
-    let length = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
-    let run = &rest[..length];
-    // A sum over all bytes becomes vector code, a search that may stop early does not.
-    let controls: usize = run.iter().map(|byte| usize::from(*byte < 0x20)).sum();
-    if controls == 0 { at + length } else { at + run.iter().position(|byte| *byte < 0x20).unwrap_or(length) }
 }
 
 /// The UTF-16 unit written as four hex digits at `at`.

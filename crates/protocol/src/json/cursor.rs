@@ -1,4 +1,4 @@
-use super::check::plain_run;
+use super::plain::plain_run;
 use super::{Raw, Text};
 
 /// A place in checked JSON text, moving forward value by value.

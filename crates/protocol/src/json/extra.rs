@@ -13,6 +13,9 @@ pub struct Extra {
     text: String,
 }
 
+/// What the members kept beside a frame's fields usually take.
+const EXTRA_BYTES_USUAL: usize = 128;
+
 impl Extra {
     /// Whether nothing is kept.
     pub fn is_empty(&self) -> bool {
@@ -60,10 +63,26 @@ impl Extra {
     /// Keeps one member (`"key":value`) as written.
     #[inline]
     pub(crate) fn keep(&mut self, member: &str) {
-        if !self.text.is_empty() {
+        self.make_room(member.len());
+        self.text.push_str(member);
+    }
+
+    /// Keeps an explicit `null` under a key that needs no escapes.
+    pub(crate) fn keep_null(&mut self, key: &str) {
+        self.make_room(key.len() + 7);
+        for part in ["\"", key, "\":null"] {
+            self.text.push_str(part);
+        }
+    }
+
+    #[inline]
+    fn make_room(&mut self, length: usize) {
+        if self.text.is_empty() {
+            // Most frames keep a few short members: room for them at once.
+            self.text.reserve(length.max(EXTRA_BYTES_USUAL));
+        } else {
             self.text.push(',');
         }
-        self.text.push_str(member);
     }
 
     /// Writes all members but those that `taken` names, with a comma before each but the first of the object.

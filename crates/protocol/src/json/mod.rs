@@ -11,6 +11,7 @@ mod cursor;
 mod equal;
 mod extra;
 mod number;
+mod plain;
 mod raw;
 mod strict;
 mod text;

@@ -41,8 +41,10 @@ impl<'a> Raw<'a> {
     }
 
     /// The value as a string, still escaped.
+    #[inline]
     pub fn text(self) -> Option<Text<'a>> {
-        self.cursor().text()
+        let inner = self.0.strip_prefix('"')?;
+        Some(Text::unseen(inner.strip_suffix('"').unwrap_or(inner)))
     }
 
     /// The value as a counter. Integral numbers written as `1.0` or `1e3` count.

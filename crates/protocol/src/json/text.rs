@@ -2,24 +2,49 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::check::hex4;
+use super::plain::plain_run;
 
 /// A JSON string as it stands in the line: still escaped, decoded when asked.
 #[derive(Clone, Copy)]
 pub struct Text<'a> {
     /// What stands between the quotes.
-    pub(super) inner: &'a str,
-    pub(super) escaped: bool,
+    inner: &'a str,
+    escapes: Escapes,
+}
+
+/// Whether there is anything to decode; whoever looked already has told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Escapes {
+    None,
+    Some,
+    Unknown,
 }
 
 impl<'a> Text<'a> {
+    #[inline]
     pub(crate) fn new(inner: &'a str, escaped: bool) -> Self {
-        Text { inner, escaped }
+        Text { inner, escapes: if escaped { Escapes::Some } else { Escapes::None } }
+    }
+
+    /// Nobody has looked for escapes yet.
+    #[inline]
+    pub(crate) fn unseen(inner: &'a str) -> Self {
+        Text { inner, escapes: Escapes::Unknown }
+    }
+
+    #[inline]
+    fn is_escaped(self) -> bool {
+        match self.escapes {
+            Escapes::None => false,
+            Escapes::Some => true,
+            Escapes::Unknown => plain_run(self.inner.as_bytes(), 0) < self.inner.len(),
+        }
     }
 
     /// The text, decoded. A surrogate without its partner becomes U+FFFD; [`Text::repaired`] tells.
     #[inline]
     pub fn get(self) -> Cow<'a, str> {
-        if self.escaped { Cow::Owned(unescape(self.inner).0) } else { Cow::Borrowed(self.inner) }
+        if self.is_escaped() { Cow::Owned(unescape(self.inner).0) } else { Cow::Borrowed(self.inner) }
     }
 
     /// The text between the quotes, as written.
@@ -29,12 +54,12 @@ impl<'a> Text<'a> {
 
     /// Whether [`Text::get`] had to put U+FFFD in place of a lone surrogate.
     pub fn repaired(self) -> bool {
-        self.escaped && unescape(self.inner).1
+        self.is_escaped() && unescape(self.inner).1
     }
 
     /// Appends the decoded text to `out`, so that a stream of pieces needs one buffer.
     pub fn push_to(self, out: &mut String) {
-        if self.escaped {
+        if self.is_escaped() {
             unescape_into(self.inner, out);
         } else {
             out.push_str(self.inner);
@@ -44,7 +69,7 @@ impl<'a> Text<'a> {
 
 impl PartialEq<str> for Text<'_> {
     fn eq(&self, other: &str) -> bool {
-        if self.escaped { self.get() == other } else { self.inner == other }
+        if self.is_escaped() { self.get() == other } else { self.inner == other }
     }
 }
 
@@ -76,9 +101,14 @@ fn unescape(inner: &str) -> (String, bool) {
 fn unescape_into(inner: &str, out: &mut String) -> bool {
     let mut repaired = false;
     let mut rest = inner;
-    while let Some(slash) = next_slash(rest.as_bytes()) {
-        out.push_str(&rest[..slash]);
+    loop {
         let bytes = rest.as_bytes();
+        // Checked text has neither quotes nor control characters in it, so what ends a run is a backslash.
+        let slash = plain_run(bytes, 0);
+        if slash == bytes.len() {
+            break;
+        }
+        out.push_str(&rest[..slash]);
         let mut used = slash + 2;
         out.push(match bytes.get(slash + 1) {
             Some(b'b') => '\u{8}',
@@ -93,23 +123,13 @@ fn unescape_into(inner: &str, out: &mut String) -> bool {
                 character.unwrap_or(char::REPLACEMENT_CHARACTER)
             }
             // A quote, a backslash or a slash stands for itself.
-            Some(other) => char::from(*other),
-            None => break,
+            Some(other) if other.is_ascii() => char::from(*other),
+            _ => break,
         });
         rest = &rest[used..];
     }
     out.push_str(rest);
     repaired
-}
-
-/// Escapes in program text come every few words, where a call to a vector search costs more than it finds.
-#[inline]
-fn next_slash(bytes: &[u8]) -> Option<usize> {
-    let near = bytes.len().min(16);
-    bytes[..near]
-        .iter()
-        .position(|byte| *byte == b'\\')
-        .or_else(|| memchr::memchr(b'\\', &bytes[near..]).map(|at| at + near))
 }
 
 /// The character whose hex digits begin at `at`, and how many bytes after `\u` it takes.

@@ -161,7 +161,13 @@ impl Message {
                 Message::RateLimitEvent(payload(raw)?)
             }
             Kind::McpMessage => Message::McpMessage(payload(raw)?),
-            Kind::StreamEvent => Message::StreamEvent(Box::new(read_object(cursor, reading, TAKEN)?)),
+            Kind::StreamEvent => {
+                let partial = match PartialMessage::plain_delta(frame) {
+                    Some(partial) => partial,
+                    None => read_object(cursor, reading, TAKEN)?,
+                };
+                Message::StreamEvent(Box::new(partial))
+            }
             Kind::ControlCancelRequest => Message::ControlCancelRequest(read_object(cursor, reading, TAKEN)?),
             Kind::KeepAlive => Message::KeepAlive(read_object(cursor, reading, TAKEN)?),
             Kind::ToolProgress => Message::ToolProgress(read_object(cursor, reading, TAKEN)?),

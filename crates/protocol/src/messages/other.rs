@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::frame::FrameRef;
 use crate::json::{Extra, Json, Reading, Wire, object, open_string};
 use crate::messages::AssistantError;
 use crate::stream::Event;
@@ -155,6 +156,28 @@ fn adopt<T: Wire>(field: &mut Option<T>, extra: &mut Extra, key: &str) {
     if let Some(Ok(value)) = value.map(|value| T::read(&mut value.cursor(), &mut Reading::default())) {
         *field = Some(value);
         extra.remove(key);
+    }
+}
+
+impl PartialMessage {
+    /// A delta in the shape that nearly all frames of a stream have, read with what decoding noted.
+    ///
+    /// Gives up on anything unusual; the frame is then read by the table like any other.
+    pub(crate) fn plain_delta(frame: &FrameRef<'_>) -> Option<Self> {
+        let mut partial = PartialMessage { event: Event::plain_delta(frame)?, ..PartialMessage::default() };
+        for member in frame.others()? {
+            partial.extra.keep(member);
+        }
+        let fields = [&mut partial.uuid, &mut partial.session_id, &mut partial.parent_tool_use_id];
+        for ((key, value), field) in frame.usual().into_iter().zip(fields) {
+            let Some(value) = value else { continue };
+            match value.text() {
+                Some(text) => *field = Some(text.get().into_owned()),
+                None if value.is_null() => partial.extra.keep_null(key),
+                None => return None,
+            }
+        }
+        Some(partial)
     }
 }
 

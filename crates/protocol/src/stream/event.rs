@@ -1,6 +1,8 @@
+use crate::frame::FrameRef;
 use crate::json::wire::{ObjectOut, WireObject, read_object};
 use crate::json::{Cursor, Extra, Json, Misfit, Reading, Text, Wire, object};
 use crate::messages::{ApiMessage, ContentBlock, StopReason, UsageInfo, read_block, write_block};
+use crate::view;
 
 /// One event of a streamed answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -141,6 +143,29 @@ impl Event {
             Event::Error(_) => "error",
             Event::Unknown(_) => "",
         }
+    }
+}
+
+impl Event {
+    /// The event of a frame that is a delta and nothing else, from what decoding noted.
+    pub(crate) fn plain_delta(frame: &FrameRef<'_>) -> Option<Event> {
+        let (text, spans) = (frame.text(), frame.event_spans());
+        if !spans.is_plain_delta() || spans.kind.text(text)? != "content_block_delta" {
+            return None;
+        }
+        let own = |text: Text<'_>| text.get().into_owned();
+        let extra = Extra::default();
+        let delta = match view::Delta::of(frame)? {
+            view::Delta::Text(text) => Delta::Text(TextDelta { text: own(text), extra }),
+            view::Delta::InputJson(text) => {
+                Delta::InputJson(InputJsonDelta { partial_json: own(text), extra })
+            }
+            view::Delta::Thinking(text) => Delta::Thinking(ThinkingDelta { thinking: own(text), extra }),
+            view::Delta::Signature(text) => Delta::Signature(SignatureDelta { signature: own(text), extra }),
+            view::Delta::Other(_) => return None,
+        };
+        let index = spans.index.raw(text)?.u64()?;
+        Some(Event::ContentBlockDelta(BlockDelta { index, delta, extra: Extra::default() }))
     }
 }
 

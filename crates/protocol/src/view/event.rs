@@ -1,4 +1,5 @@
 use super::Block;
+use crate::frame::{DeltaKey, FrameRef};
 use crate::json::{Raw, Text};
 
 /// A stream event in place.
@@ -60,61 +61,45 @@ pub enum Delta<'a> {
 
 impl<'a> Event<'a> {
     #[inline]
-    pub(super) fn of(event: Option<Raw<'a>>) -> Self {
-        let Some(raw) = event else {
-            return Event::Other(None);
+    pub(super) fn of(frame: &FrameRef<'a>) -> Self {
+        let (text, spans) = (frame.text(), frame.event_spans());
+        let kind = spans.kind.text(text).map(Text::get);
+        let index = || spans.index.raw(text)?.u64();
+        let event = match kind.as_deref() {
+            Some("content_block_delta") => match (index(), Delta::of(frame)) {
+                (Some(index), Some(delta)) => Some(Event::BlockDelta { index, delta }),
+                _ => None,
+            },
+            Some("content_block_start") => match (index(), spans.block.raw(text)) {
+                (Some(index), Some(block)) => Some(Event::BlockStart { index, block: Block::of(block) }),
+                _ => None,
+            },
+            Some("content_block_stop") => index().map(|index| Event::BlockStop { index }),
+            Some("message_start") => spans.message.raw(text).map(|message| Event::MessageStart { message }),
+            Some("message_delta") => {
+                let usage = spans.usage.raw(text);
+                spans.delta.raw(text).map(|delta| Event::MessageDelta { delta, usage })
+            }
+            Some("message_stop") => Some(Event::MessageStop),
+            _ => None,
         };
-        let (mut kind, mut index, mut delta, mut block, mut message, mut usage) =
-            (None, None, None, None, None, None);
-        for (key, value) in raw.members() {
-            match &*key.get() {
-                "type" => kind = value.text(),
-                "index" => index = value.u64(),
-                "delta" => delta = Some(value),
-                "content_block" => block = Some(value),
-                "message" => message = Some(value),
-                "usage" => usage = Some(value),
-                _ => {}
-            }
-        }
-        let kind = kind.map(Text::get);
-        match (kind.as_deref(), index, delta, block, message) {
-            (Some("content_block_delta"), Some(index), Some(delta), ..) => {
-                Event::BlockDelta { index, delta: Delta::of(delta) }
-            }
-            (Some("content_block_start"), Some(index), _, Some(block), _) => {
-                Event::BlockStart { index, block: Block::of(block) }
-            }
-            (Some("content_block_stop"), Some(index), ..) => Event::BlockStop { index },
-            (Some("message_start"), .., Some(message)) => Event::MessageStart { message },
-            (Some("message_delta"), _, Some(delta), ..) => Event::MessageDelta { delta, usage },
-            (Some("message_stop"), ..) => Event::MessageStop,
-            _ => Event::Other(Some(raw)),
-        }
+        event.unwrap_or_else(|| Event::Other(frame.body()))
     }
 }
 
 impl<'a> Delta<'a> {
     #[inline]
-    fn of(raw: Raw<'a>) -> Self {
-        let (mut kind, mut text) = (None, None);
-        for (key, value) in raw.members() {
-            match &*key.get() {
-                "type" => kind = value.text(),
-                "text" | "partial_json" | "thinking" | "signature" => text = Some((key, value)),
-                _ => {}
-            }
-        }
-        let kind = kind.map(Text::get);
-        let Some((key, Some(text))) = text.map(|(key, value)| (key, value.text())) else {
-            return Delta::Other(raw);
-        };
-        match kind.as_deref() {
-            Some("text_delta") if key == "text" => Delta::Text(text),
-            Some("input_json_delta") if key == "partial_json" => Delta::InputJson(text),
-            Some("thinking_delta") if key == "thinking" => Delta::Thinking(text),
-            Some("signature_delta") if key == "signature" => Delta::Signature(text),
-            _ => Delta::Other(raw),
-        }
+    pub(crate) fn of(frame: &FrameRef<'a>) -> Option<Self> {
+        let (text, spans) = (frame.text(), frame.event_spans());
+        let other = Delta::Other(spans.delta.raw(text)?);
+        let Some(piece) = spans.delta_text.text(text) else { return Some(other) };
+        let kind = spans.delta_kind.text(text).map(Text::get);
+        Some(match (kind.as_deref(), spans.delta_key) {
+            (Some("text_delta"), DeltaKey::Text) => Delta::Text(piece),
+            (Some("input_json_delta"), DeltaKey::PartialJson) => Delta::InputJson(piece),
+            (Some("thinking_delta"), DeltaKey::Thinking) => Delta::Thinking(piece),
+            (Some("signature_delta"), DeltaKey::Signature) => Delta::Signature(piece),
+            _ => other,
+        })
     }
 }

@@ -3,7 +3,7 @@
 mod block;
 mod event;
 
-use crate::frame::{FrameRef, Kind};
+use crate::frame::{FrameRef, Kind, SaidSpans};
 use crate::json::{Raw, Text};
 pub use block::{Block, Blocks};
 pub use event::{Delta, Event};
@@ -47,18 +47,16 @@ pub struct Said<'a> {
 }
 
 impl<'a> Said<'a> {
-    fn of(message: Option<Raw<'a>>) -> Self {
-        let mut said = Said { content: None, message_id: None, model: None, usage: None };
-        for (key, value) in message.into_iter().flat_map(Raw::members) {
-            match &*key.get() {
-                "content" => said.content = Some(value),
-                "id" => said.message_id = value.text(),
-                "model" => said.model = value.text(),
-                "usage" => said.usage = Some(value),
-                _ => {}
-            }
+    #[inline]
+    fn of(frame: &FrameRef<'a>) -> Self {
+        let SaidSpans { content, id, model, usage } = frame.said_spans();
+        let text = frame.text();
+        Said {
+            content: content.raw(text),
+            message_id: id.text(text),
+            model: model.text(text),
+            usage: usage.raw(text),
         }
-        said
     }
 
     /// The blocks one by one; plain text is one text block.
@@ -105,9 +103,9 @@ impl<'a> View<'a> {
         // A flat control frame (seed 000) carries its members itself.
         let carried = || Body(frame.body().filter(|body| body.is_object()).or(Some(frame.json())));
         match frame.kind() {
-            Kind::StreamEvent => View::StreamEvent(Event::of(frame.body())),
-            Kind::Assistant => View::Assistant(Said::of(frame.body())),
-            Kind::User => View::User(Said::of(frame.body())),
+            Kind::StreamEvent => View::StreamEvent(Event::of(frame)),
+            Kind::Assistant => View::Assistant(Said::of(frame)),
+            Kind::User => View::User(Said::of(frame)),
             Kind::Result => View::Result(ended(frame)),
             Kind::System => View::System(Body(Some(frame.json()))),
             Kind::ControlRequest => View::ControlRequest(carried()),
