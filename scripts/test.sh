@@ -5,7 +5,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 3
 
-all_stages=(install fmt clippy tidy tests features doctests docs)
+all_stages=(install fmt clippy tidy tests features doctests docs e2e)
 
 stage_install() {
     cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt || return
@@ -49,6 +49,13 @@ stage_docs() {
     local flags=(--no-deps --all-features --document-private-items)
     RUSTDOCFLAGS="-D warnings" cargo doc -p tidings-cli "${flags[@]}" &&
         RUSTDOCFLAGS="-D warnings" cargo doc --workspace --exclude tidings-cli "${flags[@]}"
+}
+
+# The real CLI and the official SDKs, which `e2e/install.sh` fetches once. A run without them fails.
+stage_e2e() {
+    e2e/install.sh &&
+        cargo build -p tidings-cli &&
+        python3 e2e/run.py
 }
 
 # Seconds as minutes with two decimals; whole numbers only, since a bare machine may have no bc.

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::commands::{frames, schema};
+use crate::commands::{frames, rehearse, schema};
 use crate::error::Exit;
 use crate::output::Output;
 
@@ -30,6 +30,9 @@ enum Command {
     /// Decode, check and convert the lines a Claude Code process exchanges
     #[command(subcommand)]
     Frames(frames::FramesCommand),
+    /// Stand-ins for the Messages API and for `claude`, from one readable script
+    #[command(subcommand)]
+    Rehearse(rehearse::RehearseCommand),
     /// Print the schema of the messages that Tidings itself sends
     #[command(subcommand)]
     Schema(schema::SchemaCommand),
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         matches!(&cli.command, Some(Command::Frames(frames::FramesCommand::Check(check))) if check.json);
     let result = match &cli.command {
         Some(Command::Frames(command)) => frames::run(command, &mut out),
+        Some(Command::Rehearse(command)) => rehearse::run(command, &mut out),
         Some(Command::Schema(command)) => schema::run(command).and_then(|text| {
             out.text(&text)?;
             Ok(Exit::Fine)

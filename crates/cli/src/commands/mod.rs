@@ -1,4 +1,5 @@
 //! One module per command, laid out as the command line is.
 
 pub(crate) mod frames;
+pub(crate) mod rehearse;
 pub(crate) mod schema;

@@ -1,4 +1,4 @@
-use super::plain::plain_run;
+use super::plain::string_end;
 use super::{Raw, Text};
 
 /// A place in checked JSON text, moving forward value by value.
@@ -40,14 +40,10 @@ impl<'a> Cursor<'a> {
             return None;
         }
         let start = self.at + 1;
-        let bytes = self.text.as_bytes();
-        let mut end = plain_run(bytes, start);
-        let escaped = bytes.get(end) == Some(&b'\\');
-        while bytes.get(end) == Some(&b'\\') {
-            end = plain_run(bytes, end + 2);
-        }
-        self.at = (end + 1).min(bytes.len());
-        Some(Text::new(self.slice(start, end), escaped))
+        let (end, escaped) = string_end(self.text.as_bytes(), start);
+        self.at = (end + 1).min(self.text.len());
+        let inner = self.slice(start, end);
+        Some(escaped.map_or_else(|| Text::unseen(inner), |escaped| Text::new(inner, escaped)))
     }
 
     /// Steps into an object; `false`, without moving, if the value is something else.

@@ -4,20 +4,27 @@
 const SHORT_RUN: usize = 64;
 
 /// Index of the first special byte from `at` on, or the end.
-#[cfg(target_arch = "x86_64")]
 #[inline]
 pub(super) fn plain_run(bytes: &[u8], at: usize) -> usize {
+    let end = short_run(bytes, at);
+    if end < at + SHORT_RUN { end } else { long_run(bytes, end) }
+}
+
+/// The same, but a run that is not short ends after a few bytes more than [`SHORT_RUN`], special or not.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn short_run(bytes: &[u8], at: usize) -> usize {
     // SAFETY: SSE2 belongs to every x86-64 processor; the function itself is safe code.
     #[expect(unsafe_code, reason = "calling code for a processor feature, even one that is always there")]
     unsafe {
-        sse2::plain_run(bytes, at)
+        sse2::short_run(bytes, at)
     }
 }
 
-/// Index of the first special byte from `at` on, or the end.
+/// The same, but a run that is not short ends after a few bytes more than [`SHORT_RUN`], special or not.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
-pub(super) fn plain_run(bytes: &[u8], at: usize) -> usize {
+fn short_run(bytes: &[u8], at: usize) -> usize {
     by_eight(bytes, at)
 }
 
@@ -31,7 +38,7 @@ mod sse2 {
     #[target_feature(enable = "sse2")]
     #[inline]
     #[expect(clippy::cast_possible_wrap, reason = "only the bits matter")]
-    pub(super) fn plain_run(bytes: &[u8], mut at: usize) -> usize {
+    pub(super) fn short_run(bytes: &[u8], mut at: usize) -> usize {
         let long = at + super::SHORT_RUN;
         let (quote, slash) = (_mm_set1_epi8(b'"' as i8), _mm_set1_epi8(b'\\' as i8));
         let control = _mm_set1_epi8(0x1f);
@@ -49,11 +56,49 @@ mod sse2 {
             }
             at += 16;
             if at >= long {
-                return super::long_run(bytes, at);
+                return at;
             }
         }
         super::by_eight(bytes, at)
     }
+}
+
+/// Where a string of checked text ends, whose inside begins at `start`, and whether it has escapes if that is known.
+///
+/// What is checked need not be looked at byte by byte again: in a long string only quotes matter.
+#[inline]
+pub(super) fn string_end(bytes: &[u8], start: usize) -> (usize, Option<bool>) {
+    let long = start + SHORT_RUN;
+    let mut at = start;
+    let mut escaped = false;
+    while at < long {
+        at = short_run(bytes, at);
+        match bytes.get(at) {
+            Some(b'\\') => {
+                escaped = true;
+                at += 2;
+            }
+            Some(b'"') | None => return (at.min(bytes.len()), Some(escaped)),
+            // A run that is still going on.
+            Some(_) => break,
+        }
+    }
+    (closing_quote(bytes, at), escaped.then_some(true))
+}
+
+/// The first quote from `at` on that no backslash escapes. `at` must not stand inside an escape.
+#[inline(never)]
+fn closing_quote(bytes: &[u8], at: usize) -> usize {
+    let mut from = at;
+    while let Some(found) = bytes.get(from..).and_then(|rest| memchr::memchr(b'"', rest)) {
+        let quote = from + found;
+        let slashes = bytes[at..quote].iter().rev().take_while(|byte| **byte == b'\\').count();
+        if slashes % 2 == 0 {
+            return quote;
+        }
+        from = quote + 1;
+    }
+    bytes.len()
 }
 
 const ONES: u64 = 0x0101_0101_0101_0101;
@@ -79,7 +124,7 @@ fn by_eight(bytes: &[u8], mut at: usize) -> usize {
         }
         at += 8;
         if at >= long {
-            return long_run(bytes, at);
+            return at;
         }
     }
     while let Some(&byte) = bytes.get(at) {
@@ -104,26 +149,51 @@ fn long_run(bytes: &[u8], at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{by_eight, plain_run};
+    use super::{SHORT_RUN, by_eight, long_run, plain_run, string_end};
+
+    /// The way for other processors, to its end.
+    fn without_sse2(bytes: &[u8], at: usize) -> usize {
+        let end = by_eight(bytes, at);
+        if end < at + SHORT_RUN { end } else { long_run(bytes, end) }
+    }
 
     #[test]
     fn every_length_and_every_special_byte_at_every_place_is_found() {
         for length in 0..200 {
             let mut bytes = vec![b'x'; length];
-            assert_eq!((plain_run(&bytes, 0), by_eight(&bytes, 0)), (length, length));
+            assert_eq!((plain_run(&bytes, 0), without_sse2(&bytes, 0)), (length, length));
             for at in 0..length {
                 for special in [b'"', b'\\', 0, 0x1f] {
                     bytes[at] = special;
-                    assert_eq!((plain_run(&bytes, 0), by_eight(&bytes, 0)), (at, at));
+                    assert_eq!((plain_run(&bytes, 0), without_sse2(&bytes, 0)), (at, at));
                     bytes[at] = b'x';
                 }
                 // Neighbours of the special bytes are plain.
                 for plain in [b'!', b'#', b'[', b']', 0x20, 0x7f, 0x80, 0xff] {
                     bytes[at] = plain;
-                    assert_eq!((plain_run(&bytes, 0), by_eight(&bytes, 0)), (length, length));
+                    assert_eq!((plain_run(&bytes, 0), without_sse2(&bytes, 0)), (length, length));
                     bytes[at] = b'x';
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_string_ends_at_the_first_quote_that_is_not_escaped() {
+        for length in 0..200 {
+            for at in 0..length {
+                // Escapes of one to four bytes, so that quotes come after odd and even rows of backslashes.
+                for escape in ["\\n", "\\\"", "\\\\", "\\\\\\\"", "\\u0022"] {
+                    let text = format!("{}{escape}{}\"rest\"", "x".repeat(at), "y".repeat(length - at));
+                    let end = length + escape.len();
+                    let (found, escaped) = string_end(text.as_bytes(), 0);
+                    assert_eq!(found, end, "{text}");
+                    assert_ne!(escaped, Some(false));
+                }
+            }
+            let plain = format!("{}\"", "x".repeat(length));
+            assert_eq!(string_end(plain.as_bytes(), 0).0, length);
+            assert_ne!(string_end(plain.as_bytes(), 0).1, Some(true));
         }
     }
 }

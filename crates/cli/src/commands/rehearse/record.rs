@@ -1,0 +1,112 @@
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, SyncSender};
+use std::thread;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use clap::Args;
+use tidings_rehearsal::recording::{Direction, Event, to_script};
+
+use crate::error::{CannotRun, Exit};
+use crate::output::Output;
+
+/// Arguments of `tidings rehearse record`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  tidings rehearse record -o run.toml -- claude -p --verbose --output-format stream-json hello"
+)]
+pub(crate) struct Record {
+    /// Where to write: a script if it ends in `.toml`, else the lines of both sides with their times
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+
+    /// The command to run; its input and output pass through
+    #[arg(last = true, required = true)]
+    command: Vec<String>,
+}
+
+/// How many lines may wait to be written down; a reader that is ahead waits, and with it the process.
+const WAITING_MAX: usize = 1024;
+
+pub(crate) fn run(args: &Record, out: &mut Output) -> anyhow::Result<Exit> {
+    let (program, rest) = args.command.split_first().context("no command given")?;
+    let start = Instant::now();
+    let mut child = Command::new(program)
+        .args(rest)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| CannotRun {
+            code: "not_found",
+            message: format!("Failed to start `{program}`: {error}"),
+            hint: "give the command after `--`",
+        })?;
+    let (sender, events) = mpsc::sync_channel(WAITING_MAX);
+    if let Some(stdin) = child.stdin.take() {
+        let sender = sender.clone();
+        // Not joined: it may wait for input that never comes once the process has ended.
+        thread::spawn(move || pass_on(std::io::stdin(), stdin, Direction::In, start, &sender));
+    }
+    let stdout = child.stdout.take().context("no stdout")?;
+    let stderr = child.stderr.take().context("no stderr")?;
+    let outputs = [
+        thread::spawn({
+            let sender = sender.clone();
+            move || pass_on(stdout, std::io::stdout(), Direction::Out, start, &sender)
+        }),
+        thread::spawn(move || pass_on(stderr, std::io::stderr(), Direction::Stderr, start, &sender)),
+    ];
+    // The recording is whole once both outputs have ended, whatever the input still does.
+    let mut recorded = Vec::new();
+    while let Ok(event) = events.recv_timeout(std::time::Duration::from_millis(50)).or_else(|error| {
+        if outputs.iter().all(thread::JoinHandle::is_finished) { Err(error) } else { Ok(None) }
+    }) {
+        recorded.extend(event);
+    }
+    let status = child.wait()?;
+    recorded.extend(events.try_iter().flatten());
+    recorded.push(Event::Exit { t_ms: since(start), code: status.code() });
+    write(args, &recorded)?;
+    out.note(&format!("{} lines written to {}", recorded.len() - 1, args.output.display()))?;
+    Ok(if status.success() { Exit::Fine } else { Exit::NotFine })
+}
+
+fn write(args: &Record, events: &[Event]) -> anyhow::Result<()> {
+    let is_script = args.output.extension().is_some_and(|extension| extension == "toml");
+    let text = if is_script {
+        let name = args.output.file_stem().unwrap_or_default().to_string_lossy();
+        to_script(events, &name)
+    } else {
+        events.iter().map(|event| event.to_line() + "\n").collect()
+    };
+    fs_err::write(&args.output, text)?;
+    Ok(())
+}
+
+/// Copies lines as they come and reports each.
+fn pass_on(
+    from: impl Read,
+    mut to: impl Write,
+    direction: Direction,
+    start: Instant,
+    events: &SyncSender<Option<Event>>,
+) {
+    let mut reader = BufReader::new(from);
+    let mut line = Vec::new();
+    while reader.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+        let passed = to.write_all(&line).and_then(|()| to.flush());
+        let text = String::from_utf8_lossy(&line).trim_end_matches(['\r', '\n']).to_owned();
+        let reported = events.send(Some(Event::Line { t_ms: since(start), direction, text }));
+        if passed.is_err() || reported.is_err() {
+            break;
+        }
+        line.clear();
+    }
+}
+
+fn since(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1000.0
+}

@@ -1,0 +1,71 @@
+use std::io::BufRead as _;
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use tidings_rehearsal::recording::{Action, Event, Lockstep};
+
+use crate::error::{CannotRun, Exit};
+use crate::output::Output;
+
+/// Arguments of `tidings rehearse replay`.
+#[derive(Debug, Args)]
+pub(crate) struct Replay {
+    /// A recording made by `tidings rehearse record -o FILE.ndjson`
+    file: PathBuf,
+
+    /// How many times faster than it was; 0 waits not at all
+    #[arg(long, default_value_t = 1.0)]
+    speed: f64,
+
+    /// Do not wait for the host where the recorded one said something
+    #[arg(long)]
+    no_wait: bool,
+}
+
+/// A pause in a recording that is longer than this is cut to it: nobody waits for a night.
+const PAUSE_MAX: Duration = Duration::from_secs(60);
+
+pub(crate) fn run(args: &Replay, out: &mut Output) -> anyhow::Result<Exit> {
+    let text = fs_err::read_to_string(&args.file).map_err(|error| CannotRun {
+        code: "not_found",
+        message: format!("Failed to read the recording: {error}"),
+        hint: "make one with `tidings rehearse record -o FILE.ndjson -- claude …`",
+    })?;
+    let events = Event::parse_all(&text).map_err(|error| CannotRun {
+        code: "bad_recording",
+        message: format!("{}: {error}", args.file.display()),
+        hint: "a recording has one JSON object a line, with `t_ms`, `dir` and `frame`",
+    })?;
+    let mut player = Lockstep::new(events, !args.no_wait);
+    let mut host = std::io::stdin().lock().lines();
+    loop {
+        match player.next() {
+            Action::Write { after_ms, line, stderr } => {
+                pause(after_ms, args.speed);
+                if stderr {
+                    out.note(&line)?;
+                } else {
+                    out.bytes(line.as_bytes())?;
+                    out.bytes(b"\n")?;
+                    out.flush()?;
+                }
+            }
+            Action::Listen => match host.next() {
+                Some(line) => player.heard(&line?),
+                // The host has gone; so would the CLI.
+                None => return Ok(Exit::Fine),
+            },
+            Action::Exit(0) => return Ok(Exit::Fine),
+            _ => return Ok(Exit::NotFine),
+        }
+    }
+}
+
+fn pause(recorded_ms: f64, speed: f64) {
+    if speed > 0.0 {
+        let pause = Duration::try_from_secs_f64(recorded_ms / 1000.0 / speed).unwrap_or_default();
+        thread::sleep(pause.min(PAUSE_MAX));
+    }
+}

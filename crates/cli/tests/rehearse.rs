@@ -1,0 +1,133 @@
+//! `tidings rehearse`, as a user runs it.
+
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+use std::path::Path;
+
+use assert_cmd::Command;
+use serde_json::{Value, json};
+
+fn tidings(args: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("tidings").unwrap();
+    command.env_clear().args(args);
+    command
+}
+
+/// The recording of a host that asks one thing and sends one prompt.
+const RECORDING: &str = r#"{"t_ms":0,"dir":"in","frame":{"type":"control_request","request_id":"old-1","request":{"subtype":"mcp_status"}}}
+{"t_ms":5,"dir":"out","frame":{"type":"control_response","response":{"subtype":"success","request_id":"old-1","response":{"mcpServers":[]}}}}
+{"t_ms":6,"dir":"out","raw":"Debugger attached."}
+{"t_ms":7,"dir":"in","frame":{"type":"user","message":{"role":"user","content":"hi"}}}
+{"t_ms":9,"dir":"out","frame":{"type":"assistant","message":{"id":"m1","model":"x","role":"assistant","content":[{"type":"text","text":"I look."}]}}}
+{"t_ms":9,"dir":"out","frame":{"type":"assistant","message":{"id":"m1","model":"x","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls","timeout":null}}]}}}
+{"t_ms":9,"dir":"out","frame":{"type":"control_request","request_id":"c1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"ls"},"tool_use_id":"t1"}}}
+{"t_ms":9,"dir":"in","frame":{"type":"control_response","response":{"subtype":"success","request_id":"c1","response":{"behavior":"allow"}}}}
+{"t_ms":10,"dir":"out","frame":{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"README.md"}]},"tool_use_result":{"stdout":"README.md"}}}
+{"t_ms":11,"dir":"out","frame":{"type":"result","subtype":"success","result":"done","is_error":false}}
+{"t_ms":12,"dir":"exit","rc":0}
+"#;
+
+const HOST: &str = r#"{"type":"control_request","request_id":"live-7","request":{"subtype":"mcp_status"}}
+{"type":"user","message":{"role":"user","content":"hello"}}
+{"type":"control_response","response":{"subtype":"success","request_id":"c1","response":{"behavior":"allow"}}}
+"#;
+
+fn recording(folder: &Path) -> String {
+    let path = folder.join("run.ndjson");
+    std::fs::write(&path, RECORDING).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn replay_answers_a_live_host_under_its_own_ids() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = recording(folder.path());
+    let output = tidings(&["rehearse", "replay", "--speed", "0", &run]).write_stdin(HOST).output().unwrap();
+    let lines: Vec<_> = std::str::from_utf8(&output.stdout).unwrap().lines().map(str::to_owned).collect();
+    assert_eq!(lines.len(), 7, "{lines:?}");
+    let answer: Value = serde_json::from_str(&lines[0]).unwrap();
+    assert_eq!(answer["response"]["request_id"], json!("live-7"));
+    assert_eq!(lines[1], "Debugger attached.");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn replay_stops_where_the_host_says_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = recording(folder.path());
+    let first = HOST.lines().next().unwrap().to_owned() + "\n";
+    let output = tidings(&["rehearse", "replay", "--speed", "0", &run]).write_stdin(first).output().unwrap();
+    assert_eq!(std::str::from_utf8(&output.stdout).unwrap().lines().count(), 2);
+    let output = tidings(&["rehearse", "replay", "--speed", "0", "--no-wait", &run]).output().unwrap();
+    assert_eq!(std::str::from_utf8(&output.stdout).unwrap().lines().count(), 7);
+}
+
+#[test]
+fn a_recorded_run_becomes_a_script_that_the_stand_in_plays() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = recording(folder.path());
+    let program = assert_cmd::cargo::cargo_bin("tidings");
+    let program = program.to_str().unwrap();
+    let script = folder.path().join("run.toml");
+    let script = script.to_str().unwrap();
+    let recorded =
+        ["rehearse", "record", "-o", script, "--", program, "rehearse", "replay", "--speed", "0", &run];
+    let output = tidings(&recorded).write_stdin(HOST).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = std::fs::read_to_string(script).unwrap();
+    for part in
+        ["text = \"I look.\"", "tool = \"Bash\"", "ask = true", "result = \"README.md\"", "command = \"ls\""]
+    {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+    tidings_rehearsal::script::Script::parse(&text).unwrap();
+}
+
+#[test]
+fn a_recording_keeps_the_lines_of_both_sides() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("copy.ndjson");
+    let copy = copy.to_str().unwrap();
+    let output = tidings(&["rehearse", "record", "-o", copy, "--", "/bin/cat"])
+        .write_stdin("{\"type\":\"user\",\"n\":1.50}\nplain text\n")
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "{\"type\":\"user\",\"n\":1.50}\nplain text\n");
+    let text = std::fs::read_to_string(copy).unwrap();
+    let mut kept: Vec<_> =
+        text.lines().map(|line| line.split_once("\"dir\":").unwrap().1.to_owned()).collect();
+    kept.sort();
+    assert_eq!(
+        kept,
+        [
+            "\"exit\",\"rc\":0}",
+            "\"in\",\"frame\":{\"type\":\"user\",\"n\":1.50}}",
+            "\"in\",\"raw\":\"plain text\"}",
+            "\"out\",\"frame\":{\"type\":\"user\",\"n\":1.50}}",
+            "\"out\",\"raw\":\"plain text\"}",
+        ]
+    );
+}
+
+#[test]
+fn a_script_with_a_mistake_is_refused_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("bad.toml");
+    std::fs::write(&script, "[[turn]]\ntxet = \"hi\"\n").unwrap();
+    let output = tidings(&["rehearse", "api", "--script", script.to_str().unwrap()]).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("line 2: unknown field `txet`, expected one of"), "{error}");
+    assert_eq!(output.status.code(), Some(3));
+}
+
+#[test]
+fn the_examples_and_the_demo_are_scripts_without_mistakes() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/rehearsal");
+    let mut count = 0;
+    for file in std::fs::read_dir(examples).unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        tidings_rehearsal::script::Script::parse(&text).unwrap();
+        count += 1;
+    }
+    assert!(count >= 3);
+}

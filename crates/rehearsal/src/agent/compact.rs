@@ -1,0 +1,111 @@
+//! `/compact`: the conversation becomes its summary.
+
+use serde_json::{Value, json};
+
+use super::frames::Frame;
+use super::model::Answer;
+use super::prompt::Prompt;
+use super::result::Ending;
+use super::session::Session;
+use super::stop::Flow;
+use super::talk::Talk;
+use super::usage::Tokens;
+use crate::script::Turn;
+
+/// What the model is asked.
+const ASK: &str = "Write a summary of the conversation so far, from which somebody else could go on.";
+
+impl Session {
+    /// Asks the model for a summary and goes on with it.
+    pub(super) fn compact(&mut self, talk: &mut Talk, prompt: &Prompt, instructions: &str) -> Flow<Ending> {
+        let started = self.now();
+        let before = self.context.context();
+        self.emit(Frame::system("status").with("status", "compacting"))?;
+        let custom = if instructions.is_empty() { Value::Null } else { json!(instructions) };
+        let input = json!({"trigger": "manual", "custom_instructions": custom});
+        self.run_hooks("PreCompact", Some("manual"), None, None, &input)?;
+        talk.say(format!("{ASK} {instructions}"));
+        let answer = self.ask_model(talk)?;
+        talk.said.pop();
+        let turn = match answer {
+            Answer::Turn(turn) => turn,
+            Answer::Failed(failure) => {
+                let frame =
+                    Frame::system("status").with("status", Value::Null).with("compact_result", "failed");
+                self.emit(frame.with("compact_error", failure.text.as_str()))?;
+                self.emit_init()?;
+                return Ok(Ending::local(&failure.text, Some("compact")));
+            }
+        };
+        let said = spoken(&turn);
+        let model = self.model.clone();
+        let tokens = Tokens::of(turn.usage, talk.said.iter().map(String::len).sum(), said.len());
+        self.ledger.spend(&model, tokens);
+        self.run_hooks(
+            "SessionStart",
+            Some("compact"),
+            None,
+            None,
+            &json!({"source": "compact", "model": model}),
+        )?;
+        let input = json!({"trigger": "manual", "compact_summary": said});
+        self.run_hooks("PostCompact", Some("manual"), None, None, &input)?;
+        self.emit(Frame::system("status").with("status", Value::Null).with("compact_result", "success"))?;
+        self.emit_init()?;
+        self.boundary(talk, before, started)?;
+        self.summary(talk, &said)?;
+        self.replayed_text("<local-command-stdout>Compacted</local-command-stdout>")?;
+        let uuid = prompt.uuid.clone().unwrap_or_else(|| self.ids.uuid());
+        self.note_prompt(talk, prompt, &uuid)?;
+        Ok(Ending::local("", Some("compact")))
+    }
+
+    fn boundary(&mut self, talk: &mut Talk, before: u64, started: u64) -> Flow {
+        let duration_ms = self.now().saturating_sub(started);
+        let after = before / 4;
+        let dropped = before - after;
+        let wire = json!({
+            "trigger": "manual", "pre_tokens": before, "post_tokens": after, "cumulative_dropped_tokens": dropped,
+            "duration_ms": duration_ms,
+        });
+        let disk = json!({
+            "trigger": "manual", "preTokens": before, "postTokens": after, "cumulativeDroppedTokens": dropped,
+            "durationMs": duration_ms,
+        });
+        let logical = talk.file.parent.clone();
+        let frame = Frame::system("compact_boundary")
+            .with("compact_metadata", wire)
+            .with("logical_parent_uuid", logical);
+        let uuid = self.emit(frame)?;
+        self.note_boundary(talk, disk, &uuid)
+    }
+
+    fn summary(&mut self, talk: &mut Talk, said: &str) -> Flow {
+        let summary =
+            said.split_once("<summary>").map_or(said, |(_, rest)| rest.trim_end_matches("</summary>"));
+        let text = format!(
+            "This session is being continued from a previous conversation.\n\nSummary:\n{}",
+            summary.trim()
+        );
+        let message = json!({"role": "user", "content": text});
+        let stamp = self.stamp();
+        let frame = Frame::new("user")
+            .with("message", message.clone())
+            .with("session_id", self.id.as_str())
+            .with("parent_tool_use_id", Value::Null)
+            .with("uuid", self.ids.uuid())
+            .with("timestamp", stamp)
+            .with("isReplay", false)
+            .with("isSynthetic", true);
+        let uuid = self.emit(frame)?;
+        self.note_summary(talk, &message, &uuid)?;
+        talk.said.clear();
+        talk.say(text);
+        Ok(())
+    }
+}
+
+/// The text of an answer.
+pub(super) fn spoken(turn: &Turn) -> String {
+    turn.content().iter().filter_map(|block| block.text.clone()).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,83 @@
+//! What arrives: lines from stdin and signals, in one queue.
+
+use std::io::{BufRead, BufReader, Read};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use serde_json::Value;
+
+use super::text::lift;
+use super::world::Signal;
+
+/// Lines that may wait while the stand-in is busy. A host that writes more waits, as at the real pipe.
+const WAITING_MAX: usize = 256;
+
+/// Something that arrived.
+#[derive(Debug)]
+pub(super) enum Input {
+    /// A line of stdin, without its end.
+    Line(String),
+    /// Stdin is closed.
+    End,
+    /// The process got a signal.
+    Signal(Signal),
+}
+
+/// Reads stdin and signals from now on.
+///
+/// The threads end with stdin and with the sender of the signals; nobody waits for them, since a host may keep
+/// stdin open for ever.
+pub(super) fn listen(stdin: Box<dyn Read + Send>, signals: Option<Receiver<Signal>>) -> Receiver<Input> {
+    let (sender, receiver) = sync_channel(WAITING_MAX);
+    if let Some(signals) = signals {
+        let sender = sender.clone();
+        drop(thread::spawn(move || {
+            for signal in signals {
+                if sender.send(Input::Signal(signal)).is_err() {
+                    break;
+                }
+            }
+        }));
+    }
+    drop(thread::spawn(move || read_lines(stdin, &sender)));
+    receiver
+}
+
+fn read_lines(stdin: Box<dyn Read + Send>, sender: &SyncSender<Input>) {
+    let mut stdin = BufReader::new(stdin);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match stdin.read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => break,
+            Ok(_) => {
+                let text = String::from_utf8_lossy(&line);
+                let text = text.trim_start_matches('\u{feff}').trim_end_matches(['\n', '\r']);
+                if sender.send(Input::Line(text.to_owned())).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+    // The session may be over already.
+    drop(sender.send(Input::End));
+}
+
+/// A line as JSON, or what the CLI says on stderr before it exits with 1.
+pub(super) fn parse(line: &str) -> Result<Option<Value>, String> {
+    if line.trim().is_empty() {
+        return Ok(None);
+    }
+    let complaint = |kind: &str, what: &str| {
+        format!("Error parsing streaming input line (type={kind}, {} chars): {what}", line.chars().count())
+    };
+    match serde_json::from_str::<Value>(&lift(line)) {
+        Ok(Value::Null) => Err(complaint("unknown", "TypeError")),
+        // Arrays, texts and numbers are valid JSON and mean nothing.
+        Ok(value) => Ok(value.is_object().then_some(value)),
+        Err(_) => {
+            let kind = line.split_once("\"type\":\"").and_then(|(_, rest)| rest.split_once('"'));
+            Err(complaint(kind.map_or("unknown", |(kind, _)| kind), "SyntaxError"))
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The stand-in for the `claude` CLI: the same frames on the same pipes, from a script.
+//!
+//! [`run`] takes the command line of `claude`, a [`Script`] and a [`World`] and plays until the host is done.
+//! Flags, frames, control exchanges and session files are those of Claude Code 2.1.325, as recorded; what the model
+//! says and what tools give back comes from the script.
+
+mod args;
+mod ask;
+mod bookkeeping;
+mod catalog;
+mod compact;
+mod control;
+mod expect;
+mod faults;
+mod frames;
+mod hooks;
+mod ids;
+mod init;
+mod input;
+mod interrupt;
+mod mcp;
+mod model;
+mod outcomes;
+mod output;
+mod permission;
+mod prompt;
+mod recover;
+mod result;
+mod resume;
+mod session;
+mod slash;
+mod speak;
+mod stop;
+mod stream;
+mod subagent;
+mod talk;
+mod tasks;
+mod text;
+mod tools;
+mod transcript;
+mod turn;
+mod usage;
+mod wait;
+mod world;
+
+use std::io::Write as _;
+
+use args::{Args, Format};
+pub use ids::Ids;
+use session::Session;
+use stop::Stop;
+pub use world::{Signal, States, World, stepping_clock};
+
+use crate::script::Script;
+
+/// The script that plays when none is given.
+pub const DEMO: &str = include_str!("../demo.toml");
+
+/// Is `claude`, called with these arguments; gives back the exit code.
+pub fn run(arguments: &[String], script: Script, mut world: World) -> i32 {
+    let args = match Args::parse(arguments) {
+        Ok(args) => args,
+        Err(complaint) => {
+            drop(writeln!(world.stderr, "{complaint}"));
+            return 1;
+        }
+    };
+    if args.has("version") {
+        let version = script.agent.version.as_deref().unwrap_or(session::VERSION);
+        drop(writeln!(world.stdout, "{version} (Claude Code)"));
+        return 0;
+    }
+    if world.terminal && !args.has("print") && args.output() == Format::Text {
+        drop(writeln!(world.stderr, "The stand-in has no screen: call it with --print, or from a program"));
+        return 1;
+    }
+    let raise = std::mem::replace(&mut world.raise, Box::new(|_| {}));
+    let mut session = Session::new(args, script, world);
+    let ended = session.play();
+    let code = session.close(ended);
+    if let Err(Stop::Killed(signal)) = ended {
+        let mut raise = raise;
+        raise(signal);
+    }
+    code
+}

@@ -1,0 +1,107 @@
+//! Answers that break off, and how the CLI goes on.
+
+use serde_json::{Value, json};
+
+use super::frames::Frame;
+use super::model::Failure;
+use super::result::Ending;
+use super::session::Session;
+use super::stop::Flow;
+use super::talk::Talk;
+use super::turn::Stream;
+use super::usage::Tokens;
+use crate::script::Turn;
+
+/// How often the model may go on after the limit of its output.
+const RESUMPTIONS_MAX: usize = 3;
+
+/// What the model reads after the limit of its output.
+const LIMIT_HIT: &str = "Output token limit hit. Go on where you stopped, in smaller pieces.";
+
+/// What the model reads after a broken stream.
+const CUT_OFF: &str =
+    "Your response above was cut off. Go on where it stops, or answer anew if nothing is left of it.";
+
+/// What comes after an answer that broke off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Resume {
+    /// What was whole stays, and the model is told.
+    Told,
+    /// Nothing was whole, and the request is made again.
+    Again,
+}
+
+impl Session {
+    /// Shows an answer whose stream breaks: `error_event` after its blocks, `cut_after` inside the last one.
+    pub(super) fn speak_broken(&mut self, talk: &mut Talk, turn: &Turn) -> Flow<Resume> {
+        let pace = turn.pace.unwrap_or(self.script.pace);
+        let contents: Vec<Value> = turn.content().iter().map(|block| self.content(block)).collect();
+        let whole = if turn.cut_after.is_some() { contents.len().saturating_sub(1) } else { contents.len() };
+        let asked = talk.said.iter().map(String::len).sum();
+        let mut tokens = Tokens::of(turn.usage, asked, 0);
+        tokens.output = tokens.output.min(3);
+        let mut stream = Stream {
+            message_id: self.ids.message(),
+            request_id: self.ids.request(),
+            model: self.model.clone(),
+            tokens,
+            ..Stream::default()
+        };
+        self.replay()?;
+        self.stream_start(talk, &stream)?;
+        for (index, content) in contents.iter().enumerate() {
+            stream.index = index;
+            self.stream_block(talk, &mut stream, content, pace)?;
+            if index < whole {
+                let uuid = self.assistant_frame(talk, &stream, content, false)?;
+                self.note_aborted(talk, &stream, content, &uuid)?;
+                talk.say(super::speak::said(content));
+            }
+            self.stream_event(talk, &stream, json!({"type": "content_block_stop", "index": index}))?;
+        }
+        self.stream_abandoned(talk, &stream, whole)?;
+        let model = self.model.clone();
+        self.ledger.spend(&model, tokens);
+        self.with_turn(|turn| {
+            turn.stream = None;
+            turn.tokens.add(tokens);
+        });
+        if whole > 0 {
+            self.user_text(talk, CUT_OFF, true)?;
+            return Ok(Resume::Told);
+        }
+        self.emit_retry(talk, &Failure::dropped(), 1, None)?;
+        Ok(Resume::Again)
+    }
+
+    /// The answer hit the limit of its output: the model may go on, three times.
+    pub(super) fn resume_after_limit(&mut self, talk: &mut Talk, times: usize) -> Flow<Option<Ending>> {
+        if times < RESUMPTIONS_MAX {
+            self.user_text(talk, LIMIT_HIT, true)?;
+            return Ok(None);
+        }
+        let text = "API Error: the response exceeded the output token maximum.";
+        let message = self.synthetic_message(text, "stop_sequence", Some(""));
+        let stamp = self.stamp();
+        let frame = Frame::new("assistant")
+            .with("message", message.clone())
+            .with("parent_tool_use_id", talk.parent())
+            .with("session_id", self.id.as_str())
+            .with("uuid", self.ids.uuid())
+            .with("timestamp", stamp)
+            .with("error", "max_output_tokens")
+            .with("is_api_error_message", true)
+            .with("api_error", "max_output_tokens")
+            .with("api_error_params", json!({"cut": "output_limit"}));
+        let uuid = self.emit(frame)?;
+        let failure = Failure { status: None, kind: None, name: "max_output_tokens", text: text.to_owned() };
+        self.note_failure(talk, &message, &failure, &uuid)?;
+        self.with_turn(|turn| turn.stop_reason = json!("stop_sequence"));
+        Ok(Some(Ending::api_error(&failure).with("api_error", json!("max_output_tokens"))))
+    }
+}
+
+/// Whether the stream of this answer breaks.
+pub(super) fn breaks(turn: &Turn) -> bool {
+    turn.error_event.is_some() || turn.cut_after.is_some()
+}

@@ -1,0 +1,137 @@
+//! Going on with a session that is on disk.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::frames::text;
+use super::prompt::content_text;
+use super::session::Session;
+use super::stop::{Flow, Stop};
+use super::text::lift;
+use super::usage::Tokens;
+
+impl Session {
+    /// Finds or begins the session that the command line asks for.
+    pub(super) fn open_session(&mut self) -> Flow {
+        let given = self.args.get("session-id").map(str::to_owned);
+        if given.as_deref().is_some_and(|id| !is_uuid(id)) {
+            self.complain("Error: Invalid session ID. Must be a valid UUID.");
+            return Err(Stop::Exit(1));
+        }
+        let source = if self.args.has("resume") {
+            Some(self.args.get("resume").unwrap_or_default().to_owned())
+        } else if self.args.has("continue") {
+            let Some(id) = self.newest_session() else {
+                self.complain("No conversation found to continue");
+                return Err(Stop::Exit(1));
+            };
+            Some(id)
+        } else {
+            None
+        };
+        let Some(source) = source else {
+            if let Some(id) = given.filter(|_| self.transcript_path(None).exists()) {
+                self.complain(&format!("Error: Session ID {id} is already in use."));
+                return Err(Stop::Exit(1));
+            }
+            return Ok(());
+        };
+        if !is_uuid(&source) {
+            let text = format!(
+                "Error: --resume requires a valid session ID or session title when used with --print. \
+                 Usage: claude -p --resume <session-id|title>. \
+                 Provided value \"{source}\" is not a UUID and does not match any session title."
+            );
+            return self.startup_failure(&text, None);
+        }
+        self.resume(&source)
+    }
+
+    fn resume(&mut self, source: &str) -> Flow {
+        let fresh = std::mem::replace(&mut self.id, source.to_owned());
+        let Ok(file) = fs::read_to_string(self.transcript_path(None)) else {
+            return self.startup_failure(&format!("No conversation found with session ID: {source}"), None);
+        };
+        let mut entries: Vec<Value> =
+            file.lines().filter_map(|line| serde_json::from_str(&lift(line)).ok()).collect();
+        if let Some(at) = self.args.get("resume-session-at").map(str::to_owned) {
+            let Some(last) = entries.iter().position(|entry| text(entry, "uuid") == at) else {
+                return self.startup_failure(&format!("No message found with message.uuid of: {at}"), None);
+            };
+            let costs: Vec<Value> =
+                entries.iter().filter(|entry| entry["type"] == "cost-state").cloned().collect();
+            entries.truncate(last + 1);
+            entries.extend(costs);
+        }
+        if self.args.has("fork-session") {
+            self.id = fresh;
+            for entry in &mut entries {
+                entry["sessionId"] = json!(self.id);
+                self.append(None, entry);
+            }
+        }
+        for entry in &entries {
+            self.recall(entry);
+        }
+        Ok(())
+    }
+
+    /// Takes one entry of the file back into memory.
+    fn recall(&mut self, entry: &Value) {
+        match text(entry, "type") {
+            "user" | "assistant" => {
+                let message = &entry["message"];
+                self.talk.say(content_text(&message["content"]));
+            }
+            "system" if entry["subtype"] == "compact_boundary" => self.talk.said.clear(),
+            "custom-title" => self.title = Some(text(entry, "customTitle").to_owned()),
+            "cost-state" => self.recall_costs(&entry["modelUsage"]),
+            _ => {}
+        }
+        if let Some(uuid) = entry.get("uuid").and_then(Value::as_str) {
+            self.talk.file.parent = Some(uuid.to_owned());
+            self.talk.file.begun = true;
+        }
+    }
+
+    /// The totals go on where the last process stopped.
+    fn recall_costs(&mut self, models: &Value) {
+        self.ledger = super::usage::Ledger::default();
+        for (model, usage) in models.as_object().into_iter().flatten() {
+            let count = |key: &str| usage.get(key).and_then(Value::as_u64).unwrap_or_default();
+            let tokens = Tokens {
+                input: count("inputTokens"),
+                output: count("outputTokens"),
+                cache_read: count("cacheReadInputTokens"),
+                write_5m: count("cacheCreationEphemeral5mInputTokens"),
+                write_1h: count("cacheCreationEphemeral1hInputTokens"),
+                web_searches: count("webSearchRequests"),
+            };
+            self.ledger.spend(model, tokens);
+        }
+        drop(self.ledger.since_last());
+    }
+
+    /// The session of this project that was written last.
+    fn newest_session(&self) -> Option<String> {
+        let project: PathBuf = self.transcript_path(None).parent()?.to_owned();
+        let files = fs::read_dir(project).ok()?.filter_map(Result::ok);
+        let sessions = files.filter_map(|file| {
+            let name = file.file_name().to_string_lossy().strip_suffix(".jsonl")?.to_owned();
+            Some((file.metadata().ok()?.modified().ok()?, name))
+        });
+        sessions.max().map(|(_, name)| name)
+    }
+}
+
+fn is_uuid(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let lengths = [8, 4, 4, 4, 12];
+    parts.len() == lengths.len()
+        && parts
+            .iter()
+            .zip(lengths)
+            .all(|(part, length)| part.len() == length && part.chars().all(|c| c.is_ascii_hexdigit()))
+}

@@ -1,0 +1,42 @@
+//! A conversation with the model: the main one, or that of an agent.
+
+use serde_json::Value;
+
+use super::transcript::Transcript;
+
+/// Who talks to the model, what was said, and where it is written down.
+#[derive(Debug, Default)]
+pub(super) struct Talk {
+    /// The texts so far, oldest first.
+    pub(super) said: Vec<String>,
+    /// The session file.
+    pub(super) file: Transcript,
+    /// The agent that talks; nobody for the main conversation.
+    pub(super) agent: Option<Agent>,
+}
+
+/// A subagent at work.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Agent {
+    pub(super) id: String,
+    pub(super) run_id: String,
+    /// The call that started it.
+    pub(super) call_id: String,
+    pub(super) kind: String,
+    pub(super) description: String,
+    pub(super) prompt: String,
+    pub(super) background: bool,
+    pub(super) tools_used: Vec<String>,
+    pub(super) started_ms: u64,
+}
+
+impl Talk {
+    pub(super) fn say(&mut self, text: impl Into<String>) {
+        self.said.push(text.into());
+    }
+
+    /// The call that frames of this conversation belong to.
+    pub(super) fn parent(&self) -> Value {
+        self.agent.as_ref().map_or(Value::Null, |agent| Value::from(agent.call_id.as_str()))
+    }
+}

@@ -1,0 +1,293 @@
+//! Tool calls: who may run, what they give back, and in which order the host hears of it.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::frames::{Frame, text};
+use super::permission::Permit;
+use super::prompt::content_text;
+use super::session::Session;
+use super::stop::{Flow, Stop};
+use super::talk::Talk;
+use super::turn::Phase;
+use crate::script::Block;
+
+/// A call that the model makes.
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) input: Value,
+    /// What the script says about it.
+    pub(super) block: Block,
+    /// The frame that showed the call.
+    pub(super) assistant_uuid: String,
+}
+
+/// A call without a result yet.
+#[derive(Debug, Clone)]
+pub(super) struct OpenCall {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) input: Value,
+    pub(super) assistant_uuid: String,
+    /// The host is being asked about it.
+    pub(super) asked: bool,
+}
+
+/// What a tool gave back.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Outcome {
+    /// For the model: a text, or blocks.
+    pub(super) content: Value,
+    pub(super) is_error: Option<bool>,
+    /// For the host.
+    pub(super) output: Value,
+    /// How it came to run, or not to.
+    pub(super) meta: Option<Value>,
+    pub(super) structured: Option<Value>,
+}
+
+/// What comes after the tools.
+#[derive(Debug)]
+pub(super) enum After {
+    /// There were none.
+    Nothing,
+    GoOn,
+    /// A hook put a call off.
+    Deferred(Value),
+    /// A hook ended the turn.
+    Stopped,
+    /// The answer that the schema asks for.
+    Structured(Value),
+}
+
+impl Call {
+    pub(super) fn new(content: &Value, block: &Block, assistant_uuid: String) -> Self {
+        Call {
+            id: text(content, "id").to_owned(),
+            name: text(content, "name").to_owned(),
+            input: content["input"].clone(),
+            block: block.clone(),
+            assistant_uuid,
+        }
+    }
+}
+
+impl Outcome {
+    pub(super) fn error(message: &str) -> Self {
+        Outcome {
+            content: json!(message),
+            is_error: Some(true),
+            output: json!(format!("Error: {message}")),
+            ..Outcome::default()
+        }
+    }
+
+    pub(super) fn with_meta(self, meta: Value) -> Self {
+        Outcome { meta: Some(meta), ..self }
+    }
+
+    pub(super) fn failed(&self) -> bool {
+        self.is_error == Some(true)
+    }
+}
+
+/// A call that may run, and when it is done.
+struct Running {
+    call: Call,
+    meta: Value,
+    done: Instant,
+}
+
+impl Session {
+    /// Runs the calls of one answer: side by side, except those that a person is asked about.
+    pub(super) fn run_calls(&mut self, talk: &mut Talk, calls: Vec<Call>) -> Flow<After> {
+        if calls.is_empty() {
+            return Ok(After::Nothing);
+        }
+        if talk.agent.is_none() {
+            let open = calls.iter().map(OpenCall::from).collect();
+            self.with_turn(|turn| (turn.calls, turn.phase) = (open, Phase::Tools));
+        }
+        let mut batch = Vec::new();
+        let mut running: Vec<Running> = Vec::new();
+        let mut after = After::GoOn;
+        for mut call in calls {
+            if let Some(outcome) = self.unknown_tool(&call) {
+                self.finish(talk, &call, &outcome, &mut batch)?;
+                continue;
+            }
+            if self.needs_asking(&call) {
+                self.finish_all(talk, &mut running, &mut batch, &mut after)?;
+            }
+            match self.permit(talk, &mut call)? {
+                Permit::Allow(meta) => {
+                    let done = Instant::now() + Duration::from_millis(call.block.takes_ms);
+                    running.push(Running { call, meta, done });
+                }
+                Permit::Deny(outcome) => self.finish(talk, &call, &outcome, &mut batch)?,
+                Permit::DenyAndStop(outcome) => {
+                    self.finish(talk, &call, &outcome, &mut batch)?;
+                    return Err(Stop::Interrupted);
+                }
+                Permit::Defer => {
+                    self.with_turn(|turn| turn.calls.clear());
+                    return Ok(After::Deferred(
+                        json!({"id": call.id, "name": call.name, "input": call.input}),
+                    ));
+                }
+                Permit::Stop => {
+                    self.with_turn(|turn| turn.calls.clear());
+                    return Ok(After::Stopped);
+                }
+            }
+        }
+        self.finish_all(talk, &mut running, &mut batch, &mut after)?;
+        let verdict =
+            self.run_hooks("PostToolBatch", None, None, talk.agent.as_ref(), &json!({"tool_calls": batch}))?;
+        talk.said.extend(verdict.context);
+        if talk.agent.is_none() {
+            self.with_turn(|turn| turn.phase = Phase::Model);
+        }
+        if verdict.stop.is_some() {
+            return Ok(After::Stopped);
+        }
+        Ok(after)
+    }
+
+    fn finish_all(
+        &mut self,
+        talk: &mut Talk,
+        running: &mut Vec<Running>,
+        batch: &mut Vec<Value>,
+        after: &mut After,
+    ) -> Flow {
+        running.sort_by_key(|running| running.call.block.takes_ms);
+        for Running { call, meta, done } in running.drain(..) {
+            let left = done.saturating_duration_since(Instant::now());
+            self.pause(u64::try_from(left.as_millis()).unwrap_or(u64::MAX))?;
+            let mut outcome = self.run_tool(talk, &call)?;
+            // What failed before it ran was not decided about either.
+            let refused = outcome.failed() && content_text(&outcome.content).starts_with("<tool_use_error>");
+            outcome.meta = (!refused).then_some(meta);
+            if let Some(value) = outcome.structured.clone() {
+                *after = After::Structured(value);
+            }
+            if self.after_tool(talk, &call, &outcome)? {
+                *after = After::Stopped;
+            }
+            self.finish(talk, &call, &outcome, batch)?;
+        }
+        Ok(())
+    }
+
+    /// The hooks that run after a tool; true when one of them ends the turn.
+    fn after_tool(&mut self, talk: &mut Talk, call: &Call, outcome: &Outcome) -> Flow<bool> {
+        let mut input = json!({"tool_name": call.name, "tool_input": call.input});
+        let event = if outcome.failed() {
+            input["tool_use_id"] = json!(call.id);
+            input["error"] = json!(content_text(&outcome.content));
+            input["is_interrupt"] = json!(false);
+            "PostToolUseFailure"
+        } else {
+            input["tool_response"] = outcome.output.clone();
+            input["tool_use_id"] = json!(call.id);
+            "PostToolUse"
+        };
+        input["duration_ms"] = json!(call.block.takes_ms);
+        let verdict = self.run_hooks(event, Some(&call.name), Some(&call.id), talk.agent.as_ref(), &input)?;
+        talk.said.extend(verdict.context);
+        talk.said.extend(verdict.block);
+        Ok(verdict.stop.is_some())
+    }
+
+    /// Shows a result and notes it for the batch.
+    fn finish(&mut self, talk: &mut Talk, call: &Call, outcome: &Outcome, batch: &mut Vec<Value>) -> Flow {
+        batch.push(json!({
+            "tool_name": call.name, "tool_input": call.input, "tool_use_id": call.id, "tool_response": outcome.content,
+        }));
+        self.tool_result(talk, &call.id, &call.assistant_uuid, outcome)
+    }
+
+    /// A `user` frame with the result of one call.
+    pub(super) fn tool_result(
+        &mut self,
+        talk: &mut Talk,
+        id: &str,
+        assistant: &str,
+        outcome: &Outcome,
+    ) -> Flow {
+        let mut block = json!({"tool_use_id": id, "type": "tool_result", "content": outcome.content});
+        if let Some(is_error) = outcome.is_error {
+            block["is_error"] = json!(is_error);
+        }
+        let message = json!({"role": "user", "content": [block]});
+        let stamp = self.stamp();
+        let mut frame =
+            Frame::new("user").with("message", message.clone()).with("parent_tool_use_id", talk.parent());
+        if let Some(agent) = &talk.agent {
+            frame = frame.with("agent_id", agent.id.as_str());
+        }
+        frame =
+            frame.with("session_id", self.id.as_str()).with("uuid", self.ids.uuid()).with("timestamp", stamp);
+        if talk.agent.is_none() {
+            frame = frame.with("tool_use_result", outcome.output.clone());
+        }
+        frame = frame.maybe("tool_result_meta", outcome.meta.clone().map(|meta| Value::Array(vec![meta])));
+        if let Some(agent) = &talk.agent {
+            frame = frame
+                .with("subagent_type", agent.kind.as_str())
+                .with("task_description", agent.description.as_str());
+        }
+        let uuid = self.emit(frame)?;
+        self.note_result(talk, &message, outcome, assistant, &uuid)?;
+        talk.say(content_text(&outcome.content));
+        if talk.agent.is_none() {
+            self.count_round();
+            self.with_turn(|turn| turn.calls.retain(|call| call.id != id));
+        }
+        Ok(())
+    }
+
+    fn unknown_tool(&self, call: &Call) -> Option<Outcome> {
+        let known = self.offered_tools().contains(&call.name)
+            || call.block.result.is_some()
+            || call.block.output.is_some()
+            || (call.name == "StructuredOutput" && self.schema.is_some());
+        (!known).then(|| {
+            let message = format!("Error: No such tool available: {}", call.name);
+            let content = json!(format!("<tool_use_error>{message}</tool_use_error>"));
+            Outcome { content, is_error: Some(true), output: json!(message), ..Outcome::default() }
+        })
+    }
+
+    fn run_tool(&mut self, talk: &mut Talk, call: &Call) -> Flow<Outcome> {
+        let scripted = call.block.result.is_some() || call.block.output.is_some();
+        match call.name.as_str() {
+            "StructuredOutput" if self.schema.is_some() => Ok(Outcome {
+                content: json!("Structured output provided successfully"),
+                output: json!("Structured output provided successfully"),
+                structured: Some(call.input.clone()),
+                ..Outcome::default()
+            }),
+            "Agent" if !scripted => self.run_agent(talk, call),
+            "Bash" if call.input.get("run_in_background") == Some(&json!(true)) => self.run_shell_task(call),
+            name if !scripted && self.server_of(name).is_some() => self.call_server(call),
+            _ => Ok(super::outcomes::scripted(call)),
+        }
+    }
+}
+
+impl From<&Call> for OpenCall {
+    fn from(call: &Call) -> Self {
+        OpenCall {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            input: call.input.clone(),
+            assistant_uuid: call.assistant_uuid.clone(),
+            asked: false,
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! One turn: from what the host says to the result.
+
+use serde_json::{Value, json};
+
+use super::frames::Frame;
+use super::model::{Answer, Failure};
+use super::prompt::Prompt;
+use super::recover::{Resume, breaks};
+use super::result::Ending;
+use super::session::Session;
+use super::stop::{Flow, Stop};
+use super::talk::Talk;
+use super::tools::{After, OpenCall};
+use super::usage::Tokens;
+
+/// What a turn knows about itself.
+#[derive(Debug, Default)]
+pub(super) struct TurnState {
+    /// The uuids that the host gave to the messages of this turn.
+    pub(super) uuids: Vec<String>,
+    /// Those of messages that joined later.
+    pub(super) absorbed: Vec<String>,
+    pub(super) prompt_id: String,
+    pub(super) origin: Option<Value>,
+    /// The host's messages, to be shown again.
+    pub(super) replays: Vec<Frame>,
+    pub(super) started_ms: u64,
+    /// Requests of the model's and answers of the tools, as the CLI counts turns.
+    pub(super) rounds: usize,
+    pub(super) tokens: Tokens,
+    pub(super) denials: Vec<Value>,
+    pub(super) stop_reason: Value,
+    pub(super) last_text: String,
+    pub(super) structured: Option<Value>,
+    /// Whether a frame has named the messages that it answers.
+    pub(super) named: bool,
+    /// The stream that is under way.
+    pub(super) stream: Option<Stream>,
+    /// Calls without a result.
+    pub(super) calls: Vec<OpenCall>,
+    pub(super) phase: Phase,
+    /// A more urgent message ended the turn.
+    pub(super) preempted: bool,
+    pub(super) stop_hook_active: bool,
+    pub(super) first_request: Option<Tokens>,
+}
+
+/// Whose turn it is within the turn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Phase {
+    #[default]
+    Model,
+    Tools,
+}
+
+/// An answer that is being streamed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Stream {
+    pub(super) message_id: String,
+    pub(super) request_id: String,
+    pub(super) model: String,
+    pub(super) index: usize,
+    pub(super) text: String,
+    pub(super) tokens: Tokens,
+    /// Whether a text block is open.
+    pub(super) in_text: bool,
+}
+
+impl Session {
+    /// Answers the messages.
+    pub(super) fn run_turn(&mut self, prompts: &[Prompt]) -> Flow {
+        let uuids: Vec<String> = prompts.iter().filter_map(|prompt| prompt.uuid.clone()).collect();
+        self.emit_state("running")?;
+        for uuid in &uuids {
+            self.lifecycle(uuid, "started")?;
+        }
+        self.turns += 1;
+        self.turn = Some(TurnState {
+            prompt_id: self.ids.uuid(),
+            origin: prompts[0].origin.clone(),
+            started_ms: self.now(),
+            uuids: uuids.clone(),
+            ..TurnState::default()
+        });
+        let mut talk = std::mem::take(&mut self.talk);
+        let played = self.play_turn(&mut talk, prompts);
+        let finished = match played {
+            Ok(ending) => {
+                let absorbed = self.turn.as_ref().map(|turn| turn.absorbed.clone()).unwrap_or_default();
+                let told = absorbed.iter().try_for_each(|uuid| self.lifecycle(uuid, "completed"));
+                told.and_then(|()| self.result(ending)).map(|()| "completed")
+            }
+            Err(Stop::Interrupted) => self.interrupted(&mut talk).map(|()| "cancelled"),
+            Err(stop) => Err(stop),
+        };
+        self.talk = talk;
+        self.turn = None;
+        let state = finished?;
+        if self.queue.is_empty() {
+            self.emit_state("idle")?;
+        }
+        for uuid in &uuids {
+            self.lifecycle(uuid, state)?;
+        }
+        Ok(())
+    }
+
+    fn play_turn(&mut self, talk: &mut Talk, prompts: &[Prompt]) -> Flow<Ending> {
+        if let Some((name, arguments)) = prompts[0].command()
+            && let Some(ending) = self.slash(talk, &prompts[0], name, arguments)?
+        {
+            return Ok(ending);
+        }
+        let text = prompts.iter().map(|prompt| prompt.text.as_str()).collect::<Vec<_>>().join("\n");
+        let verdict = self.run_hooks("UserPromptSubmit", None, None, None, &json!({"prompt": text}))?;
+        self.emit_init()?;
+        if let Some((kind, kept, reason)) = verdict.refuses_prompt() {
+            return self.refused_prompt(kind, kept, &reason, &text);
+        }
+        let uuids: Vec<String> =
+            prompts.iter().map(|prompt| prompt.uuid.clone().unwrap_or_else(|| self.ids.uuid())).collect();
+        self.prepare_replay(prompts, &uuids);
+        for (prompt, uuid) in prompts.iter().zip(&uuids) {
+            self.note_prompt(talk, prompt, uuid)?;
+            talk.say(prompt.text.as_str());
+        }
+        if prompts[0].silent {
+            self.replay()?;
+            return Ok(Ending::local("", None));
+        }
+        for context in &verdict.context {
+            talk.say(format!("UserPromptSubmit hook additional context: {context}"));
+        }
+        if self.over_budget() {
+            return Ok(self.budget_ending());
+        }
+        self.converse(talk)
+    }
+
+    /// Asks the model and runs its tools until it stops.
+    fn converse(&mut self, talk: &mut Talk) -> Flow<Ending> {
+        let rounds_max = self.args.get("max-turns").and_then(|max| max.parse::<usize>().ok());
+        let (mut requests, mut resumptions) = (0, 0);
+        let mut again = false;
+        self.count_round();
+        loop {
+            if self.streams() && !std::mem::take(&mut again) {
+                let uuids = self.uuids_once().map(|(_, all)| all);
+                let status = Frame::system("status").with("status", "requesting");
+                self.emit(status.maybe("user_message_uuids", uuids))?;
+            }
+            requests += 1;
+            let turn = match self.ask_model(talk)? {
+                Answer::Turn(turn) => turn,
+                Answer::Failed(failure) => return self.api_failed(talk, &failure),
+            };
+            if breaks(&turn) {
+                again = self.speak_broken(talk, &turn)? == Resume::Again;
+                continue;
+            }
+            let calls = self.speak(talk, &turn)?;
+            if self.over_budget() {
+                return Ok(self.budget_ending());
+            }
+            let after = self.run_calls(talk, calls)?;
+            self.emit_scripted(&turn.after)?;
+            match after {
+                After::Nothing if turn.stop_reason() == "max_tokens" => {
+                    if let Some(ending) = self.resume_after_limit(talk, resumptions)? {
+                        return Ok(ending);
+                    }
+                    resumptions += 1;
+                    continue;
+                }
+                After::Nothing => match self.may_stop(talk)? {
+                    Some(ending) => return Ok(ending),
+                    None => continue,
+                },
+                After::Deferred(call) => return Ok(Ending::deferred(call)),
+                After::Stopped => return Ok(Ending::hook_stopped()),
+                After::Structured(value) => {
+                    self.with_turn(|turn| turn.structured = Some(value.clone()));
+                    return Ok(Ending::completed(value.to_string()));
+                }
+                After::GoOn => self.absorb(talk)?,
+            }
+            if rounds_max.is_some_and(|max| requests >= max) {
+                let text = format!("Reached maximum number of turns ({requests})");
+                return Ok(Ending::error("error_max_turns", "max_turns", &text));
+            }
+        }
+    }
+
+    /// Asks the Stop hooks; nothing means that the model goes on.
+    fn may_stop(&mut self, talk: &mut Talk) -> Flow<Option<Ending>> {
+        let (active, last) = self
+            .turn
+            .as_ref()
+            .map(|turn| (turn.stop_hook_active, turn.last_text.clone()))
+            .unwrap_or_default();
+        let input = json!({
+            "stop_hook_active": active,
+            "last_assistant_message": last,
+            "background_tasks": [],
+            "session_crons": [],
+        });
+        let verdict = self.run_hooks("Stop", None, None, None, &input)?;
+        let Some(reason) = verdict.block.filter(|_| verdict.stop.is_none()) else {
+            return Ok(Some(Ending::completed(last)));
+        };
+        self.with_turn(|turn| turn.stop_hook_active = true);
+        let text = format!("Stop hook feedback:\n{reason}");
+        self.user_text(talk, &text, true)?;
+        let notice = Frame::system("notification").with("key", "stop-hook-error");
+        let notice =
+            notice.with("text", "Stop hook error occurred · ctrl+o to see").with("priority", "immediate");
+        self.emit(notice)?;
+        Ok(None)
+    }
+
+    /// A `user` frame with a text that the CLI puts into the conversation.
+    pub(super) fn user_text(&mut self, talk: &mut Talk, text: &str, synthetic: bool) -> Flow {
+        let message = json!({"role": "user", "content": [{"type": "text", "text": text}]});
+        let stamp = self.stamp();
+        let frame = Frame::new("user")
+            .with("message", message.clone())
+            .with("parent_tool_use_id", talk.parent())
+            .with("timestamp", stamp)
+            .maybe("isSynthetic", synthetic.then_some(true));
+        let uuid = self.emit(frame)?;
+        self.note_user(talk, &message, &uuid)?;
+        talk.say(text);
+        self.count_round();
+        Ok(())
+    }
+
+    /// The API failed for good: the failure is shown as if the model had said it.
+    fn api_failed(&mut self, talk: &mut Talk, failure: &Failure) -> Flow<Ending> {
+        self.speak_failure(talk, failure)?;
+        let input = json!({"error": failure.name, "last_assistant_message": failure.text});
+        self.run_hooks("StopFailure", None, None, None, &input)?;
+        Ok(Ending::api_error(failure))
+    }
+
+    pub(super) fn count_round(&mut self) {
+        self.with_turn(|turn| turn.rounds += 1);
+    }
+
+    /// Changes the turn that is under way, if one is.
+    pub(super) fn with_turn(&mut self, change: impl FnOnce(&mut TurnState)) {
+        if let Some(turn) = &mut self.turn {
+            change(turn);
+        }
+    }
+
+    /// The uuids of the messages being answered: the last one, and all.
+    pub(super) fn uuids_once(&self) -> Option<(String, Vec<String>)> {
+        let turn = self.turn.as_ref().filter(|turn| !turn.named)?;
+        turn.uuids.last().map(|last| (last.clone(), turn.uuids.clone()))
+    }
+
+    fn over_budget(&self) -> bool {
+        let budget = self.args.get("max-budget-usd").and_then(|budget| budget.parse::<f64>().ok());
+        budget.is_some_and(|budget| super::usage::dollars(self.ledger.cost_nano()) >= budget)
+    }
+
+    fn budget_ending(&mut self) -> Ending {
+        if self.turn.as_ref().is_some_and(|turn| turn.rounds == 0) {
+            self.count_round();
+        }
+        let budget = self.args.get("max-budget-usd").unwrap_or_default().to_owned();
+        Ending::error(
+            "error_max_budget_usd",
+            "budget_exhausted",
+            &format!("Reached maximum budget (${budget})"),
+        )
+    }
+}

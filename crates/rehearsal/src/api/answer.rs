@@ -1,0 +1,126 @@
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::Response;
+use tokio::time::sleep;
+
+use super::body::{Paced, Step};
+use super::ids::Ids;
+use super::json::Object;
+use super::message::{Message, error_body, failure};
+use super::request::Call;
+use super::wire::Line;
+use crate::script::{ApiFailure, Pace, Pairs, Turn};
+
+/// What goes back to the client, and how.
+#[derive(Debug)]
+pub(super) struct Answer {
+    /// None closes the connection without an answer.
+    pub(super) status: Option<StatusCode>,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    steps: Vec<Step>,
+    delay_ms: u64,
+    cut_after: Option<usize>,
+}
+
+impl Answer {
+    /// A whole JSON document.
+    pub(super) fn json(body: &Object) -> Self {
+        let headers = vec![(CONTENT_TYPE, HeaderValue::from_static("application/json"))];
+        let steps = vec![Step::now(body.to_string())];
+        Answer { status: Some(StatusCode::OK), headers, steps, delay_ms: 0, cut_after: None }
+    }
+
+    /// A failure in the API's shape.
+    pub(super) fn failure(failure: &ApiFailure, request_id: &str) -> Self {
+        let mut answer = Answer::json(&error_body(failure, request_id));
+        answer.status =
+            Some(StatusCode::from_u16(failure.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR));
+        let seconds = failure.retry_after.and_then(|seconds| HeaderValue::try_from(seconds.to_string()).ok());
+        answer.headers.extend(seconds.map(|seconds| (RETRY_AFTER, seconds)));
+        answer
+    }
+
+    /// A failure that the script does not know of.
+    pub(super) fn refusal(status: u16, message: &str, request_id: &str) -> Self {
+        let message = Some(message.to_owned());
+        Answer::failure(&ApiFailure { status, kind: None, message, retry_after: None }, request_id)
+    }
+
+    /// What a turn says to a call.
+    pub(super) fn turn(turn: &Turn, pace: Pace, call: &Call, request_id: &str, ids: &mut Ids) -> Self {
+        let pace = turn.pace.unwrap_or(pace);
+        let mut answer = match (&turn.error, &turn.error_event) {
+            (Some(error), _) => Answer::failure(error, request_id),
+            // Without a stream there is no place for an event.
+            (None, Some(kind)) if !call.stream => Answer::failure(&failure(kind), request_id),
+            _ => {
+                let message = Message::new(turn, pace, &call.request.model, call.chars, ids);
+                if call.stream {
+                    Answer::events(message.events(request_id))
+                } else {
+                    Answer::json(&message.whole())
+                }
+            }
+        };
+        answer.delay_ms = pace.delay_ms;
+        answer.cut_after = turn.cut_after;
+        answer.set_headers(&turn.headers);
+        if turn.drop {
+            answer.status = None;
+        }
+        answer
+    }
+
+    /// Waits as the script says, then answers; or hangs up.
+    pub(super) async fn send(self, line: &Line, request_id: &str) -> Response {
+        if self.delay_ms > 0 {
+            sleep(Duration::from_millis(self.delay_ms)).await;
+        }
+        let Some(status) = self.status else {
+            line.hang_up();
+            return Response::default();
+        };
+        let mut response = Response::new(match (&self.steps[..], self.cut_after) {
+            ([all], None) => Body::from(all.bytes.clone()),
+            _ => Body::from_stream(Paced::new(self.steps, self.cut_after)),
+        });
+        *response.status_mut() = status;
+        if let Ok(id) = HeaderValue::try_from(request_id) {
+            response.headers_mut().insert("request-id", id);
+        }
+        response.headers_mut().extend(self.headers);
+        response
+    }
+
+    fn events(steps: Vec<Step>) -> Self {
+        let headers = vec![
+            (CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8")),
+            (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        ];
+        Answer { status: Some(StatusCode::OK), headers, steps, delay_ms: 0, cut_after: None }
+    }
+
+    /// Headers of the script replace ours; the server has checked them at its start.
+    fn set_headers(&mut self, pairs: &Pairs) {
+        for (name, value) in pairs.iter().filter_map(|(name, value)| header(name, value)) {
+            self.headers.retain(|(known, _)| *known != name);
+            self.headers.push((name, value));
+        }
+    }
+}
+
+/// A greeting for whoever opens the address in a browser.
+pub(super) fn greeting() -> Answer {
+    let mut answer = Answer::json(&Object::default());
+    answer.headers = vec![(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"))];
+    answer.steps = vec![Step { wait_ms: 0, bytes: Bytes::from_static(b"A rehearsal of the Messages API\n") }];
+    answer
+}
+
+/// A header as HTTP has it, if it can be one.
+pub(super) fn header(name: &str, value: &str) -> Option<(HeaderName, HeaderValue)> {
+    Some((HeaderName::try_from(name).ok()?, HeaderValue::try_from(value).ok()?))
+}

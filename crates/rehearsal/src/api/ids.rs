@@ -1,0 +1,74 @@
+/// Makes ids that look like the API's and are the same in every run.
+#[derive(Debug)]
+pub(super) struct Ids {
+    seed: u64,
+    made: u64,
+}
+
+const DIGITS: &[u8; 58] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+
+impl Ids {
+    pub(super) fn new(seed: u64) -> Self {
+        Ids { seed, made: 0 }
+    }
+
+    /// The id of a message.
+    pub(super) fn message(&mut self) -> String {
+        self.next("msg_01", 22)
+    }
+
+    /// The id of a tool call.
+    pub(super) fn tool(&mut self) -> String {
+        self.next("toolu_01", 22)
+    }
+
+    /// The id of a request.
+    pub(super) fn request(&mut self) -> String {
+        self.next("req_011C", 20)
+    }
+
+    /// The signature of a thought: base64 to look at, and nothing that anybody could check.
+    pub(super) fn signature(&mut self) -> String {
+        self.next("Erehearsal", 84) + "=="
+    }
+
+    fn next(&mut self, prefix: &str, digits: usize) -> String {
+        self.made += 1;
+        // Neighbouring numbers give wholly different digits, so that ids that are mixed up stand out.
+        let mut state = mix(self.seed ^ self.made.rotate_left(32));
+        let mut id = String::from(prefix);
+        for _ in 0..digits {
+            state = mix(state);
+            let digit = usize::try_from(state % 58).unwrap_or_default();
+            id.push(char::from(DIGITS[digit]));
+        }
+        id
+    }
+}
+
+/// The step of the generator `SplitMix64`.
+fn mix(state: u64) -> u64 {
+    let state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let state = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let state = (state ^ (state >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    state ^ (state >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn ids_are_new_each_time_and_the_same_in_each_run() {
+        let run = |seed| {
+            let mut ids = Ids::new(seed);
+            (0..1000).map(|_| ids.message()).collect::<Vec<_>>()
+        };
+        assert_eq!(run(0), run(0));
+        let all: HashSet<_> = run(0).into_iter().chain(run(1)).collect();
+        assert_eq!(all.len(), 2000);
+        assert!(all.iter().all(|id| id.starts_with("msg_01") && id.len() == 28));
+    }
+}

@@ -1,0 +1,117 @@
+use super::blocks::{Rendered, render};
+use super::body::Step;
+use super::ids::Ids;
+use super::json::Object;
+use super::tokens::Tokens;
+use crate::script::{ApiFailure, Pace, Turn};
+
+/// Members of a message that the API knows only at its end, beside the reason to stop.
+const LATE: &[&str] = &["stop_sequence", "stop_details", "container"];
+
+/// One turn of the script, made into the answer to one request.
+#[derive(Debug)]
+pub(super) struct Message<'a> {
+    turn: &'a Turn,
+    pace: Pace,
+    head: Object,
+    blocks: Vec<Rendered>,
+    tokens: Tokens,
+}
+
+impl<'a> Message<'a> {
+    /// The answer of `model` to a request of `input_chars` characters.
+    pub(super) fn new(turn: &'a Turn, pace: Pace, model: &str, input_chars: usize, ids: &mut Ids) -> Self {
+        let head = Object::default()
+            .with("model", model)
+            .with("id", ids.message())
+            .with("type", "message")
+            .with("role", "assistant");
+        let blocks = turn.content().iter().map(|block| render(block, pace.chunk_chars, ids)).collect();
+        Message { turn, pace, head, blocks, tokens: Tokens::of(turn, input_chars) }
+    }
+
+    /// The message in one piece.
+    pub(super) fn whole(&self) -> Object {
+        let blocks: Vec<_> = self.blocks.iter().map(|block| block.whole.to_string()).collect();
+        let mut message = self
+            .head
+            .clone()
+            .with_json("content", format!("[{}]", blocks.join(",")))
+            .with("stop_reason", self.turn.stop_reason())
+            .with("stop_sequence", ())
+            .with_object("usage", self.tokens.whole());
+        message.merge(&self.turn.message);
+        message
+    }
+
+    /// The events of the message, each with its wait.
+    pub(super) fn events(&self, request_id: &str) -> Vec<Step> {
+        let mut steps = vec![event("message_start", Object::default().with_object("message", self.start()))];
+        // The API shows early that it is alive, once.
+        let mut ping = Some(event("ping", Object::default()));
+        let mut wait_ms = 0;
+        for (index, block) in self.blocks.iter().enumerate() {
+            let at = || Object::default().with("index", index);
+            steps.push(event("content_block_start", at().with_object("content_block", block.start.clone())));
+            steps.extend(ping.take());
+            for delta in &block.deltas {
+                let step = event("content_block_delta", at().with_object("delta", delta.clone()));
+                steps.push(Step { wait_ms, ..step });
+                wait_ms = self.pace.chunk_delay_ms;
+                steps.extend(self.turn.ping.then(|| event("ping", Object::default())));
+            }
+            steps.push(event("content_block_stop", at()));
+        }
+        match &self.turn.error_event {
+            Some(kind) => steps.push(error_event(kind, request_id)),
+            None => steps.extend([self.end(), event("message_stop", Object::default())]),
+        }
+        steps
+    }
+
+    fn start(&self) -> Object {
+        let mut message = self
+            .head
+            .clone()
+            .with("content", [(); 0])
+            .with("stop_reason", ())
+            .with("stop_sequence", ())
+            .with_object("usage", self.tokens.at_start());
+        let late = |key: &str| LATE.contains(&key) || key == "context_management";
+        message.merge(self.turn.message.iter().filter(|(key, _)| !late(key)));
+        message
+    }
+
+    fn end(&self) -> Step {
+        let members = &self.turn.message;
+        let mut delta =
+            Object::default().with("stop_reason", self.turn.stop_reason()).with("stop_sequence", ());
+        delta.merge(members.iter().filter(|(key, _)| LATE.contains(&key.as_str())));
+        let mut body =
+            Object::default().with_object("delta", delta).with_object("usage", self.tokens.at_end());
+        body.merge(members.iter().filter(|(key, _)| *key == "context_management"));
+        event("message_delta", body)
+    }
+}
+
+/// What the API fails with when a script names only the kind.
+pub(super) fn failure(kind: &str) -> ApiFailure {
+    let statuses = [400, 401, 402, 403, 404, 413, 429, 529];
+    let of = |status| ApiFailure { status, kind: None, message: None, retry_after: None };
+    let known = statuses.into_iter().map(of).find(|failure| failure.kind() == kind);
+    known.unwrap_or_else(|| ApiFailure { kind: Some(kind.to_owned()), ..of(500) })
+}
+
+/// The body of a failure.
+pub(super) fn error_body(failure: &ApiFailure, request_id: &str) -> Object {
+    let error = Object::typed(failure.kind()).with("message", failure.message());
+    Object::typed("error").with_object("error", error).with("request_id", request_id)
+}
+
+fn error_event(kind: &str, request_id: &str) -> Step {
+    Step::now(format!("event: error\ndata: {}\n\n", error_body(&failure(kind), request_id)))
+}
+
+fn event(kind: &str, body: Object) -> Step {
+    Step::now(format!("event: {kind}\ndata: {}\n\n", Object::typed(kind).followed_by(body)))
+}

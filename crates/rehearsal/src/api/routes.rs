@@ -1,0 +1,117 @@
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::Router;
+use axum::body::{Bytes, to_bytes};
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::Method;
+use axum::http::request::Parts;
+use axum::response::Response;
+use serde_json::value::RawValue;
+use tidings_protocol::json::Raw;
+
+use super::answer::{Answer, greeting};
+use super::json::{Object, json, on_one_line};
+use super::limits::REQUEST_BYTES_MAX;
+use super::log::{AnsweredBy, Entry};
+use super::models;
+use super::request::Call;
+use super::server::Bodies;
+use super::stage::Stage;
+use super::tokens::estimate;
+use super::wire::Line;
+
+/// What a handler gets.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub(super) stage: Arc<Mutex<Stage>>,
+    pub(super) bodies: Bodies,
+}
+
+impl Shared {
+    /// The stage; a panic of another request has not broken it, since it changes in single steps.
+    pub(super) fn stage(&self) -> MutexGuard<'_, Stage> {
+        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// All requests come to one place, because all of them are numbered, named and written down.
+pub(super) fn router(shared: Shared) -> Router {
+    Router::new().fallback(handle).with_state(shared)
+}
+
+async fn handle(
+    State(shared): State<Shared>,
+    ConnectInfo(line): ConnectInfo<Line>,
+    request: Request,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    let body = to_bytes(body, REQUEST_BYTES_MAX).await.ok();
+    let (request_id, answer) = respond(&shared, &parts, body.as_ref());
+    answer.send(&line, &request_id).await
+}
+
+/// Finds the answer and writes the request down, in one go, so that the log has the order of the answers.
+fn respond(shared: &Shared, parts: &Parts, body: Option<&Bytes>) -> (String, Answer) {
+    let text = body.map_or_else(String::new, |body| String::from_utf8_lossy(body).into_owned());
+    let parsed = Raw::parse(&text);
+    let mut call = parsed.as_ref().map_or_else(|_| Call::default(), |body| Call::read(*body));
+    let mut stage = shared.stage();
+    let id = stage.request_id();
+    let posts = parts.method == Method::POST;
+    let gets = parts.method == Method::GET || parts.method == Method::HEAD;
+    let path = parts.uri.path();
+    let (turn, answer) = match path {
+        _ if body.is_none() => refuse(413, "the request is too long, or broke off", &id),
+        "/v1/messages" | "/v1/messages/count_tokens" if posts && parsed.is_err() => {
+            refuse(400, "the request body is no JSON", &id)
+        }
+        "/v1/messages" if posts => stage.play(&mut call, &id),
+        "/v1/messages/count_tokens" if posts => {
+            plain(&Object::default().with("input_tokens", estimate(call.chars)))
+        }
+        "/v1/models" if gets => plain(&models::list()),
+        "/" if gets => (AnsweredBy::None, greeting()),
+        _ => match path.strip_prefix("/v1/models/") {
+            Some(model) if gets && !model.is_empty() => plain(&models::one(model)),
+            _ => refuse(404, &format!("rehearsal: nothing here for {} {path}", parts.method), &id),
+        },
+    };
+    stage.log(Entry {
+        n: 0,
+        method: parts.method.to_string(),
+        path: parts.uri.to_string(),
+        model: Some(call.request.model).filter(|model| !model.is_empty()),
+        stream: call.stream,
+        max_tokens: call.max_tokens,
+        tools: call.request.tools,
+        messages: call.messages,
+        betas: betas(parts),
+        turn,
+        status: answer.status.map(|status| status.as_u16()),
+        request_id: id.clone(),
+        body: (shared.bodies == Bodies::Kept).then(|| kept(&text)).flatten(),
+    });
+    (id, answer)
+}
+
+fn plain(body: &Object) -> (AnsweredBy, Answer) {
+    (AnsweredBy::None, Answer::json(body))
+}
+
+fn refuse(status: u16, message: &str, request_id: &str) -> (AnsweredBy, Answer) {
+    (AnsweredBy::None, Answer::refusal(status, message, request_id))
+}
+
+fn betas(parts: &Parts) -> Vec<String> {
+    let values = parts.headers.get_all("anthropic-beta").into_iter().filter_map(|value| value.to_str().ok());
+    let names = values.flat_map(|value| value.split(',')).map(str::trim);
+    names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+/// A body for the log: JSON as it came, anything else as a string.
+fn kept(body: &str) -> Option<Box<RawValue>> {
+    if body.is_empty() {
+        return None;
+    }
+    RawValue::from_string(on_one_line(body)).or_else(|_| RawValue::from_string(json(body))).ok()
+}

@@ -1,0 +1,195 @@
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::answer::header;
+use super::limits::STOP_WAIT_MS;
+use super::log::Entry;
+use super::report::Report;
+use super::routes::{Shared, router};
+use super::stage::Stage;
+use super::wire::{Door, Line};
+use crate::script::Script;
+
+/// A Messages API that answers from a script.
+///
+/// Dropping it ends it at once; [`Server::stop`] lets answers finish and tells how it went.
+pub struct Server {
+    addr: SocketAddr,
+    shared: Shared,
+    phase: watch::Sender<Phase>,
+    serving: JoinHandle<io::Result<()>>,
+}
+
+/// How a [`Server`] is reached and what it keeps.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Settings {
+    /// Where it listens; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// Who may reach it.
+    pub reach: Reach,
+    /// Whether the log has the requests' bodies.
+    pub bodies: Bodies,
+    /// Makes ids different from those of a run with another seed, for sessions that are resumed in a second run.
+    pub seed: u64,
+}
+
+/// Who may reach a [`Server`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Only this machine: other addresses are refused.
+    Loopback,
+    /// Whoever can reach the address; prompts come in unencrypted.
+    Anywhere,
+}
+
+/// Whether the log has the requests' bodies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bodies {
+    /// Only what they look like.
+    LeftOut,
+    /// All of them, prompts and files included.
+    Kept,
+}
+
+/// Why a [`Server`] did not start.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The address can be reached from elsewhere, and nobody asked for that.
+    NotLoopback(SocketAddr),
+    /// A turn (from 0) has a header that HTTP does not know.
+    Header {
+        /// Which turn.
+        turn: usize,
+        /// The header's name.
+        name: String,
+    },
+    /// The address cannot be listened on.
+    Listen(SocketAddr, io::Error),
+}
+
+/// How far a server has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    Open,
+    /// No new requests; answers may finish.
+    Closing,
+    /// Nothing more at all.
+    Over,
+}
+
+impl Settings {
+    /// Listens at an address of this machine, keeps no bodies.
+    pub fn new(listen: SocketAddr) -> Self {
+        Settings { listen, reach: Reach::Loopback, bodies: Bodies::LeftOut, seed: 0 }
+    }
+}
+
+impl Server {
+    /// Starts to answer; `log` is told of every request.
+    pub async fn start(
+        script: &Script,
+        settings: Settings,
+        log: impl FnMut(&Entry) + Send + 'static,
+    ) -> Result<Server, StartError> {
+        let listen = settings.listen;
+        if settings.reach == Reach::Loopback && !listen.ip().is_loopback() {
+            return Err(StartError::NotLoopback(listen));
+        }
+        check_headers(script)?;
+        let failed = |error| StartError::Listen(listen, error);
+        let listener = TcpListener::bind(listen).await.map_err(failed)?;
+        let addr = listener.local_addr().map_err(failed)?;
+
+        let stage = Stage::new(script, settings.seed, Box::new(log));
+        let shared = Shared { stage: Arc::new(Mutex::new(stage)), bodies: settings.bodies };
+        let (phase, mut watched) = watch::channel(Phase::Open);
+        let door = Door { listener, phase: watched.clone() };
+        let service = router(shared.clone()).into_make_service_with_connect_info::<Line>();
+        let closing = async move {
+            // An error means that the server was dropped, which closes it too.
+            let _gone = watched.wait_for(|phase| *phase != Phase::Open).await.map(drop);
+        };
+        let serving = axum::serve(door, service).with_graceful_shutdown(closing);
+        Ok(Server { addr, shared, phase, serving: tokio::spawn(serving.into_future()) })
+    }
+
+    /// Where it listens.
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// What a client needs as its base URL (`ANTHROPIC_BASE_URL`).
+    pub fn url(&self) -> String {
+        format!("http://{}", self.addr)
+    }
+
+    /// How it went so far.
+    pub fn report(&self) -> Report {
+        self.shared.stage().report()
+    }
+
+    /// Takes no more requests, gives answers half a second to finish, and tells how it went.
+    pub async fn stop(mut self) -> Report {
+        self.phase.send_replace(Phase::Closing);
+        let wait = Duration::from_millis(STOP_WAIT_MS);
+        if timeout(wait, &mut self.serving).await.is_err() {
+            self.phase.send_replace(Phase::Over);
+            // Connections end by themselves now; one that does not has no say in how long this takes.
+            let _late = timeout(wait, &mut self.serving).await.map(drop);
+        }
+        self.report()
+    }
+}
+
+fn check_headers(script: &Script) -> Result<(), StartError> {
+    let headers = script
+        .turns
+        .iter()
+        .enumerate()
+        .flat_map(|(turn, said)| said.headers.iter().map(move |pair| (turn, pair)));
+    for (turn, (name, value)) in headers {
+        if header(name, value).is_none() {
+            return Err(StartError::Header { turn, name: name.clone() });
+        }
+    }
+    Ok(())
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("addr", &self.addr).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StartError::NotLoopback(addr) => {
+                write!(f, "Refused to listen where other machines can reach: `{addr}`")
+            }
+            StartError::Header { turn, name } => {
+                write!(f, "Turn {} has a header that HTTP does not allow: `{name}`", turn + 1)
+            }
+            StartError::Listen(addr, _) => write!(f, "Failed to listen on `{addr}`"),
+        }
+    }
+}
+
+impl std::error::Error for StartError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            StartError::Listen(_, error) => Some(error),
+            StartError::NotLoopback(_) | StartError::Header { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Connections that a script may close in the middle.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+
+use axum::extract::connect_info::Connected;
+use axum::serve::{IncomingStream, Listener};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+use super::server::Phase;
+
+/// Takes connections.
+#[derive(Debug)]
+pub(super) struct Door {
+    pub(super) listener: TcpListener,
+    pub(super) phase: watch::Receiver<Phase>,
+}
+
+/// Closes one connection without another byte.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Line(Arc<AtomicBool>);
+
+/// One connection.
+pub(super) struct Wire {
+    stream: TcpStream,
+    line: Line,
+    over: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+}
+
+impl Line {
+    /// From now on nothing is written to the connection; whoever answers on it is told that it is gone.
+    pub(super) fn hang_up(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    fn is_open(&self) -> io::Result<()> {
+        if self.0.load(Ordering::Acquire) { Err(io::ErrorKind::ConnectionAborted.into()) } else { Ok(()) }
+    }
+}
+
+impl Listener for Door {
+    type Io = Wire;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Wire, SocketAddr) {
+        let (stream, addr) = Listener::accept(&mut self.listener).await;
+        // Deltas shall arrive one by one, as the script paces them; without this they only arrive later.
+        let _unchanged = stream.set_nodelay(true);
+        let mut phase = self.phase.clone();
+        let over = async move {
+            // An error means that the server itself is gone.
+            let _gone = phase.wait_for(|phase| *phase == Phase::Over).await.map(drop);
+        };
+        (Wire { stream, line: Line::default(), over: Some(Box::pin(over)) }, addr)
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+}
+
+impl Connected<IncomingStream<'_, Door>> for Line {
+    fn connect_info(stream: IncomingStream<'_, Door>) -> Self {
+        stream.io().line.clone()
+    }
+}
+
+impl AsyncRead for Wire {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        // The HTTP layer listens for the client's leaving even while it answers, so the end of the server is noticed
+        // here in the middle of any pause.
+        if self.over.as_mut().is_some_and(|over| over.as_mut().poll(cx).is_ready()) {
+            self.over = None;
+            self.line.hang_up();
+        }
+        self.line.is_open()?;
+        Pin::new(&mut self.stream).poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for Wire {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        self.line.is_open()?;
+        Pin::new(&mut self.stream).poll_write(cx, buf)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# Brings what the whole-system tests run against into .cache/: the real CLI and the two official SDKs, pinned.
+# A part that is there already costs nothing; a part that cannot be had ends the run.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cache="$here/.cache"
+mkdir -p "$cache"
+
+cli_version=2.1.325
+
+fail() {
+    echo "error: $1" >&2
+    echo "hint: $2" >&2
+    exit 3
+}
+
+# What a bare Debian machine lacks.
+tools() {
+    local missing=()
+    command -v node >/dev/null || missing+=(nodejs)
+    command -v npm >/dev/null || missing+=(npm)
+    command -v git >/dev/null || missing+=(git)
+    python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+    [ ${#missing[@]} -eq 0 ] && return
+    if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+        fail "these are missing: ${missing[*]}" "install them, then run this again"
+    fi
+    echo "installing ${missing[*]}"
+    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${missing[@]}" >/dev/null ||
+        fail "apt-get could not install: ${missing[*]}" "look at its messages above"
+}
+
+# The real CLI refuses to skip permissions as root, so root runs it as a user that owns nothing.
+unprivileged_user() {
+    [ "$(id -u)" -eq 0 ] || return 0
+    getent passwd rehearse >/dev/null && return
+    useradd --system --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin rehearse ||
+        fail "the system user \`rehearse\` could not be made" "create it, or run this without root"
+}
+
+# A part is current when its stamp has the checksum of the files that pin it.
+current() { [ "$(cat "$cache/$1.stamp" 2>/dev/null)" = "$(checksum "${@:2}")" ]; }
+stamp() { checksum "${@:2}" >"$cache/$1.stamp"; }
+checksum() { (cd "$here" && sha256sum "$@" | sha256sum | cut -d' ' -f1); }
+
+# Lock files name no registry, so that a mirror can serve them and none is leaked.
+lock_is_neutral() {
+    ! grep -q '"resolved"' "$here/$1/package-lock.json" ||
+        fail "e2e/$1/package-lock.json names a registry" \
+            "write it anew: npm install --package-lock-only --omit-lockfile-registry-resolved=true"
+}
+
+# npm ci in a copy, so that node_modules stays inside the cache; no package runs code while it is installed.
+npm_part() {
+    local name=$1 what=$2
+    shift 2
+    lock_is_neutral "$name"
+    rm -rf "${cache:?}/$name"
+    mkdir -p "$cache/$name"
+    cp "$here/$name/package.json" "$here/$name/package-lock.json" "$cache/$name/"
+    echo "downloading $what"
+    (cd "$cache/$name" && npm ci --ignore-scripts --engine-strict=false --no-audit --no-fund --loglevel=error "$@") ||
+        fail "the download of $what failed" "is the npm registry reachable?"
+}
+
+install_cli() {
+    local pins=(cli/package.json cli/package-lock.json)
+    if ! current cli "${pins[@]}"; then
+        npm_part cli "the Claude Code CLI $cli_version"
+        local found
+        found=$(find "$cache/cli/node_modules/@anthropic-ai" -name claude -type f -print -quit 2>/dev/null || true)
+        local platform="is this platform Linux with glibc?"
+        # npm takes an optional package that it cannot get for one that is not wanted.
+        [ -n "$found" ] || fail "the download of the Claude Code CLI failed" "is the npm registry reachable? $platform"
+        chmod 0755 "$found"
+        ln -sfn "$found" "$cache/claude"
+        local said
+        said=$(HOME="$cache/cli" "$cache/claude" --version) || fail "$found does not run" "$platform"
+        [[ $said == "$cli_version"* ]] || fail "the CLI says it is $said" "expected $cli_version"
+        stamp cli "${pins[@]}"
+    fi
+}
+
+install_ts() {
+    local pins=(ts/package.json ts/package-lock.json)
+    if ! current ts "${pins[@]}"; then
+        npm_part ts "the TypeScript SDK" --omit=optional
+        [ -f "$cache/ts/node_modules/@anthropic-ai/claude-agent-sdk/sdk.mjs" ] ||
+            fail "the TypeScript SDK has no sdk.mjs" "did its layout change?"
+        stamp ts "${pins[@]}"
+    fi
+}
+
+install_py() {
+    local pins=(requirements.txt requirements-sdk.txt)
+    if ! current py "${pins[@]}" || ! "$cache/venv/bin/python" -c 'import claude_agent_sdk' 2>/dev/null; then
+        rm -rf "$cache/venv"
+        python3 -m venv "$cache/venv" || fail "a Python environment could not be made" "install python3-venv"
+        local pip=("$cache/venv/bin/python" -m pip --disable-pip-version-check --quiet install --require-hashes)
+        echo "downloading the Python SDK"
+        "${pip[@]}" --only-binary :all: -r "$here/requirements.txt" ||
+            fail "the download of what the Python SDK needs failed" "is the package index reachable?"
+        "${pip[@]}" --no-deps --no-build-isolation --no-binary claude-agent-sdk -r "$here/requirements-sdk.txt" ||
+            fail "the download of the Python SDK failed" "is the package index reachable?"
+        "$cache/venv/bin/python" -c 'import claude_agent_sdk' || fail "the Python SDK does not load" "look above"
+        stamp py "${pins[@]}"
+    fi
+}
+
+tools
+unprivileged_user
+install_cli
+install_ts
+install_py

@@ -1,0 +1,1 @@
+"""The parts of the whole-system tests; `run.py` puts them together."""

@@ -1,0 +1,150 @@
+"""Where the programs under test are, and the sealed place each run of them gets.
+
+The real CLI reads settings, logins and sessions from wherever it finds them. Every run therefore starts in a new home
+with a cleared environment, so that nothing of the machine's owner is read or changed, and two runs never meet.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+E2E = Path(__file__).resolve().parent.parent
+CACHE = E2E / ".cache"
+USER = "rehearse"
+
+PROJECT_FILES = {
+    "README.md": "# Demo\n\nA small project.\n",
+    "src/main.py": 'from util import greet\n\nprint(greet("world"))\n',
+    "src/util.py": 'def greet(name):\n    return "Hello, " + name\n\n\ndef add(a, b):\n    return a + b\n',
+}
+
+
+class Missing(Exception):
+    """Something that `install.sh` or `cargo build` should have brought is not there."""
+
+
+@dataclass
+class Programs:
+    """The programs under test, at paths that the unprivileged user can reach."""
+
+    tidings: Path
+    claude: Path
+    uid: int | None
+    gid: int | None
+
+    @classmethod
+    def find(cls, tidings: Path, bin_dir: Path) -> Programs:
+        """Links the programs into `bin_dir`: the checkout may lie where another user may not look."""
+        claude = CACHE / "claude"
+        if not claude.exists():
+            raise Missing("the real CLI is not installed: run e2e/install.sh")
+        if not tidings.exists():
+            raise Missing(f"there is no {tidings}: run `cargo build -p tidings-cli`")
+        uid = gid = None
+        if os.geteuid() == 0:
+            try:
+                entry = pwd.getpwnam(USER)
+            except KeyError:
+                raise Missing(f"there is no system user `{USER}`: run e2e/install.sh") from None
+            uid, gid = entry.pw_uid, entry.pw_gid
+        bin_dir.mkdir()
+        return cls(_reachable(tidings, bin_dir / "tidings"), _reachable(claude.resolve(), bin_dir / "claude"), uid, gid)
+
+    def as_user(self) -> dict:
+        """What `subprocess` needs to drop root's rights."""
+        if self.uid is None:
+            return {}
+        return {"user": self.uid, "group": self.gid, "extra_groups": []}
+
+    def drop_rights(self) -> list[str]:
+        """The same for a shell script."""
+        if self.uid is None:
+            return []
+        return ["setpriv", f"--reuid={self.uid}", f"--regid={self.gid}", "--clear-groups"]
+
+
+def _reachable(source: Path, target: Path) -> Path:
+    """A hard link costs nothing; across file systems it has to be a copy."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+    target.chmod(0o755)
+    return target
+
+
+@dataclass
+class Place:
+    """A new home, a new configuration folder and a small git repository to work in."""
+
+    root: Path
+    programs: Programs
+    env_extra: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def make(cls, programs: Programs, parent: Path, name: str) -> Place:
+        root = Path(tempfile.mkdtemp(prefix=name.replace("/", "-") + "-", dir=parent))
+        root.chmod(0o755)
+        place = cls(root, programs)
+        for folder in (place.home, place.config, place.project, place.tmp):
+            folder.mkdir()
+        for path, text in PROJECT_FILES.items():
+            (place.project / path).parent.mkdir(exist_ok=True)
+            (place.project / path).write_text(text)
+        git = ["git", "-c", "user.name=dev", "-c", "user.email=dev@example.com", "-c", "init.defaultBranch=main"]
+        quiet = {"cwd": place.project, "check": True, "capture_output": True, "env": place.env()}
+        subprocess.run([*git, "init", "-q"], **quiet)
+        subprocess.run([*git, "add", "."], **quiet)
+        subprocess.run([*git, "commit", "-qm", "Start"], **quiet)
+        place.hand_over()
+        return place
+
+    @property
+    def home(self) -> Path:
+        return self.root / "home"
+
+    @property
+    def config(self) -> Path:
+        return self.root / "config"
+
+    @property
+    def project(self) -> Path:
+        return self.root / "demo"
+
+    @property
+    def tmp(self) -> Path:
+        return self.root / "t"
+
+    def hand_over(self) -> None:
+        """Everything in here belongs to whoever the CLI runs as, the folder itself included."""
+        if self.programs.uid is None:
+            return
+        for path in [self.root, *self.root.rglob("*")]:
+            os.chown(path, self.programs.uid, self.programs.gid, follow_symlinks=False)
+
+    def env(self, base_url: str | None = None, extra: dict[str, str] | None = None) -> dict[str, str]:
+        """The whole environment of a run; nothing is inherited."""
+        env = {
+            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            "HOME": str(self.home),
+            "CLAUDE_CONFIG_DIR": str(self.config),
+            "TERM": "dumb",
+            "ANTHROPIC_API_KEY": "sk-ant-dummy",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            # Else what background tasks print stays behind in the machine's own folder for temporary files.
+            "CLAUDE_CODE_TMPDIR": str(self.tmp),
+        }
+        if base_url:
+            env["ANTHROPIC_BASE_URL"] = base_url
+        return env | self.env_extra | (extra or {})
+
+    def fill(self, text: str) -> str:
+        """Scripts say `@CWD@` for the project folder, which is a new one each time."""
+        return text.replace("@CWD@", str(self.project))

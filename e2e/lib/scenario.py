@@ -1,0 +1,53 @@
+"""Scenarios on disk: what the model says (`script.toml`) and what the host does and expects (`host.json`)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .cli import E2E, Place
+from .host import BASE_ARGS
+
+FOLDER = E2E / "scenarios"
+
+
+@dataclass
+class Scenario:
+    """One folder. Without a `host.json` it is a script that the SDKs are checked with."""
+
+    name: str
+    folder: Path
+
+    @property
+    def is_sdk(self) -> bool:
+        return not (self.folder / "host.json").exists()
+
+    @property
+    def script(self) -> Path:
+        return self.folder / "script.toml"
+
+    def plans(self, place: Place) -> list[dict[str, Any]]:
+        """The processes to run, one after the other, with their arguments and scripts filled in."""
+        host = json.loads(place.fill((self.folder / "host.json").read_text()))
+        plans = []
+        for number, run in enumerate(host.get("runs", [host]), 1):
+            args = run.get("args", [])
+            plan = run | {
+                "args": args if run.get("bare") else BASE_ARGS + args,
+                "script": write_script(place, self.folder / run.get("script", "script.toml"), number),
+            }
+            plans.append(plan)
+        return plans
+
+
+def write_script(place: Place, source: Path, number: int = 1) -> Path:
+    """A copy of the script that knows where the project is."""
+    target = place.root / f"script-{number}.toml"
+    target.write_text(place.fill(source.read_text()))
+    return target
+
+
+def all_scenarios() -> list[Scenario]:
+    return [Scenario(path.name, path) for path in sorted(FOLDER.iterdir()) if (path / "script.toml").exists()]

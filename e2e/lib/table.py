@@ -1,0 +1,66 @@
+"""The table at the end: a row per scenario, a column per pairing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+COLUMNS = ["cli×api", "agent=cli", "py-sdk", "ts-sdk"]
+
+
+@dataclass
+class Cell:
+    """The outcome of one pairing: a word per part of it (`ok`, `FAIL`), and what went wrong."""
+
+    parts: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def add(self, problems: list[str], label: str = "") -> None:
+        self.parts.append("FAIL" if problems else "ok")
+        self.problems += [f"{label}: {problem}" if label else problem for problem in problems]
+
+    @property
+    def failed(self) -> bool:
+        return "FAIL" in self.parts
+
+    def __str__(self) -> str:
+        return "+".join(self.parts) or "-"
+
+
+@dataclass
+class Row:
+    """One scenario."""
+
+    name: str
+    cells: dict[str, Cell] = field(default_factory=dict)
+    seconds: float = 0
+
+    def cell(self, column: str) -> Cell:
+        return self.cells.setdefault(column, Cell())
+
+
+def show(rows: list[Row], columns: list[str]) -> str:
+    """The table as text."""
+    width = max([len(row.name) for row in rows] + [8])
+    lines = ["  ".join(["scenario".ljust(width), *(column.ljust(9) for column in columns), "seconds"])]
+    for row in rows:
+        cells = [str(row.cells.get(column, Cell())).ljust(9) for column in columns]
+        lines.append("  ".join([row.name.ljust(width), *cells, f"{row.seconds:7.1f}"]))
+    return "\n".join(lines)
+
+
+def problems(rows: list[Row]) -> str:
+    """What went wrong, under the name of the scenario and the column."""
+    lines: list[str] = []
+    for row in rows:
+        for column, cell in row.cells.items():
+            if cell.problems:
+                lines.append(f"\n{row.name}, {column}:")
+                lines += ["  " + problem.replace("\n", "\n    ") for problem in cell.problems]
+    return "\n".join(lines)
+
+
+def totals(rows: list[Row], extra_failed: int = 0) -> tuple[str, bool]:
+    """The last line, and whether all is well. A cell that stands for two runs counts as two."""
+    parts = [part for row in rows for cell in row.cells.values() for part in cell.parts]
+    failed = parts.count("FAIL") + extra_failed
+    return f"{parts.count('ok')} passed, {failed} failed", failed == 0

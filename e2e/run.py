@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Whole-system tests: the stand-ins beside the real CLI, and the official SDKs in front of both.
+
+Run `install.sh` and `cargo build -p tidings-cli` first; `README.md` says what the columns mean.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.dont_write_bytecode = True
+
+from lib import check, compare, sdk, table  # noqa: E402
+from lib.api import Api  # noqa: E402
+from lib.cli import E2E, Missing, Place, Programs  # noqa: E402
+from lib.host import Host, Record  # noqa: E402
+from lib.scenario import Scenario, all_scenarios  # noqa: E402
+from lib.table import COLUMNS, Row  # noqa: E402
+
+PARALLEL_MAX = 2
+FRAME_COLUMNS, SDK_COLUMNS = COLUMNS[:2], COLUMNS[2:]
+
+
+class Run:
+    """One call of this program."""
+
+    def __init__(self, options: argparse.Namespace, root: Path) -> None:
+        self.options = options
+        self.root = root
+        self.programs = Programs.find(options.tidings.resolve(), root / "bin")
+        self.known = compare.KnownDifferences(E2E / "differences.toml")
+
+    def scenario(self, scenario: Scenario) -> Row:
+        """All columns of one row."""
+        row, began = Row(scenario.name), time.monotonic()
+        try:
+            if scenario.is_sdk:
+                self._sdk(scenario, row)
+            else:
+                self._frames(scenario, row)
+        except Exception as error:  # A mistake of the harness is a failure of its row, not of the whole run.
+            own = SDK_COLUMNS if scenario.is_sdk else FRAME_COLUMNS
+            column = next(column for column in own if column in self.options.column)
+            row.cell(column).add([f"{type(error).__name__}: {error}"])
+            if self.options.verbose:
+                traceback.print_exc()
+        row.seconds = time.monotonic() - began
+        return row
+
+    def _frames(self, scenario: Scenario, row: Row) -> None:
+        wanted = [column for column in FRAME_COLUMNS if column in self.options.column]
+        if not wanted:
+            return
+        real_place, real, problems = self._played(scenario, "cli")
+        if "cli×api" in wanted:
+            row.cell("cli×api").add(problems)
+        if "agent=cli" not in wanted:
+            return
+        agent_place, agent, problems = self._played(scenario, "agent")
+        same_place = {str(agent_place.project): str(real_place.project)}
+        for left, right in zip(real, agent):
+            problems += compare.differences(compare.outline(left), compare.outline(right), same_place)
+        row.cell("agent=cli").add(self.known.unknown(scenario.name, list(dict.fromkeys(problems))))
+
+    def _played(self, scenario: Scenario, who: str) -> tuple[Place, list[Record], list[str]]:
+        """Plays a scenario with the real CLI (on the API stand-in) or with the agent stand-in."""
+        place = Place.make(self.programs, self.root, f"{scenario.name}-{who}")
+        records: list[Record] = []
+        problems: list[str] = []
+        for number, plan in enumerate(scenario.plans(place), 1):
+            log = place.root / f"{number}"
+            if who == "cli":
+                with Api(self.programs, plan["script"], log.with_suffix(".api.ndjson")) as api:
+                    command = [str(self.programs.claude), *plan["args"]]
+                    record = self._hosted(place, command, plan, api.url)
+                    left_over = api.close()
+                problems += [left_over] if left_over else []
+            else:
+                command = [str(self.programs.tidings), "rehearse", "agent", "--script", str(plan["script"])]
+                record = self._hosted(place, [*command, *plan["args"]], plan, None)
+            stdout = log.with_suffix(".stdout.ndjson")
+            stdout.write_bytes(record.stdout)
+            log.with_suffix(".stderr.txt").write_text(record.stderr)
+            problems += check.problems_of(record, plan)
+            if not plan.get("text"):
+                problems += check.undecodable(self.programs, stdout)
+            records.append(record)
+        return place, records, problems
+
+    def _hosted(self, place: Place, command: list[str], plan: dict, base_url: str | None) -> Record:
+        env = place.env(base_url, plan.get("env"))
+        return Host(command, env, place.project, plan, self.programs.as_user()).run()
+
+    def _sdk(self, scenario: Scenario, row: Row) -> None:
+        for column in SDK_COLUMNS:
+            if column in self.options.column:
+                for who in ("agent", "cli"):
+                    place = Place.make(self.programs, self.root, f"{scenario.name}-{column}-{who}")
+                    row.cell(column).add(sdk.problems_of(self.programs, place, scenario, column, who), who)
+
+
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", action="append", metavar="NAME",
+                        help="only this scenario; `*` is allowed; may be repeated")
+    parser.add_argument("--column", action="append", choices=COLUMNS, help="only this column; may be repeated")
+    parser.add_argument("--keep", action="store_true", help="keep what the runs wrote, and say where it is")
+    parser.add_argument("--list", action="store_true", help="name the scenarios and stop")
+    parser.add_argument("-v", "--verbose", action="store_true",
+                        help="say what is done, and where the harness itself went wrong")
+    default = os.environ.get("CARGO_TARGET_DIR", E2E.parent / "target")
+    parser.add_argument("--tidings", type=Path, default=Path(default) / "debug" / "tidings",
+                        help="the program under test")
+    parsed = parser.parse_args()
+    parsed.everything = not parsed.only and not parsed.column
+    parsed.column = parsed.column or COLUMNS
+    return parsed
+
+
+def main() -> int:
+    opts = options()
+    scenarios = all_scenarios()
+    if opts.only:
+        scenarios = [each for each in scenarios if any(fnmatchcase(each.name, name) for name in opts.only)]
+    if opts.list or not scenarios:
+        print("\n".join(each.name for each in scenarios) or "error: no such scenario")
+        return 0 if scenarios else 2
+    root = Path(tempfile.mkdtemp(prefix="tidings-e2e-"))
+    root.chmod(0o755)
+    try:
+        return report(opts, scenarios, root)
+    except Missing as missing:
+        print(f"error: {missing}", file=sys.stderr)
+        return 3
+    finally:
+        if opts.keep:
+            print(f"kept: {root}")
+        else:
+            shutil.rmtree(root, ignore_errors=True)
+
+
+def report(opts: argparse.Namespace, scenarios: list[Scenario], root: Path) -> int:
+    """Runs everything, prints the table, and gives the exit code."""
+    run = Run(opts, root)
+
+    def one(scenario: Scenario) -> Row:
+        row = run.scenario(scenario)
+        if opts.verbose:
+            outcome = " ".join(f"{column} {cell}" for column, cell in row.cells.items())
+            print(f"{row.name}: {outcome} ({row.seconds:.1f} s)", file=sys.stderr, flush=True)
+        return row
+
+    with ThreadPoolExecutor(PARALLEL_MAX) as pool:
+        rows = list(pool.map(one, scenarios))
+    rows = [row for row in rows if row.cells]
+    stale = run.known.stale() if opts.everything else []
+    print(table.show(rows, opts.column))
+    said = table.problems(rows)
+    if said:
+        print(said)
+    for entry in stale:
+        print(f"\ndifferences.toml: no longer occurs, remove it: {json.dumps(entry.what)} ({entry.scenario})")
+    last, fine = table.totals(rows, len(stale))
+    print(f"\n{last}")
+    return 0 if fine else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
