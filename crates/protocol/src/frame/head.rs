@@ -1,5 +1,6 @@
 use std::ops::Range;
 
+use super::spelling;
 use crate::error::{DecodeError, DecodeErrorKind};
 use crate::json::{Checker, Raw, SyntaxError, Text};
 
@@ -14,6 +15,13 @@ pub(crate) struct Span {
 const ESCAPED: u32 = 1 << 31;
 
 impl Span {
+    /// Lines are under 2 GiB, and so are places in them.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "whoever scans a line has looked at its length")]
+    pub(super) fn new(start: usize, end: usize, escaped: bool) -> Self {
+        Span { start: start as u32, end: end as u32 | if escaped { ESCAPED } else { 0 } }
+    }
+
     #[inline]
     pub(crate) fn raw(self, text: &str) -> Option<Raw<'_>> {
         if self.end == 0 {
@@ -31,9 +39,8 @@ impl Span {
 
     /// From `start` to where this ends.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "places in a line are under 2 GiB")]
     pub(crate) fn since(self, start: usize) -> Self {
-        Span { start: start as u32, end: self.end & !ESCAPED }
+        Span::new(start, self.range().end, false)
     }
 
     #[inline]
@@ -98,7 +105,12 @@ pub(crate) fn scan_text<'a>(text: &'a str, notes: &mut impl Notes) -> Result<Sca
         return Err(DecodeError::new(DecodeErrorKind::TooLong, &[], 0));
     }
     let mut checker = Checker::new(object.as_bytes());
-    members(object, &mut checker, notes, 0).map_err(|error| {
+    let read = match spelling::delta(object.as_bytes(), &mut checker, notes) {
+        Ok(true) => more_members(object, &mut checker, notes),
+        Ok(false) => members(object, &mut checker, notes, 0),
+        Err(error) => Err(error),
+    };
+    read.map_err(|error| {
         DecodeError::new(DecodeErrorKind::Syntax(error.expected), text.as_bytes(), before + error.at)
     })?;
     let (text, after) = object.split_at(checker.at);
@@ -106,7 +118,6 @@ pub(crate) fn scan_text<'a>(text: &'a str, notes: &mut impl Notes) -> Result<Sca
 }
 
 /// Checks the object the checker stands on. Recursion ends where the notes say so, after a level or two.
-#[expect(clippy::cast_possible_truncation, reason = "the caller made sure that the text is under 2 GiB")]
 fn members(
     object: &str,
     checker: &mut Checker<'_>,
@@ -119,6 +130,33 @@ fn members(
         checker.at += 1;
         return Ok(());
     }
+    some_members(object, checker, notes, level)
+}
+
+/// The rest of the outermost object, behind one of its members.
+fn more_members(object: &str, checker: &mut Checker<'_>, notes: &mut impl Notes) -> Result<(), SyntaxError> {
+    checker.white();
+    match checker.peek() {
+        b',' => {
+            checker.at += 1;
+            checker.white();
+            some_members(object, checker, notes, 0)
+        }
+        b'}' => {
+            checker.at += 1;
+            Ok(())
+        }
+        _ => Err(checker.wanted("`,` or `}`")),
+    }
+}
+
+/// Members up to the end of the object; the checker stands on a key.
+fn some_members(
+    object: &str,
+    checker: &mut Checker<'_>,
+    notes: &mut impl Notes,
+    level: u8,
+) -> Result<(), SyntaxError> {
     loop {
         let (key_start, key_end, escaped) = checker.key()?;
         checker.white();
@@ -130,16 +168,13 @@ fn members(
             &object.as_bytes()[key_start..key_end]
         };
         let start = checker.at;
-        let mut flag = 0;
+        let mut value_escaped = false;
         match checker.peek() {
-            b'"' => {
-                let (.., escaped) = checker.string()?;
-                flag = if escaped { ESCAPED } else { 0 };
-            }
+            b'"' => (.., value_escaped) = checker.string()?,
             b'{' if notes.enters(level, key) => members(object, checker, notes, level + 1)?,
             _ => checker.value()?,
         }
-        notes.note(level, key, key_start - 1, Span { start: start as u32, end: checker.at as u32 | flag });
+        notes.note(level, key, key_start - 1, Span::new(start, checker.at, value_escaped));
         checker.white();
         match checker.peek() {
             b',' => {

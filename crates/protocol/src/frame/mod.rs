@@ -4,6 +4,7 @@ mod head;
 mod inside;
 mod kind;
 mod owned;
+mod spelling;
 mod summary;
 
 use std::borrow::Cow;

@@ -116,20 +116,33 @@ impl<'a> Cursor<'a> {
 
     /// The string under a key of the object the cursor stands on, without moving. The last one counts.
     pub(crate) fn tag(&self, key: &str) -> Option<Text<'a>> {
+        self.tags(key).last().flatten()
+    }
+
+    /// The same, but the first one: cheaper, and the right one unless there are several.
+    pub(crate) fn first_tag(&self, key: &str) -> Option<Text<'a>> {
+        self.tags(key).next().flatten()
+    }
+
+    fn tags(&self, key: &str) -> impl Iterator<Item = Option<Text<'a>>> {
         let mut ahead = self.clone();
-        let mut tag = None;
-        if ahead.enter_object() {
-            while let Some(name) = ahead.next_key() {
+        let mut inside = ahead.enter_object();
+        std::iter::from_fn(move || {
+            while inside {
+                let Some(name) = ahead.next_key() else {
+                    inside = false;
+                    break;
+                };
                 if name == key {
-                    tag = ahead.text();
-                    if tag.is_some() {
-                        continue;
-                    }
+                    return Some(ahead.text().or_else(|| {
+                        ahead.skip();
+                        None
+                    }));
                 }
                 ahead.skip();
             }
-        }
-        tag
+            None
+        })
     }
 
     /// The next key together with the whole member (`"key":value`) as written.

@@ -157,17 +157,25 @@ impl<'a> Iterator for Members<'a> {
 #[derive(Debug, Clone)]
 pub struct Items<'a>(Option<Cursor<'a>>);
 
-impl<'a> Iterator for Items<'a> {
-    type Item = Raw<'a>;
-
+impl<'a> Items<'a> {
+    /// The next item through a reader of its own, so that its text is passed only once.
     #[inline]
-    fn next(&mut self) -> Option<Raw<'a>> {
+    pub(crate) fn next_with<T>(&mut self, read: impl FnOnce(&mut Cursor<'a>) -> T) -> Option<T> {
         let cursor = self.0.as_mut()?;
         if !cursor.next_item() {
             self.0 = None;
             return None;
         }
-        Some(cursor.raw())
+        Some(read(cursor))
+    }
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Raw<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Raw<'a>> {
+        self.next_with(Cursor::raw)
     }
 }
 

@@ -3,7 +3,7 @@ use std::ops::{Deref, DerefMut};
 use serde_json::Value;
 
 use crate::json::wire::{ObjectOut, WireObject, read_object};
-use crate::json::{Cursor, Extra, Json, Misfit, Reading, Wire, object, open_string};
+use crate::json::{Cursor, Extra, Json, Misfit, Reading, Text, Wire, object, open_string};
 
 /// One item of a message.
 ///
@@ -236,11 +236,24 @@ pub(crate) fn read_block(
     if cursor.peek() != b'{' {
         return Err(Misfit::here(cursor, "a content block"));
     }
-    let start = cursor.at();
-    let kind = cursor.tag("type");
-    let kind = kind.as_ref().map(|kind| kind.get()).unwrap_or_default();
-    let before = reading.refused.len();
-    let known = match &*kind {
+    let (start, taken, before) = (cursor.at(), reading.taken, reading.refused.len());
+    // Looking no further than the first type saves a pass over a large block; reading it tells of another one.
+    let kind = cursor.first_tag("type").map(Text::get).unwrap_or_default();
+    if matches!(&*kind, "text" | "thinking" | "tool_use" | "tool_result") {
+        let read = read_block_as(&kind, cursor, reading);
+        if reading.taken == taken + 1 {
+            return Ok(read);
+        }
+        reading.refused.truncate(before);
+        cursor.rewind(start);
+    }
+    let kind = cursor.tag("type").map(Text::get).unwrap_or_default();
+    Ok(read_block_as(&kind, cursor, reading))
+}
+
+fn read_block_as(kind: &str, cursor: &mut Cursor<'_>, reading: &mut Reading) -> (ContentBlock, Extra) {
+    let (start, before) = (cursor.at(), reading.refused.len());
+    let known = match kind {
         "text" => block(cursor, reading, |TextBlock { text, extra }| (ContentBlock::Text { text }, extra)),
         "thinking" => block(cursor, reading, |ThinkingBlock { thinking, extra }| {
             (ContentBlock::Thinking { thinking }, extra)
@@ -274,10 +287,10 @@ pub(crate) fn read_block(
         }
         kind => Ok((ContentBlock::Unknown(Opaque::take(cursor, kind)), Extra::default())),
     };
-    known.or_else(|_| {
+    known.unwrap_or_else(|_| {
         reading.refused.truncate(before);
         cursor.rewind(start);
-        Ok((ContentBlock::Unknown(Opaque::take(cursor, &kind)), Extra::default()))
+        (ContentBlock::Unknown(Opaque::take(cursor, kind)), Extra::default())
     })
 }
 

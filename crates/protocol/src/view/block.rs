@@ -1,4 +1,4 @@
-use crate::json::{Items, Raw, Text};
+use crate::json::{Cursor, Items, Raw, Text};
 
 /// A content block in place.
 #[derive(Debug, Clone, Copy)]
@@ -57,17 +57,28 @@ impl<'a> Iterator for Blocks<'a> {
     fn next(&mut self) -> Option<Block<'a>> {
         match &mut self.0 {
             Source::Plain(text) => text.take().map(Block::Text),
-            Source::List(items) => items.next().map(Block::of),
+            Source::List(items) => items.next_with(Block::read),
         }
     }
 }
 
 impl<'a> Block<'a> {
-    /// Looks at the keys once; a block that lacks what its kind needs is `Other`.
+    /// A block; one that lacks what its kind needs is `Other`.
     pub fn of(raw: Raw<'a>) -> Self {
+        Block::read(&mut raw.cursor())
+    }
+
+    /// Passes over the block once and notes its parts on the way.
+    fn read(cursor: &mut Cursor<'a>) -> Self {
+        if cursor.peek() != b'{' {
+            return Block::Other(cursor.raw());
+        }
+        let start = cursor.at();
+        cursor.enter_object();
         let (mut kind, mut text, mut thinking, mut id, mut name) = (None, None, None, None, None);
         let (mut input, mut tool_use_id, mut content, mut is_error) = (None, None, None, false);
-        for (key, value) in raw.members() {
+        while let Some(key) = cursor.next_key() {
+            let value = cursor.raw();
             match &*key.get() {
                 "type" => kind = value.text(),
                 "text" => text = value.text(),
@@ -94,6 +105,6 @@ impl<'a> Block<'a> {
             }
             _ => None,
         };
-        known.unwrap_or(Block::Other(raw))
+        known.unwrap_or_else(|| Block::Other(Raw::new(cursor.since(start))))
     }
 }

@@ -63,6 +63,8 @@ impl std::error::Error for Misfit {}
 pub struct Reading {
     /// Optional fields that did not fit.
     pub refused: Vec<Refused>,
+    /// How often a key was met that whoever reads the object had taken already.
+    pub(crate) taken: usize,
 }
 
 impl Reading {

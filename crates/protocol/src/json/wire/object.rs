@@ -29,13 +29,14 @@ macro_rules! object {
                 consumed: &[&str],
             ) -> Result<Self, $crate::json::Misfit> {
                 let mut extra = $crate::json::Extra::default();
-                // An object may have no fields of its own.
-                let _ = &reading;
                 $( let mut $field: $crate::json::wire::Slot<'_, $Type> = $crate::json::wire::Slot::Absent; )*
                 while let Some(key) = cursor.next_key() {
                     let key_at = cursor.key_at();
                     match &*key.get() {
-                        name if consumed.contains(&name) => cursor.skip(),
+                        name if consumed.contains(&name) => {
+                            reading.taken += 1;
+                            cursor.skip();
+                        }
                         $(
                             $crate::json::object!(@key $field $($key)?) => {
                                 $field = $crate::json::wire::Slot::take(
