@@ -160,6 +160,19 @@ fn f14_of_duplicate_keys_the_last_counts_everywhere() {
     assert_eq!(input.duplicate_keys(), ["command"]);
     // Written anew there is one, so that whoever is asked sees what will run.
     assert_eq!(message.to_line().matches("command").count(), 1);
+    let block = |members: &str| format!(r#"{{"type":"assistant","message":{{"content":[{{{members}}}]}}}}"#);
+    for members in [
+        r#""type":"text","text":"a","type":"thinking","thinking":"b""#,
+        r#""type":"hologram","type":"thinking","thinking":"b""#,
+        r#""thinking":"b","type":"text","type":"thinking""#,
+    ] {
+        let frame = Frame::from_json(&block(members)).unwrap();
+        let message = frame.message();
+        assert!(
+            matches!(&message.content_blocks()[0], ContentBlock::Thinking { thinking } if thinking == "b")
+        );
+        assert!(same_json(frame.json(), Raw::parse(&message.to_line()).unwrap()), "{members}");
+    }
     let twice =
         Frame::from_json(r#"{"type":"user","type":"result","subtype":"success","result":"x"}"#).unwrap();
     assert_eq!(twice.name(), "result/success");
