@@ -15,6 +15,8 @@ pub(crate) enum Exit {
     Fine,
     /// What was checked is not fine.
     NotFine,
+    /// The exit code is part of what was asked for, as when another program is played.
+    Code(u8),
 }
 
 /// A command that could not run.
@@ -43,6 +45,7 @@ pub(crate) fn finish(result: anyhow::Result<Exit>, json: bool, out: &mut Output)
     match result {
         Ok(Exit::Fine) => ExitCode::SUCCESS,
         Ok(Exit::NotFine) => ExitCode::from(1),
+        Ok(Exit::Code(code)) => ExitCode::from(code),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             show(&error, json, out);

@@ -38,6 +38,17 @@ enum Command {
     Schema(schema::SchemaCommand),
 }
 
+impl Command {
+    /// Whether errors are wanted as JSON too.
+    fn wants_json(&self) -> bool {
+        match self {
+            Command::Frames(frames::FramesCommand::Check(check)) => check.json,
+            Command::Rehearse(rehearse::RehearseCommand::Api(api)) => api.json,
+            _ => false,
+        }
+    }
+}
+
 const EXAMPLES: &str = "\
 Examples:
   claude -p --verbose --output-format stream-json hello | tidings frames check
@@ -50,8 +61,7 @@ Exit codes: 0 fine, 1 what was checked is not fine, 2 wrong usage, 3 cannot run,
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let mut out = Output::new(cli.color);
-    let json =
-        matches!(&cli.command, Some(Command::Frames(frames::FramesCommand::Check(check))) if check.json);
+    let json = cli.command.as_ref().is_some_and(Command::wants_json);
     let result = match &cli.command {
         Some(Command::Frames(command)) => frames::run(command, &mut out),
         Some(Command::Rehearse(command)) => rehearse::run(command, &mut out),

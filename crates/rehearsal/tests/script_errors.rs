@@ -4,9 +4,7 @@ use insta::assert_snapshot;
 use tidings_rehearsal::script::Script;
 
 fn mistake(text: &str) -> String {
-    Script::parse(text)
-        .map(|script| format!("no mistake: {script:?}"))
-        .unwrap_or_else(|error| error.to_string())
+    Script::parse(text).map_or_else(|error| error.to_string(), |script| format!("no mistake: {script:?}"))
 }
 
 #[test]

@@ -43,7 +43,7 @@ impl Lockstep {
     }
 
     /// What to do next.
-    pub fn next(&mut self) -> Action {
+    pub fn next_action(&mut self) -> Action {
         loop {
             match self.events.front() {
                 Some(Event::Line { direction: Direction::In, .. }) if self.wait => return Action::Listen,
@@ -81,10 +81,10 @@ impl Lockstep {
     /// A recorded answer under the id that the live host is waiting for.
     fn with_live_ids(&self, line: &str) -> String {
         let Some(recorded) = answered_id(line) else { return line.to_owned() };
-        let Some(live) = self.ids.get(&recorded) else { return line.to_owned() };
+        let Some(current) = self.ids.get(&recorded) else { return line.to_owned() };
         let (mut from, mut to) = (String::new(), String::new());
         write_string(&recorded, &mut from);
-        write_string(live, &mut to);
+        write_string(current, &mut to);
         line.replacen(&from, &to, 1)
     }
 }

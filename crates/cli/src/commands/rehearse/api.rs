@@ -56,7 +56,7 @@ pub(crate) struct Api {
 
     /// Print the report as JSON
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 const EXAMPLES: &str = "\

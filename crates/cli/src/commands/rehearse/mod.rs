@@ -1,7 +1,7 @@
 //! `tidings rehearse`: run Claude Code, or what is built on it, without a key, a network or a bill.
 
 mod agent;
-mod api;
+pub(crate) mod api;
 mod record;
 mod replay;
 

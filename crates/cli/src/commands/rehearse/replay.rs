@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Replay, out: &mut Output) -> anyhow::Result<Exit> {
     let mut player = Lockstep::new(events, !args.no_wait);
     let mut host = std::io::stdin().lock().lines();
     loop {
-        match player.next() {
+        match player.next_action() {
             Action::Write { after_ms, line, stderr } => {
                 pause(after_ms, args.speed);
                 if stderr {
