@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-use serde_json::json;
+use serde::Serialize;
 
 use crate::output::Output;
 
@@ -58,14 +58,25 @@ fn show(error: &anyhow::Error, json: bool, out: &mut Output) {
     let cannot = error.downcast_ref::<CannotRun>();
     let (code, hint) = cannot.map_or(("failed", ""), |cannot| (cannot.code, cannot.hint));
     let shown = if json {
-        let message = format!("{error:#}");
-        out.text(&format!("{}\n", json!({"error": {"code": code, "message": message, "hint": hint}})))
-            .and_then(|()| out.flush())
+        let line = json_line(&ErrorLine { code, message: format!("{error:#}"), hint });
+        out.text(&line).and_then(|()| out.flush())
     } else {
         out.error(error, hint)
     };
     // Nobody is left to tell if even this cannot be written.
     drop(shown);
+}
+
+/// An error for scripts; the keys stay in this order whatever features a build has.
+#[derive(Serialize)]
+struct ErrorLine<'a> {
+    code: &'a str,
+    message: String,
+    hint: &'a str,
+}
+
+fn json_line(error: &ErrorLine<'_>) -> String {
+    format!("{{\"error\":{}}}\n", serde_json::to_string(error).unwrap_or_default())
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

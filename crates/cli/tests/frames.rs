@@ -151,7 +151,7 @@ fn errors_have_a_sentence_a_hint_and_an_exit_code() {
     assert_snapshot!(run(&["frames", "check", "--json", "no/such.ndjson"], ""), @r#"
     exit: 3
     --- stdout
-    {"error":{"code":"not_found","hint":"give the path of a file of NDJSON lines, or `-` for standard input","message":"No such file: no/such.ndjson"}}
+    {"error":{"code":"not_found","message":"No such file: no/such.ndjson","hint":"give the path of a file of NDJSON lines, or `-` for standard input"}}
     --- stderr
     "#);
     tidings(&["frames", "chekc"]).assert().code(2);

@@ -4,8 +4,9 @@ use serde_json::{Map, Number, Value};
 
 use super::{Cursor, Raw, number};
 
-/// How deep a body may nest to become a tree: `serde_json`'s own bound, so that whatever we build it can read.
-pub const BODY_DEPTH_MAX: usize = 127;
+/// How deep a body may nest to become a tree. Building, printing and dropping a tree recurses, and must fit into a
+/// stack of 256 KiB in a debug build with every feature of `serde_json` on; nobody's tool nests half as deep.
+pub const BODY_DEPTH_MAX: usize = 64;
 
 /// Why a body cannot become a tree. The raw text is there all the same.
 #[derive(Debug, Clone, PartialEq, Eq)]

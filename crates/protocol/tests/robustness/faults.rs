@@ -1,7 +1,7 @@
 //! F3–F5, F8–F14, F17, F18 on single frames.
 
 use serde_json::json;
-use tidings_protocol::json::{Raw, same_json};
+use tidings_protocol::json::{BODY_DEPTH_MAX, Raw, same_json};
 use tidings_protocol::messages::{ContentBlock, Message, ResultMessage};
 use tidings_protocol::{DecodeErrorKind, Frame, FrameRef};
 
@@ -117,7 +117,7 @@ fn f10_nul_and_escape_characters_survive() {
 #[test]
 fn f11_depth_neither_aborts_nor_costs_the_frame() {
     on_a_small_stack(|| {
-        for depth in [100, 127, 128, 1_000, 100_000, 1_000_000] {
+        for depth in [10, BODY_DEPTH_MAX, BODY_DEPTH_MAX + 1, 1_000, 100_000, 1_000_000] {
             for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
                 let middle = if open == "[" { "" } else { "1" };
                 let body = format!("{}{middle}{}", open.repeat(depth), close.repeat(depth));
@@ -125,8 +125,10 @@ fn f11_depth_neither_aborts_nor_costs_the_frame() {
                 let frame = Frame::from_json(&line).unwrap();
                 let message = frame.message();
                 match &message.content_blocks()[0] {
-                    ContentBlock::ToolUse { .. } => assert!(depth <= 127),
-                    ContentBlock::Unknown(block) => assert!(depth > 127 && block.kind == "tool_use"),
+                    ContentBlock::ToolUse { .. } => assert!(depth <= BODY_DEPTH_MAX),
+                    ContentBlock::Unknown(block) => {
+                        assert!(depth > BODY_DEPTH_MAX && block.kind == "tool_use");
+                    }
                     other => panic!("{other:?}"),
                 }
                 assert_eq!(frame.tool_calls()[0].input.as_str().len(), body.len());
