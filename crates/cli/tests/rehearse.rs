@@ -23,6 +23,7 @@ const RECORDING: &str = r#"{"t_ms":0,"dir":"in","frame":{"type":"control_request
 {"t_ms":9,"dir":"out","frame":{"type":"control_request","request_id":"c1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"ls"},"tool_use_id":"t1"}}}
 {"t_ms":9,"dir":"in","frame":{"type":"control_response","response":{"subtype":"success","request_id":"c1","response":{"behavior":"allow"}}}}
 {"t_ms":10,"dir":"out","frame":{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"README.md"}]},"tool_use_result":{"stdout":"README.md"}}}
+{"t_ms":10,"dir":"out","frame":{"type":"assistant","message":{"id":"m2","model":"x","role":"assistant","content":[{"type":"text","text":"One file."}]}}}
 {"t_ms":11,"dir":"out","frame":{"type":"result","subtype":"success","result":"done","is_error":false}}
 {"t_ms":12,"dir":"exit","rc":0}
 "#;
@@ -44,7 +45,7 @@ fn replay_answers_a_live_host_under_its_own_ids() {
     let run = recording(folder.path());
     let output = tidings(&["rehearse", "replay", "--speed", "0", &run]).write_stdin(HOST).output().unwrap();
     let lines: Vec<_> = std::str::from_utf8(&output.stdout).unwrap().lines().map(str::to_owned).collect();
-    assert_eq!(lines.len(), 7, "{lines:?}");
+    assert_eq!(lines.len(), 8, "{lines:?}");
     let answer: Value = serde_json::from_str(&lines[0]).unwrap();
     assert_eq!(answer["response"]["request_id"], json!("live-7"));
     assert_eq!(lines[1], "Debugger attached.");
@@ -59,7 +60,7 @@ fn replay_stops_where_the_host_says_nothing() {
     let output = tidings(&["rehearse", "replay", "--speed", "0", &run]).write_stdin(first).output().unwrap();
     assert_eq!(std::str::from_utf8(&output.stdout).unwrap().lines().count(), 2);
     let output = tidings(&["rehearse", "replay", "--speed", "0", "--no-wait", &run]).output().unwrap();
-    assert_eq!(std::str::from_utf8(&output.stdout).unwrap().lines().count(), 7);
+    assert_eq!(std::str::from_utf8(&output.stdout).unwrap().lines().count(), 8);
 }
 
 #[test]
@@ -80,7 +81,23 @@ fn a_recorded_run_becomes_a_script_that_the_stand_in_plays() {
     {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
-    tidings_rehearsal::script::Script::parse(&text).unwrap();
+    let sessions = folder.path().join("config");
+    let sessions = sessions.to_str().unwrap();
+    let agent = [
+        "rehearse",
+        "agent",
+        "--script",
+        script,
+        "--config-dir",
+        sessions,
+        "--allowedTools",
+        "Bash",
+        "-p",
+        "hi",
+    ];
+    let output = tidings(&agent).env("PATH", "/usr/bin:/bin").output().unwrap();
+    let answer = String::from_utf8(output.stdout).unwrap();
+    assert_eq!((output.status.code(), answer.trim()), (Some(0), "One file."));
 }
 
 #[test]
@@ -123,6 +140,7 @@ fn a_script_with_a_mistake_is_refused_with_its_line() {
 #[test]
 fn the_examples_and_the_demo_are_scripts_without_mistakes() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/rehearsal");
+    tidings_rehearsal::script::Script::parse(tidings_rehearsal::agent::DEMO).unwrap();
     let mut count = 0;
     for file in std::fs::read_dir(examples).unwrap() {
         let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
