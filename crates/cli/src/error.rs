@@ -5,6 +5,7 @@ use std::io;
 use std::process::ExitCode;
 
 use serde::Serialize;
+use tidings_transcript::ErrorKind;
 
 use crate::output::Output;
 
@@ -28,6 +29,11 @@ pub(crate) struct CannotRun {
     pub(crate) hint: &'static str,
 }
 
+impl CannotRun {
+    /// The code of errors that another command line would not have.
+    pub(crate) const USAGE: &str = "usage";
+}
+
 impl fmt::Display for CannotRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
@@ -49,14 +55,15 @@ pub(crate) fn finish(result: anyhow::Result<Exit>, json: bool, out: &mut Output)
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             show(&error, json, out);
-            ExitCode::from(3)
+            let cannot = cannot_run(&error);
+            ExitCode::from(if cannot.is_some_and(|cannot| cannot.code == CannotRun::USAGE) { 2 } else { 3 })
         }
     }
 }
 
 fn show(error: &anyhow::Error, json: bool, out: &mut Output) {
-    let cannot = error.downcast_ref::<CannotRun>();
-    let (code, hint) = cannot.map_or(("failed", ""), |cannot| (cannot.code, cannot.hint));
+    let cannot = cannot_run(error);
+    let (code, hint) = cannot.as_ref().map_or(("failed", ""), |cannot| (cannot.code, cannot.hint));
     let shown = if json {
         let line = json_line(&ErrorLine { code, message: format!("{error:#}"), hint });
         out.text(&line).and_then(|()| out.flush())
@@ -65,6 +72,26 @@ fn show(error: &anyhow::Error, json: bool, out: &mut Output) {
     };
     // Nobody is left to tell if even this cannot be written.
     drop(shown);
+}
+
+/// What scripts and people get to know of an error, whichever crate it is from.
+fn cannot_run(error: &anyhow::Error) -> Option<Cannot> {
+    if let Some(CannotRun { code, hint, .. }) = error.downcast_ref() {
+        return Some(Cannot { code, hint });
+    }
+    let error = error.downcast_ref::<tidings_transcript::Error>()?;
+    let code = match error.kind() {
+        ErrorKind::NotFound => "not_found",
+        ErrorKind::Ambiguous => "ambiguous",
+        ErrorKind::Invalid => CannotRun::USAGE,
+        _ => "failed",
+    };
+    Some(Cannot { code, hint: error.hint() })
+}
+
+struct Cannot {
+    code: &'static str,
+    hint: &'static str,
 }
 
 /// An error for scripts; the keys stay in this order whatever features a build has.

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::commands::{frames, rehearse, schema};
+use crate::commands::{frames, rehearse, schema, sessions};
 use crate::error::Exit;
 use crate::output::Output;
 
@@ -30,6 +30,8 @@ enum Command {
     /// Decode, check and convert the lines a Claude Code process exchanges
     #[command(subcommand)]
     Frames(frames::FramesCommand),
+    /// Read, search, count, check, export and follow what Claude Code left on disk
+    Sessions(sessions::SessionsArgs),
     /// Stand-ins for the Messages API and for `claude`, from one readable script
     #[command(subcommand)]
     Rehearse(rehearse::RehearseCommand),
@@ -44,6 +46,7 @@ impl Command {
         match self {
             Command::Frames(frames::FramesCommand::Check(check)) => check.json,
             Command::Rehearse(rehearse::RehearseCommand::Api(api)) => api.json,
+            Command::Sessions(sessions) => sessions.place.json,
             _ => false,
         }
     }
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
     let json = cli.command.as_ref().is_some_and(Command::wants_json);
     let result = match &cli.command {
         Some(Command::Frames(command)) => frames::run(command, &mut out),
+        Some(Command::Sessions(args)) => sessions::run(args, &mut out),
         Some(Command::Rehearse(command)) => rehearse::run(command, &mut out),
         Some(Command::Schema(command)) => schema::run(command).and_then(|text| {
             out.text(&text)?;

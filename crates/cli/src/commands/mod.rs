@@ -3,3 +3,4 @@
 pub(crate) mod frames;
 pub(crate) mod rehearse;
 pub(crate) mod schema;
+pub(crate) mod sessions;

@@ -34,6 +34,13 @@ impl<'a> EntryRef<'a> {
         Ok(noting.finish(scanned.text, scanned.lone_surrogate))
     }
 
+    /// Decodes the object that `text` begins with, and gives what follows it.
+    pub fn decode_first(text: &'a str) -> Result<(Self, &'a str), DecodeError> {
+        let mut noting = Noting::default();
+        let scanned = scan_text(text, &mut noting)?;
+        Ok((noting.finish(scanned.text, scanned.lone_surrogate), scanned.after))
+    }
+
     /// Decodes a line on which several objects are glued together, as after a crash in mid-write.
     ///
     /// Whatever follows the last whole object is an error.
@@ -42,10 +49,9 @@ impl<'a> EntryRef<'a> {
         let mut rest = std::str::from_utf8(line)
             .map_err(|error| DecodeError::new(DecodeErrorKind::Utf8, line, error.valid_up_to()))?;
         loop {
-            let mut noting = Noting::default();
-            let scanned = scan_text(rest, &mut noting)?;
-            entries.push(noting.finish(scanned.text, scanned.lone_surrogate));
-            rest = scanned.after.trim_start();
+            let (entry, after) = Self::decode_first(rest)?;
+            entries.push(entry);
+            rest = after.trim_start();
             if rest.is_empty() {
                 return Ok(entries);
             }

@@ -1,0 +1,55 @@
+use std::env;
+use std::path::PathBuf;
+
+use clap::Args;
+use tidings_transcript::roots::Roots;
+
+use crate::error::CannotRun;
+
+/// Which sessions, and how to print; every command takes these.
+#[derive(Debug, Args)]
+pub(crate) struct Place {
+    /// Look in this folder instead of CLAUDE_CONFIG_DIR or ~/.claude; can be given several times
+    #[arg(long = "root", value_name = "DIR", global = true)]
+    roots: Vec<PathBuf>,
+
+    /// Print JSON for scripts: one object, or one per line where it is a list
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+impl Place {
+    /// The folders to look in: those given, or those that the CLI itself would use.
+    pub(crate) fn roots(&self) -> anyhow::Result<Roots> {
+        if !self.roots.is_empty() {
+            return Ok(Roots::new(self.roots.iter().cloned()));
+        }
+        if let Some(folders) = env::var_os("CLAUDE_CONFIG_DIR").filter(|value| !value.is_empty()) {
+            // Some tools let several folders stand here, with commas between them.
+            let folders = folders.to_string_lossy().split(',').map(PathBuf::from).collect::<Vec<_>>();
+            return Ok(Roots::new(folders));
+        }
+        let home = env::home_dir().unwrap_or_default();
+        // The second is where older builds kept them.
+        let usual = [home.join(".claude"), home.join(".config/claude")];
+        let there: Vec<PathBuf> =
+            usual.iter().filter(|path| path.join("projects").is_dir()).cloned().collect();
+        if there.is_empty() {
+            return Err(CannotRun {
+                code: "not_found",
+                message: format!("No sessions under `{}`", usual[0].display()),
+                hint: "run Claude Code once, or name another folder with --root",
+            }
+            .into());
+        }
+        Ok(Roots::new(there))
+    }
+
+    /// Where caches and the index lie: `tidings` in the user's cache folder.
+    pub(crate) fn cache_folder() -> Option<PathBuf> {
+        let given = env::var_os("TIDINGS_CACHE_DIR").map(PathBuf::from);
+        let xdg = || env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        let home = || env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(".cache"));
+        given.or_else(|| xdg().or_else(home).map(|folder| folder.join("tidings")))
+    }
+}

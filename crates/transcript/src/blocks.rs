@@ -1,0 +1,221 @@
+//! A file as blocks of whole lines: what every pass over many gigabytes is built on.
+
+use std::io::{self, Read};
+
+use memchr::{memchr, memrchr};
+
+use crate::limits::{BLOCK_BYTES, LINE_BYTES_MAX, OVERSIZED_HEAD_BYTES};
+
+/// A part of a file that ends with a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Block<'a> {
+    /// One or more whole lines with their ends; only the last line of a file may lack its end.
+    Lines {
+        /// Where in the file they begin.
+        offset: u64,
+        /// The lines.
+        bytes: &'a [u8],
+    },
+    /// A line over the cap. Its bytes are gone but for the first few.
+    Oversized {
+        /// Where in the file it begins.
+        offset: u64,
+        /// Its length with the line end.
+        len: u64,
+        /// How it begins.
+        head: &'a [u8],
+    },
+}
+
+/// Memory for reading, to be used again for the next file.
+#[derive(Debug, Default)]
+pub struct Buffer(Vec<u8>);
+
+/// Reads a source block by block in bounded memory.
+#[derive(Debug)]
+pub struct Blocks<'b, R> {
+    source: R,
+    buffer: &'b mut Vec<u8>,
+    cap: usize,
+    /// Where in the file the buffer begins.
+    offset: u64,
+    /// What was handed out already.
+    given: usize,
+    /// What holds bytes of the file.
+    filled: usize,
+    ended: bool,
+}
+
+impl<'b, R: Read> Blocks<'b, R> {
+    /// Blocks of `source` from `offset` on, which it stands at; lines of up to [`LINE_BYTES_MAX`] are kept.
+    pub fn new(source: R, offset: u64, buffer: &'b mut Buffer) -> Self {
+        Self::with_cap(source, offset, buffer, LINE_BYTES_MAX)
+    }
+
+    /// The same with another cap.
+    pub fn with_cap(source: R, offset: u64, buffer: &'b mut Buffer, cap: usize) -> Self {
+        let buffer = &mut buffer.0;
+        let size = BLOCK_BYTES.min(cap.max(1));
+        if buffer.len() < size {
+            buffer.resize(size, 0);
+        }
+        Blocks { source, buffer, cap, offset, given: 0, filled: 0, ended: false }
+    }
+
+    /// The next block; `None` at the end.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "the block borrows the buffer, which an iterator cannot say"
+    )]
+    pub fn next(&mut self) -> io::Result<Option<Block<'_>>> {
+        self.forget_given();
+        let mut searched = 0;
+        loop {
+            if let Some(at) = memrchr(b'\n', &self.buffer[searched..self.filled]) {
+                return Ok(Some(self.give(searched + at + 1)));
+            }
+            searched = self.filled;
+            if self.ended {
+                return Ok((self.filled > 0).then(|| self.give(self.filled)));
+            }
+            if self.filled > self.cap {
+                return self.pass_oversized().map(Some);
+            }
+            self.fill()?;
+        }
+    }
+
+    /// The bytes of the block that was handed out last.
+    pub(crate) fn given(&self) -> &[u8] {
+        &self.buffer[..self.given]
+    }
+
+    /// How the line over the cap begins that was handed out last.
+    pub(crate) fn head(&self) -> &[u8] {
+        &self.buffer[..self.given.min(OVERSIZED_HEAD_BYTES)]
+    }
+
+    fn forget_given(&mut self) {
+        self.buffer.copy_within(self.given..self.filled, 0);
+        self.offset += self.given as u64;
+        self.filled -= self.given;
+        self.given = 0;
+    }
+
+    fn give(&mut self, end: usize) -> Block<'_> {
+        self.given = end;
+        Block::Lines { offset: self.offset, bytes: &self.buffer[..end] }
+    }
+
+    fn fill(&mut self) -> io::Result<()> {
+        if self.filled == self.buffer.len() {
+            // One byte over the cap tells a line that is too long from one that just fits.
+            let size = (self.buffer.len() * 2).min(self.cap + 1);
+            self.buffer.reserve_exact(size - self.filled);
+            self.buffer.resize(size, 0);
+        }
+        let read = read_some(&mut self.source, &mut self.buffer[self.filled..])?;
+        self.filled += read;
+        self.ended = read == 0;
+        Ok(())
+    }
+
+    /// Reads on to the end of a line that is too long, keeping its head and what follows it.
+    fn pass_oversized(&mut self) -> io::Result<Block<'_>> {
+        let offset = self.offset;
+        let head = OVERSIZED_HEAD_BYTES.min(self.filled);
+        let mut len = self.filled as u64;
+        loop {
+            let read = read_some(&mut self.source, &mut self.buffer[head..])?;
+            let chunk = head..head + read;
+            if let Some(at) = memchr(b'\n', &self.buffer[chunk.clone()]) {
+                let after = head + at + 1;
+                len += at as u64 + 1;
+                self.offset = offset + len - after as u64;
+                self.given = after;
+                self.filled = chunk.end;
+                break;
+            }
+            len += read as u64;
+            if read == 0 {
+                self.ended = true;
+                self.offset = offset + len - head as u64;
+                self.given = head;
+                self.filled = head;
+                break;
+            }
+        }
+        Ok(Block::Oversized { offset, len, head: &self.buffer[..head] })
+    }
+}
+
+fn read_some(source: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match source.read(into) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => return other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Hands out a few bytes at a time.
+    struct Slow<'a>(&'a [u8], usize);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let count = self.1.min(into.len()).min(self.0.len());
+            into[..count].copy_from_slice(&self.0[..count]);
+            self.0 = &self.0[count..];
+            Ok(count)
+        }
+    }
+
+    /// Lines as (offset, length, kept or not).
+    fn lines(text: &[u8], step: usize, cap: usize) -> Vec<(u64, u64, bool)> {
+        let mut buffer = Buffer::default();
+        let mut blocks = Blocks::with_cap(Slow(text, step), 0, &mut buffer, cap);
+        let mut lines = Vec::new();
+        while let Some(block) = blocks.next().unwrap() {
+            match block {
+                Block::Lines { mut offset, bytes } => {
+                    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+                        let start = usize::try_from(offset).unwrap();
+                        assert_eq!(line, &text[start..start + line.len()]);
+                        // Several lines of a block may be over a small cap; only one that does not end is cut.
+                        lines.push((offset, line.len() as u64, true));
+                        offset += line.len() as u64;
+                    }
+                }
+                Block::Oversized { offset, len, head } => {
+                    assert!(text[usize::try_from(offset).unwrap()..].starts_with(head));
+                    lines.push((offset, len, false));
+                }
+            }
+        }
+        lines
+    }
+
+    proptest! {
+        #[test]
+        fn every_byte_is_in_exactly_one_line(
+            text in prop::collection::vec(prop::sample::select(&b"ab\n"[..]), 0..200),
+            step in 1usize..40,
+            cap in 1usize..30,
+        ) {
+            let found = lines(&text, step, cap);
+            let mut at = 0;
+            for (offset, len, kept) in found {
+                prop_assert_eq!(offset, at);
+                prop_assert!(kept || len > cap as u64);
+                at += len;
+            }
+            prop_assert_eq!(at, text.len() as u64);
+        }
+    }
+}

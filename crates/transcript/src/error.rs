@@ -1,0 +1,66 @@
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What went wrong, to branch on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// No such session, file or folder.
+    NotFound,
+    /// Several sessions fit what was asked for.
+    Ambiguous,
+    /// What was asked for makes no sense: a bad id, pattern, zone or price file.
+    Invalid,
+    /// A file could not be read or written.
+    Io,
+}
+
+/// What was asked for cannot be done. Damage inside session files is no error but a [`Finding`](crate::Finding).
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    hint: &'static str,
+    source: Option<io::Error>,
+}
+
+impl Error {
+    /// An error of a kind, with a sentence to show and a hint to act on.
+    pub fn new(kind: ErrorKind, message: impl Into<String>, hint: &'static str) -> Self {
+        Error { kind, message: message.into(), hint, source: None }
+    }
+
+    /// A file or folder that cannot be read or written; the sentence names it.
+    pub fn io(doing: &str, path: &Path, source: io::Error) -> Self {
+        let kind = if source.kind() == io::ErrorKind::NotFound { ErrorKind::NotFound } else { ErrorKind::Io };
+        let hint = match source.kind() {
+            io::ErrorKind::NotFound => "check the path",
+            io::ErrorKind::PermissionDenied => "check who may read and write it",
+            io::ErrorKind::StorageFull => "make room on the disk",
+            _ => "",
+        };
+        Error { kind, message: format!("Failed to {doing} `{}`", path.display()), hint, source: Some(source) }
+    }
+
+    /// To branch on.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// What to do about it; may be empty.
+    pub fn hint(&self) -> &'static str {
+        self.hint
+    }
+}
+
+/// Names the file in an I/O error: `fs_err::File::open(path).at("read", path)?`.
+pub(crate) trait At<T> {
+    fn at(self, doing: &str, path: impl Into<PathBuf>) -> Result<T, Error>;
+}
+
+impl<T> At<T> for io::Result<T> {
+    fn at(self, doing: &str, path: impl Into<PathBuf>) -> Result<T, Error> {
+        self.map_err(|source| Error::io(doing, &path.into(), source))
+    }
+}

@@ -1,0 +1,15 @@
+//! Claude Code sessions on disk.
+//!
+//! - [`roots`] finds the files; [`reader`] reads them line by line, and every line is accounted for.
+//!
+//! Nothing here prints, reads the environment or looks at a clock: places, times and ids are handed in.
+
+pub mod blocks;
+mod error;
+mod finding;
+pub mod limits;
+pub mod reader;
+pub mod roots;
+
+pub use error::{Error, ErrorKind};
+pub use finding::{Finding, Place, Rule, Severity};

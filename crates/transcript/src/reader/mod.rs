@@ -1,0 +1,127 @@
+//! A session file line by line: each line is an entry, damage or blank, and its place is known.
+//!
+//! ```
+//! use tidings_transcript::blocks::Buffer;
+//! use tidings_transcript::reader::{Content, Reader};
+//!
+//! let file = b"{\"type\":\"user\",\"uuid\":\"u-1\",\"message\":\"Hi\"}\n{\"type\":\"assi";
+//! let mut buffer = Buffer::default();
+//! let mut reader = Reader::new(&file[..], &mut buffer);
+//! let (mut entries, mut damaged) = (0, 0);
+//! while let Some(line) = reader.next()? {
+//!     match line.content {
+//!         Content::Entry(entry) => entries += usize::from(entry.text() == "Hi"),
+//!         Content::Damaged(damage) => damaged += usize::from(damage.reason.contains("cut off")),
+//!         Content::Blank => {}
+//!     }
+//! }
+//! assert_eq!((entries, damaged), (1, 1));
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! Memory is bounded whatever the size of the file, and no line makes the rest of it unreadable.
+
+mod damage;
+mod salvage;
+
+use std::io::{self, Read};
+use std::ops::Range;
+
+use memchr::memchr;
+use tidings_protocol::entry::EntryRef;
+
+pub use damage::{Damage, DamageKind, Salvaged};
+
+use crate::blocks::{Block, Blocks, Buffer};
+use crate::{Finding, Place};
+
+/// One line of a session file.
+#[derive(Debug, Clone)]
+pub struct Line<'a> {
+    /// Where it stands.
+    pub place: Place,
+    /// Its bytes without the line end; of a line that is too long, the first few.
+    pub bytes: &'a [u8],
+    /// What it is.
+    pub content: Content<'a>,
+}
+
+/// What a line is.
+#[derive(Debug, Clone)]
+pub enum Content<'a> {
+    /// A whole entry.
+    Entry(EntryRef<'a>),
+    /// Something else; whole entries that could be saved out of it are inside.
+    Damaged(Damage),
+    /// White space only.
+    Blank,
+}
+
+impl Line<'_> {
+    /// The remark about the line, if it is damaged.
+    pub fn finding(&self) -> Option<Finding> {
+        match &self.content {
+            Content::Damaged(damage) => Some(damage.finding(self.place)),
+            Content::Entry(_) | Content::Blank => None,
+        }
+    }
+}
+
+/// Reads lines from a source.
+#[derive(Debug)]
+pub struct Reader<'b, R> {
+    blocks: Blocks<'b, R>,
+    /// The rest of the current block.
+    rest: Range<usize>,
+    /// Where in the file the current block begins.
+    block_offset: u64,
+    line: u64,
+}
+
+impl<'b, R: Read> Reader<'b, R> {
+    /// The lines of a file from its beginning.
+    pub fn new(source: R, buffer: &'b mut Buffer) -> Self {
+        Self::resume(source, 0, 1, buffer)
+    }
+
+    /// The lines from `offset` on, where `source` stands already and where line number `line` begins.
+    pub fn resume(source: R, offset: u64, line: u64, buffer: &'b mut Buffer) -> Self {
+        Reader {
+            blocks: Blocks::new(source, offset, buffer),
+            rest: 0..0,
+            block_offset: offset,
+            line: line - 1,
+        }
+    }
+
+    /// The next line; `None` at the end.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "the line borrows the buffer, which an iterator cannot say"
+    )]
+    pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+        self.line += 1;
+        if self.rest.is_empty() {
+            match self.blocks.next()? {
+                None => return Ok(None),
+                Some(Block::Lines { offset, bytes }) => {
+                    self.block_offset = offset;
+                    self.rest = 0..bytes.len();
+                }
+                Some(Block::Oversized { offset, len, .. }) => {
+                    let place = Place { line: self.line, offset, bytes: len };
+                    let content = Content::Damaged(Damage::oversized(len));
+                    return Ok(Some(Line { place, bytes: self.blocks.head(), content }));
+                }
+            }
+        }
+        let start = self.rest.start;
+        let rest = &self.blocks.given()[self.rest.clone()];
+        let end = memchr(b'\n', rest);
+        let bytes = &rest[..end.unwrap_or(rest.len())];
+        self.rest.start += end.map_or(rest.len(), |end| end + 1);
+        let place =
+            Place { line: self.line, offset: self.block_offset + start as u64, bytes: bytes.len() as u64 };
+        Ok(Some(Line { place, bytes, content: salvage::read(bytes, place, end.is_none()) }))
+    }
+}

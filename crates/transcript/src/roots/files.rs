@@ -1,0 +1,118 @@
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::scan;
+use crate::Error;
+use crate::error::At as _;
+
+/// The files of one session.
+#[derive(Debug, Clone)]
+pub struct SessionFiles {
+    /// The session's id: the name of its main file.
+    pub id: String,
+    /// The folder of its project, the one with the undecodable name.
+    pub folder: PathBuf,
+    /// The conversation itself; missing where only files of sub-agents are left.
+    pub main: Option<FileInfo>,
+    /// Sub-agents, nested ones too, by name of file.
+    pub agents: Vec<AgentFile>,
+}
+
+/// A file of a sub-agent.
+#[derive(Debug, Clone)]
+pub struct AgentFile {
+    /// The agent's id.
+    pub agent_id: String,
+    /// The file.
+    pub file: FileInfo,
+    /// `agent-<id>.meta.json` beside it: what started the agent.
+    pub sidecar: Option<PathBuf>,
+}
+
+/// A file as it stood when it was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileInfo {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+    /// When it was last written to.
+    pub modified: SystemTime,
+    /// Stays the same when the file is renamed.
+    pub id: FileId,
+}
+
+/// A file's identity on its device; all zero where the system has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct FileId {
+    /// The device.
+    pub device: u64,
+    /// The file on it.
+    pub inode: u64,
+}
+
+impl SessionFiles {
+    /// The session of which `path` is the main file.
+    pub fn of_file(path: &Path) -> Result<Self, Error> {
+        let main = FileInfo::of(path)?;
+        let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        let mut session = SessionFiles { id, folder, main: Some(main), agents: Vec::new() };
+        let mut unreadable = Vec::new();
+        session.agents = scan::agents_below(&session.dir().join("subagents"), &mut unreadable);
+        match unreadable.pop() {
+            Some(error) => Err(error),
+            None => Ok(session),
+        }
+    }
+
+    /// The folder beside the main file: sub-agents, tool results, marks. It need not exist.
+    pub fn dir(&self) -> PathBuf {
+        self.folder.join(&self.id)
+    }
+
+    /// Where outputs lie that were too large for a line. It need not exist.
+    pub fn tool_results(&self) -> PathBuf {
+        self.dir().join("tool-results")
+    }
+
+    /// All files with entries, the main one first.
+    pub fn files(&self) -> impl Iterator<Item = &FileInfo> {
+        self.main.iter().chain(self.agents.iter().map(|agent| &agent.file))
+    }
+
+    /// The size of all files with entries.
+    pub fn bytes(&self) -> u64 {
+        self.files().map(|file| file.bytes).sum()
+    }
+
+    /// When the session was last written to: its main file, or else the youngest of the others.
+    pub fn modified(&self) -> Option<SystemTime> {
+        match &self.main {
+            Some(main) => Some(main.modified),
+            None => self.agents.iter().map(|agent| agent.file.modified).max(),
+        }
+    }
+}
+
+impl FileInfo {
+    /// Looks at a file.
+    pub fn of(path: &Path) -> Result<Self, Error> {
+        let metadata = std::fs::metadata(path).at("look at", path)?;
+        let modified = metadata.modified().at("look at", path)?;
+        Ok(FileInfo { path: path.to_owned(), bytes: metadata.len(), modified, id: FileId::of(&metadata) })
+    }
+}
+
+impl FileId {
+    #[cfg(unix)]
+    fn of(metadata: &std::fs::Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt as _;
+        FileId { device: metadata.dev(), inode: metadata.ino() }
+    }
+
+    #[cfg(not(unix))]
+    fn of(_: &std::fs::Metadata) -> Self {
+        FileId::default()
+    }
+}

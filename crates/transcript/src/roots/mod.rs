@@ -1,0 +1,102 @@
+//! Where sessions lie: one or several configuration folders and the files in them.
+//!
+//! ```no_run
+//! use tidings_transcript::roots::Roots;
+//!
+//! let found = Roots::new(["/home/dev/.claude"]).scan()?;
+//! for session in &found.sessions {
+//!     println!("{} {} bytes, {} sub-agents", session.id, session.bytes(), session.agents.len());
+//! }
+//! # Ok::<(), tidings_transcript::Error>(())
+//! ```
+//!
+//! Folder names under `projects/` cannot be decoded (every character that is no letter or digit became a dash), so
+//! nothing here tries: the folder that a session worked in stands inside its lines.
+
+mod files;
+mod scan;
+
+use std::path::{Path, PathBuf};
+
+pub use files::{AgentFile, FileId, FileInfo, SessionFiles};
+
+use crate::{Error, ErrorKind};
+
+/// Configuration folders (`~/.claude` and the like) to look for sessions in.
+#[derive(Debug, Clone, Default)]
+pub struct Roots {
+    roots: Vec<PathBuf>,
+}
+
+/// What was found in the roots.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Every session once per folder that holds it, those changed last first.
+    pub sessions: Vec<SessionFiles>,
+    /// Folders and files that could not be looked at.
+    pub unreadable: Vec<Error>,
+}
+
+impl Roots {
+    /// Looks in these folders. A root may also be a `projects` folder itself.
+    pub fn new<P: Into<PathBuf>>(roots: impl IntoIterator<Item = P>) -> Self {
+        let mut kept: Vec<PathBuf> = Vec::new();
+        for root in roots {
+            let root = root.into();
+            // Two names of one folder would count everything twice.
+            let root = fs_err::canonicalize(&root).unwrap_or(root);
+            if !kept.contains(&root) {
+                kept.push(root);
+            }
+        }
+        Roots { roots: kept }
+    }
+
+    /// The folders.
+    pub fn paths(&self) -> &[PathBuf] {
+        &self.roots
+    }
+
+    /// The folders that hold one folder per project; those that do not exist are left out.
+    pub fn projects_folders(&self) -> Vec<PathBuf> {
+        self.roots.iter().filter_map(|root| scan::projects_folder(root)).collect()
+    }
+
+    /// All sessions. A root that does not exist is an error; an unreadable folder inside one is reported.
+    pub fn scan(&self) -> Result<Found, Error> {
+        let mut found = Found::default();
+        for root in &self.roots {
+            scan::root(root, &mut found)?;
+        }
+        found.sessions.sort_by(|a, b| b.modified().cmp(&a.modified()).then_with(|| a.id.cmp(&b.id)));
+        Ok(found)
+    }
+
+    /// The session that `name` means: a path of a session file, an id, or the beginning of an id that fits only one.
+    pub fn find(&self, name: &str) -> Result<SessionFiles, Error> {
+        let path = Path::new(name);
+        if (name.ends_with(".jsonl") || name.contains(std::path::MAIN_SEPARATOR)) && path.is_file() {
+            return SessionFiles::of_file(path);
+        }
+        const HINT: &str = "`tidings sessions list` shows the ids; a unique beginning is enough";
+        if name.is_empty() {
+            return Err(Error::new(ErrorKind::Invalid, "The id of the session is empty", HINT));
+        }
+        let mut fitting: Vec<SessionFiles> =
+            self.scan()?.sessions.into_iter().filter(|session| session.id.starts_with(name)).collect();
+        if fitting.iter().any(|session| session.id == name) {
+            fitting.retain(|session| session.id == name);
+        }
+        // Newest first: of copies of one session under several roots, the one written last is meant.
+        let ids: std::collections::BTreeSet<&str> =
+            fitting.iter().map(|session| session.id.as_str()).collect();
+        match ids.len() {
+            0 => Err(Error::new(ErrorKind::NotFound, format!("No such session: `{name}`"), HINT)),
+            1 => Ok(fitting.swap_remove(0)),
+            count => {
+                let message = format!("{count} sessions begin with `{name}`");
+                Err(Error::new(ErrorKind::Ambiguous, message, "give more of the id"))
+            }
+        }
+    }
+}
