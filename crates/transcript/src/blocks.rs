@@ -123,7 +123,8 @@ impl<'b, R: Read> Blocks<'b, R> {
     /// Reads on to the end of a line that is too long, keeping its head and what follows it.
     fn pass_oversized(&mut self) -> io::Result<Block<'_>> {
         let offset = self.offset;
-        let head = OVERSIZED_HEAD_BYTES.min(self.filled);
+        // The rest of the buffer is what is read into.
+        let head = OVERSIZED_HEAD_BYTES.min(self.buffer.len() / 2);
         let mut len = self.filled as u64;
         loop {
             let read = read_some(&mut self.source, &mut self.buffer[head..])?;

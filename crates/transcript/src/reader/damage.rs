@@ -76,12 +76,11 @@ impl Damage {
 
     /// The remark about the line at `place`.
     pub fn finding(&self, place: Place) -> Finding {
-        let mut message = self.reason.clone();
-        match self.salvaged.len() {
-            0 => {}
-            1 => message.push_str("; 1 entry could be saved"),
-            count => message.push_str(&format!("; {count} entries could be saved")),
-        }
+        let message = match self.salvaged.len() {
+            0 => self.reason.clone(),
+            1 => format!("{}; 1 entry could be saved", self.reason),
+            count => format!("{}; {count} entries could be saved", self.reason),
+        };
         let uuid = self.salvaged.first().and_then(|saved| saved.entry.uuid().map(Into::into));
         Finding { rule: self.kind.rule(), severity: self.kind.severity(), place, message, uuid }
     }

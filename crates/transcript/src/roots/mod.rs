@@ -74,11 +74,11 @@ impl Roots {
 
     /// The session that `name` means: a path of a session file, an id, or the beginning of an id that fits only one.
     pub fn find(&self, name: &str) -> Result<SessionFiles, Error> {
+        const HINT: &str = "`tidings sessions list` shows the ids; a unique beginning is enough";
         let path = Path::new(name);
-        if (name.ends_with(".jsonl") || name.contains(std::path::MAIN_SEPARATOR)) && path.is_file() {
+        if (path.extension().is_some() || path.components().count() > 1) && path.is_file() {
             return SessionFiles::of_file(path);
         }
-        const HINT: &str = "`tidings sessions list` shows the ids; a unique beginning is enough";
         if name.is_empty() {
             return Err(Error::new(ErrorKind::Invalid, "The id of the session is empty", HINT));
         }

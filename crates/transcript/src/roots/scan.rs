@@ -26,9 +26,11 @@ pub(super) fn root(root: &Path, found: &mut Found) -> Result<(), Error> {
         let missing = io::Error::from(io::ErrorKind::NotFound);
         return Err(Error::io("look into", root, missing));
     };
-    let mut folders = list(&projects).at("look into", &projects)?;
-    // Session files that lie in the root itself.
-    folders.push(projects.clone());
+    let folders = list(&projects).at("look into", &projects)?;
+    // Session files that lie in the root itself, with the folders that belong to them.
+    let (own, folders): (Vec<_>, Vec<_>) =
+        folders.into_iter().partition(|path| is_jsonl(path) || path.with_extension("jsonl").is_file());
+    project(&projects, &own, found);
     for folder in folders.iter().filter(|path| path.is_dir()) {
         match list(folder) {
             Ok(paths) => project(folder, &paths, found),
@@ -36,6 +38,10 @@ pub(super) fn root(root: &Path, found: &mut Found) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+fn is_jsonl(path: &Path) -> bool {
+    path.extension() == Some(OsStr::new("jsonl"))
 }
 
 /// One folder of a project.
@@ -92,7 +98,7 @@ pub(super) fn agents_below(folder: &Path, unreadable: &mut Vec<Error>) -> Vec<Ag
             }
         };
         for path in paths {
-            if path.extension() == Some(OsStr::new("jsonl")) {
+            if is_jsonl(&path) {
                 agents.extend(agent(&path, unreadable));
             } else if path.extension().is_none() && path.is_dir() && !path.is_symlink() {
                 folders.push(path);

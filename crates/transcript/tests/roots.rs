@@ -1,0 +1,86 @@
+//! Which files belong to which session.
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+use std::path::Path;
+
+use tidings_transcript::ErrorKind;
+use tidings_transcript::roots::{Roots, SessionFiles};
+
+/// A configuration folder with these files in it.
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = root.path().join(name);
+        fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+        fs_err::write(path, text).unwrap();
+    }
+    root
+}
+
+/// Sessions by id, each with the ids of its sub-agents; `-` in front if the main file is missing.
+fn found(root: &Path) -> Vec<String> {
+    let mut found: Vec<String> = Roots::new([root]).scan().unwrap().sessions.iter().map(line).collect();
+    found.sort();
+    found
+}
+
+fn line(session: &SessionFiles) -> String {
+    let agents: Vec<&str> = session.agents.iter().map(|agent| agent.agent_id.as_str()).collect();
+    let mark = if session.main.is_some() { "" } else { "-" };
+    format!("{mark}{}: {}", session.id, agents.join(" "))
+}
+
+#[test]
+fn sub_agents_are_found_in_the_layouts_of_today_and_of_older_builds() {
+    let owned = r#"{"type":"user","uuid":"u","isSidechain":true,"sessionId":"s-1","message":"x"}"#;
+    let root = folder(&[
+        ("projects/-p/s-1.jsonl", "{}\n"),
+        ("projects/-p/s-1/subagents/agent-a1.jsonl", "{}\n"),
+        ("projects/-p/s-1/subagents/agent-a1.meta.json", "{}"),
+        ("projects/-p/s-1/subagents/workflows/run/agent-a2.jsonl", "{}\n"),
+        ("projects/-p/s-1/tool-results/b1.txt", "output"),
+        ("projects/-p/agent-a3.jsonl", owned),
+        ("projects/-p/subagents/agent-a4.jsonl", owned),
+        ("projects/-p/sessions-index.json", "{}"),
+        ("projects/-q/s-2.jsonl", "{}\n"),
+        ("projects/-q/s-3/subagents/agent-a5.jsonl", "{}\n"),
+        ("history.jsonl", "{}\n"),
+    ]);
+    assert_eq!(found(root.path()), ["-s-3: a5", "s-1: a1 a2 a3 a4", "s-2: "]);
+    let session = Roots::new([root.path()]).find("s-1").unwrap();
+    let with_sidecar: Vec<&str> =
+        session.agents.iter().filter(|agent| agent.sidecar.is_some()).map(|agent| &*agent.agent_id).collect();
+    assert_eq!(with_sidecar, ["a1"]);
+}
+
+#[test]
+fn a_root_may_be_the_folder_of_projects_or_of_files_and_counts_once() {
+    let root = folder(&[("projects/-p/s-1.jsonl", "{}\n")]);
+    let projects = root.path().join("projects");
+    assert_eq!(found(&projects), ["s-1: "]);
+    assert_eq!(found(&projects.join("-p")), ["s-1: "]);
+    let twice = Roots::new([root.path().to_owned(), projects.join("..")]).scan().unwrap();
+    assert_eq!(twice.sessions.len(), 1);
+}
+
+#[test]
+fn a_session_is_found_by_id_by_beginning_and_by_path() {
+    let root = folder(&[("projects/-p/abc-1.jsonl", "{}\n"), ("projects/-p/abc-12.jsonl", "{}\n")]);
+    let roots = Roots::new([root.path()]);
+    let kind = |name: &str| roots.find(name).map(|session| session.id).map_err(|error| error.kind());
+    assert_eq!(kind("abc-12"), Ok("abc-12".to_owned()));
+    // An id that begins another id is still an id.
+    assert_eq!(kind("abc-1"), Ok("abc-1".to_owned()));
+    assert_eq!(kind("abc"), Err(ErrorKind::Ambiguous));
+    assert_eq!(kind("x"), Err(ErrorKind::NotFound));
+    assert_eq!(kind(""), Err(ErrorKind::Invalid));
+    let path = root.path().join("projects/-p/abc-1.jsonl");
+    assert_eq!(kind(path.to_str().unwrap()), Ok("abc-1".to_owned()));
+}
+
+#[test]
+fn a_root_that_does_not_exist_is_an_error_that_names_it() {
+    let error = Roots::new(["/no/such/folder"]).scan().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert!(error.to_string().contains("/no/such/folder"), "{error}");
+}
