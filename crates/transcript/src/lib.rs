@@ -1,6 +1,7 @@
 //! Claude Code sessions on disk.
 //!
 //! - [`roots`] finds the files; [`reader`] reads them line by line, and every line is accounted for.
+//! - [`session`] has a session as a tree: branches, sub-agents, compactions, who speaks, which result belongs to which call.
 //!
 //! Nothing here prints, reads the environment or looks at a clock: places, times and ids are handed in.
 
@@ -10,6 +11,7 @@ mod finding;
 pub mod limits;
 pub mod reader;
 pub mod roots;
+pub mod session;
 
 pub use error::{Error, ErrorKind};
 pub use finding::{Finding, Place, Rule, Severity};

@@ -1,0 +1,50 @@
+use std::fmt;
+
+/// Who speaks in an entry. Displays as a label: `User`, `Agent [Explore]`, `Tool Result [Bash]`, …
+///
+/// On the main line the user is a person and the assistant is Claude; in a sub-agent's line the user is Claude and the
+/// assistant is the sub-agent. `userType` does not tell them apart, since the CLI says `external` of everybody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Actor<'a> {
+    /// A person.
+    User,
+    /// A person, in a special way: `command`, `interrupt`, or a `userType` that is not the usual one.
+    UserAs(&'a str),
+    /// Claude.
+    Assistant,
+    /// Claude, in the place of a user.
+    ClaudeAsUser,
+    /// A sub-agent, by its name.
+    Agent(&'a str),
+    /// A tool, by its name.
+    ToolResult(&'a str),
+    /// The client.
+    System,
+    /// The client, about a compaction.
+    SystemCompact,
+    /// The client, with something that is not for people.
+    SystemMetadata,
+    /// The client, about an error.
+    SystemError,
+    /// A `type` that nobody knows.
+    Unknown(&'a str),
+}
+
+impl fmt::Display for Actor<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Actor::User => f.write_str("User"),
+            Actor::UserAs(kind) => write!(f, "User [{kind}]"),
+            Actor::Assistant => f.write_str("Assistant"),
+            Actor::ClaudeAsUser => f.write_str("Claude [as user]"),
+            Actor::Agent(name) => write!(f, "Agent [{name}]"),
+            Actor::ToolResult(tool) => write!(f, "Tool Result [{tool}]"),
+            Actor::System => f.write_str("System"),
+            Actor::SystemCompact => f.write_str("System [Compact]"),
+            Actor::SystemMetadata => f.write_str("System [Metadata]"),
+            Actor::SystemError => f.write_str("System [Error]"),
+            Actor::Unknown(kind) => write!(f, "Unknown [{kind}]"),
+        }
+    }
+}
