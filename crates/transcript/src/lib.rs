@@ -2,6 +2,7 @@
 //!
 //! - [`roots`] finds the files; [`reader`] reads them line by line, and every line is accounted for.
 //! - [`session`] has a session as a tree: branches, sub-agents, compactions, who speaks, which result belongs to which call.
+//! - [`redact`] takes secrets out of text and JSON.
 //!
 //! Nothing here prints, reads the environment or looks at a clock: places, times and ids are handed in.
 
@@ -10,6 +11,7 @@ mod error;
 mod finding;
 pub mod limits;
 pub mod reader;
+pub mod redact;
 pub mod roots;
 pub mod session;
 

@@ -1,0 +1,149 @@
+//! Tells a secret from a word that stands where secrets stand.
+
+/// Anything goes: the pattern alone is proof enough.
+pub(super) fn any(_: &str) -> bool {
+    true
+}
+
+/// A random-looking key: it has digits, and letters of both cases or many different characters.
+///
+/// `sk-learn-contrib-extras` begins like a key and is none.
+pub(super) fn key(text: &str) -> bool {
+    let has = |class: fn(&u8) -> bool| text.bytes().any(|byte| class(&byte));
+    has(u8::is_ascii_digit)
+        && has(u8::is_ascii_alphabetic)
+        && (has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) || entropy(text) > 3.0)
+        && !placeholder(text)
+}
+
+/// A value without quotes after a name such as `token`: code has many of those, so it must look random.
+pub(super) fn bare_value(text: &str) -> bool {
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
+    letters > 0 && digits > 0 && entropy(text) >= 2.8 && !placeholder(text) && !path_or_code(text)
+}
+
+/// A value in quotes after such a name, or one of an environment file.
+pub(super) fn quoted_value(text: &str) -> bool {
+    !placeholder(text)
+        && !path_or_code(text)
+        && !text.bytes().all(|byte| byte.is_ascii_digit())
+        && distinct(text) >= 4
+}
+
+/// A password that stands where only a password can stand.
+pub(super) fn password(text: &str) -> bool {
+    !placeholder(text)
+}
+
+/// What people write where a secret would go.
+fn placeholder(text: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "example",
+        "changeme",
+        "change_me",
+        "change-me",
+        "placeholder",
+        "your-",
+        "your_",
+        "yourpassword",
+        "yourtoken",
+        "password",
+        "passwd",
+        "redacted",
+        "xxxx",
+        "dummy",
+        "insert",
+        "replace",
+        "undefined",
+        "<",
+        "${",
+        "{{",
+        "%(",
+        "$(",
+        "process.env",
+        "os.environ",
+        "env.",
+        "getenv",
+        "...",
+        "***",
+        "•••",
+        "…",
+    ];
+    let lower = text.to_ascii_lowercase();
+    matches!(
+        lower.as_str(),
+        "secret"
+            | "token"
+            | "pass"
+            | "user"
+            | "username"
+            | "string"
+            | "none"
+            | "null"
+            | "true"
+            | "false"
+            | "pw"
+            | "pwd"
+    ) || text.starts_with('$')
+        || (text.starts_with('%') && text.ends_with('%'))
+        || WORDS.iter().any(|word| lower.contains(word))
+        || distinct(text) <= 2
+}
+
+/// A path, an address, a call or a field of something: code that speaks of a secret, not a secret.
+fn path_or_code(text: &str) -> bool {
+    text.starts_with(['/', '.', '~', '@', '#', '&', '*', '(', '[', '{'])
+        || text.contains("://")
+        || text.contains("::")
+        || text.contains('(')
+        || text.contains("->")
+        || dotted_names(text)
+        || iso_time(text)
+}
+
+/// `config.auth.token`: names with dots between them, each one a word.
+fn dotted_names(text: &str) -> bool {
+    text.contains('.')
+        && text.split('.').all(|name| {
+            !name.is_empty()
+                && !name.starts_with(|first: char| first.is_ascii_digit())
+                && name.bytes().filter(u8::is_ascii_digit).count() <= 2
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        })
+}
+
+/// `2026-11-14T…`: when a token expires is no secret.
+fn iso_time(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.len() >= 10
+        && bytes[..10].iter().enumerate().all(|(at, byte)| match at {
+            4 | 7 => *byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+}
+
+fn distinct(text: &str) -> usize {
+    let mut seen = [false; 256];
+    for byte in text.bytes() {
+        seen[usize::from(byte)] = true;
+    }
+    seen.iter().filter(|seen| **seen).count()
+}
+
+/// Bits of surprise per byte.
+fn entropy(text: &str) -> f64 {
+    let mut counts = [0_u32; 256];
+    // A secret is short; of anything longer the beginning tells as much.
+    let bytes = &text.as_bytes()[..text.len().min(1024)];
+    for byte in bytes {
+        counts[usize::from(*byte)] += 1;
+    }
+    let total = f64::from(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+    counts
+        .iter()
+        .filter(|count| **count > 0)
+        .map(|count| f64::from(*count) / total)
+        .map(|part| -part * part.log2())
+        .sum()
+}
