@@ -4,6 +4,7 @@ mod commands;
 mod error;
 mod input;
 mod output;
+mod signals;
 
 use std::process::ExitCode;
 

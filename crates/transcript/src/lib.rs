@@ -3,12 +3,14 @@
 //! - [`roots`] finds the files; [`reader`] reads them line by line, and every line is accounted for.
 //! - [`session`] has a session as a tree: branches, sub-agents, compactions, who speaks, which result belongs to which call.
 //! - [`redact`] takes secrets out of text and JSON.
+//! - [`follow`] reads them while they are being written.
 //!
 //! Nothing here prints, reads the environment or looks at a clock: places, times and ids are handed in.
 
 pub mod blocks;
 mod error;
 mod finding;
+pub mod follow;
 pub mod limits;
 pub mod reader;
 pub mod redact;

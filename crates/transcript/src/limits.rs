@@ -12,3 +12,13 @@ pub const OVERSIZED_HEAD_BYTES: usize = 4096;
 
 /// How many times over the bytes of a damaged line may be looked at to find whole records in it.
 pub const SALVAGE_PASSES_MAX: usize = 16;
+
+/// How much of a followed file is compared to notice that it was replaced. A line names itself and its time within
+/// far less.
+pub const FOLLOW_WINDOW_BYTES: usize = 4 << 10;
+
+/// How often one look at a followed file begins anew because somebody rewrites it at the same time.
+pub const FOLLOW_PASSES_MAX: usize = 4;
+
+/// How many deleted files a follower remembers, in case they come back.
+pub const FOLLOW_GONE_MAX: usize = 1024;

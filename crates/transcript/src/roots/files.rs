@@ -106,13 +106,13 @@ impl FileInfo {
 
 impl FileId {
     #[cfg(unix)]
-    fn of(metadata: &std::fs::Metadata) -> Self {
+    pub(crate) fn of(metadata: &std::fs::Metadata) -> Self {
         use std::os::unix::fs::MetadataExt as _;
         FileId { device: metadata.dev(), inode: metadata.ino() }
     }
 
     #[cfg(not(unix))]
-    fn of(_: &std::fs::Metadata) -> Self {
+    pub(crate) fn of(_: &std::fs::Metadata) -> Self {
         FileId::default()
     }
 }

@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 
 use crate::error::{CannotRun, Exit};
 use crate::output::{Output, printable};
+use crate::signals::signals;
 
 /// Arguments of `tidings rehearse api`.
 #[derive(Debug, Args)]
@@ -127,25 +128,6 @@ fn ended(args: &Api) -> io::Result<impl Future<Output = ()> + use<>> {
             () = signalled => {}
         }
     })
-}
-
-/// Catches signals from now on, and ends at the first.
-#[cfg(unix)]
-fn signals() -> io::Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    })
-}
-
-#[cfg(not(unix))]
-fn signals() -> io::Result<impl Future<Output = ()>> {
-    Ok(async { drop(tokio::signal::ctrl_c().await) })
 }
 
 /// Reads stdin to its end on a thread of its own: the read cannot be called off, and the process ends regardless.

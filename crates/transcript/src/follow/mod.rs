@@ -1,0 +1,277 @@
+//! Sessions while they are being written.
+//!
+//! [`Tail`] reads one file and [`Follow`] a session or all of them. Neither waits: whoever owns the clock calls
+//! [`Follow::look`] once a second, or sooner when [`Wake`] (feature `follow`) says that a file changed. Files on
+//! network drives change without a word, so the clock is needed even then.
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use tidings_transcript::blocks::Buffer;
+//! use tidings_transcript::follow::{Change, Tail};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("s.jsonl");
+//! std::fs::write(&path, "{\"type\":\"user\",\"message\":\"Hi\"}\n{\"type\":\"assi")?;
+//! let mut tail = Tail::from_start(&path);
+//! let mut texts = Vec::new();
+//! tail.poll(&mut Buffer::default(), &mut |change| {
+//!     if let Change::Line(line) = change {
+//!         texts.push(String::from_utf8_lossy(line.bytes).into_owned());
+//!     }
+//!     ControlFlow::Continue(())
+//! })?;
+//! // The second line is still being written.
+//! assert_eq!(texts, ["{\"type\":\"user\",\"message\":\"Hi\"}"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod mark;
+mod tail;
+#[cfg(feature = "follow")]
+mod wake;
+
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsStr;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+pub use tail::{Change, Tail};
+#[cfg(feature = "follow")]
+pub use wake::{Wake, Woken};
+
+use crate::blocks::Buffer;
+use crate::limits::FOLLOW_GONE_MAX;
+use crate::reader::Line;
+use crate::roots::{FileInfo, Roots, SessionFiles};
+use crate::{Error, ErrorKind};
+
+/// A session, or all sessions of some roots, as they grow.
+#[derive(Debug)]
+pub struct Follow {
+    what: What,
+    files: BTreeMap<PathBuf, Followed>,
+    unreadable: Vec<Error>,
+    buffer: Buffer,
+}
+
+#[derive(Debug)]
+enum What {
+    Session { main: PathBuf },
+    All(Roots),
+}
+
+/// Something new in one of the files.
+#[derive(Debug)]
+pub struct News<'a> {
+    /// The session.
+    pub session: &'a str,
+    /// The sub-agent whose file it is.
+    pub agent: Option<&'a str>,
+    /// The file.
+    pub path: &'a Path,
+    /// What changed.
+    pub change: Change<'a>,
+}
+
+#[derive(Debug)]
+struct Followed {
+    session: String,
+    agent: Option<String>,
+    tail: Tail,
+    /// How the file looked when it was last listed.
+    info: Option<FileInfo>,
+    /// Two listings in a row found the same. One is not enough: times of files are coarse, and a second change may
+    /// carry the time of the first.
+    calm: bool,
+    /// That it cannot be read was told already.
+    unreadable: bool,
+}
+
+/// One file of a listing.
+struct Listed {
+    session: String,
+    agent: Option<String>,
+    info: FileInfo,
+}
+
+impl Follow {
+    /// Follows one session, sub-agents that start later included. First come the last entries of the main file: as
+    /// many that `counts` says yes to as `count` says.
+    pub fn session(
+        session: &SessionFiles,
+        count: usize,
+        counts: impl FnMut(&Line<'_>) -> bool,
+    ) -> Result<Self, Error> {
+        let main = match &session.main {
+            Some(file) => file.path.clone(),
+            None => session.folder.join(format!("{}.jsonl", session.id)),
+        };
+        let mut follow = Self::new(What::Session { main: main.clone() });
+        let tail = Tail::from_last(&main, count, &mut follow.buffer, counts)?;
+        follow.files.insert(main, Followed::new(&session.id, None, tail));
+        follow.begin_at_end(listed(session));
+        Ok(follow)
+    }
+
+    /// Follows every session, those that begin later included; what is there already is left out.
+    pub fn all(roots: Roots) -> Result<Self, Error> {
+        let found = roots.scan()?;
+        let mut follow = Self::new(What::All(roots));
+        follow.unreadable = found.unreadable;
+        follow.begin_at_end(found.sessions.iter().flat_map(listed));
+        Ok(follow)
+    }
+
+    /// Files and folders that could not be looked at in the beginning.
+    pub fn unreadable(&self) -> &[Error] {
+        &self.unreadable
+    }
+
+    /// The folders below which something may happen. A folder that is new since then may have to be added.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        match &self.what {
+            What::All(roots) => roots.projects_folders(),
+            What::Session { main } => main.parent().map(Path::to_owned).into_iter().collect(),
+        }
+    }
+
+    /// Looks at every file that may have changed, and for new ones. For a clock to call.
+    pub fn look(
+        &mut self,
+        each: &mut dyn FnMut(News<'_>) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Error> {
+        let mut there = HashSet::new();
+        let mut stirred = Vec::new();
+        for Listed { session, agent, info } in self.list()? {
+            let path = info.path.clone();
+            let file = self.files.entry(path.clone()).or_insert_with(|| {
+                let tail = Tail::from_start(&path);
+                Followed::new(&session, agent, tail)
+            });
+            if file.stirs(info) {
+                stirred.push(path.clone());
+            }
+            there.insert(path);
+        }
+        let missing = |(path, file): &(&PathBuf, &Followed)| !file.tail.is_gone() && !there.contains(*path);
+        stirred.extend(self.files.iter().filter(missing).map(|(path, _)| path.clone()));
+        // Changes of several files have no order of their own; names give the same one every time.
+        stirred.sort_unstable();
+        for path in stirred {
+            if self.poll(&path, each).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        self.forget_gone();
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Looks at these files, because something says that they changed.
+    pub fn look_at(
+        &mut self,
+        paths: &[PathBuf],
+        each: &mut dyn FnMut(News<'_>) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Error> {
+        if paths.iter().any(|path| !self.files.contains_key(path) && self.may_matter(path)) {
+            // A listing tells whose file it is. It may hold those that are known for unchanged, so they come too.
+            let looked = self.look(each)?;
+            if looked.is_break() {
+                return Ok(looked);
+            }
+        }
+        for path in paths {
+            if self.poll(path, each).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn new(what: What) -> Self {
+        Follow { what, files: BTreeMap::new(), unreadable: Vec::new(), buffer: Buffer::default() }
+    }
+
+    fn begin_at_end(&mut self, listed: impl IntoIterator<Item = Listed>) {
+        for Listed { session, agent, info } in listed {
+            if self.files.contains_key(&info.path) {
+                continue;
+            }
+            match Tail::from_end(&info.path) {
+                Ok(tail) => {
+                    self.files.insert(info.path, Followed::new(&session, agent, tail));
+                }
+                Err(error) => self.unreadable.push(error),
+            }
+        }
+    }
+
+    fn list(&self) -> Result<Vec<Listed>, Error> {
+        match &self.what {
+            What::All(roots) => Ok(roots.scan()?.sessions.iter().flat_map(listed).collect()),
+            What::Session { main } => match SessionFiles::of_file(main) {
+                Ok(session) => Ok(listed(&session).collect()),
+                // Those that are known tell that they are gone.
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+                Err(error) => Err(error),
+            },
+        }
+    }
+
+    /// Whether an unknown path may be a file to follow or a folder with some.
+    fn may_matter(&self, path: &Path) -> bool {
+        let ours = match &self.what {
+            What::All(_) => true,
+            What::Session { main } => path.starts_with(main.with_extension("")),
+        };
+        ours && path.extension().is_none_or(|extension| extension == OsStr::new("jsonl"))
+    }
+
+    fn poll(&mut self, path: &Path, each: &mut dyn FnMut(News<'_>) -> ControlFlow<()>) -> ControlFlow<()> {
+        let Some(file) = self.files.get_mut(path) else { return ControlFlow::Continue(()) };
+        let Followed { session, agent, tail, unreadable, .. } = file;
+        let mut tell = |change: Change<'_>| each(News { session, agent: agent.as_deref(), path, change });
+        match tail.poll(&mut self.buffer, &mut tell) {
+            Ok(flow) => {
+                *unreadable = false;
+                flow
+            }
+            Err(_) if *unreadable => ControlFlow::Continue(()),
+            Err(error) => {
+                *unreadable = true;
+                tell(Change::Unreadable(&error))
+            }
+        }
+    }
+
+    fn forget_gone(&mut self) {
+        let gone = self.files.values().filter(|file| file.tail.is_gone()).count();
+        if gone > FOLLOW_GONE_MAX {
+            self.files.retain(|_, file| !file.tail.is_gone());
+        }
+    }
+}
+
+impl Followed {
+    fn new(session: &str, agent: Option<String>, tail: Tail) -> Self {
+        Followed { session: session.to_owned(), agent, tail, info: None, calm: false, unreadable: false }
+    }
+
+    /// Whether the file may have changed since it was last listed.
+    fn stirs(&mut self, info: FileInfo) -> bool {
+        let same = self.info.as_ref() == Some(&info);
+        let stirs = !(same && self.calm);
+        self.calm = same;
+        self.info = Some(info);
+        stirs
+    }
+}
+
+fn listed(session: &SessionFiles) -> impl Iterator<Item = Listed> + use<'_> {
+    let of = |agent: Option<&str>, info: &FileInfo| Listed {
+        session: session.id.clone(),
+        agent: agent.map(str::to_owned),
+        info: info.clone(),
+    };
+    let main = session.main.iter().map(move |info| of(None, info));
+    main.chain(session.agents.iter().map(move |agent| of(Some(&agent.agent_id), &agent.file)))
+}
