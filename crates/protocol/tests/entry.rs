@@ -383,3 +383,21 @@ fn serde_goes_through_the_same_text() {
         assert!(same_json(Raw::parse(line).unwrap(), Raw::parse(&written).unwrap()));
     }
 }
+
+/// Readers of whole folders take the parts of a message from where the check saw them; a key that stands twice must
+/// not mix two messages.
+#[test]
+fn of_two_messages_in_one_entry_only_the_last_is_said() {
+    let line = concat!(
+        r#"{"type":"assistant","message":{"id":"first","model":"m","usage":{"input_tokens":1},"content":"a"},"#,
+        r#""message":{"content":"b","id":"sec\u006fnd"}}"#,
+    );
+    let entry = EntryRef::decode(line.as_bytes()).unwrap();
+    assert_eq!(entry.message_id().as_deref(), Some("second"));
+    assert_eq!((entry.model(), entry.usage()), (None, None));
+    assert_eq!(entry.text(), "b");
+
+    let line = r#"{"type":"assistant","message":{"id":"first","usage":{"input_tokens":1}},"message":7}"#;
+    let entry = EntryRef::decode(line.as_bytes()).unwrap();
+    assert_eq!((entry.message_id(), entry.usage()), (None, None));
+}

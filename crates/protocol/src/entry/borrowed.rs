@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use super::head::{Head, Noting};
 use super::{Dialect, Entry, EntryBody, EntryKind, TypedEntry};
 use crate::error::{DecodeError, DecodeErrorKind};
-use crate::frame::{scan, scan_text};
+use crate::frame::{SaidSpans, scan, scan_text};
 use crate::json::{Raw, Reading, Text};
 
 /// An entry that borrows its line. [`Entry`] is the same with the line its own.
@@ -167,6 +167,11 @@ impl<'a> EntryRef<'a> {
     /// The `message` of an entry that says something; no other kind's key of that name counts.
     pub(super) fn message(&self) -> Option<Raw<'a>> {
         if self.kind().has_message() { self.head.message.raw(self.text) } else { None }
+    }
+
+    /// Where the parts of the message stand, and in which text; they mean nothing where it is no object.
+    pub(super) fn said_spans(&self) -> (&SaidSpans, &'a str) {
+        (&self.head.said, self.text)
     }
 
     /// Whether the time is a number.

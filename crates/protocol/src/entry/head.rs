@@ -1,5 +1,5 @@
 use super::{EntryKind, EntryRef};
-use crate::frame::{Notes, Span};
+use crate::frame::{Notes, SaidSpans, Span};
 
 /// Where the keys stand that a reader of whole folders asks for. Kept small: there is one per line.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +18,8 @@ pub(super) struct Head {
     pub(super) agent_id: Span,
     pub(super) request_id: Span,
     pub(super) message: Span,
+    /// What stands inside `message`, so that nobody walks through its content a second time.
+    pub(super) said: SaidSpans,
     pub(super) cwd: Span,
     pub(super) leaf_uuid: Span,
 }
@@ -32,8 +34,21 @@ pub(super) struct Noting {
 
 impl Notes for Noting {
     #[inline]
-    fn note(&mut self, _: u8, key: &[u8], _: usize, span: Span) {
+    fn enters(&mut self, level: u8, key: &[u8]) -> bool {
+        let message = level == 0 && key == b"message";
+        if message {
+            // Of duplicate keys the last counts.
+            self.head.said = SaidSpans::default();
+        }
+        message
+    }
+
+    #[inline]
+    fn note(&mut self, level: u8, key: &[u8], _: usize, span: Span) {
         let head = &mut self.head;
+        if level > 0 {
+            return head.said.note(key, span);
+        }
         match key {
             b"type" => head.type_name = span,
             b"uuid" => head.uuid = span,
@@ -87,6 +102,7 @@ impl Default for Head {
             agent_id: none,
             request_id: none,
             message: none,
+            said: SaidSpans::default(),
             cwd: none,
             leaf_uuid: none,
         }

@@ -26,17 +26,14 @@ impl<'a> EntryRef<'a> {
         let mut said = Said { content: None, message_id: None, model: None, usage: None };
         match self.message() {
             Some(text) if text.text().is_some() => said.content = Some(text),
-            Some(message) => {
-                for (key, value) in message.members() {
-                    match &*key.get() {
-                        "content" => said.content = Some(value),
-                        "id" => said.message_id = value.text(),
-                        "model" => said.model = value.text(),
-                        "usage" => said.usage = Some(value),
-                        _ => {}
-                    }
-                }
+            Some(message) if message.is_object() => {
+                let (spans, text) = self.said_spans();
+                said.content = spans.content.raw(text);
+                said.message_id = spans.id.text(text);
+                said.model = spans.model.text(text);
+                said.usage = spans.usage.raw(text);
             }
+            Some(_) => {}
             None if self.kind() == EntryKind::System => said.content = self.get("content"),
             None => {}
         }

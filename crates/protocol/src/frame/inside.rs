@@ -87,7 +87,7 @@ impl EventSpans {
 
 impl SaidSpans {
     #[inline]
-    pub(super) fn note(&mut self, key: &[u8], value: Span) {
+    pub(crate) fn note(&mut self, key: &[u8], value: Span) {
         match key {
             b"content" => self.content = value,
             b"id" => self.id = value,
