@@ -4,10 +4,12 @@
 //! - [`session`] has a session as a tree: branches, sub-agents, compactions, who speaks, which result belongs to which call.
 //! - [`redact`] takes secrets out of text and JSON.
 //! - [`follow`] reads them while they are being written.
+//! - [`cache`] keeps facts about files from run to run.
 //!
 //! Nothing here prints, reads the environment or looks at a clock: places, times and ids are handed in.
 
 pub mod blocks;
+pub mod cache;
 mod error;
 mod finding;
 pub mod follow;

@@ -22,3 +22,5 @@ pub const FOLLOW_PASSES_MAX: usize = 4;
 
 /// How many deleted files a follower remembers, in case they come back.
 pub const FOLLOW_GONE_MAX: usize = 1024;
+/// The largest cache that is read. One takes about 40 bytes per response, so that only damage makes it this large.
+pub const CACHE_BYTES_MAX: u64 = 512 << 20;

@@ -33,9 +33,8 @@ impl<'a> EntryRef<'a> {
                 said.model = spans.model.text(text);
                 said.usage = spans.usage.raw(text);
             }
-            Some(_) => {}
             None if self.kind() == EntryKind::System => said.content = self.get("content"),
-            None => {}
+            Some(_) | None => {}
         }
         said
     }

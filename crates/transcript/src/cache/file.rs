@@ -1,0 +1,209 @@
+//! How the cache lies on disk: a head, a checksum, and the records in order of their keys.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::ops::Range;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use super::{Fields, Key, Mark};
+use crate::Error;
+use crate::error::At as _;
+use crate::limits::CACHE_BYTES_MAX;
+use crate::roots::{FileId, FileInfo};
+
+/// Begins the file; another layout gets another number.
+const MAGIC: &[u8; 16] = b"tidings cache 1\n";
+
+/// The file that facts were read from, as it stood then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stamp {
+    pub(super) version: u32,
+    pub(super) mark: Mark,
+    id: FileId,
+    bytes: u64,
+    /// Nanoseconds since 1970.
+    modified: u64,
+}
+
+impl Stamp {
+    pub(super) fn of(file: &FileInfo, version: u32, mark: Mark) -> Self {
+        Stamp { version, mark, id: file.id, bytes: file.bytes, modified: nanos(file) }
+    }
+
+    /// Whether nothing happened to the file since.
+    pub(super) fn is_of(&self, file: &FileInfo) -> bool {
+        self.bytes == file.bytes && self.modified == nanos(file) && self.id == file.id
+    }
+
+    /// Whether the file may have been appended to, and nothing else. One that changed at the same size was rewritten.
+    pub(super) fn may_be_beginning_of(&self, file: &FileInfo) -> bool {
+        self.id == file.id && self.bytes < file.bytes && self.mark.offset <= file.bytes
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        let Stamp { version, mark, id, bytes, modified } = self;
+        let Mark { offset, len, hash } = mark;
+        for number in [u64::from(*version), id.device, id.inode, *bytes, *offset, *len] {
+            Fields::write_number(out, number);
+        }
+        out.extend_from_slice(&modified.to_le_bytes());
+        out.extend_from_slice(&hash.to_le_bytes());
+    }
+
+    fn read(fields: &mut Fields<'_>) -> Option<Self> {
+        let version = u32::try_from(fields.number()?).ok()?;
+        let id = FileId { device: fields.number()?, inode: fields.number()? };
+        let (bytes, offset, len) = (fields.number()?, fields.number()?, fields.number()?);
+        let modified = u64::from_le_bytes(*fields.array()?);
+        let mark = Mark { offset, len, hash: u64::from_le_bytes(*fields.array()?) };
+        Some(Stamp { version, mark, id, bytes, modified })
+    }
+}
+
+fn nanos(file: &FileInfo) -> u64 {
+    let since = file.modified.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Facts that are not on disk yet.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub(super) stamp: Stamp,
+    pub(super) facts: Vec<u8>,
+}
+
+/// What is on disk, or will be.
+#[derive(Debug, Default)]
+pub(super) struct Loaded {
+    /// The whole file; the rest points into it.
+    file: Vec<u8>,
+    /// In order of their keys.
+    records: Vec<Place>,
+}
+
+#[derive(Debug)]
+struct Place {
+    key: Range<usize>,
+    stamp: Stamp,
+    facts: Range<usize>,
+}
+
+impl Loaded {
+    /// The cache at `path`, or an empty one.
+    pub(super) fn read(path: &Path) -> Self {
+        let small = std::fs::metadata(path).is_ok_and(|file| file.len() <= CACHE_BYTES_MAX);
+        let bytes = if small { std::fs::read(path).ok() } else { None };
+        bytes.and_then(Self::parse).unwrap_or_default()
+    }
+
+    fn parse(file: Vec<u8>) -> Option<Self> {
+        let mut head = Fields::new(&file);
+        if head.array()? != MAGIC {
+            return None;
+        }
+        let sum = u64::from_le_bytes(*head.array()?);
+        if sum != hash(head.rest()) {
+            return None;
+        }
+        let mut fields = head;
+        let mut records: Vec<Place> = Vec::new();
+        while !fields.is_empty() {
+            let key = place(&file, fields.bytes()?);
+            let stamp = Stamp::read(&mut fields)?;
+            let facts = place(&file, fields.bytes()?);
+            if records.last().is_some_and(|last| file[last.key.clone()] >= file[key.clone()]) {
+                return None;
+            }
+            records.push(Place { key, stamp, facts });
+        }
+        Some(Loaded { file, records })
+    }
+
+    pub(super) fn find(&self, key: &Key) -> Option<(&Stamp, &[u8])> {
+        let at = self.records.binary_search_by(|record| self.file[record.key.clone()].cmp(&key.0)).ok()?;
+        let record = &self.records[at];
+        Some((&record.stamp, &self.file[record.facts.clone()]))
+    }
+
+    pub(super) fn keys(&self) -> impl Iterator<Item = Key> {
+        self.records.iter().map(|record| Key(self.file[record.key.clone()].into()))
+    }
+
+    /// The same with changes; `None` takes a record out.
+    pub(super) fn with(&self, changed: &BTreeMap<Key, Option<Record>>) -> Self {
+        let mut records: BTreeMap<&[u8], (&Stamp, &[u8])> = BTreeMap::new();
+        for record in &self.records {
+            records.insert(&self.file[record.key.clone()], (&record.stamp, &self.file[record.facts.clone()]));
+        }
+        for (key, change) in changed {
+            match change {
+                Some(record) => drop(records.insert(&key.0, (&record.stamp, &record.facts))),
+                None => drop(records.remove(&*key.0)),
+            }
+        }
+        let mut file = Vec::with_capacity(self.file.len() + 4096);
+        file.extend_from_slice(MAGIC);
+        file.extend_from_slice(&[0; 8]);
+        for (key, (stamp, facts)) in records {
+            Fields::write_bytes(&mut file, key);
+            stamp.write(&mut file);
+            Fields::write_bytes(&mut file, facts);
+        }
+        let body = MAGIC.len() + 8;
+        let sum = hash(&file[body..]);
+        file[MAGIC.len()..body].copy_from_slice(&sum.to_le_bytes());
+        Self::parse(file).unwrap_or_default()
+    }
+
+    /// Replaces the file at `path` as a whole: a reader sees the old one or the new one.
+    pub(super) fn write(&self, path: &Path) -> Result<(), Error> {
+        let doing = "store the cache at";
+        if let Some(folder) = path.parent() {
+            private_folder(folder).at(doing, path)?;
+        }
+        // Every process has its own, so that two at once do not write into one.
+        let new = path.with_extension(format!("{}.new", std::process::id()));
+        let stored = private_file(&new)
+            .and_then(|mut file| file.write_all(&self.file))
+            .and_then(|()| std::fs::rename(&new, path));
+        if stored.is_err() {
+            // Nobody needs half a cache; that it could not be stored is what gets reported.
+            drop(std::fs::remove_file(&new));
+        }
+        stored.at(doing, path)
+    }
+}
+
+fn place(file: &[u8], part: &[u8]) -> Range<usize> {
+    let start = part.as_ptr() as usize - file.as_ptr() as usize;
+    start..start + part.len()
+}
+
+/// Paths of projects are nobody else's business.
+fn private_folder(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+fn private_file(path: &Path) -> std::io::Result<std::fs::File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Tells damaged bytes from whole ones, eight at a time. No protection against somebody who wants to deceive.
+pub(super) fn hash(bytes: &[u8]) -> u64 {
+    const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(PRIME).rotate_left(29);
+    let (words, rest) = bytes.as_chunks::<8>();
+    let hash = words.iter().fold(bytes.len() as u64, |hash, word| mix(hash, u64::from_le_bytes(*word)));
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    mix(mix(hash, u64::from_le_bytes(last)), PRIME)
+}
