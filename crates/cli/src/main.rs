@@ -5,6 +5,7 @@ mod error;
 mod input;
 mod output;
 mod signals;
+mod progress;
 
 use std::process::ExitCode;
 

@@ -5,11 +5,13 @@
 //! - [`redact`] takes secrets out of text and JSON.
 //! - [`follow`] reads them while they are being written.
 //! - [`cache`] keeps facts about files from run to run.
+//! - [`check`] says which rules a file does not keep.
 //!
 //! Nothing here prints, reads the environment or looks at a clock: places, times and ids are handed in.
 
 pub mod blocks;
 pub mod cache;
+pub mod check;
 mod error;
 mod finding;
 pub mod follow;

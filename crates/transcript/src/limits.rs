@@ -24,3 +24,11 @@ pub const FOLLOW_PASSES_MAX: usize = 4;
 pub const FOLLOW_GONE_MAX: usize = 1024;
 /// The largest cache that is read. One takes about 40 bytes per response, so that only damage makes it this large.
 pub const CACHE_BYTES_MAX: u64 = 512 << 20;
+/// How many findings about one file are put in order before they are handed out.
+pub const FINDINGS_HELD_MAX: usize = 4096;
+
+/// How far clocks of neighbours may be apart. The CLI stamps lines up to a second before the line they follow.
+pub const CLOCK_SLACK_MILLIS: i64 = 1000;
+
+/// The largest sidecar of a sub-agent that is read; real ones have some hundred bytes.
+pub const SIDECAR_BYTES_MAX: u64 = 1 << 20;

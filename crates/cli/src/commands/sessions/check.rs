@@ -1,13 +1,203 @@
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use serde::Serialize;
+use tidings_transcript::check::{self, Event, Profile, Report};
+use tidings_transcript::roots::SessionFiles;
+use tidings_transcript::{Finding, Severity};
+
 use super::Place;
 use crate::error::Exit;
-use crate::output::Output;
+use crate::output::{BOLD, DIM, Output, PLAIN, RED, YELLOW, printable};
+use crate::progress::Progress;
 
 /// Check session files: every line, every link
 #[derive(Debug, clap::Args)]
-pub(crate) struct Check {}
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Check {
+    /// Session files, ids or beginnings of ids; all sessions if none is given
+    #[arg(value_name = "ID|FILE")]
+    sessions: Vec<String>,
+
+    /// Hold every file to the letter of seed 001, also those of the CLI
+    #[arg(long, conflicts_with = "lenient")]
+    strict: bool,
+
+    /// Ask of every file only what files of the CLI keep
+    #[arg(long)]
+    lenient: bool,
+}
+
+const EXAMPLES: &str = "\
+Files of the CLI are checked leniently and files in the form of seed 001 strictly, unless told otherwise.
+A session is its main file and the files of its sub-agents. Errors are what is lost or does not hold,
+warnings are odd, notes are worth knowing.
+
+Examples:
+  tidings sessions check                        all sessions
+  tidings sessions check 5a15c0fc               one session, by the beginning of its id
+  tidings sessions check --strict talk.jsonl
+  tidings sessions check --json | jq -r 'select(.severity == \"error\") | .file' | sort -u
+
+Exit codes: 0 no errors, 1 errors, 2 wrong usage, 3 cannot run";
 
 impl Check {
-    pub(crate) fn run(&self, _place: &Place, _out: &mut Output) -> anyhow::Result<Exit> {
-        anyhow::bail!("not built yet")
+    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
+        let sessions = self.sessions(place, out)?;
+        let progress = Progress::bytes("checking", sessions.iter().map(SessionFiles::bytes).sum());
+        let mut total = Report::default();
+        for session in &sessions {
+            let mut written: anyhow::Result<()> = Ok(());
+            let report = check::session(session, self.profile(), |event| {
+                match event {
+                    Event::Read(bytes) => progress.done(bytes),
+                    Event::Finding { file, finding } => {
+                        let line = if place.json { json(file, finding) } else { Ok(text(file, finding)) };
+                        written = line.and_then(|line| Ok(progress.suspend(|| out.text(&line))?));
+                    }
+                }
+                if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            });
+            written?;
+            total.add(&report?);
+        }
+        drop(progress);
+        out.text(&if place.json { json_summary(&total)? } else { summary(&total) })?;
+        Ok(if total.errors == 0 { Exit::Fine } else { Exit::NotFine })
     }
+
+    fn profile(&self) -> Option<Profile> {
+        match (self.strict, self.lenient) {
+            (true, _) => Some(Profile::Strict),
+            (_, true) => Some(Profile::Lenient),
+            _ => None,
+        }
+    }
+
+    /// Those that were asked for, or all.
+    fn sessions(&self, place: &Place, out: &Output) -> anyhow::Result<Vec<SessionFiles>> {
+        if self.sessions.is_empty() {
+            let found = place.roots()?.scan()?;
+            for error in &found.unreadable {
+                out.note(&format!("{YELLOW}warning{PLAIN}: {}", printable(&error.to_string())))?;
+            }
+            return Ok(found.sessions);
+        }
+        let mut sessions = Vec::new();
+        for name in &self.sessions {
+            let path = Path::new(name);
+            // A file needs no root.
+            sessions.push(if path.is_file() {
+                SessionFiles::of_file(path)?
+            } else {
+                place.roots()?.find(name)?
+            });
+        }
+        Ok(sessions)
+    }
+}
+
+/// `file:line: severity[rule] sentence`, as compilers have it, so that editors can jump there.
+fn text(file: &Path, finding: &Finding) -> String {
+    let color = match finding.severity {
+        Severity::Error => RED,
+        Severity::Warning => YELLOW,
+        Severity::Note => DIM,
+    };
+    let (severity, rule) = (finding.severity.as_str(), finding.rule);
+    let file = printable(&file.display().to_string());
+    let message = printable(&finding.message);
+    format!("{BOLD}{file}:{}:{PLAIN} {color}{severity}{PLAIN}[{rule}] {message}\n", finding.place.line)
+}
+
+fn summary(report: &Report) -> String {
+    let saved = if report.salvaged == 0 {
+        String::new()
+    } else {
+        format!(" ({} saved)", count(report.salvaged, "entry"))
+    };
+    format!(
+        "{} in {}: {}, {} damaged{saved}, {} blank\n{}, {}, {}\n",
+        count(report.lines, "line"),
+        count(report.files, "file"),
+        count(report.entries, "entry"),
+        report.damaged,
+        report.blank,
+        count(report.errors, "error"),
+        count(report.warnings, "warning"),
+        count(report.notes, "note"),
+    )
+}
+
+fn count(number: u64, thing: &str) -> String {
+    match (number, thing.strip_suffix('y')) {
+        (1, _) => format!("1 {thing}"),
+        (_, Some(stem)) => format!("{number} {stem}ies"),
+        _ => format!("{number} {thing}s"),
+    }
+}
+
+/// A finding for scripts.
+#[derive(Serialize)]
+struct FindingLine<'a> {
+    file: String,
+    line: u64,
+    offset: u64,
+    rule: &'a str,
+    severity: &'a str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uuid: Option<&'a str>,
+}
+
+fn json(file: &Path, finding: &Finding) -> anyhow::Result<String> {
+    let line = FindingLine {
+        file: file.display().to_string(),
+        line: finding.place.line,
+        offset: finding.place.offset,
+        rule: finding.rule.as_str(),
+        severity: finding.severity.as_str(),
+        message: &finding.message,
+        uuid: finding.uuid.as_deref(),
+    };
+    Ok(serde_json::to_string(&line)? + "\n")
+}
+
+#[derive(Serialize)]
+struct SummaryLine<'a> {
+    summary: Summary<'a>,
+}
+
+/// The last line for scripts.
+#[derive(Serialize)]
+struct Summary<'a> {
+    files: u64,
+    lines: u64,
+    entries: u64,
+    damaged: u64,
+    blank: u64,
+    salvaged: u64,
+    errors: u64,
+    warnings: u64,
+    notes: u64,
+    dialect: &'a str,
+    rules: BTreeMap<&'a str, u64>,
+}
+
+fn json_summary(report: &Report) -> anyhow::Result<String> {
+    let summary = Summary {
+        files: report.files,
+        lines: report.lines,
+        entries: report.entries,
+        damaged: report.damaged,
+        blank: report.blank,
+        salvaged: report.salvaged,
+        errors: report.errors,
+        warnings: report.warnings,
+        notes: report.notes,
+        dialect: report.dialect(),
+        rules: report.rules.iter().map(|(rule, count)| (rule.as_str(), *count)).collect(),
+    };
+    Ok(serde_json::to_string(&SummaryLine { summary })? + "\n")
 }

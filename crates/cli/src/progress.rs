@@ -1,0 +1,53 @@
+//! How far a long run has come, for somebody who watches.
+
+use std::io::{self, IsTerminal as _};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// A bar on standard error: bytes done of bytes in all. Nothing is shown where standard error is no terminal, nor in
+/// the first second.
+#[derive(Debug)]
+pub(crate) struct Progress(ProgressBar);
+
+/// What ends sooner than this needs no bar.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+impl Progress {
+    /// A bar for `bytes_total`, with a word for what is being done: `checking`.
+    pub(crate) fn bytes(doing: &'static str, bytes_total: u64) -> Self {
+        if !io::stderr().is_terminal() {
+            return Progress(ProgressBar::hidden());
+        }
+        let bar = ProgressBar::with_draw_target(Some(bytes_total), ProgressDrawTarget::hidden());
+        let template = "{msg} {bar:30} {bytes} of {total_bytes}, {eta} left";
+        bar.set_style(
+            ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
+        );
+        bar.set_message(doing);
+        Progress(bar)
+    }
+
+    /// So many more bytes are done.
+    pub(crate) fn done(&self, bytes: u64) {
+        self.0.inc(bytes);
+        if self.0.is_hidden()
+            && self.0.length().is_some()
+            && self.0.elapsed() > PATIENCE
+            && io::stderr().is_terminal()
+        {
+            self.0.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    }
+
+    /// Writes something else while the bar steps aside.
+    pub(crate) fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.0.suspend(write)
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

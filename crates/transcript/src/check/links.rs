@@ -1,0 +1,138 @@
+//! What is kept of each entry that has a place in the tree: numbers, so that a long file fits.
+
+use std::hash::{DefaultHasher, Hasher as _};
+
+use tidings_protocol::entry::{EntryKind, EntryRef};
+use tidings_protocol::json::Text;
+
+use super::names::{Name, Names};
+use super::time;
+use crate::Place;
+
+/// An entry of the tree.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Link {
+    pub(crate) place: Place,
+    pub(crate) uuid: Name,
+    pub(crate) parent: Option<Name>,
+    pub(crate) kind: EntryKind,
+    pub(crate) lane: Lane,
+    /// The API response that the entry is a block of; none where no model was asked.
+    pub(crate) response: Option<Name>,
+    pub(crate) at_millis: Option<i64>,
+    /// Fingerprints of what the entry says, and of everything else on its line.
+    payload: u64,
+    around: u64,
+}
+
+/// Which conversation of a file an entry belongs to: the main one, or that of a sub-agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Lane {
+    Main,
+    /// A sub-agent; older files and seed 001 do not say which.
+    Side(Option<Name>),
+}
+
+/// How two entries with one uuid compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Likeness {
+    /// Byte for byte.
+    Same,
+    /// They say the same, and their metadata differ.
+    SaysTheSame,
+    Different,
+}
+
+/// The entries of one file that have a place in the tree, in the order of the file.
+#[derive(Debug, Default)]
+pub(crate) struct Links {
+    pub(crate) names: Names,
+    pub(crate) list: Vec<Link>,
+    /// By name: the first entry of that uuid, counted from 1.
+    first: Vec<u32>,
+}
+
+impl Links {
+    /// Takes an entry in, if it has a place in the tree, and gives its number.
+    pub(crate) fn add(&mut self, entry: &EntryRef<'_>, place: Place) -> Option<usize> {
+        let uuid = entry.uuid().filter(|_| entry.is_chained())?;
+        let said = entry.said();
+        let mut payload = DefaultHasher::new();
+        let mut around = DefaultHasher::new();
+        let raw = entry.raw();
+        match said.content.or_else(|| entry.get("attachment")) {
+            Some(content) => {
+                let text = content.as_str().as_bytes();
+                let start = text.as_ptr() as usize - raw.as_ptr() as usize;
+                payload.write(text);
+                around.write(&raw[..start]);
+                around.write(&raw[start + text.len()..]);
+            }
+            None => around.write(raw),
+        }
+        // Seed 001 has an entry for each call, and several calls make one answer.
+        let answered = entry.kind() == EntryKind::Assistant
+            && said.model.is_none_or(|model| model != "<synthetic>")
+            && entry.subtype().as_deref() != Some("tool_use");
+        let link = Link {
+            place,
+            uuid: self.names.of(&uuid),
+            parent: entry.parent_uuid().map(|parent| self.names.of(&parent)),
+            kind: entry.kind(),
+            lane: match (entry.is_sidechain(), entry.agent_id()) {
+                (false, _) => Lane::Main,
+                (true, agent) => Lane::Side(agent.map(|agent| self.names.of(&agent))),
+            },
+            // An answer without an id is one of its own.
+            response: answered.then(|| self.names.of(&said.message_id.map_or(uuid, Text::get))),
+            at_millis: entry.timestamp().and_then(|at| time::millis(&at)),
+            payload: payload.finish(),
+            around: around.finish(),
+        };
+        let number = self.list.len();
+        self.list.push(link);
+        let index = link.uuid.index();
+        if self.first.len() <= index {
+            self.first.resize(index + 1, 0);
+        }
+        if self.first[index] == 0 {
+            self.first[index] = u32::try_from(number + 1).unwrap_or(u32::MAX);
+        }
+        Some(number)
+    }
+
+    /// The number of the first entry with that uuid.
+    pub(crate) fn first(&self, uuid: Name) -> Option<usize> {
+        let found = *self.first.get(uuid.index())?;
+        (found > 0).then(|| found as usize - 1)
+    }
+
+    /// Whether some entry has that uuid.
+    pub(crate) fn has(&self, uuid: &str) -> bool {
+        self.names.find(uuid).is_some_and(|name| self.first(name).is_some())
+    }
+
+    /// For every entry the one that it follows: its parent, or, where no entry has that name, the one before it in
+    /// its lane. Of several entries with one uuid the first counts, so that only it has a parent.
+    pub(crate) fn followed(&self) -> Vec<Option<usize>> {
+        let mut last = std::collections::HashMap::new();
+        let followed = self.list.iter().enumerate().map(|(number, link)| {
+            let before = last.insert(link.lane, number);
+            let parent = link.parent?;
+            self.first(parent).or(before)
+        });
+        followed.collect()
+    }
+}
+
+impl Link {
+    pub(crate) fn likeness(&self, other: &Link) -> Likeness {
+        if self.payload != other.payload {
+            Likeness::Different
+        } else if self.around != other.around {
+            Likeness::SaysTheSame
+        } else {
+            Likeness::Same
+        }
+    }
+}

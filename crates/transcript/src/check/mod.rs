@@ -1,0 +1,321 @@
+//! Whether session files keep the rules: those of seed 001, and what happens to real files.
+//!
+//! ```
+//! use tidings_transcript::check::{self, Profile};
+//!
+//! let file = b"{\"type\":\"user\",\"uuid\":\"u-1\",\"timestamp\":\"soon\",\"sessionId\":\"s-1\",\"message\":\"Hi\"}\n";
+//! let mut rules = Vec::new();
+//! let report = check::source(&file[..], Some(Profile::Strict), |finding| rules.push(finding.rule.as_str()))?;
+//! assert_eq!((report.lines, report.errors), (1, 1));
+//! assert_eq!(rules, ["iso-timestamp"]);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! A file is read once, line by line. What grows with it is a few numbers per entry of the tree; findings are handed
+//! out as they come, so that a report on gigabytes need not be kept.
+
+mod context;
+pub(crate) mod links;
+pub(crate) mod names;
+pub(crate) mod pairing;
+mod profile;
+mod report;
+pub(crate) mod rules;
+mod session;
+pub(crate) mod time;
+
+use std::fs::File as Opened;
+use std::io::{self, Read, Seek as _};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use tidings_protocol::entry::{Dialect, EntryKind, EntryRef};
+
+pub use profile::Profile;
+pub use report::Report;
+
+use crate::blocks::Buffer;
+use crate::error::At as _;
+use crate::limits::FINDINGS_HELD_MAX;
+use crate::reader::{Content, Reader};
+use crate::roots::SessionFiles;
+use crate::{Error, Finding, Place};
+use context::{Check, File, Found, Role, Seen};
+use links::Links;
+use session::SessionFacts;
+
+/// What happens while files are checked.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// Something does not hold.
+    Finding {
+        /// In this file.
+        file: &'a Path,
+        /// What, and where.
+        finding: &'a Finding,
+    },
+    /// So many more bytes were read.
+    Read(u64),
+}
+
+/// Checks all files of a session, its main one first, and how they hang together.
+///
+/// Without a profile, each file is held to the rules of its own dialect. `each` may end the search early.
+pub fn session(
+    files: &SessionFiles,
+    profile: Option<Profile>,
+    mut each: impl FnMut(Event<'_>) -> ControlFlow<()>,
+) -> Result<Report, Error> {
+    let mut report = Report::default();
+    let mut facts = SessionFacts::default();
+    let mut buffer = Buffer::default();
+    let tool_results = files.tool_results();
+    let tool_results = Some(tool_results.as_path());
+    for (number, file) in files.files().enumerate() {
+        let is_main = number == 0 && files.main.is_some();
+        let role = if is_main {
+            Role::Main { id: &files.id, tool_results }
+        } else {
+            Role::Agent { id: &files.id, tool_results }
+        };
+        let about = About { number, role, profile };
+        if read_file(&file.path, about, &mut facts, &mut buffer, &mut report, &mut each)?.is_break() {
+            return Ok(report);
+        }
+    }
+    let found = between_files(files, &facts);
+    let paths: Vec<&Path> = files.files().map(|file| file.path.as_path()).collect();
+    for (number, finding) in &found {
+        report.count(finding);
+        if each(Event::Finding { file: paths[*number], finding }).is_break() {
+            break;
+        }
+    }
+    Ok(report)
+}
+
+/// Checks one file by itself.
+pub fn file(
+    path: &Path,
+    profile: Option<Profile>,
+    mut each: impl FnMut(Event<'_>) -> ControlFlow<()>,
+) -> Result<Report, Error> {
+    let (mut facts, mut buffer, mut report) = (SessionFacts::default(), Buffer::default(), Report::default());
+    let about = About { number: 0, role: Role::Alone, profile };
+    let _ended = read_file(path, about, &mut facts, &mut buffer, &mut report, &mut each)?;
+    Ok(report)
+}
+
+/// Checks lines from anywhere. Without a profile they are taken for the CLI's.
+pub fn source(
+    source: impl Read,
+    profile: Option<Profile>,
+    mut each: impl FnMut(&Finding),
+) -> io::Result<Report> {
+    let mut run = Run {
+        profile: profile.unwrap_or(Profile::Lenient),
+        dialect: Dialect::Unknown,
+        role: Role::Alone,
+        number: 0,
+        facts: &mut SessionFacts::default(),
+        report: Report::default(),
+    };
+    let _ended = run.read(source, &mut Buffer::default(), |step| {
+        if let Step::Finding(finding) = step {
+            each(finding);
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(run.report)
+}
+
+/// What is known of a file before it is read.
+#[derive(Clone, Copy)]
+struct About<'a> {
+    number: usize,
+    role: Role<'a>,
+    profile: Option<Profile>,
+}
+
+fn read_file(
+    path: &Path,
+    about: About<'_>,
+    facts: &mut SessionFacts,
+    buffer: &mut Buffer,
+    report: &mut Report,
+    each: &mut impl FnMut(Event<'_>) -> ControlFlow<()>,
+) -> Result<ControlFlow<()>, Error> {
+    let mut opened = Opened::open(path).at("read", path)?;
+    let dialect = dialect_of(&mut opened, buffer).at("read", path)?;
+    let profile = about.profile.unwrap_or_else(|| Profile::suits(dialect));
+    let (role, number) = (about.role, about.number);
+    let mut run = Run { profile, dialect, role, number, facts, report: Report::default() };
+    let ended = run.read(opened, buffer, |step| match step {
+        Step::Finding(finding) => each(Event::Finding { file: path, finding }),
+        Step::Read(bytes) => each(Event::Read(bytes)),
+    });
+    report.add(&run.report);
+    ended.at("read", path)
+}
+
+/// One file being checked.
+struct Run<'a> {
+    profile: Profile,
+    dialect: Dialect,
+    role: Role<'a>,
+    number: usize,
+    facts: &'a mut SessionFacts,
+    report: Report,
+}
+
+enum Step<'a> {
+    Finding(&'a Finding),
+    Read(u64),
+}
+
+impl Run<'_> {
+    fn read(
+        &mut self,
+        source: impl Read,
+        buffer: &mut Buffer,
+        mut each: impl FnMut(Step<'_>) -> ControlFlow<()>,
+    ) -> io::Result<ControlFlow<()>> {
+        let mut reader = Reader::new(source, buffer);
+        let mut rules = rules::all();
+        let mut links = Links::default();
+        let mut found = Found::default();
+        self.report.files = 1;
+        let mut told = 0;
+        while let Some(line) = reader.next()? {
+            self.report.lines += 1;
+            match line.content {
+                Content::Blank => self.report.blank += 1,
+                Content::Entry(entry) => {
+                    self.report.entries += 1;
+                    self.entry(entry, line.place, &mut links, &mut rules, &mut found);
+                }
+                Content::Damaged(damage) => {
+                    self.report.damaged += 1;
+                    self.report.salvaged += damage.salvaged.len() as u64;
+                    found.findings.push(damage.finding(line.place));
+                    for saved in &damage.salvaged {
+                        self.entry(saved.entry.as_ref(), saved.place, &mut links, &mut rules, &mut found);
+                    }
+                }
+            }
+            let read = line.place.offset + line.place.bytes;
+            if read - told >= TELL_BYTES {
+                if each(Step::Read(read - told)).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+                told = read;
+            }
+            if found.findings.len() >= FINDINGS_HELD_MAX && self.hand_out(&mut found, &mut each).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        let file = File {
+            profile: self.profile,
+            dialect: self.dialect,
+            role: self.role,
+            links: &links,
+            session: self.facts,
+        };
+        for rule in &mut rules {
+            rule.finish(&file, &mut found);
+        }
+        self.facts.file_over(links);
+        Ok(self.hand_out(&mut found, &mut each))
+    }
+
+    fn entry(
+        &mut self,
+        entry: EntryRef<'_>,
+        place: Place,
+        links: &mut Links,
+        rules: &mut [Box<dyn Check>],
+        found: &mut Found,
+    ) {
+        let link = links.add(&entry, place);
+        let dialect = entry.dialect();
+        if entry.kind().is_chained() {
+            *self.report.dialects.entry(dialect).or_default() += 1;
+        }
+        let seen = Seen { entry, members: entry.json().members().collect(), dialect, place, link };
+        self.facts.learn(&seen, self.number);
+        let file = File {
+            profile: self.profile,
+            dialect: self.dialect,
+            role: self.role,
+            links,
+            session: self.facts,
+        };
+        for rule in rules {
+            rule.entry(&seen, &file, found);
+        }
+    }
+
+    /// Hands out what was found so far, in the order of the lines.
+    fn hand_out(
+        &mut self,
+        found: &mut Found,
+        each: &mut impl FnMut(Step<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        found.findings.sort_by_key(|finding| finding.place.offset);
+        for finding in found.findings.drain(..) {
+            self.report.count(&finding);
+            each(Step::Finding(&finding))?;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// How often to say how far reading has come.
+const TELL_BYTES: u64 = 1 << 20;
+
+/// The dialect of most of the first entries that have one; a draw goes to the CLI's.
+fn dialect_of(file: &mut Opened, buffer: &mut Buffer) -> io::Result<Dialect> {
+    const LINES_MAX: usize = 1000;
+    const TELLING_MAX: usize = 32;
+    let mut reader = Reader::new(&mut *file, buffer);
+    let (mut real, mut seed, mut rewrite) = (0, 0, 0);
+    for _ in 0..LINES_MAX {
+        let Some(line) = reader.next()? else { break };
+        let Content::Entry(entry) = line.content else { continue };
+        // An attachment is the CLI's whoever wrote the rest.
+        if !entry.kind().is_chained() || entry.kind() == EntryKind::Attachment {
+            continue;
+        }
+        match entry.dialect() {
+            Dialect::Seed => seed += 1,
+            Dialect::Rewrite => rewrite += 1,
+            _ => real += 1,
+        }
+        if real + seed + rewrite == TELLING_MAX {
+            break;
+        }
+    }
+    file.rewind()?;
+    Ok(match (real, seed, rewrite) {
+        (0, 0, 0) => Dialect::Unknown,
+        _ if real >= seed.max(rewrite) => Dialect::Real,
+        _ if seed >= rewrite => Dialect::Seed,
+        _ => Dialect::Rewrite,
+    })
+}
+
+/// What the files of a session say of each other, by number of the file.
+fn between_files(files: &SessionFiles, facts: &SessionFacts) -> Vec<(usize, Finding)> {
+    let mut all = Vec::new();
+    let mut found = Found::default();
+    for call in &facts.agent_calls {
+        rules::missing_agent_file::check(call, files, &mut found);
+        all.extend(found.findings.drain(..).map(|finding| (call.file, finding)));
+    }
+    let first = usize::from(files.main.is_some());
+    for (number, agent) in files.agents.iter().enumerate().filter(|_| files.main.is_some()) {
+        rules::unstarted_agent::check(agent, facts, &mut found);
+        all.extend(found.findings.drain(..).map(|finding| (first + number, finding)));
+    }
+    all
+}

@@ -1,0 +1,115 @@
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Gives names small numbers, so that what is kept per line does not grow with the length of its names.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    /// Nearly all names are uuids, which fit into a number.
+    uuids: HashMap<u128, Name>,
+    others: HashMap<Arc<str>, Name>,
+    list: Vec<Spelling>,
+}
+
+/// A name that [`Names`] knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Name(u32);
+
+#[derive(Debug)]
+enum Spelling {
+    Uuid(u128),
+    Other(Arc<str>),
+}
+
+impl Names {
+    pub(crate) fn of(&mut self, text: &str) -> Name {
+        if let Some(known) = self.find(text) {
+            return known;
+        }
+        // Files with four thousand million names do not fit on a disk.
+        let name = Name(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
+        if let Some(number) = uuid(text) {
+            self.uuids.insert(number, name);
+            self.list.push(Spelling::Uuid(number));
+        } else {
+            let text: Arc<str> = text.into();
+            self.others.insert(Arc::clone(&text), name);
+            self.list.push(Spelling::Other(text));
+        }
+        name
+    }
+
+    /// The number of a name, if it was seen.
+    pub(crate) fn find(&self, text: &str) -> Option<Name> {
+        match uuid(text) {
+            Some(number) => self.uuids.get(&number),
+            None => self.others.get(text),
+        }
+        .copied()
+    }
+
+    /// The name as it was written.
+    pub(crate) fn text(&self, name: Name) -> String {
+        match self.list.get(name.index()) {
+            Some(Spelling::Uuid(number)) => spelled(*number),
+            Some(Spelling::Other(text)) => text.as_ref().to_owned(),
+            None => String::new(),
+        }
+    }
+}
+
+impl Name {
+    /// To keep something per name in a list.
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A uuid in its usual spelling.
+pub(crate) fn spelled(uuid: u128) -> String {
+    let digits = format!("{uuid:032x}");
+    [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
+}
+
+/// The number that a uuid in its usual spelling stands for. Any other spelling is another name.
+pub(crate) fn uuid(text: &str) -> Option<u128> {
+    let bytes = text.as_bytes();
+    if bytes.len() != 36 {
+        return None;
+    }
+    let mut number = 0;
+    for (at, byte) in bytes.iter().enumerate() {
+        let digit = match (at, byte) {
+            (8 | 13 | 18 | 23, b'-') => continue,
+            (8 | 13 | 18 | 23, _) => return None,
+            (_, b'0'..=b'9') => byte - b'0',
+            (_, b'a'..=b'f') => byte - b'a' + 10,
+            _ => return None,
+        };
+        number = number << 4 | u128::from(digit);
+    }
+    Some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_one_number_and_a_number_one_name() {
+        let names =
+            ["", "u-1", "00000000-0000-0000-0000-00000000000a", "00000000-0000-0000-0000-00000000000A"];
+        let mut known = Names::default();
+        let numbers: Vec<Name> = names.iter().map(|name| known.of(name)).collect();
+        for (at, name) in names.iter().enumerate() {
+            assert_eq!(known.of(name), numbers[at]);
+            assert_eq!(known.find(name), Some(numbers[at]));
+            assert_eq!(numbers[at].index(), at);
+            assert_eq!(known.text(numbers[at]), *name);
+        }
+        assert_eq!(known.find("u-2"), None);
+        assert_eq!(
+            uuid("12345678-9abc-def0-1234-56789abcdef0"),
+            Some(0x1234_5678_9abc_def0_1234_5678_9abc_def0)
+        );
+    }
+}

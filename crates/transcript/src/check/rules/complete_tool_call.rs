@@ -1,0 +1,55 @@
+use tidings_protocol::entry::EntryKind;
+use tidings_protocol::json::Raw;
+
+use super::super::context::{Check, File, Found, Seen};
+use crate::{Rule, Severity};
+
+const RULE: Rule = Rule::new("complete-tool-call");
+
+/// A tool call says which tool, and with what: `toolName` and `toolArguments`, or `id`, `name` and `input` of a block.
+#[derive(Debug)]
+pub(super) struct CompleteToolCall;
+
+impl Check for CompleteToolCall {
+    fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, found: &mut Found) {
+        if seen.entry.kind() != EntryKind::Assistant {
+            return;
+        }
+        let missing = match seen.entry.said().content {
+            Some(content) if content.is_array() => in_blocks(content),
+            _ => beside_the_message(seen),
+        };
+        if !missing.is_empty() {
+            let severity = file.profile.severity(Severity::Warning);
+            found.about(RULE, severity, seen, format!("The tool call lacks {}", missing.join(" and ")));
+        }
+    }
+}
+
+fn beside_the_message(seen: &Seen<'_>) -> Vec<&'static str> {
+    let keys = [("toolName", "`toolName`"), ("toolArguments", "`toolArguments`")];
+    let missing = keys.iter().filter(|(key, _)| seen.is_missing(key)).map(|(_, shown)| *shown);
+    let missing: Vec<&str> = missing.collect();
+    let is_call = seen.entry.subtype().as_deref() == Some("tool_use") || missing.len() == 1;
+    if is_call { missing } else { Vec::new() }
+}
+
+fn in_blocks(content: Raw<'_>) -> Vec<&'static str> {
+    let mut missing = Vec::new();
+    for block in content.items() {
+        if block.get("type").and_then(Raw::text).is_none_or(|name| name != "tool_use") {
+            continue;
+        }
+        let text = |key| block.get(key).and_then(Raw::text).is_some_and(|text| !text.get().is_empty());
+        if !text("id") {
+            missing.push("`id`");
+        }
+        if !text("name") {
+            missing.push("`name`");
+        }
+        if block.get("input").is_none() {
+            missing.push("`input`");
+        }
+    }
+    missing
+}

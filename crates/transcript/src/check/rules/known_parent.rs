@@ -1,0 +1,49 @@
+use std::collections::HashSet;
+
+use super::super::context::{Check, File, Found, Seen};
+use super::super::names::Name;
+use crate::{Rule, Severity};
+
+const RULE: Rule = Rule::new("known-parent");
+
+/// A parent is an entry that exists, further up or further down.
+#[derive(Debug, Default)]
+pub(super) struct KnownParent {
+    /// What compaction boundaries follow, by the number of the boundary.
+    logical: Vec<(usize, Box<str>)>,
+}
+
+impl Check for KnownParent {
+    fn entry(&mut self, seen: &Seen<'_>, _: &File<'_>, _: &mut Found) {
+        if let (Some(number), Some(parent)) = (seen.link, seen.entry.logical_parent_uuid()) {
+            self.logical.push((number, parent.into()));
+        }
+    }
+
+    fn finish(&mut self, file: &File<'_>, found: &mut Found) {
+        let links = file.links;
+        let mut lanes = HashSet::new();
+        for link in &links.list {
+            let is_first_of_lane = lanes.insert(link.lane);
+            let Some(parent) = link.parent.filter(|parent| is_phantom(*parent, file)) else { continue };
+            // Nothing of the file is cut off where nothing comes before.
+            let lenient = if is_first_of_lane { Severity::Note } else { Severity::Warning };
+            let message =
+                format!("The parent is in no line that can be read: `{}`", links.names.text(parent));
+            let uuid = links.names.text(link.uuid);
+            found.add(RULE, file.profile.severity(lenient), link.place, Some(&uuid), message);
+        }
+        for (number, parent) in std::mem::take(&mut self.logical) {
+            if !links.has(&parent) && !file.session.has_entry(&parent) {
+                let link = &links.list[number];
+                let uuid = links.names.text(link.uuid);
+                let message = format!("What the boundary follows is in no line that can be read: `{parent}`");
+                found.add(RULE, Severity::Note, link.place, Some(&uuid), message);
+            }
+        }
+    }
+}
+
+fn is_phantom(parent: Name, file: &File<'_>) -> bool {
+    file.links.first(parent).is_none() && !file.session.has_entry(&file.links.names.text(parent))
+}

@@ -1,0 +1,30 @@
+use std::path::Path;
+
+use tidings_protocol::json::Text;
+
+use super::super::context::{Check, File, Found, Seen};
+use crate::{Rule, Severity};
+
+const RULE: Rule = Rule::new("missing-output");
+
+/// An output that was too large for its line lies beside the session.
+#[derive(Debug)]
+pub(super) struct MissingOutput;
+
+impl Check for MissingOutput {
+    fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, found: &mut Found) {
+        let Some(folder) = file.role.tool_results() else { return };
+        let Some(path) = seen.entry.tool_use_result().and_then(|result| result.get("persistedOutputPath"))
+        else {
+            return;
+        };
+        let Some(path) = path.text().map(Text::get) else { return };
+        // Only the name counts: sessions are copied to other places, and a path out of a file is no reason to look there.
+        let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+        if Path::new(name).file_name().is_some_and(|name| folder.join(name).is_file()) {
+            return;
+        }
+        let message = format!("The output of the tool is not where the session keeps such files: `{path}`");
+        found.about(RULE, Severity::Note, seen, message);
+    }
+}

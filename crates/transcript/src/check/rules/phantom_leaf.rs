@@ -1,0 +1,39 @@
+use tidings_protocol::entry::EntryKind;
+
+use super::super::context::{Check, File, Found, Seen};
+use crate::{Place, Rule, Severity};
+
+const RULE: Rule = Rule::new("phantom-leaf");
+
+/// The leaf to resume from is an entry of the file. It may stand further down; leaves of summaries may stand elsewhere.
+#[derive(Debug, Default)]
+pub(super) struct PhantomLeaf {
+    /// Leaves that were not there yet, where they were named, and how many entries stood before.
+    ahead: Vec<(Box<str>, Place, usize)>,
+}
+
+impl Check for PhantomLeaf {
+    fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, _: &mut Found) {
+        if seen.entry.kind() != EntryKind::LastPrompt {
+            return;
+        }
+        if let Some(leaf) = seen.entry.leaf_uuid()
+            && !file.links.has(&leaf)
+        {
+            self.ahead.push((leaf.into(), seen.place, file.links.list.len()));
+        }
+    }
+
+    fn finish(&mut self, file: &File<'_>, found: &mut Found) {
+        for (leaf, place, before) in std::mem::take(&mut self.ahead) {
+            if file.links.has(&leaf) {
+                continue;
+            }
+            // The leaf itself is written after the line that names it.
+            let is_last = before == file.links.list.len();
+            let severity = if is_last { Severity::Note } else { Severity::Warning };
+            let message = format!("The leaf to resume from is in no line that can be read: `{leaf}`");
+            found.add(RULE, severity, place, None, message);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+use tidings_protocol::entry::EntryKind;
+
+use super::super::context::{Check, File, Found};
+use crate::{Place, Rule, Severity};
+
+const RULE: Rule = Rule::new("progress-link");
+
+/// What is said hangs on what was said, not on a line about a tool's progress, which readers like to skip.
+#[derive(Debug)]
+pub(super) struct ProgressLink;
+
+impl Check for ProgressLink {
+    fn finish(&mut self, file: &File<'_>, found: &mut Found) {
+        let links = file.links;
+        let mut first: Option<Place> = None;
+        let mut count = 0_u64;
+        for link in links.list.iter().filter(|link| link.kind != EntryKind::Progress) {
+            let parent = link.parent.and_then(|parent| links.first(parent));
+            if parent.is_some_and(|number| links.list[number].kind == EntryKind::Progress) {
+                first.get_or_insert(link.place);
+                count += 1;
+            }
+        }
+        if let Some(place) = first {
+            let entries = if count == 1 { "1 entry hangs" } else { &format!("{count} entries hang") };
+            let message = format!("{entries} on `progress` lines, this one first");
+            found.add(RULE, Severity::Note, place, None, message);
+        }
+    }
+}

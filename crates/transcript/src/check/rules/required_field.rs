@@ -1,0 +1,43 @@
+use tidings_protocol::entry::EntryKind;
+
+use super::super::context::{Check, File, Found, Seen};
+use crate::{Rule, Severity};
+
+const RULE: Rule = Rule::new("required-field");
+
+/// Entries of the tree have `type`, `uuid`, `timestamp` and `sessionId`; a step of a compaction says which it is.
+#[derive(Debug)]
+pub(super) struct RequiredField;
+
+impl Check for RequiredField {
+    fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, found: &mut Found) {
+        let entry = &seen.entry;
+        let mut missing = Vec::new();
+        if seen.is_missing("type") {
+            missing.push("`type`");
+        }
+        if entry.kind().is_chained() {
+            if seen.is_missing("uuid") {
+                missing.push("`uuid`");
+            }
+            if seen.is_missing("timestamp") {
+                missing.push("`timestamp`");
+            }
+            if seen.is_missing("sessionId") {
+                missing.push("`sessionId`");
+            }
+        }
+        if entry.kind() == EntryKind::CompactSystem && seen.is_missing("message") {
+            missing.push("`message`");
+        }
+        if missing.is_empty() {
+            return;
+        }
+        let severity = file.profile.severity(Severity::Warning);
+        found.about(RULE, severity, seen, format!("{} missing", are(&missing)));
+    }
+}
+
+fn are(keys: &[&str]) -> String {
+    format!("{} {}", keys.join(", "), if keys.len() == 1 { "is" } else { "are" })
+}

@@ -1,0 +1,65 @@
+use tidings_protocol::entry::{Dialect, EntryKind};
+use tidings_protocol::json::Raw;
+
+use super::super::Profile;
+use super::super::context::{Check, File, Found, Role, Seen};
+use super::super::links::{Lane, Link};
+use crate::{Rule, Severity};
+
+const RULE: Rule = Rule::new("sidechain-flag");
+
+/// A sidechain is marked from its prompt to its last answer.
+#[derive(Debug)]
+pub(super) struct SidechainFlag;
+
+impl Check for SidechainFlag {
+    fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, found: &mut Found) {
+        let entry = &seen.entry;
+        if entry.is_sidechain() || seen.link.is_none() {
+            return;
+        }
+        let severity = file.profile.severity(Severity::Warning);
+        if matches!(file.role, Role::Agent { .. }) {
+            found.about(RULE, severity, seen, "The entry is a sub-agent's and not marked as one");
+        } else if file.profile == Profile::Strict
+            && seen.dialect == Dialect::Seed
+            && entry.kind() == EntryKind::User
+            && seen.get("userType").and_then(Raw::text).is_some_and(|kind| kind == "external")
+        {
+            // The CLI says so of everybody; in seed 001 it means that the model is the user.
+            found.about(
+                RULE,
+                severity,
+                seen,
+                "`userType` says that the model is the user, and `isSidechain` is not set",
+            );
+        }
+    }
+
+    fn finish(&mut self, file: &File<'_>, found: &mut Found) {
+        let links = file.links;
+        for link in &links.list {
+            let parent = link.parent.and_then(|parent| links.first(parent)).map(|number| &links.list[number]);
+            if let Some(message) = parent.and_then(|parent| broken(parent, link)) {
+                let severity = file.profile.severity(Severity::Warning);
+                found.add(RULE, severity, link.place, Some(&links.names.text(link.uuid)), message);
+            }
+        }
+    }
+}
+
+/// What is wrong with the step from a parent to its child.
+fn broken(parent: &Link, child: &Link) -> Option<String> {
+    let line = parent.place.line;
+    match (parent.lane, child.lane) {
+        // A sidechain begins with what it is asked.
+        (Lane::Main, Lane::Side(_)) if child.kind != EntryKind::User => {
+            Some(format!("The entry is marked as part of a sidechain, and its parent in line {line} is not"))
+        }
+        // It ends with what it answers.
+        (Lane::Side(_), Lane::Main) if parent.kind != EntryKind::Assistant => {
+            Some(format!("The parent in line {line} is marked as part of a sidechain, and the entry is not"))
+        }
+        _ => None,
+    }
+}

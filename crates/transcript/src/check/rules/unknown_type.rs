@@ -1,0 +1,32 @@
+use tidings_protocol::entry::EntryKind;
+
+use super::super::Profile;
+use super::super::context::{Check, File, Found, Seen, Tally, lines};
+use crate::{Rule, Severity};
+
+const RULE: Rule = Rule::new("unknown-type");
+
+/// The type is one that we know. A new version of the CLI may have others, and nothing of them is lost.
+#[derive(Debug, Default)]
+pub(super) struct UnknownType {
+    unknown: Tally,
+}
+
+impl Check for UnknownType {
+    fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, _: &mut Found) {
+        // Under the rules of seed 001 it does not match its shape.
+        if seen.entry.kind() == EntryKind::Unknown
+            && file.profile == Profile::Lenient
+            && let Some(name) = seen.entry.type_name()
+        {
+            self.unknown.count(&name, seen.place);
+        }
+    }
+
+    fn finish(&mut self, _: &File<'_>, found: &mut Found) {
+        for (name, count, place) in self.unknown.take() {
+            let message = format!("{} of a type that is not known, `{name}`, this one first", lines(count));
+            found.add(RULE, Severity::Note, place, None, message);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! What is remembered from file to file of one session.
+
+use std::collections::HashSet;
+
+use tidings_protocol::json::Raw;
+
+use super::context::Seen;
+use super::links::Links;
+use crate::Place;
+
+/// What the files of a session that were read say together.
+#[derive(Debug, Default)]
+pub(super) struct SessionFacts {
+    /// The entries of the files that were read before.
+    earlier: Vec<Links>,
+    /// Results that name the sub-agent they are from.
+    pub(super) agent_calls: Vec<AgentCall>,
+    /// The tool calls of the files that were read before, by id.
+    pub(super) call_ids: HashSet<Box<str>>,
+    /// Those of the file that is being read.
+    own_call_ids: Vec<Box<str>>,
+}
+
+/// A result that names a sub-agent.
+#[derive(Debug)]
+pub(super) struct AgentCall {
+    pub(super) agent_id: Box<str>,
+    /// Which file of the session it stands in, in the order of [`crate::roots::SessionFiles::files`].
+    pub(super) file: usize,
+    pub(super) place: Place,
+    pub(super) uuid: Option<Box<str>>,
+}
+
+impl SessionFacts {
+    /// Whether a file that was read before has an entry of that name.
+    pub(super) fn has_entry(&self, uuid: &str) -> bool {
+        self.earlier.iter().any(|links| links.has(uuid))
+    }
+
+    /// A file is over.
+    pub(super) fn file_over(&mut self, links: Links) {
+        self.earlier.push(links);
+        self.call_ids.extend(self.own_call_ids.drain(..));
+    }
+
+    /// Learns from an entry of the file of that number.
+    pub(super) fn learn(&mut self, seen: &Seen<'_>, file: usize) {
+        if let Some(agent) =
+            seen.entry.tool_use_result().and_then(|result| result.get("agentId")).and_then(Raw::text)
+        {
+            self.agent_calls.push(AgentCall {
+                agent_id: agent.get().into(),
+                file,
+                place: seen.place,
+                uuid: seen.entry.uuid().map(Into::into),
+            });
+        }
+        self.own_call_ids.extend(seen.entry.tool_calls().into_iter().map(|call| Box::from(&*call.id)));
+    }
+}
