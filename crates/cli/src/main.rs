@@ -4,8 +4,8 @@ mod commands;
 mod error;
 mod input;
 mod output;
-mod signals;
 mod progress;
+mod signals;
 
 use std::process::ExitCode;
 
