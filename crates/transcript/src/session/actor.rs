@@ -1,5 +1,9 @@
 use std::fmt;
 
+use tidings_protocol::entry::EntryKind;
+
+use super::{LaneId, NodeId, Part, Session};
+
 /// Who speaks in an entry. Displays as a label: `User`, `Agent [Explore]`, `Tool Result [Bash]`, …
 ///
 /// On the main line the user is a person and the assistant is Claude; in a sub-agent's line the user is Claude and the
@@ -45,6 +49,35 @@ impl fmt::Display for Actor<'_> {
             Actor::SystemMetadata => f.write_str("System [Metadata]"),
             Actor::SystemError => f.write_str("System [Error]"),
             Actor::Unknown(kind) => write!(f, "Unknown [{kind}]"),
+        }
+    }
+}
+
+impl Session {
+    /// Who speaks in an entry.
+    pub fn actor(&self, id: NodeId) -> Actor<'_> {
+        let node = self.node(id);
+        let agent = self.lane(node.lane).agent.as_ref();
+        match node.part {
+            Part::ToolResult => {
+                let tool = self.results_of(id).next().map_or("", |tool| &tool.name);
+                Actor::ToolResult(if tool.is_empty() { "unknown" } else { tool })
+            }
+            Part::Response => agent.map_or(Actor::Assistant, |agent| Actor::Agent(&agent.name)),
+            // A prompt in a sub-agent's line is Claude's.
+            Part::Prompt | Part::Command if node.lane != LaneId::MAIN => Actor::ClaudeAsUser,
+            Part::Prompt => self.label(id).map_or(Actor::User, Actor::UserAs),
+            Part::Command => Actor::UserAs("command"),
+            Part::Interruption => Actor::UserAs("interrupt"),
+            Part::Compaction | Part::CompactSummary => Actor::SystemCompact,
+            Part::Error => Actor::SystemError,
+            Part::Injected | Part::Attachment | Part::Progress => Actor::SystemMetadata,
+            Part::Event if node.is_meta() => Actor::SystemMetadata,
+            Part::Event | Part::CommandOutput | Part::Notification => Actor::System,
+            Part::Other if node.kind == EntryKind::Unknown => {
+                Actor::Unknown(self.label(id).unwrap_or("no type"))
+            }
+            Part::Other => Actor::Unknown(node.kind.as_str()),
         }
     }
 }

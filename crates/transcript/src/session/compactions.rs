@@ -1,6 +1,11 @@
+use std::collections::HashMap;
+
 use tidings_protocol::entry::Dialect;
 
-use super::{LaneId, NodeId};
+use super::facts::CompactionStep;
+use super::load::{CompactionNote, Loaded};
+use super::units::Units;
+use super::{LaneId, NodeId, Part};
 
 /// A point at which a conversation was replaced by a summary of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,4 +53,71 @@ impl Trigger {
             Trigger::Auto => "auto",
         }
     }
+}
+
+/// All compactions, in the order of entries.
+pub(super) fn find(loaded: &Loaded, units: &Units) -> Vec<Compaction> {
+    let boundary = |note: &&CompactionNote| note.step == CompactionStep::Boundary;
+    let mut found: Vec<Compaction> =
+        loaded.compactions.iter().filter(boundary).map(|note| of_note(loaded, units, note)).collect();
+    let by_node: HashMap<NodeId, usize> =
+        found.iter().enumerate().map(|(index, compaction)| (compaction.node, index)).collect();
+    for note in loaded.compactions.iter().filter(|note| note.step == CompactionStep::Summary) {
+        let Some(parent) = units.above[note.node.index()] else { continue };
+        if let Some(index) = by_node.get(&parent) {
+            found[*index].summary.get_or_insert(note.node);
+        }
+    }
+    found
+}
+
+fn of_note(loaded: &Loaded, units: &Units, note: &CompactionNote) -> Compaction {
+    let entry = &loaded.nodes[note.node.index()];
+    let known = |uuid: &str| loaded.lookup(entry.file, uuid);
+    let mut preserved: Vec<NodeId> = note.preserved.iter().filter_map(|uuid| known(uuid)).collect();
+    if preserved.is_empty()
+        && let Some((head, tail)) = &note.segment
+        && let (Some(head), Some(tail)) = (known(head), known(tail))
+    {
+        preserved = segment(units, head, tail);
+    }
+    preserved.sort_unstable();
+    preserved.dedup();
+    let kept = u64::try_from(preserved.len()).ok().filter(|count| *count > 0);
+    Compaction {
+        lane: entry.lane,
+        node: note.node,
+        dialect: note.dialect,
+        trigger: note.trigger.or_else(|| asked_for(loaded, units, note.node)),
+        pre_tokens: note.pre_tokens,
+        post_tokens: note.post_tokens,
+        total_messages: note.total_messages,
+        preserved_messages: note.preserved_messages.or(kept),
+        preserved,
+        anchor: note.anchor.as_deref().and_then(known),
+        summary: None,
+    }
+}
+
+/// Seed 001 does not say what asked for a compaction, but a command right before it does.
+fn asked_for(loaded: &Loaded, units: &Units, id: NodeId) -> Option<Trigger> {
+    let mut at = units.above[id.index()]?;
+    if loaded.nodes[at.index()].part == Part::Compaction {
+        at = units.above[at.index()]?;
+    }
+    loaded.nodes[at.index()].asks_to_compact().then_some(Trigger::Manual)
+}
+
+/// The entries from `head` to `tail`; none if they are not on one way.
+fn segment(units: &Units, head: NodeId, tail: NodeId) -> Vec<NodeId> {
+    let mut way = vec![tail];
+    let mut at = tail;
+    while at != head {
+        match units.above[at.index()] {
+            Some(parent) => at = parent,
+            None => return Vec::new(),
+        }
+        way.push(at);
+    }
+    way
 }

@@ -1,6 +1,7 @@
 use std::fmt;
 
-use super::NodeId;
+use super::units::UnitId;
+use super::{LaneId, NodeId, Part, Session};
 
 /// How a stretch of conversation goes: the five flows that seed 001 describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,6 +37,62 @@ impl fmt::Display for Flow {
     }
 }
 
+/// What an entry does in its flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Step {
+    /// Somebody asks.
+    Prompt,
+    /// The model answers.
+    Answer,
+    /// The model calls a tool.
+    Call,
+    /// The tool answers.
+    Result,
+    /// The model hands work to a sub-agent.
+    Delegate,
+    /// The sub-agent's work comes back.
+    Report,
+    /// A call that fails.
+    Attempt,
+    /// Something failed.
+    Failure,
+    /// The model tries another way after a failure.
+    Retry,
+    /// The other way worked.
+    Recovery,
+    /// Somebody asks for a compaction.
+    Command,
+    /// The conversation is compacted.
+    Compact,
+    /// The text that stands for what was before.
+    Summary,
+    /// Stands beside the flow.
+    Aside,
+}
+
+impl Step {
+    /// One word, for reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Step::Prompt => "prompt",
+            Step::Answer => "answer",
+            Step::Call => "call",
+            Step::Result => "result",
+            Step::Delegate => "delegate",
+            Step::Report => "report",
+            Step::Attempt => "attempt",
+            Step::Failure => "failure",
+            Step::Retry => "retry",
+            Step::Recovery => "recovery",
+            Step::Command => "command",
+            Step::Compact => "compact",
+            Step::Summary => "summary",
+            Step::Aside => "aside",
+        }
+    }
+}
+
 /// A prompt and everything up to the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -46,4 +103,125 @@ pub struct Turn {
     pub nodes: Vec<NodeId>,
     /// The most eventful flow in it.
     pub flow: Flow,
+}
+
+impl Session {
+    /// The flow that an entry is a step of.
+    pub fn flow(&self, id: NodeId) -> Flow {
+        self.steps()[id.index()].0
+    }
+
+    /// What an entry does in its flow.
+    pub fn step(&self, id: NodeId) -> Step {
+        self.steps()[id.index()].1
+    }
+
+    /// A path cut at its prompts.
+    pub fn turns(&self, path: &[NodeId]) -> Vec<Turn> {
+        let mut turns: Vec<Turn> = Vec::new();
+        for id in path {
+            let begins = self.node(*id).part.begins_turns();
+            if begins || turns.is_empty() {
+                turns.push(Turn { prompt: begins.then_some(*id), nodes: Vec::new(), flow: Flow::Linear });
+            }
+            if let Some(turn) = turns.last_mut() {
+                turn.nodes.push(*id);
+                turn.flow = turn.flow.max(self.flow(*id));
+            }
+        }
+        turns
+    }
+
+    fn steps(&self) -> &[(Flow, Step)] {
+        self.steps.get_or_init(|| {
+            let mut steps = vec![(Flow::Linear, Step::Aside); self.nodes.len()];
+            // Where the conversation stands behind each unit.
+            let mut after: Vec<Phase> = Vec::new();
+            for unit in self.units.ids() {
+                let mut phase = self.units.parent(unit).map_or(Phase::Asked, |parent| after[parent.index()]);
+                for id in self.units.members(unit) {
+                    steps[id.index()] = self.classify(*id, unit, &mut phase);
+                }
+                after.push(phase);
+            }
+            steps
+        })
+    }
+
+    fn classify(&self, id: NodeId, unit: UnitId, phase: &mut Phase) -> (Flow, Step) {
+        let node = self.node(id);
+        let (flow, step, next) = match node.part {
+            Part::Command if node.asks_to_compact() => (Flow::Compaction, Step::Command, Phase::Compacting),
+            Part::Prompt | Part::Command | Part::Notification => (Flow::Linear, Step::Prompt, Phase::Asked),
+            Part::Compaction => (Flow::Compaction, Step::Compact, Phase::Compacting),
+            Part::CompactSummary => (Flow::Compaction, Step::Summary, Phase::Compacting),
+            Part::Error => (Flow::ErrorRecovery, Step::Failure, Phase::Failed),
+            Part::Response => self.response(id, unit, *phase),
+            Part::ToolResult if node.is_error() => (Flow::ErrorRecovery, Step::Failure, Phase::Failed),
+            Part::ToolResult if *phase == Phase::Retrying => {
+                (Flow::ErrorRecovery, Step::Recovery, Phase::ToolsDone)
+            }
+            // Of parallel results one may have failed; the others do not make up for it.
+            Part::ToolResult if *phase == Phase::Failed => (Flow::ToolUse, Step::Result, Phase::Failed),
+            Part::ToolResult if *phase == Phase::Delegated => {
+                (Flow::Sidechain, Step::Report, Phase::Delegated)
+            }
+            Part::ToolResult => (Flow::ToolUse, Step::Result, Phase::ToolsDone),
+            _ => (phase.flow(), Step::Aside, *phase),
+        };
+        *phase = next;
+        // Inside a sub-agent everything is part of the delegation, except what is told of failures and compactions.
+        let inside = node.lane != LaneId::MAIN && matches!(flow, Flow::Linear | Flow::ToolUse);
+        (if inside { Flow::Sidechain } else { flow }, step)
+    }
+
+    fn response(&self, id: NodeId, unit: UnitId, phase: Phase) -> (Flow, Step, Phase) {
+        let node = self.node(id);
+        if node.is_error() {
+            return (Flow::ErrorRecovery, Step::Failure, Phase::Failed);
+        }
+        if node.calls_tools() {
+            let retries = matches!(phase, Phase::Failed | Phase::Retrying);
+            return if self.calls_of(id).any(|tool| tool.is_error) {
+                (Flow::ErrorRecovery, if retries { Step::Retry } else { Step::Attempt }, phase)
+            } else if retries {
+                (Flow::ErrorRecovery, Step::Retry, Phase::Retrying)
+            } else if node.delegates() {
+                (Flow::Sidechain, Step::Delegate, Phase::Delegated)
+            } else {
+                (Flow::ToolUse, Step::Call, phase)
+            };
+        }
+        match phase {
+            Phase::Failed | Phase::Retrying => (Flow::ErrorRecovery, Step::Retry, Phase::Retrying),
+            Phase::Asked if self.units.members(unit).iter().any(|id| self.node(*id).calls_tools()) => {
+                (Flow::ToolUse, Step::Answer, phase)
+            }
+            // The acknowledgement of a compaction; what is asked next begins anew.
+            phase => (phase.flow(), Step::Answer, phase),
+        }
+    }
+}
+
+/// Where a conversation stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Asked,
+    ToolsDone,
+    Delegated,
+    Failed,
+    Retrying,
+    Compacting,
+}
+
+impl Phase {
+    fn flow(self) -> Flow {
+        match self {
+            Phase::Asked => Flow::Linear,
+            Phase::ToolsDone => Flow::ToolUse,
+            Phase::Delegated => Flow::Sidechain,
+            Phase::Failed | Phase::Retrying => Flow::ErrorRecovery,
+            Phase::Compacting => Flow::Compaction,
+        }
+    }
 }

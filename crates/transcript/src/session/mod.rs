@@ -18,14 +18,28 @@
 //! file when it is asked for.
 
 mod actor;
+mod agents;
 mod branch;
 mod commands;
 mod compactions;
+mod facts;
 mod flow;
+mod forest;
+mod forks;
+mod graph;
 mod lane;
+mod lanes;
+mod load;
 mod node;
+mod parents;
+pub mod rules;
 mod side;
+mod source;
 mod tools;
+mod units;
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
 
 use tidings_protocol::entry::{Dialect, Entry};
 
@@ -33,7 +47,9 @@ pub use actor::Actor;
 pub use branch::{Branch, BranchState, View};
 pub use commands::CommandTags;
 pub use compactions::{Compaction, Trigger};
-pub use flow::{Flow, Turn};
+pub use flow::{Flow, Step, Turn};
+pub use forks::{Fork, ForkSign, forks};
+pub use graph::{Root, RootKind};
 pub use lane::{Agent, Join, Lane};
 pub use node::{FileIndex, LaneId, Node, NodeId, Part};
 pub use side::{SideRecord, SideRecords};
@@ -41,20 +57,35 @@ pub use tools::ToolUse;
 
 use crate::roots::{FileInfo, SessionFiles};
 use crate::{Error, Finding, Place};
+use load::{Lines, Loaded, Parent};
+use source::Source;
+use tools::Tools;
+use units::Units;
 
 /// A session, loaded.
 #[derive(Debug)]
 pub struct Session {
     id: String,
-    files: Vec<FileInfo>,
+    source: Source,
     nodes: Vec<Node>,
+    by_uuid: Vec<HashMap<Arc<str>, NodeId>>,
+    copies: Vec<(NodeId, Place)>,
+    /// The parents that are named and are not there.
+    missing: Vec<(NodeId, Box<str>)>,
     lanes: Vec<Lane>,
-    tools: Vec<ToolUse>,
+    /// Which entries started which lanes.
+    started: Vec<(NodeId, LaneId)>,
+    units: Units,
+    tools: Tools,
     compactions: Vec<Compaction>,
     side: SideRecords,
+    labels: HashMap<NodeId, Arc<str>>,
+    forked_from: Vec<(NodeId, Box<str>, Box<str>)>,
+    foreign: Vec<(NodeId, Arc<str>)>,
     findings: Vec<(FileIndex, Finding)>,
     counts: LineCounts,
     dialect: Option<Dialect>,
+    steps: OnceLock<Vec<(Flow, Step)>>,
 }
 
 /// How many lines of which sort a session has. `lines` is the sum of the others.
@@ -76,17 +107,45 @@ impl Session {
     ///
     /// Damage inside them is no error but a [`Finding`].
     pub fn open(files: &SessionFiles) -> Result<Session, Error> {
+        let source = Source::new(files.files().cloned().collect());
+        let main = files.main.is_some().then_some(FileIndex(0));
+        let mut loaded = Loaded::default();
+        for index in 0..u32::try_from(source.files().len()).unwrap_or(u32::MAX) {
+            let file = FileIndex(index);
+            let lines = if Some(file) == main { Lines::OfMain } else { Lines::OfAgent };
+            loaded.read(&files.id, file, lines, &source)?;
+        }
+        loaded.settle();
+        parents::resolve(&mut loaded);
+        let agents: Vec<Box<str>> = files.agents.iter().map(|agent| agent.agent_id.as_str().into()).collect();
+        let mut lanes = lanes::assign(&mut loaded, main, &agents);
+        let units = Units::of(&loaded);
+        let tools = Tools::pair(&mut loaded);
+        agents::join(&loaded, &tools, &mut lanes, &files.agents);
+        let compactions = compactions::find(&loaded, &units);
+        loaded.findings.sort_by_key(|(file, finding)| (*file, finding.place));
+        let dialect = loaded.dialect();
+        let missing = missing_parents(&loaded);
         Ok(Session {
             id: files.id.clone(),
-            files: files.files().cloned().collect(),
-            nodes: Vec::new(),
-            lanes: vec![Lane::default()],
-            tools: Vec::new(),
-            compactions: Vec::new(),
-            side: SideRecords::default(),
-            findings: Vec::new(),
-            counts: LineCounts::default(),
-            dialect: None,
+            source,
+            nodes: loaded.nodes,
+            by_uuid: loaded.by_uuid,
+            copies: loaded.copies,
+            missing,
+            started: agents::started(&lanes),
+            lanes,
+            units,
+            tools,
+            compactions,
+            side: loaded.side,
+            labels: loaded.labels,
+            forked_from: loaded.forked_from,
+            foreign: loaded.foreign,
+            findings: loaded.findings,
+            counts: loaded.counts,
+            dialect,
+            steps: OnceLock::new(),
         })
     }
 
@@ -97,7 +156,7 @@ impl Session {
 
     /// Its files, the main one first.
     pub fn files(&self) -> &[FileInfo] {
-        &self.files
+        self.source.files()
     }
 
     /// All entries of the tree; lines without a uuid are in [`Session::side`].
@@ -118,22 +177,35 @@ impl Session {
     /// The entry of that uuid in the file that a lane stands in.
     pub fn by_uuid(&self, lane: LaneId, uuid: &str) -> Option<NodeId> {
         let file = self.lane(lane).file?;
-        self.ids().find(|id| self.node(*id).file == file && self.node(*id).uuid.as_deref() == Some(uuid))
+        self.by_uuid[file.index()].get(&*node::short(uuid)).copied()
     }
 
     /// Reads an entry from its file.
-    pub fn entry(&self, _id: NodeId) -> Result<Entry, Error> {
-        Err(Error::new(crate::ErrorKind::NotFound, "not built yet", ""))
+    pub fn entry(&self, id: NodeId) -> Result<Entry, Error> {
+        let node = self.node(id);
+        let entry = self.source.read(node.file, node.place)?;
+        let same = entry.uuid().as_deref().map(node::short).as_deref() == node.uuid.as_deref();
+        if same { Ok(entry) } else { Err(self.source.changed(node.file, node.place)) }
     }
 
     /// Reads a line without a place in the tree from its file.
-    pub fn side_entry(&self, _record: &SideRecord) -> Result<Entry, Error> {
-        Err(Error::new(crate::ErrorKind::NotFound, "not built yet", ""))
+    pub fn side_entry(&self, record: &SideRecord) -> Result<Entry, Error> {
+        self.source.read(record.file, record.place)
     }
 
     /// Where all copies of an entry stand, in the order of the file.
     pub fn places(&self, id: NodeId) -> Vec<Place> {
-        vec![self.node(id).place]
+        let start = self.copies.partition_point(|(node, _)| *node < id);
+        let others = self.copies[start..].iter().take_while(|(node, _)| *node == id).map(|(_, place)| *place);
+        let mut places: Vec<Place> = others.chain([self.node(id).place]).collect();
+        places.sort_unstable_by_key(|place| place.offset);
+        places
+    }
+
+    /// The parent that an entry names although the file does not have it.
+    pub fn missing_parent(&self, id: NodeId) -> Option<&str> {
+        let at = self.missing.binary_search_by_key(&id, |(node, _)| *node).ok()?;
+        Some(&self.missing[at].1)
     }
 
     /// The conversations: the main one first, even where it is empty, then one per sub-agent.
@@ -146,59 +218,44 @@ impl Session {
         &self.lanes[id.index()]
     }
 
-    /// The sub-agents that an entry started.
-    pub fn lanes_of(&self, _call: NodeId) -> Vec<LaneId> {
-        Vec::new()
+    /// The ids of all conversations, the main one first.
+    pub fn lane_ids(&self) -> impl Iterator<Item = LaneId> + use<> {
+        (0..u32::try_from(self.lanes.len()).unwrap_or(u32::MAX)).map(LaneId)
     }
 
-    /// All ways through a lane, the active one first, then by where they begin.
-    pub fn branches(&self, _lane: LaneId) -> Vec<Branch> {
-        Vec::new()
-    }
-
-    /// The entry that the conversation goes on from.
-    pub fn active_leaf(&self, _lane: LaneId) -> Option<NodeId> {
-        None
-    }
-
-    /// The entries from a root to `leaf`, with parallel tool calls and what hangs beside the way put back.
-    pub fn path(&self, _leaf: NodeId, _view: View) -> Vec<NodeId> {
-        Vec::new()
+    /// The sub-agents that an entry started, in the order of lanes.
+    pub fn lanes_of(&self, call: NodeId) -> impl Iterator<Item = LaneId> {
+        let start = self.started.partition_point(|(node, _)| *node < call);
+        self.started[start..].iter().take_while(move |(node, _)| *node == call).map(|(_, lane)| *lane)
     }
 
     /// A path cut at its compactions: each piece but the first begins with one.
     pub fn epochs<'p>(&self, path: &'p [NodeId]) -> Vec<&'p [NodeId]> {
-        vec![path]
-    }
-
-    /// A path cut at its prompts.
-    pub fn turns(&self, _path: &[NodeId]) -> Vec<Turn> {
-        Vec::new()
-    }
-
-    /// Who speaks in an entry.
-    pub fn actor(&self, _id: NodeId) -> Actor<'_> {
-        Actor::System
-    }
-
-    /// The flow that an entry is a step of.
-    pub fn flow(&self, _id: NodeId) -> Flow {
-        Flow::Linear
+        let mut epochs = Vec::new();
+        let mut start = 0;
+        for (index, id) in path.iter().enumerate() {
+            if index > start && self.is_boundary(*id) {
+                epochs.push(&path[start..index]);
+                start = index;
+            }
+        }
+        epochs.push(&path[start..]);
+        epochs
     }
 
     /// All tool calls with their results, in the order of calls.
     pub fn tools(&self) -> &[ToolUse] {
-        &self.tools
+        &self.tools.uses
     }
 
     /// The tools that an entry calls.
-    pub fn calls_of(&self, _id: NodeId) -> impl Iterator<Item = &ToolUse> {
-        self.tools.iter()
+    pub fn calls_of(&self, id: NodeId) -> impl Iterator<Item = &ToolUse> {
+        self.tools.calls_of(id)
     }
 
     /// The calls whose results stand in an entry.
-    pub fn results_of(&self, _id: NodeId) -> impl Iterator<Item = &ToolUse> {
-        self.tools.iter()
+    pub fn results_of(&self, id: NodeId) -> impl Iterator<Item = &ToolUse> {
+        self.tools.results_of(id)
     }
 
     /// All compactions, by file and place.
@@ -225,4 +282,28 @@ impl Session {
     pub fn dialect(&self) -> Option<Dialect> {
         self.dialect
     }
+
+    /// Whether an epoch begins with an entry.
+    fn is_boundary(&self, id: NodeId) -> bool {
+        self.compactions.binary_search_by_key(&id, |compaction| compaction.node).is_ok()
+    }
+
+    fn label(&self, id: NodeId) -> Option<&str> {
+        self.labels.get(&id).map(|label| &**label)
+    }
+
+    /// An entry of the main line that names this uuid as its parent, which is not there.
+    fn orphan_of(&self, uuid: &str) -> Option<NodeId> {
+        let of_main = |id: NodeId| self.node(id).lane == LaneId::MAIN;
+        self.missing.iter().find(|(id, name)| **name == *uuid && of_main(*id)).map(|(id, _)| *id)
+    }
+}
+
+fn missing_parents(loaded: &Loaded) -> Vec<(NodeId, Box<str>)> {
+    let nodes = (0_u32..).map(NodeId).zip(loaded.nodes.iter().zip(&loaded.links));
+    let missing = nodes.filter_map(|(id, (node, link))| match &link.parent {
+        Parent::Named(uuid) if node.is_orphan() => Some((id, uuid.clone())),
+        _ => None,
+    });
+    missing.collect()
 }

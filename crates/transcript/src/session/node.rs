@@ -1,9 +1,12 @@
 use std::fmt;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use tidings_protocol::entry::EntryKind;
 
 use crate::Place;
+use crate::limits::NAME_BYTES_MAX;
 
 /// An entry of a [`Session`](super::Session). Ids follow the order of files and, within a file, of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,7 +56,7 @@ pub struct Node {
     /// What it is in the conversation.
     pub part: Part,
     /// Its own id, unique in its file.
-    pub uuid: Option<Box<str>>,
+    pub uuid: Option<Arc<str>>,
     /// The entry that it follows by `parentUuid`, or by its place where the file has no such key. `None` for roots,
     /// for entries whose parent is not in the file, and where a circle was cut.
     pub parent: Option<NodeId>,
@@ -78,6 +81,8 @@ pub enum Part {
     CommandOutput,
     /// A person stopped the model.
     Interruption,
+    /// A task in the background, or another agent, reports.
+    Notification,
     /// What a tool gave back.
     ToolResult,
     /// Text that the client put before the model.
@@ -108,6 +113,7 @@ impl Part {
             Part::Command => "command",
             Part::CommandOutput => "command-output",
             Part::Interruption => "interruption",
+            Part::Notification => "notification",
             Part::ToolResult => "tool-result",
             Part::Injected => "injected",
             Part::Response => "response",
@@ -124,6 +130,11 @@ impl Part {
     /// Whether a second child of this sort makes a branch. Everything else is a link of a chain, or hangs beside one.
     pub fn makes_branches(self) -> bool {
         matches!(self, Part::Prompt | Part::Command | Part::Response)
+    }
+
+    /// Whether a turn begins here.
+    pub fn begins_turns(self) -> bool {
+        matches!(self, Part::Prompt | Part::Command | Part::Notification)
     }
 }
 
@@ -174,4 +185,28 @@ flags! {
     is_cut CUT = 10;
     /// Whether the file has it more than once.
     is_repeated REPEATED = 11;
+    /// Whether it asks for a compaction.
+    asks_to_compact ASKS_TO_COMPACT = 12;
+    /// Whether it calls a tool that starts sub-agents.
+    delegates DELEGATES = 13;
+}
+
+/// A name as the index keeps it. Names have a few dozen bytes; what is far longer is recognised by its beginning and
+/// a hash, so that the index does not grow with the bytes of a hostile file.
+pub(super) fn short(name: &str) -> std::borrow::Cow<'_, str> {
+    if name.len() <= NAME_BYTES_MAX {
+        return name.into();
+    }
+    let mut end = NAME_BYTES_MAX / 2;
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}#{:016x}", &name[..end], hash(name)).into()
+}
+
+/// The same for equal texts in every run.
+pub(super) fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }

@@ -1,7 +1,11 @@
-use tidings_protocol::entry::{CostState, EntryKind, LastPrompt, PrLink, Summary};
+use tidings_protocol::entry::{CostState, EntryBody, EntryKind, EntryRef, LastPrompt, PrLink, Summary};
 
 use super::FileIndex;
+use super::load::Lines;
 use crate::Place;
+
+/// How far back a pull request is looked for, so that a file of nothing else is still read in linear time.
+const PR_LINKS_COMPARED: usize = 64;
 
 /// What the lines without a place in the tree say. Of most sorts the last line counts.
 #[derive(Debug, Clone, Default)]
@@ -29,8 +33,10 @@ pub struct SideRecords {
     pub agent_setting: Option<String>,
     /// The client's own books.
     pub cost_state: Option<CostState>,
-    /// Pull requests, each once.
+    /// Pull requests.
     pub pr_links: Vec<PrLink>,
+    /// Where `last_prompt` stands.
+    pub(super) last_prompt_at: u64,
 }
 
 /// Where a line without a place in the tree stands.
@@ -46,6 +52,40 @@ pub struct SideRecord {
 }
 
 impl SideRecords {
+    pub(super) fn add(&mut self, entry: &EntryRef<'_>, file: FileIndex, place: Place, lines: Lines) {
+        self.records.push(SideRecord { file, place, kind: entry.kind() });
+        // What files of sub-agents say of themselves is not about the session.
+        if lines == Lines::OfAgent || !is_kept(entry.kind()) {
+            return;
+        }
+        match entry.body() {
+            EntryBody::CustomTitle(title) => self.custom_title = title.custom_title,
+            EntryBody::AiTitle(title) => self.ai_title = title.ai_title,
+            EntryBody::Tag(tag) => self.tag = tag.tag.filter(|tag| !tag.is_empty()),
+            EntryBody::Summary(summary) => self.summaries.push(summary),
+            EntryBody::LastPrompt(prompt) => {
+                self.last_prompt = Some(prompt);
+                self.last_prompt_at = place.offset;
+            }
+            EntryBody::Mode(mode) => self.mode = mode.mode,
+            EntryBody::PermissionMode(change) => {
+                self.permission_mode = change.permission_mode.map(|mode| mode.as_str().to_owned());
+            }
+            EntryBody::AgentName(name) => self.agent_name = name.agent_name,
+            EntryBody::AgentSetting(setting) => self.agent_setting = setting.agent_setting,
+            EntryBody::CostState(state) => self.cost_state = Some(state),
+            EntryBody::PrLink(link) => self.add_pr_link(link),
+            _ => {}
+        }
+    }
+
+    fn add_pr_link(&mut self, link: PrLink) {
+        let recent = self.pr_links.iter().rev().take(PR_LINKS_COMPARED);
+        if !recent.clone().any(|known| known.pr_url == link.pr_url) {
+            self.pr_links.push(link);
+        }
+    }
+
     /// The title, the best there is: a person's, a model's, the last prompt, a summary.
     pub fn title(&self) -> Option<&str> {
         let last_prompt = self.last_prompt.as_ref().and_then(|prompt| prompt.last_prompt.as_deref());
@@ -53,4 +93,22 @@ impl SideRecords {
         let given = self.custom_title.as_deref().or(self.ai_title.as_deref());
         given.or(last_prompt).or(summary).filter(|title| !title.trim().is_empty())
     }
+}
+
+/// The sorts whose content is kept; of all others only the place is.
+fn is_kept(kind: EntryKind) -> bool {
+    matches!(
+        kind,
+        EntryKind::CustomTitle
+            | EntryKind::AiTitle
+            | EntryKind::Tag
+            | EntryKind::Summary
+            | EntryKind::LastPrompt
+            | EntryKind::Mode
+            | EntryKind::PermissionMode
+            | EntryKind::AgentName
+            | EntryKind::AgentSetting
+            | EntryKind::CostState
+            | EntryKind::PrLink
+    )
 }

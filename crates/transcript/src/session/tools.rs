@@ -1,4 +1,9 @@
-use super::{LaneId, NodeId};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use super::load::{AnswerNote, CallNote, Loaded};
+use super::{FileIndex, LaneId, Node, NodeId, Part, rules};
+use crate::{Finding, Severity};
 
 /// A tool call and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,12 +13,206 @@ pub struct ToolUse {
     pub lane: LaneId,
     /// The call's id; in seed 001 the uuid of its entry.
     pub id: Box<str>,
-    /// The tool.
-    pub name: Box<str>,
+    /// The tool; empty for a result without a call.
+    pub name: Arc<str>,
     /// The entry with the call; `None` for a result without one.
     pub call: Option<NodeId>,
     /// The entry with the result; `None` while there is none.
     pub result: Option<NodeId>,
     /// Whether the result says that the tool failed.
     pub is_error: bool,
+}
+
+/// Tool calls with their results, and where to find those of an entry.
+#[derive(Debug, Default)]
+pub(super) struct Tools {
+    pub(super) uses: Vec<ToolUse>,
+    by_call: Vec<(NodeId, u32)>,
+    by_result: Vec<(NodeId, u32)>,
+    /// By id, over all files: those of sub-agents name calls that stand in another one.
+    by_id: HashMap<Box<str>, Vec<u32>>,
+}
+
+impl Tools {
+    /// Pairs by id, and where there are no ids by parent or order.
+    pub(super) fn pair(loaded: &mut Loaded) -> Self {
+        let nodes = &loaded.nodes;
+        let mut uses: Vec<ToolUse> = loaded.calls.iter().map(|note| of_call(note, nodes)).collect();
+        let mut keys: HashMap<(FileIndex, &str), u32> = HashMap::new();
+        for (index, note) in (0_u32..).zip(&loaded.calls) {
+            // A response that a file repeats is one call.
+            keys.entry((nodes[note.node.index()].file, &note.id)).or_insert(index);
+        }
+        let mut results: Vec<(u32, NodeId)> = Vec::new();
+        for note in &loaded.answers {
+            let Some(id) = &note.id else { continue };
+            let file = nodes[note.node.index()].file;
+            let index = keys.get(&(file, id)).copied().unwrap_or_else(|| {
+                uses.push(of_answer(note, nodes));
+                u32::try_from(uses.len() - 1).unwrap_or(u32::MAX)
+            });
+            results.push((index, note.node));
+            let tool = &mut uses[index as usize];
+            tool.result = Some(note.node);
+            tool.is_error = note.is_error;
+        }
+        results.extend(by_order(loaded, &mut uses));
+        let findings = report(&uses, nodes);
+        loaded.findings.extend(findings);
+        Self::index(uses, results)
+    }
+
+    fn index(uses: Vec<ToolUse>, results: Vec<(u32, NodeId)>) -> Self {
+        let mut by_id: HashMap<Box<str>, Vec<u32>> = HashMap::new();
+        let mut by_call = Vec::new();
+        for (index, tool) in (0_u32..).zip(&uses) {
+            if let Some(call) = tool.call {
+                by_call.push((call, index));
+                by_id.entry(tool.id.clone()).or_default().push(index);
+            }
+        }
+        let mut by_result: Vec<(NodeId, u32)> =
+            results.into_iter().map(|(index, node)| (node, index)).collect();
+        by_call.sort_unstable();
+        by_result.sort_unstable();
+        Tools { uses, by_call, by_result, by_id }
+    }
+
+    pub(super) fn calls_of(&self, id: NodeId) -> impl Iterator<Item = &ToolUse> {
+        indexes(&self.by_call, id).map(|index| &self.uses[index])
+    }
+
+    pub(super) fn results_of(&self, id: NodeId) -> impl Iterator<Item = &ToolUse> {
+        indexes(&self.by_result, id).map(|index| &self.uses[index])
+    }
+
+    /// The calls of that id, in all files.
+    pub(super) fn by_id(&self, id: &str) -> impl Iterator<Item = (usize, &ToolUse)> {
+        let found = self.by_id.get(id).into_iter().flatten();
+        found.map(|index| (*index as usize, &self.uses[*index as usize]))
+    }
+
+    /// Numbers of the uses whose calls stand in an entry.
+    pub(super) fn call_numbers(&self, id: NodeId) -> impl Iterator<Item = usize> {
+        indexes(&self.by_call, id)
+    }
+}
+
+fn indexes(table: &[(NodeId, u32)], id: NodeId) -> impl Iterator<Item = usize> {
+    let start = table.partition_point(|(node, _)| *node < id);
+    table[start..].iter().take_while(move |(node, _)| *node == id).map(|(_, index)| *index as usize)
+}
+
+fn of_call(note: &CallNote, nodes: &[Node]) -> ToolUse {
+    ToolUse {
+        lane: nodes[note.node.index()].lane,
+        id: note.id.clone(),
+        name: note.name.clone(),
+        call: Some(note.node),
+        result: None,
+        is_error: false,
+    }
+}
+
+fn of_answer(note: &AnswerNote, nodes: &[Node]) -> ToolUse {
+    ToolUse {
+        lane: nodes[note.node.index()].lane,
+        id: note.id.clone().unwrap_or_default(),
+        name: "".into(),
+        call: None,
+        result: Some(note.node),
+        is_error: note.is_error,
+    }
+}
+
+/// Calls and results of one lane that have no ids, as far as they have been read.
+#[derive(Default)]
+struct Batch {
+    /// Calls without a result, in order.
+    open: BTreeSet<u32>,
+    results: Vec<NodeId>,
+}
+
+/// Pairs what has no ids: a result belongs to the call that is its parent, or if several results share a parent, to
+/// the first call that has none yet.
+fn by_order(loaded: &Loaded, uses: &mut [ToolUse]) -> Vec<(u32, NodeId)> {
+    let nodes = &loaded.nodes;
+    let mut calls: HashMap<NodeId, u32> = HashMap::new();
+    for (index, tool) in (0_u32..).zip(uses.iter()) {
+        if let Some(call) = tool.call
+            && tool.result.is_none()
+            && nodes[call.index()].uuid.as_deref() == Some(&*tool.id)
+        {
+            calls.insert(call, index);
+        }
+    }
+    if calls.is_empty() {
+        return Vec::new();
+    }
+    let without_id: HashSet<NodeId> =
+        loaded.answers.iter().filter(|note| note.id.is_none()).map(|note| note.node).collect();
+    let mut batches: HashMap<LaneId, Batch> = HashMap::new();
+    let mut paired = Vec::new();
+    for (id, node) in (0_u32..).map(NodeId).zip(nodes) {
+        let batch = batches.entry(node.lane).or_default();
+        // An error right below a call is what came of it.
+        let answers = without_id.contains(&id)
+            || (node.part == Part::Error && node.parent.is_some_and(|parent| calls.contains_key(&parent)));
+        if answers {
+            batch.results.push(id);
+        } else if node.part == Part::Response {
+            batch.settle(nodes, &calls, &mut paired);
+            if let Some(index) = calls.get(&id) {
+                batch.open.insert(*index);
+            }
+        }
+    }
+    for batch in batches.values_mut() {
+        batch.settle(nodes, &calls, &mut paired);
+    }
+    paired.sort_unstable();
+    for (index, result) in &paired {
+        let tool = &mut uses[*index as usize];
+        tool.result = Some(*result);
+        tool.is_error = nodes[result.index()].is_error();
+    }
+    paired
+}
+
+impl Batch {
+    fn settle(&mut self, nodes: &[Node], calls: &HashMap<NodeId, u32>, paired: &mut Vec<(u32, NodeId)>) {
+        let results = std::mem::take(&mut self.results);
+        let parent =
+            |id: &NodeId| calls.get(&nodes[id.index()].parent?).filter(|call| self.open.contains(call));
+        let by_parent: HashMap<u32, NodeId> =
+            results.iter().filter_map(|id| Some((*parent(id)?, *id))).collect();
+        if by_parent.len() == results.len() {
+            for (call, result) in by_parent {
+                self.open.remove(&call);
+                paired.push((call, result));
+            }
+        } else {
+            paired.extend(results.into_iter().map_while(|id| Some((self.open.pop_first()?, id))));
+        }
+    }
+}
+
+fn report(uses: &[ToolUse], nodes: &[Node]) -> Vec<(FileIndex, Finding)> {
+    let mut findings = Vec::new();
+    for tool in uses {
+        let (rule, severity, at, message) = match (tool.call, tool.result) {
+            (Some(call), None) => {
+                let message = format!("The tool was never answered: `{}`", tool.name);
+                (rules::MISSING_RESULT, Severity::Note, call, message)
+            }
+            (None, Some(result)) => {
+                let message = format!("The call that this answers is not in the file: `{}`", tool.id);
+                (rules::MISSING_CALL, Severity::Warning, result, message)
+            }
+            _ => continue,
+        };
+        let node = &nodes[at.index()];
+        findings.push((node.file, rules::finding(rule, severity, node, message)));
+    }
+    findings
 }

@@ -1,0 +1,178 @@
+//! What stands in the tree and how deep, before it is drawn.
+
+use std::collections::HashMap;
+
+use tidings_transcript::session::{Branch, BranchState, LaneId, NodeId, Part, Session};
+
+use super::Detail;
+
+/// Deeper nesting is drawn at this depth.
+const DEPTH_MAX: usize = 32;
+
+/// One line of the tree.
+#[derive(Debug)]
+pub(super) enum Row {
+    /// An entry.
+    Entry(NodeId),
+    /// Entries that are not shown one by one.
+    Fold(Vec<NodeId>),
+    /// A branch; its entries follow one deeper.
+    Branch(Branch, usize),
+    /// The active branch goes on after others.
+    Active,
+    /// A sub-agent; its entries follow one deeper.
+    Lane(LaneId),
+}
+
+/// All lines of a session's tree with their depths, from top to bottom.
+pub(super) fn rows(session: &Session, detail: Detail) -> Vec<(usize, Row)> {
+    let mut laid = Vec::new();
+    // Agents that nobody knows the caller of come last.
+    let lost =
+        |lane: &LaneId| session.lane(*lane).agent.as_ref().is_some_and(|agent| agent.started_by.is_none());
+    let lost: Vec<Row> = session.lane_ids().filter(lost).map(Row::Lane).collect();
+    let mut pending = vec![
+        Pending { depth: 0, rows: lost.into_iter(), forks: None },
+        of_lane(session, LaneId::MAIN, detail, 0),
+    ];
+    while let Some(top) = pending.last_mut() {
+        let depth = top.depth;
+        let Some(row) = top.rows.next() else {
+            pending.pop();
+            continue;
+        };
+        let deeper = (depth + 1).min(DEPTH_MAX);
+        let below = match &row {
+            Row::Lane(lane) => Some(of_lane(session, *lane, detail, deeper)),
+            Row::Branch(branch, _) => {
+                let forks = pending
+                    .iter()
+                    .rev()
+                    .find_map(|level| level.forks.as_ref().filter(|forks| forks.lane == branch.lane));
+                forks.map(|forks| Pending {
+                    depth: deeper,
+                    rows: of_branch(session, branch, forks, detail).into_iter(),
+                    forks: None,
+                })
+            }
+            _ => None,
+        };
+        laid.push((depth, row));
+        pending.extend(below);
+    }
+    laid
+}
+
+struct Pending {
+    depth: usize,
+    rows: std::vec::IntoIter<Row>,
+    forks: Option<Forks>,
+}
+
+/// Where the branches of a lane part.
+struct Forks {
+    lane: LaneId,
+    at: HashMap<NodeId, Vec<(Branch, usize)>>,
+}
+
+fn of_lane(session: &Session, lane: LaneId, detail: Detail, depth: usize) -> Pending {
+    let branches = session.branches(lane);
+    let mut forks = Forks { lane, at: HashMap::new() };
+    let mut elsewhere = Vec::new();
+    for (number, branch) in branches.iter().enumerate().skip(1) {
+        match branch.fork {
+            Some(fork) => forks.at.entry(fork).or_default().push((*branch, number + 1)),
+            None => elsewhere.push(Row::Branch(*branch, number + 1)),
+        }
+    }
+    let mut rows =
+        branches.first().map_or_else(Vec::new, |branch| of_branch(session, branch, &forks, detail));
+    rows.extend(elsewhere);
+    Pending { depth, rows: rows.into_iter(), forks: Some(forks) }
+}
+
+/// The lines of a branch's own entries, with what hangs off them.
+fn of_branch(session: &Session, branch: &Branch, forks: &Forks, detail: Detail) -> Vec<Row> {
+    let path = session.own_path(branch);
+    let mut rows = Vec::new();
+    let mut fold = Vec::new();
+    for (at, id) in path.iter().enumerate() {
+        if is_told_elsewhere(session, *id) {
+            // A result stands with its call.
+        } else if detail == Detail::Full || is_shown(session, &path, at) {
+            push_fold(&mut rows, &mut fold, session);
+            rows.push(Row::Entry(*id));
+        } else {
+            fold.push(*id);
+        }
+        let lanes: Vec<Row> = session.lanes_of(*id).map(Row::Lane).collect();
+        let parting = forks.at.get(id);
+        if !lanes.is_empty() || parting.is_some() {
+            push_fold(&mut rows, &mut fold, session);
+        }
+        rows.extend(lanes);
+        if let Some(parting) = parting {
+            rows.extend(parting.iter().map(|(branch, number)| Row::Branch(*branch, *number)));
+            if branch.state == BranchState::Active && at + 1 < path.len() {
+                rows.push(Row::Active);
+            }
+        }
+    }
+    push_fold(&mut rows, &mut fold, session);
+    rows
+}
+
+fn push_fold(rows: &mut Vec<Row>, fold: &mut Vec<NodeId>, session: &Session) {
+    let folded = std::mem::take(fold);
+    match folded[..] {
+        [] => {}
+        // A line saying that one entry is left out is no shorter than the entry.
+        [id] if session.node(id).part == Part::Response => rows.push(Row::Entry(id)),
+        _ => rows.push(Row::Fold(folded)),
+    }
+}
+
+/// A tool's result is shown with its call, where that is on the same lane.
+fn is_told_elsewhere(session: &Session, id: NodeId) -> bool {
+    let node = session.node(id);
+    let paired = |tool: &tidings_transcript::session::ToolUse| tool.call.is_some() && tool.result == Some(id);
+    node.part == Part::ToolResult
+        && session.results_of(id).next().is_some()
+        && session.results_of(id).all(paired)
+}
+
+/// Whether an entry is shown by itself: where something begins, ends, parts or fails.
+fn is_shown(session: &Session, path: &[NodeId], at: usize) -> bool {
+    let id = path[at];
+    let node = session.node(id);
+    match node.part {
+        Part::Prompt
+        | Part::Command
+        | Part::Interruption
+        | Part::Notification
+        | Part::Compaction
+        | Part::CompactSummary
+        | Part::Error
+        | Part::Other => true,
+        Part::Response => {
+            let delegates = session.lanes_of(id).next().is_some();
+            let failed = session.calls_of(id).any(|tool| tool.is_error);
+            delegates || failed || node.is_orphan() || node.is_cut() || ends_turn(session, &path[at + 1..])
+        }
+        _ => node.is_orphan() || node.is_cut(),
+    }
+}
+
+/// Whether nothing is said any more before the next prompt.
+fn ends_turn(session: &Session, rest: &[NodeId]) -> bool {
+    for id in rest {
+        let part = session.node(*id).part;
+        if part.begins_turns() || part == Part::Compaction {
+            return true;
+        }
+        if matches!(part, Part::Response | Part::ToolResult) {
+            return false;
+        }
+    }
+    true
+}

@@ -1,0 +1,382 @@
+//! What the index notes of one entry, in one pass over its keys.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+use tidings_protocol::entry::{Dialect, EntryKind, EntryRef};
+use tidings_protocol::json::{Raw, Text};
+use tidings_protocol::view::Block;
+
+use super::node::{self, Part, hash};
+use super::{CommandTags, Trigger};
+
+/// What is noted of an entry.
+#[derive(Debug)]
+pub(super) struct Facts<'a> {
+    pub(super) part: Part,
+    pub(super) flags: u16,
+    pub(super) dialect: Dialect,
+    pub(super) at: Option<Timestamp>,
+    pub(super) response: Option<Cow<'a, str>>,
+    pub(super) parent: Named<'a>,
+    pub(super) calls: Vec<Call<'a>>,
+    pub(super) results: Vec<Answer<'a>>,
+    pub(super) compaction: Option<CompactionFacts<'a>>,
+    /// The hash of what a sub-agent was told.
+    pub(super) prompt_hash: Option<u64>,
+    pub(super) forked_from: Option<(Cow<'a, str>, Cow<'a, str>)>,
+    /// A `userType` that is not the usual one.
+    pub(super) user_type: Option<Cow<'a, str>>,
+}
+
+/// What an entry says of its parent.
+#[derive(Debug, PartialEq)]
+pub(super) enum Named<'a> {
+    /// `null`: it has none.
+    Root,
+    /// The file has no such key: it follows the line before.
+    Implied,
+    Parent(Cow<'a, str>),
+}
+
+/// A tool call.
+#[derive(Debug)]
+pub(super) struct Call<'a> {
+    pub(super) id: Cow<'a, str>,
+    pub(super) name: Cow<'a, str>,
+    /// What it says of the sub-agent that it starts.
+    pub(super) launch: Option<LaunchFacts<'a>>,
+}
+
+#[derive(Debug)]
+pub(super) struct LaunchFacts<'a> {
+    pub(super) agent_type: Option<Cow<'a, str>>,
+    pub(super) description: Option<Cow<'a, str>>,
+    pub(super) prompt_hash: Option<u64>,
+}
+
+/// A tool's result.
+#[derive(Debug)]
+pub(super) struct Answer<'a> {
+    /// `None` in seed 001.
+    pub(super) id: Option<Cow<'a, str>>,
+    pub(super) is_error: bool,
+    /// The sub-agent that it came from, and whether that still runs.
+    pub(super) agent: Option<(Cow<'a, str>, Running)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Running {
+    Done,
+    InBackground,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct CompactionFacts<'a> {
+    pub(super) step: CompactionStep,
+    pub(super) trigger: Option<Trigger>,
+    pub(super) pre_tokens: Option<u64>,
+    pub(super) post_tokens: Option<u64>,
+    pub(super) total_messages: Option<u64>,
+    pub(super) preserved_messages: Option<u64>,
+    pub(super) anchor: Option<Cow<'a, str>>,
+    pub(super) preserved: Vec<Cow<'a, str>>,
+    /// First and last of what was kept, where it is not listed.
+    pub(super) segment: Option<(Cow<'a, str>, Cow<'a, str>)>,
+}
+
+/// What an entry about a compaction tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum CompactionStep {
+    /// Here one epoch ends and the next begins.
+    #[default]
+    Boundary,
+    /// One is about to come.
+    Beginning,
+    /// The text that stands for what was before.
+    Summary,
+    /// Something else, such as a compaction that is taken back.
+    Other,
+}
+
+/// The tools that start sub-agents, by their names of today and before.
+pub(super) fn starts_agents(tool: &str) -> bool {
+    matches!(tool, "Agent" | "Task")
+}
+
+/// Keys of the entry itself that the head of an [`EntryRef`] does not know.
+#[derive(Default)]
+struct Keys<'a> {
+    parent: Option<Raw<'a>>,
+    result: Option<Raw<'a>>,
+    metadata: Option<Raw<'a>>,
+    forked_from: Option<Raw<'a>>,
+    user_type: Option<Raw<'a>>,
+    origin: Option<Raw<'a>>,
+    prompt_source: Option<Raw<'a>>,
+    flags: u16,
+    is_summary: bool,
+}
+
+impl<'a> Keys<'a> {
+    fn of(entry: &EntryRef<'a>) -> Self {
+        let mut keys = Keys::default();
+        for (key, value) in entry.json().members() {
+            let set = |flag| if value.bool() == Some(true) { flag } else { 0 };
+            match &*key.get() {
+                "parentUuid" => keys.parent = Some(value),
+                "toolUseResult" => keys.result = Some(value),
+                "compactMetadata" | "metadata" => keys.metadata = Some(value),
+                "forkedFrom" => keys.forked_from = Some(value),
+                "userType" => keys.user_type = Some(value),
+                "origin" => keys.origin = Some(value),
+                "promptSource" => keys.prompt_source = Some(value),
+                "isDeleted" => keys.flags |= set(node::DELETED),
+                "isAborted" | "isAbortedMidStream" => keys.flags |= set(node::ABORTED),
+                "isError" | "isApiErrorMessage" => keys.flags |= set(node::ERROR),
+                "is_active" | "isActive" => keys.flags |= set(node::MARKED_ACTIVE),
+                "isCompactSummary" => keys.is_summary = value.bool() == Some(true),
+                _ => {}
+            }
+        }
+        keys
+    }
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn of(entry: &EntryRef<'a>) -> Self {
+        let keys = Keys::of(entry);
+        let mut facts = Facts {
+            part: Part::Other,
+            flags: keys.flags,
+            dialect: entry.dialect(),
+            at: entry.timestamp().and_then(|time| when(&time)),
+            response: None,
+            parent: match entry.parent_uuid() {
+                Some(uuid) => Named::Parent(uuid),
+                None if keys.parent.is_some() => Named::Root,
+                None => Named::Implied,
+            },
+            calls: Vec::new(),
+            results: Vec::new(),
+            compaction: None,
+            prompt_hash: None,
+            forked_from: keys.forked_from.and_then(|from| pair(from, "sessionId", "messageUuid")),
+            user_type: keys.user_type.and_then(string).filter(|kind| kind != "external"),
+        };
+        facts.set(node::SIDECHAIN, entry.is_sidechain());
+        facts.set(node::META, entry.is_meta());
+        facts.part = match entry.kind() {
+            EntryKind::User | EntryKind::Human | EntryKind::ToolResult => facts.user(entry, &keys),
+            EntryKind::Assistant => facts.assistant(entry),
+            EntryKind::System => facts.system(entry, &keys),
+            EntryKind::CompactSystem | EntryKind::CompactPrelude | EntryKind::CompactRecap => {
+                facts.compact(entry, &keys)
+            }
+            EntryKind::Attachment => Part::Attachment,
+            EntryKind::Progress => Part::Progress,
+            _ => Part::Other,
+        };
+        facts
+    }
+
+    fn set(&mut self, flag: u16, on: bool) {
+        if on {
+            self.flags |= flag;
+        }
+    }
+
+    fn user(&mut self, entry: &EntryRef<'a>, keys: &Keys<'a>) -> Part {
+        let mut head: Option<Cow<'a, str>> = None;
+        for block in entry.content_blocks() {
+            match block {
+                Block::ToolResult { tool_use_id, is_error, .. } => {
+                    let agent = keys.result.and_then(agent_of);
+                    self.set(node::ERROR, is_error);
+                    self.results.push(Answer { id: Some(tool_use_id.get()), is_error, agent });
+                }
+                Block::Text(text) if head.is_none() => head = Some(text.get()),
+                _ => {}
+            }
+        }
+        self.set(node::TEXT, head.as_deref().is_some_and(|text| !text.trim().is_empty()));
+        if keys.is_summary {
+            self.compaction =
+                Some(CompactionFacts { step: CompactionStep::Summary, ..CompactionFacts::default() });
+            return Part::CompactSummary;
+        }
+        if !self.results.is_empty() || entry.kind() == EntryKind::ToolResult {
+            return Part::ToolResult;
+        }
+        if entry.is_meta() {
+            return Part::Injected;
+        }
+        let text = head.unwrap_or_default();
+        if entry.is_sidechain() {
+            self.prompt_hash = Some(hash(text.trim()));
+        }
+        self.said_by_user(&text, keys)
+    }
+
+    fn said_by_user(&mut self, text: &str, keys: &Keys<'_>) -> Part {
+        let text = text.trim_start();
+        if let Some(tags) = CommandTags::parse(text) {
+            let Some(name) = &tags.name else { return Part::CommandOutput };
+            self.set(node::ASKS_TO_COMPACT, name.trim_start_matches('/') == "compact");
+            return Part::Command;
+        }
+        if self.dialect != Dialect::Real
+            && let Some(command) = plain_command(text)
+        {
+            self.set(node::ASKS_TO_COMPACT, command == "compact");
+            return Part::Command;
+        }
+        let origin = keys.origin.and_then(|origin| origin.get("kind")).and_then(string);
+        let source = keys.prompt_source.and_then(string);
+        if text.starts_with("[Request interrupted by user") {
+            Part::Interruption
+        } else if text.starts_with("<bash-stdout>") || text.starts_with("<bash-stderr>") {
+            Part::CommandOutput
+        } else if origin.is_some_and(|kind| kind != "human" && kind != "user")
+            || source.as_deref() == Some("system")
+        {
+            Part::Notification
+        } else {
+            Part::Prompt
+        }
+    }
+
+    fn assistant(&mut self, entry: &EntryRef<'a>) -> Part {
+        let said = entry.said();
+        self.response = said.message_id.map(Text::get).filter(|id| !id.is_empty());
+        let has_text = said.blocks().any(|block| matches!(block, Block::Text(_)));
+        self.set(node::TEXT, has_text);
+        for call in entry.tool_calls() {
+            let launch = starts_agents(&call.name).then(|| LaunchFacts {
+                agent_type: call.input.get("subagent_type").and_then(string),
+                description: call.input.get("description").and_then(string),
+                prompt_hash: call.input.get("prompt").and_then(string).map(|text| hash(text.trim())),
+            });
+            self.set(node::CALLS, true);
+            self.set(node::DELEGATES, launch.is_some());
+            self.calls.push(Call { id: call.id, name: call.name, launch });
+        }
+        // The client speaks as the assistant when the API fails.
+        let by_client = said.model.is_some_and(|model| model.get() == "<synthetic>");
+        if by_client && self.flags & node::ERROR != 0 { Part::Error } else { Part::Response }
+    }
+
+    fn system(&mut self, entry: &EntryRef<'a>, keys: &Keys<'a>) -> Part {
+        self.set(node::TEXT, entry.said().content.is_some());
+        let subtype = entry.subtype();
+        match subtype.as_deref() {
+            Some("compact_boundary") => {
+                self.compaction = Some(boundary(keys.metadata));
+                return Part::Compaction;
+            }
+            Some("api_error" | "error") => self.set(node::ERROR, true),
+            _ => {}
+        }
+        let results = entry.tool_results();
+        if !results.is_empty() {
+            self.results.extend(results.into_iter().map(|result| Answer {
+                id: result.tool_use_id,
+                is_error: result.is_error,
+                agent: None,
+            }));
+            return Part::ToolResult;
+        }
+        if self.flags & node::ERROR != 0 { Part::Error } else { Part::Event }
+    }
+
+    fn compact(&mut self, entry: &EntryRef<'a>, keys: &Keys<'a>) -> Part {
+        self.set(node::TEXT, true);
+        let mut facts = boundary(keys.metadata);
+        let operation = entry.get("message").and_then(string);
+        facts.step = match (entry.kind(), operation.as_deref()) {
+            (EntryKind::CompactPrelude, _) | (_, Some("conversation_compacted")) => CompactionStep::Boundary,
+            (EntryKind::CompactRecap, _) => CompactionStep::Summary,
+            (_, Some("conversation_compacting")) => CompactionStep::Beginning,
+            _ => CompactionStep::Other,
+        };
+        let is_summary = facts.step == CompactionStep::Summary;
+        self.compaction = Some(facts);
+        if is_summary { Part::CompactSummary } else { Part::Compaction }
+    }
+}
+
+/// A command in seed 001, which has no tags for it: `/compact`, with or without arguments.
+fn plain_command(text: &str) -> Option<&str> {
+    let word = text.strip_prefix('/')?.split_whitespace().next()?;
+    word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':')).then_some(word)
+}
+
+/// The sub-agent that a tool's structured output names.
+fn agent_of(result: Raw<'_>) -> Option<(Cow<'_, str>, Running)> {
+    if !result.is_object() {
+        return None;
+    }
+    let (mut id, mut running) = (None, Running::Done);
+    for (key, value) in result.members() {
+        match &*key.get() {
+            "agentId" => id = string(value),
+            "isAsync" if value.bool() == Some(true) => running = Running::InBackground,
+            _ => {}
+        }
+    }
+    Some((id?, running))
+}
+
+fn boundary(metadata: Option<Raw<'_>>) -> CompactionFacts<'_> {
+    let mut facts = CompactionFacts::default();
+    for (key, value) in metadata.into_iter().flat_map(Raw::members) {
+        match &*key.get() {
+            "trigger" => {
+                facts.trigger = match string(value).as_deref() {
+                    Some("manual") => Some(Trigger::Manual),
+                    Some("auto") => Some(Trigger::Auto),
+                    _ => None,
+                }
+            }
+            "preTokens" => facts.pre_tokens = value.u64(),
+            "postTokens" => facts.post_tokens = value.u64(),
+            "totalMessages" => facts.total_messages = value.u64(),
+            // A number in seed 001.
+            "preservedMessages" if value.u64().is_some() => facts.preserved_messages = value.u64(),
+            "preservedMessages" => {
+                facts.anchor = value.get("anchorUuid").and_then(string).or(facts.anchor);
+                let list = |key| value.get(key).into_iter().flat_map(Raw::items).filter_map(string).collect();
+                facts.preserved = list("allUuids");
+                if facts.preserved.is_empty() {
+                    facts.preserved = list("uuids");
+                }
+            }
+            "preservedSegment" => {
+                facts.segment = pair(value, "headUuid", "tailUuid");
+                facts.anchor = facts.anchor.or_else(|| value.get("anchorUuid").and_then(string));
+            }
+            _ => {}
+        }
+    }
+    facts
+}
+
+fn string(value: Raw<'_>) -> Option<Cow<'_, str>> {
+    value.text().map(Text::get)
+}
+
+fn pair<'a>(value: Raw<'a>, first: &str, second: &str) -> Option<(Cow<'a, str>, Cow<'a, str>)> {
+    Some((value.get(first).and_then(string)?, value.get(second).and_then(string)?))
+}
+
+/// A time as entries write it; `None` where it cannot be read. The line still has what was written.
+fn when(text: &str) -> Option<Timestamp> {
+    text.parse().ok().or_else(|| {
+        let millis: f64 = text.parse().ok()?;
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "what is out of range saturates and is refused below"
+        )]
+        Timestamp::from_millisecond(millis as i64).ok()
+    })
+}

@@ -1,0 +1,149 @@
+use std::collections::{HashMap, HashSet};
+
+use super::{LaneId, NodeId, Session};
+
+/// How many sessions may share an entry before the others are left out: with more, somebody copied a template.
+const SHARERS_MAX: usize = 64;
+
+/// A session that begins with a copy of another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Fork {
+    /// Which of the sessions is the copy.
+    pub copy: usize,
+    /// Which of the sessions it was copied from. Of several, the one that it shares most with.
+    pub original: usize,
+    /// What tells.
+    pub by: ForkSign,
+    /// How many entries they share.
+    pub shared: usize,
+    /// The last shared entry, in the copy.
+    pub until: NodeId,
+    /// The last shared entry, in the original.
+    pub until_in_original: NodeId,
+}
+
+/// What tells that a session was copied from another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ForkSign {
+    /// Entries have the same uuids, as the CLI copies them.
+    SameUuids,
+    /// Entries still name the session that they come from, as in resumed sessions of older versions.
+    SessionId,
+    /// Entries say where they were copied from, as the SDKs do it.
+    ForkedFrom,
+}
+
+/// Which of these sessions are copies of which, by the place of the copy.
+pub fn forks(sessions: &[&Session]) -> Vec<Fork> {
+    let mut pairs: HashMap<(usize, usize), Shared> = HashMap::new();
+    by_uuid(sessions, &mut pairs);
+    by_mark(sessions, &mut pairs);
+    let mut best: HashMap<usize, Fork> = HashMap::new();
+    for ((a, b), shared) in pairs {
+        let copied = shared.direct(sessions, a, b);
+        let better = |known: &Fork| {
+            (copied.by, copied.shared, known.original) > (known.by, known.shared, copied.original)
+        };
+        if best.get(&copied.copy).is_none_or(better) {
+            best.insert(copied.copy, copied);
+        }
+    }
+    let mut forks: Vec<Fork> = best.into_values().collect();
+    forks.sort_by_key(|fork| fork.copy);
+    forks
+}
+
+/// What two sessions share; entries of the first and of the second.
+#[derive(Debug)]
+struct Shared {
+    entries: Vec<(NodeId, NodeId)>,
+    /// The session that was copied, where an entry says so.
+    marked_original: Option<(usize, ForkSign)>,
+}
+
+fn by_uuid(sessions: &[&Session], pairs: &mut HashMap<(usize, usize), Shared>) {
+    let mut holders: HashMap<&str, Vec<(usize, NodeId)>> = HashMap::new();
+    for (index, session) in sessions.iter().enumerate() {
+        for id in &session.lane(LaneId::MAIN).nodes {
+            if let Some(uuid) = session.node(*id).uuid.as_deref() {
+                let holders = holders.entry(uuid).or_default();
+                if holders.len() < SHARERS_MAX {
+                    holders.push((index, *id));
+                }
+            }
+        }
+    }
+    for holders in holders.values() {
+        for (at, (a, in_a)) in holders.iter().enumerate() {
+            for (b, in_b) in &holders[at + 1..] {
+                let shared = pairs.entry((*a, *b));
+                let shared = shared.or_insert_with(|| Shared { entries: Vec::new(), marked_original: None });
+                shared.entries.push((*in_a, *in_b));
+            }
+        }
+    }
+    for ((a, b), shared) in pairs.iter_mut() {
+        if names_session(sessions[*a], sessions[*b].id()) {
+            shared.marked_original = Some((*b, ForkSign::SessionId));
+        } else if names_session(sessions[*b], sessions[*a].id()) {
+            shared.marked_original = Some((*a, ForkSign::SessionId));
+        }
+    }
+}
+
+fn names_session(session: &Session, other: &str) -> bool {
+    session.foreign.iter().any(|(id, name)| **name == *other && session.node(*id).lane == LaneId::MAIN)
+}
+
+fn by_mark(sessions: &[&Session], pairs: &mut HashMap<(usize, usize), Shared>) {
+    let by_id: HashMap<&str, usize> =
+        sessions.iter().enumerate().map(|(index, session)| (session.id(), index)).collect();
+    for (copy, session) in sessions.iter().enumerate() {
+        for (id, from, uuid) in &session.forked_from {
+            let Some(original) = by_id.get(&**from).copied().filter(|original| *original != copy) else {
+                continue;
+            };
+            let Some(in_original) = sessions[original].by_uuid(LaneId::MAIN, uuid) else { continue };
+            let key = (copy.min(original), copy.max(original));
+            let pair = if key.0 == copy { (*id, in_original) } else { (in_original, *id) };
+            let shared = pairs.entry(key);
+            let shared = shared.or_insert_with(|| Shared { entries: Vec::new(), marked_original: None });
+            if shared.marked_original.is_none_or(|(_, sign)| sign != ForkSign::ForkedFrom) {
+                shared.entries.clear();
+            }
+            shared.marked_original = Some((original, ForkSign::ForkedFrom));
+            shared.entries.push(pair);
+        }
+    }
+}
+
+impl Shared {
+    /// Which of the two is the copy.
+    fn direct(&self, sessions: &[&Session], a: usize, b: usize) -> Fork {
+        let of_a: Vec<NodeId> = self.entries.iter().map(|(in_a, _)| *in_a).collect();
+        let of_b: Vec<NodeId> = self.entries.iter().map(|(_, in_b)| *in_b).collect();
+        let (original, by) = self.marked_original.unwrap_or_else(|| {
+            let first_is_original = sign(sessions[a], &of_a) >= sign(sessions[b], &of_b);
+            (if first_is_original { a } else { b }, ForkSign::SameUuids)
+        });
+        let last = self.entries.iter().max_by_key(|(in_a, in_b)| if original == a { *in_b } else { *in_a });
+        let (in_a, in_b) = last.copied().unwrap_or((NodeId(0), NodeId(0)));
+        let (copy, until, until_in_original) = if original == a { (b, in_b, in_a) } else { (a, in_a, in_b) };
+        Fork { copy, original, by, shared: self.entries.len(), until, until_in_original }
+    }
+}
+
+/// How much speaks for a session being the original of the entries that it shares: books are kept while a conversation
+/// goes on and are not copied; and the rest of a copy is younger than what was copied.
+fn sign(session: &Session, shared: &[NodeId]) -> (usize, std::cmp::Reverse<Option<jiff::Timestamp>>) {
+    let offsets = shared.iter().map(|id| session.node(*id).place.offset);
+    let (first, last) = offsets.fold((u64::MAX, 0), |(first, last), at| (first.min(at), last.max(at)));
+    let file = session.lane(LaneId::MAIN).file;
+    let records = session.side().records.iter().filter(|record| Some(record.file) == file);
+    let books = records.filter(|record| (first..last).contains(&record.place.offset)).count();
+    let shared: HashSet<&NodeId> = shared.iter().collect();
+    let own = session.lane(LaneId::MAIN).nodes.iter().filter(|id| !shared.contains(id));
+    (books, std::cmp::Reverse(own.filter_map(|id| session.node(*id).at).min()))
+}

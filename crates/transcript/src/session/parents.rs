@@ -1,0 +1,71 @@
+//! Which entry follows which.
+
+use super::forest::break_cycles;
+use super::load::{Loaded, Parent};
+use super::{NodeId, node, rules};
+use crate::Severity;
+
+/// Sets the parents of all entries, and reports those that are not there.
+pub(super) fn resolve(loaded: &mut Loaded) {
+    let mut parents: Vec<Option<NodeId>> = Vec::with_capacity(loaded.nodes.len());
+    let mut flags = Vec::new();
+    let mut findings = Vec::new();
+    for (index, node) in loaded.nodes.iter().enumerate() {
+        let mut report = |rule, severity, flag, message| {
+            flags.push((index, flag));
+            findings.push((node.file, rules::finding(rule, severity, node, message)));
+            None
+        };
+        parents.push(match find(loaded, index, &loaded.links[index].parent) {
+            Found::None => None,
+            Found::Entry(parent) if parent.index() == index => {
+                let message = "The entry names itself as its parent".to_owned();
+                report(rules::SELF_PARENT, Severity::Error, node::CUT, message)
+            }
+            Found::Entry(parent) => Some(parent),
+            Found::Missing(uuid) => {
+                let message = format!("The parent is not in the file: `{uuid}`");
+                report(rules::DANGLING_PARENT, Severity::Warning, node::ORPHAN, message)
+            }
+        });
+    }
+    for (index, flag) in flags {
+        loaded.nodes[index].flags |= flag;
+    }
+    for cut in break_cycles(&mut parents) {
+        let node = &mut loaded.nodes[cut.index()];
+        node.flags |= node::CUT;
+        let message = "The entry follows itself in a circle of parents".to_owned();
+        findings.push((node.file, rules::finding(rules::PARENT_CYCLE, Severity::Error, node, message)));
+    }
+    for (node, parent) in loaded.nodes.iter_mut().zip(parents) {
+        node.parent = parent;
+    }
+    loaded.findings.append(&mut findings);
+}
+
+/// The entry that a boundary follows although its parent is nothing.
+pub(super) fn logical(loaded: &Loaded, id: NodeId) -> Option<NodeId> {
+    match find(loaded, id.index(), &loaded.links[id.index()].logical) {
+        Found::Entry(parent) if parent != id => Some(parent),
+        _ => None,
+    }
+}
+
+enum Found<'l> {
+    None,
+    Entry(NodeId),
+    Missing(&'l str),
+}
+
+fn find<'l>(loaded: &'l Loaded, index: usize, parent: &'l Parent) -> Found<'l> {
+    match parent {
+        Parent::None => Found::None,
+        Parent::Known(id) => Found::Entry(*id),
+        // A parent may stand further down.
+        Parent::Named(uuid) => match loaded.lookup(loaded.nodes[index].file, uuid) {
+            Some(id) => Found::Entry(id),
+            None => Found::Missing(uuid),
+        },
+    }
+}

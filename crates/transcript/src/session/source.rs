@@ -1,0 +1,58 @@
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::sync::{Mutex, PoisonError};
+
+use tidings_protocol::entry::Entry;
+
+use super::FileIndex;
+use crate::error::At as _;
+use crate::limits::LINE_BYTES_MAX;
+use crate::roots::FileInfo;
+use crate::{Error, ErrorKind, Place};
+
+/// The files of a session, to read single entries from.
+#[derive(Debug)]
+pub(super) struct Source {
+    files: Vec<FileInfo>,
+    /// The file read last stays open: neighbours are asked for one after the other, and a session may have more files
+    /// than a process may have open.
+    open: Mutex<Option<(FileIndex, File)>>,
+}
+
+impl Source {
+    pub(super) fn new(files: Vec<FileInfo>) -> Self {
+        Source { files, open: Mutex::new(None) }
+    }
+
+    pub(super) fn files(&self) -> &[FileInfo] {
+        &self.files
+    }
+
+    /// The entry that stands at a place.
+    pub(super) fn read(&self, file: FileIndex, place: Place) -> Result<Entry, Error> {
+        let path = &self.files[file.index()].path;
+        let bytes = self.bytes(file, place).at("read", path)?;
+        Entry::decode_lossy(&bytes).map_err(|_| self.changed(file, place))
+    }
+
+    /// What to say when something else stands at a place than before.
+    pub(super) fn changed(&self, file: FileIndex, place: Place) -> Error {
+        let path = self.files[file.index()].path.display();
+        let message = format!("Line {} has changed since the file was opened: `{path}`", place.line);
+        Error::new(ErrorKind::Io, message, "try again; another program writes to the file")
+    }
+
+    fn bytes(&self, index: FileIndex, place: Place) -> io::Result<Vec<u8>> {
+        // Nothing is lost if another reader panicked: the file is opened and placed anew.
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = match &mut *open {
+            Some((open_index, file)) if *open_index == index => file,
+            other => &mut other.insert((index, File::open(&self.files[index.index()].path)?)).1,
+        };
+        file.seek(SeekFrom::Start(place.offset))?;
+        let len = usize::try_from(place.bytes).unwrap_or(usize::MAX).min(LINE_BYTES_MAX);
+        let mut bytes = vec![0; len];
+        file.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,203 @@
+//! Entries that belong together, and how such units follow each other.
+//!
+//! A unit is an API response with the results of its tools, or any other entry alone. Parallel tools fork the chain of
+//! entries, since each result hangs off its own call; between units there is no such fork, so that what forks there
+//! is a branch.
+
+use super::forest::{Children, break_cycles};
+use super::lanes::{back_on, exits};
+use super::load::Loaded;
+use super::parents::logical;
+use super::{Node, NodeId, Part};
+
+/// The entries of a session, in units.
+#[derive(Debug, Default)]
+pub(super) struct Units {
+    /// What an entry follows on its own lane, over compactions and missing parents.
+    pub(super) above: Vec<Option<NodeId>>,
+    /// Whether `above` is more than what the file calls the parent.
+    pub(super) bridged: Vec<bool>,
+    /// The entries that follow an entry on its lane.
+    pub(super) below: Children,
+    pub(super) unit_of: Vec<UnitId>,
+    parents: Vec<Option<UnitId>>,
+    children: Children,
+    /// Whether a prompt or a response is in a unit or below it.
+    lively: Vec<bool>,
+    member_starts: Vec<u32>,
+    members: Vec<NodeId>,
+}
+
+/// Units are numbered so that parents come first; as a type they are what [`Children`] counts.
+pub(super) type UnitId = NodeId;
+
+impl Units {
+    pub(super) fn of(loaded: &Loaded) -> Self {
+        let physical: Vec<Option<NodeId>> = loaded.nodes.iter().map(|node| node.parent).collect();
+        let order = Children::of(&physical).parents_first();
+        let (above, bridged) = follow(loaded, &order);
+        let below = Children::of(&above);
+        let order = below.parents_first();
+        let (unit_of, parents) = gather(&loaded.nodes, &above, &order);
+        let children = Children::of(&parents);
+        let lively = find_lively(&loaded.nodes, &unit_of, &parents);
+        let (member_starts, members) = members(&unit_of, parents.len());
+        Units { above, bridged, below, unit_of, parents, children, lively, member_starts, members }
+    }
+
+    pub(super) fn parent(&self, unit: UnitId) -> Option<UnitId> {
+        self.parents[unit.index()]
+    }
+
+    pub(super) fn children(&self, unit: UnitId) -> &[UnitId] {
+        self.children.get(unit)
+    }
+
+    pub(super) fn is_lively(&self, unit: UnitId) -> bool {
+        self.lively[unit.index()]
+    }
+
+    /// All units, each behind its parent.
+    pub(super) fn ids(&self) -> impl DoubleEndedIterator<Item = UnitId> + use<> {
+        (0..u32::try_from(self.parents.len()).unwrap_or(u32::MAX)).map(NodeId)
+    }
+
+    /// The entries of a unit, in the order of the file.
+    pub(super) fn members(&self, unit: UnitId) -> &[NodeId] {
+        let (start, end) = (self.member_starts[unit.index()], self.member_starts[unit.index() + 1]);
+        &self.members[start as usize..end as usize]
+    }
+
+    /// The unit's first entry.
+    pub(super) fn first(&self, unit: UnitId) -> NodeId {
+        self.members(unit)[0]
+    }
+}
+
+/// What every entry follows on its own lane: the logical parent, the parent, or where that is missing what stands
+/// before it in the file.
+fn follow(loaded: &Loaded, order: &[NodeId]) -> (Vec<Option<NodeId>>, Vec<bool>) {
+    let exits = exits(loaded, order);
+    let mut bridged = vec![false; loaded.nodes.len()];
+    let mut above: Vec<Option<NodeId>> = Vec::with_capacity(loaded.nodes.len());
+    for (id, node) in (0_u32..).map(NodeId).zip(&loaded.nodes) {
+        let over = logical(loaded, id).and_then(|parent| back_on(loaded, &exits, parent, node.lane));
+        bridged[id.index()] = over.is_some();
+        let plain = || back_on(loaded, &exits, node.parent?, node.lane);
+        above.push(over.or_else(plain));
+    }
+    for cut in break_cycles(&mut above) {
+        bridged[cut.index()] = false;
+    }
+    bridge_islands(&loaded.nodes, &mut above, &mut bridged);
+    (above, bridged)
+}
+
+/// Lets an entry whose parent is missing follow the last one before it that belongs to an island that began earlier.
+/// Islands then follow each other by where they begin, and never in a circle.
+fn bridge_islands(nodes: &[Node], above: &mut [Option<NodeId>], bridged: &mut [bool]) {
+    let children = Children::of(above);
+    let mut island = vec![NodeId(0); nodes.len()];
+    for id in children.parents_first() {
+        island[id.index()] = above[id.index()].map_or(id, |parent| island[parent.index()]);
+    }
+    let lanes = nodes.iter().map(|node| node.lane.index() + 1).max().unwrap_or(0);
+    let mut last: Vec<Option<NodeId>> = vec![None; lanes];
+    for (id, node) in (0_u32..).map(NodeId).zip(nodes) {
+        let last = &mut last[node.lane.index()];
+        // Null is what a root says; all others were meant to follow something.
+        if island[id.index()] == id && (node.is_orphan() || node.is_cut() || node.parent.is_some()) {
+            above[id.index()] = *last;
+            bridged[id.index()] = last.is_some();
+        }
+        if island[id.index()] <= id {
+            *last = Some(id);
+        }
+    }
+}
+
+/// Puts every entry into a unit; gives the units and their parents.
+fn gather(nodes: &[Node], above: &[Option<NodeId>], order: &[NodeId]) -> (Vec<UnitId>, Vec<Option<UnitId>>) {
+    let mut unit_of = vec![NodeId(0); nodes.len()];
+    let mut parents: Vec<Option<UnitId>> = Vec::new();
+    // The response that is not over yet at an entry.
+    let mut open: Vec<Option<Open>> = vec![None; nodes.len()];
+    for id in order {
+        let node = &nodes[id.index()];
+        let before = above[id.index()];
+        let going_on = before.and_then(|before| open[before.index()]);
+        let joins = going_on.filter(|open| open.takes(node, before.map(|before| &nodes[before.index()])));
+        let unit = joins.map_or_else(
+            || {
+                parents.push(before.map(|before| unit_of[before.index()]));
+                NodeId(u32::try_from(parents.len() - 1).unwrap_or(u32::MAX))
+            },
+            |open| open.unit,
+        );
+        unit_of[id.index()] = unit;
+        open[id.index()] = match node.part {
+            Part::Response => Some(Open { unit, response: node.response }),
+            Part::Prompt | Part::Command | Part::Notification | Part::Compaction | Part::CompactSummary => {
+                None
+            }
+            _ => going_on,
+        };
+    }
+    (unit_of, parents)
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    unit: UnitId,
+    response: Option<u32>,
+}
+
+impl Open {
+    fn takes(self, node: &Node, before: Option<&Node>) -> bool {
+        match node.part {
+            Part::ToolResult => true,
+            Part::Response => match self.response {
+                Some(_) => self.response == node.response,
+                // Seed 001 has no ids; there, calls that follow each other at once are one batch.
+                None => {
+                    node.response.is_none() && node.calls_tools() && before.is_some_and(Node::calls_tools)
+                }
+            },
+            _ => false,
+        }
+    }
+}
+
+/// Parents have lower numbers than their children, so that one pass from the back is enough.
+fn find_lively(nodes: &[Node], unit_of: &[UnitId], parents: &[Option<UnitId>]) -> Vec<bool> {
+    let mut lively = vec![false; parents.len()];
+    for (node, unit) in nodes.iter().zip(unit_of) {
+        lively[unit.index()] |= node.part.makes_branches();
+    }
+    for unit in (0..parents.len()).rev() {
+        if let Some(parent) = parents[unit]
+            && lively[unit]
+        {
+            lively[parent.index()] = true;
+        }
+    }
+    lively
+}
+
+fn members(unit_of: &[UnitId], count: usize) -> (Vec<u32>, Vec<NodeId>) {
+    let mut starts = vec![0_u32; count + 1];
+    for unit in unit_of {
+        starts[unit.index() + 1] += 1;
+    }
+    for unit in 0..count {
+        starts[unit + 1] += starts[unit];
+    }
+    let mut next = starts.clone();
+    let mut members = vec![NodeId(0); unit_of.len()];
+    for (id, unit) in (0_u32..).map(NodeId).zip(unit_of) {
+        let slot = &mut next[unit.index()];
+        members[*slot as usize] = id;
+        *slot += 1;
+    }
+    (starts, members)
+}
