@@ -32,8 +32,6 @@ pub const CLOCK_SLACK_MILLIS: i64 = 1000;
 
 /// The largest sidecar of a sub-agent that is read; real ones have some hundred bytes.
 pub const SIDECAR_BYTES_MAX: u64 = 1 << 20;
+
 /// The longest id or name that the index of a session keeps as it is. Real ones have less than a hundred bytes.
 pub const NAME_BYTES_MAX: usize = 256;
-
-/// The longest sidecar of a sub-agent that is read. Real ones have a few hundred bytes.
-pub const SIDECAR_BYTES_MAX: u64 = 64 << 10;
