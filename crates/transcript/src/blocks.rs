@@ -31,6 +31,13 @@ pub enum Block<'a> {
 #[derive(Debug, Default)]
 pub struct Buffer(Vec<u8>);
 
+impl Buffer {
+    /// How many bytes it takes.
+    pub fn capacity(&self) -> usize {
+        self.0.capacity()
+    }
+}
+
 /// Reads a source block by block in bounded memory.
 #[derive(Debug)]
 pub struct Blocks<'b, R> {
@@ -57,7 +64,8 @@ impl<'b, R: Read> Blocks<'b, R> {
         let buffer = &mut buffer.0;
         let size = BLOCK_BYTES.min(cap.max(1));
         if buffer.len() < size {
-            buffer.resize(size, 0);
+            // The system hands out zeros for nothing.
+            *buffer = vec![0; size];
         }
         Blocks { source, buffer, cap, offset, given: 0, filled: 0, ended: false }
     }

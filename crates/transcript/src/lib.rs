@@ -6,6 +6,7 @@
 //! - [`follow`] reads them while they are being written.
 //! - [`cache`] keeps facts about files from run to run.
 //! - [`check`] says which rules a file does not keep.
+//! - [`check`] says which rules a file does not keep; [`repair`] writes a copy that keeps them.
 //!
 //! Nothing here prints, reads the environment or looks at a clock: places, times and ids are handed in.
 
@@ -18,6 +19,7 @@ pub mod follow;
 pub mod limits;
 pub mod reader;
 pub mod redact;
+pub mod repair;
 pub mod roots;
 pub mod session;
 

@@ -1,5 +1,6 @@
 //! What is kept of each entry that has a place in the tree: numbers, so that a long file fits.
 
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher as _};
 
 use tidings_protocol::entry::{EntryKind, EntryRef};
@@ -89,6 +90,19 @@ impl Links {
             payload: payload.finish(),
             around: around.finish(),
         };
+        Some(self.push(link))
+    }
+
+    /// The same entries with others left out.
+    pub(crate) fn rebuilt(names: Names, list: impl IntoIterator<Item = Link>) -> Self {
+        let mut links = Links { names, ..Links::default() };
+        for link in list {
+            links.push(link);
+        }
+        links
+    }
+
+    fn push(&mut self, link: Link) -> usize {
         let number = self.list.len();
         self.list.push(link);
         let index = link.uuid.index();
@@ -98,7 +112,7 @@ impl Links {
         if self.first[index] == 0 {
             self.first[index] = u32::try_from(number + 1).unwrap_or(u32::MAX);
         }
-        Some(number)
+        number
     }
 
     /// The number of the first entry with that uuid.
@@ -112,15 +126,22 @@ impl Links {
         self.names.find(uuid).is_some_and(|name| self.first(name).is_some())
     }
 
+    /// The parent of every entry, where it is in the file.
+    pub(crate) fn parents(&self) -> Vec<Option<usize>> {
+        self.list.iter().map(|link| self.first(link.parent?)).collect()
+    }
+
+    /// For every entry the one before it in its lane.
+    pub(crate) fn before(&self) -> Vec<Option<usize>> {
+        let mut last = HashMap::new();
+        self.list.iter().enumerate().map(|(number, link)| last.insert(link.lane, number)).collect()
+    }
+
     /// For every entry the one that it follows: its parent, or, where no entry has that name, the one before it in
-    /// its lane. Of several entries with one uuid the first counts, so that only it has a parent.
+    /// its lane.
     pub(crate) fn followed(&self) -> Vec<Option<usize>> {
-        let mut last = std::collections::HashMap::new();
-        let followed = self.list.iter().enumerate().map(|(number, link)| {
-            let before = last.insert(link.lane, number);
-            let parent = link.parent?;
-            self.first(parent).or(before)
-        });
+        let before = self.before();
+        let followed = self.list.iter().zip(before).map(|(link, before)| self.first(link.parent?).or(before));
         followed.collect()
     }
 }

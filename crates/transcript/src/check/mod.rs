@@ -20,7 +20,8 @@ pub(crate) mod names;
 pub(crate) mod pairing;
 mod profile;
 mod report;
-pub(crate) mod rules;
+pub(crate) mod rings;
+mod rules;
 mod session;
 pub(crate) mod time;
 

@@ -27,6 +27,8 @@ pub(crate) struct Call {
     /// The call's id; in seed 001 the entry's.
     pub(crate) id: Box<str>,
     pub(crate) tool: Box<str>,
+    /// Whether the API demands a result; seed 001 does not.
+    pub(crate) is_api: bool,
 }
 
 /// A result.
@@ -47,40 +49,79 @@ pub(crate) struct Unpaired {
     pub(crate) lost_calls: Vec<Answer>,
 }
 
+/// What an entry has to do with tools.
+#[derive(Debug, Default)]
+pub(crate) struct Tools {
+    /// Ids and names of the tools that are called.
+    calls: Vec<(Box<str>, Box<str>)>,
+    /// Ids of the calls that are answered.
+    answers: Vec<Box<str>>,
+    seed: Option<SeedTools>,
+}
+
+/// What the entry is where calls have no ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SeedTools {
+    Call,
+    Result,
+    /// After a call, what became of it.
+    Error,
+}
+
+impl Tools {
+    pub(crate) fn of(entry: &EntryRef<'_>) -> Self {
+        let calls = entry.tool_calls().into_iter().map(|call| (Box::from(&*call.id), Box::from(&*call.name)));
+        let calls: Vec<_> = calls.collect();
+        if entry.dialect() == Dialect::Seed {
+            let subtype = entry.subtype().filter(|_| entry.kind() == EntryKind::System);
+            let seed = match subtype.as_deref() {
+                _ if !calls.is_empty() => Some(SeedTools::Call),
+                Some("tool_result") => Some(SeedTools::Result),
+                Some("error") => Some(SeedTools::Error),
+                _ => None,
+            };
+            return Tools { calls, answers: Vec::new(), seed };
+        }
+        let answers = entry.tool_results().into_iter();
+        let answers = answers.map(|result| result.tool_use_id.unwrap_or_default().into()).collect();
+        Tools { calls, answers, seed: None }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.calls.is_empty() && self.answers.is_empty() && self.seed.is_none()
+    }
+
+    /// Whether the entry is the result of a call.
+    pub(crate) fn is_result(&self) -> bool {
+        !self.answers.is_empty() || matches!(self.seed, Some(SeedTools::Result | SeedTools::Error))
+    }
+}
+
 impl Pairing {
     /// Takes in an entry that [`Links`] knows by `number`. Copies of an entry must be left out.
-    pub(crate) fn add(&mut self, entry: &EntryRef<'_>, number: usize, links: &Links) {
-        let seed = entry.dialect() == Dialect::Seed;
-        for call in entry.tool_calls() {
-            let (id, tool) = (call.id.as_ref().into(), call.name.as_ref().into());
-            let call = Call { link: number, id, tool };
-            if seed {
+    pub(crate) fn add(&mut self, tools: Tools, number: usize, links: &Links) {
+        for (id, tool) in tools.calls {
+            let call = Call { link: number, id, tool, is_api: tools.seed.is_none() };
+            if tools.seed.is_some() {
                 self.open_seed.entry(links.list[number].lane).or_default().push_back(call);
             } else if !take(&mut self.early, &call.id) {
                 self.open.entry(call.id.clone()).or_default().push_back(call);
             }
         }
-        if seed && entry.kind() == EntryKind::System {
-            self.add_seed_answer(entry, number, links);
-            return;
-        }
-        for result in entry.tool_results() {
-            let id: Box<str> = result.tool_use_id.unwrap_or_default().into();
+        for id in tools.answers {
             if !take(&mut self.open, &id) {
                 let answer = Answer { link: number, id: Some(id.clone()) };
                 self.early.entry(id).or_default().push_back(answer);
             }
         }
+        match tools.seed {
+            Some(answer @ (SeedTools::Result | SeedTools::Error)) => self.seed_answer(answer, number, links),
+            Some(SeedTools::Call) | None => {}
+        }
     }
 
-    fn add_seed_answer(&mut self, entry: &EntryRef<'_>, number: usize, links: &Links) {
-        let subtype = entry.subtype();
-        // An error that follows a call is what became of it.
-        let (is_result, is_error) =
-            (subtype.as_deref() == Some("tool_result"), subtype.as_deref() == Some("error"));
-        if !is_result && !is_error {
-            return;
-        }
+    fn seed_answer(&mut self, answer: SeedTools, number: usize, links: &Links) {
+        let is_result = answer == SeedTools::Result;
         let parent = links.list[number].parent.and_then(|parent| links.first(parent));
         let open = self.open_seed.entry(links.list[number].lane).or_default();
         let own = open.iter().position(|call| Some(call.link) == parent);

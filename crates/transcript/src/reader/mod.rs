@@ -109,7 +109,8 @@ impl<'b, R: Read> Reader<'b, R> {
                     self.rest = 0..bytes.len();
                 }
                 Some(Block::Oversized { offset, len, .. }) => {
-                    let place = Place { line: self.line, offset, bytes: len };
+                    let bytes = len - u64::from(self.blocks.given().ends_with(b"\n"));
+                    let place = Place { line: self.line, offset, bytes };
                     let content = Content::Damaged(Damage::oversized(len));
                     return Ok(Some(Line { place, bytes: self.blocks.head(), content }));
                 }

@@ -1,13 +1,13 @@
-use tidings_protocol::entry::Dialect;
-
 use super::super::context::{Check, File, Found, Seen};
-use super::super::pairing::Pairing;
+use super::super::pairing::{Pairing, Tools};
 use crate::{Rule, Severity};
 
 const LOST_RESULT: Rule = Rule::new("tool-result-missing");
 const LOST_CALL: Rule = Rule::new("tool-call-missing");
 
 /// Every tool call has its result, and every result its call.
+///
+/// The API refuses a conversation with half a pair; seed 001 knows no such law.
 ///
 /// Both are one rule because they are two ends of one search: what is left over when everything is paired.
 #[derive(Debug, Default)]
@@ -20,15 +20,13 @@ impl Check for ToolPairs {
         if let Some(number) = seen.link
             && !seen.is_copy(file.links)
         {
-            self.pairing.add(&seen.entry, number, file.links);
+            self.pairing.add(Tools::of(&seen.entry), number, file.links);
         }
     }
 
     fn finish(&mut self, file: &File<'_>, found: &mut Found) {
         let links = file.links;
         let unpaired = std::mem::take(&mut self.pairing).finish(links);
-        // The API refuses a conversation with half a pair; seed 001 knows no such law.
-        let severity = if file.dialect == Dialect::Seed { Severity::Warning } else { Severity::Error };
         // Files of side questions repeat calls of the main file, and the results stay there.
         let is_own = |id: &str| !file.session.call_ids.contains(id);
         for call in unpaired.lost_results.into_iter().filter(|call| is_own(&call.id)) {
@@ -37,6 +35,7 @@ impl Check for ToolPairs {
                 "The result of the {} call `{}` is missing, though the model went on",
                 call.tool, call.id
             );
+            let severity = if call.is_api { Severity::Error } else { Severity::Warning };
             found.add(LOST_RESULT, severity, link.place, Some(&links.names.text(link.uuid)), message);
         }
         for call in unpaired.waiting.into_iter().filter(|call| is_own(&call.id)) {
@@ -46,9 +45,11 @@ impl Check for ToolPairs {
         }
         for answer in unpaired.lost_calls {
             let link = &links.list[answer.link];
-            let message = match answer.id {
-                Some(id) => format!("The tool call that this result answers is missing: `{id}`"),
-                None => "No tool call comes before this result".to_owned(),
+            let (severity, message) = match answer.id {
+                Some(id) => {
+                    (Severity::Error, format!("The tool call that this result answers is missing: `{id}`"))
+                }
+                None => (Severity::Warning, "No tool call comes before this result".to_owned()),
             };
             found.add(LOST_CALL, severity, link.place, Some(&links.names.text(link.uuid)), message);
         }

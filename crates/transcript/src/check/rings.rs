@@ -1,0 +1,95 @@
+/// Rings of entries that are each other's parents.
+#[derive(Debug, Default)]
+pub(crate) struct Rings {
+    /// Each ring from its first entry on, in the order of these.
+    pub(crate) rings: Vec<Vec<usize>>,
+    /// For every entry, the ring that following its parents ends in.
+    pub(crate) leads: Vec<Option<usize>>,
+}
+
+/// Where the way up is not known yet.
+const NOT_SEEN: usize = usize::MAX;
+
+/// Finds the rings, given the parent of every entry. Every entry is passed once.
+pub(crate) fn rings(parents: &[Option<usize>]) -> Rings {
+    let mut rings: Vec<Vec<usize>> = Vec::new();
+    let mut leads: Vec<Option<usize>> = vec![None; parents.len()];
+    // The walk on which an entry was first seen.
+    let mut walk = vec![NOT_SEEN; parents.len()];
+    for start in 0..parents.len() {
+        let mut path = Vec::new();
+        let mut next = Some(start);
+        let mut end = None;
+        while let Some(at) = next {
+            if walk[at] == start {
+                end = Some(rings.len());
+                rings.push(ring_from(at, parents));
+                break;
+            }
+            if walk[at] != NOT_SEEN {
+                end = leads[at];
+                break;
+            }
+            walk[at] = start;
+            path.push(at);
+            next = parents[at];
+        }
+        for at in path {
+            leads[at] = end;
+        }
+    }
+    in_order(rings, leads)
+}
+
+/// The ring that `at` is in, from its first entry on.
+fn ring_from(at: usize, parents: &[Option<usize>]) -> Vec<usize> {
+    let mut ring = vec![at];
+    let mut next = parents[at];
+    while let Some(here) = next.filter(|here| *here != at) {
+        ring.push(here);
+        next = parents[here];
+    }
+    let lowest = ring.iter().enumerate().min_by_key(|(_, number)| **number).map_or(0, |(place, _)| place);
+    ring.rotate_left(lowest);
+    ring
+}
+
+fn in_order(rings: Vec<Vec<usize>>, leads: Vec<Option<usize>>) -> Rings {
+    let mut order: Vec<(usize, Vec<usize>)> = rings.into_iter().enumerate().collect();
+    order.sort_by_key(|(_, ring)| ring[0]);
+    let mut place = vec![0; order.len()];
+    for (now, (before, _)) in order.iter().enumerate() {
+        place[*before] = now;
+    }
+    let leads = leads.into_iter().map(|ring| ring.map(|ring| place[ring])).collect();
+    Rings { rings: order.into_iter().map(|(_, ring)| ring).collect(), leads }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn f78_every_ring_is_found_once_whatever_the_parents_are(
+            parents in prop::collection::vec(prop::option::of(0usize..40), 40),
+        ) {
+            let found = rings(&parents);
+            for (start, led) in found.leads.iter().enumerate() {
+                // More steps than there are entries end in a ring or not at all.
+                let far = (0..=parents.len()).try_fold(start, |at, _| parents[at]);
+                let ring = far.map(|at| found.rings.iter().position(|ring| ring.contains(&at)).unwrap());
+                prop_assert_eq!(*led, ring);
+            }
+            for ring in &found.rings {
+                prop_assert_eq!(ring[0], *ring.iter().min().unwrap());
+                for (at, here) in ring.iter().enumerate() {
+                    prop_assert_eq!(parents[*here], Some(ring[(at + 1) % ring.len()]));
+                }
+            }
+            prop_assert!(found.rings.is_sorted_by_key(|ring| ring[0]));
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Entries that stand in a file more than once.
+
+use std::collections::HashMap;
+
+use super::plan::{Plan, Treatment};
+use super::survey::Survey;
+use crate::Rule;
+use crate::check::links::{Likeness, Link, Links};
+use crate::check::names::Name;
+use crate::check::pairing::Tools;
+
+const DUPLICATE: Rule = Rule::new("duplicate-line");
+const CONFLICT: Rule = Rule::new("conflicting-copies");
+
+/// Each entry once: where its first copy stands, with what its last copy says.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    /// Places are those of the first copies.
+    pub(super) links: Links,
+    /// Places of what is written there.
+    pub(super) content: Vec<Link>,
+    pub(super) tools: Vec<Option<Tools>>,
+    pub(super) logical: Vec<Option<Name>>,
+}
+
+/// Chooses among copies: the last counts, unless some of its bytes had to be replaced and another's had not.
+pub(super) fn without_copies(survey: &mut Survey, plan: &mut Plan) -> Kept {
+    let links = std::mem::take(&mut survey.links);
+    let mut copies: HashMap<Name, Vec<usize>> = HashMap::new();
+    for (number, link) in links.list.iter().enumerate() {
+        if links.first(link.uuid) != Some(number) {
+            copies.entry(link.uuid).or_default().push(number);
+        }
+    }
+    let mut kept = Kept::default();
+    let mut list = Vec::new();
+    for (number, link) in
+        links.list.iter().enumerate().filter(|(number, link)| links.first(link.uuid) == Some(*number))
+    {
+        let mut chosen = number;
+        if let Some(copies) = copies.get(&link.uuid) {
+            let all = || std::iter::once(&number).chain(copies);
+            let intact = all().rev().find(|copy| !survey.garbled.contains(copy));
+            chosen = intact.or_else(|| all().last()).copied().unwrap_or(number);
+            treat(&links, number, copies, chosen, plan);
+        }
+        let content = links.list[chosen];
+        let mut here = content;
+        here.place = link.place;
+        list.push(here);
+        kept.content.push(content);
+        kept.tools.push(survey.tools.remove(&chosen));
+        kept.logical.push(survey.logical.remove(&chosen));
+    }
+    // Leaves count entries, of which there are fewer now.
+    for leaf in &mut survey.leaves {
+        leaf.before = list.partition_point(|link: &Link| link.place.offset < leaf.place.offset);
+    }
+    kept.links = Links::rebuilt(links.names, list);
+    kept
+}
+
+fn treat(links: &Links, first: usize, copies: &[usize], chosen: usize, plan: &mut Plan) {
+    let kept = &links.list[chosen];
+    let first = &links.list[first];
+    if first.likeness(kept) != Likeness::Same {
+        let sentence = format!("Took what the copy in line {} says", kept.place.line);
+        plan.treat(first.place).because(CONFLICT, sentence).treatment = Treatment::Replace(kept.place);
+    }
+    for copy in copies.iter().map(|copy| &links.list[*copy]) {
+        let line = first.place.line;
+        if copy.likeness(kept) == Likeness::Same {
+            let (rule, sentence) = if copy.place == kept.place && first.likeness(kept) != Likeness::Same {
+                (CONFLICT, format!("Moved to line {line}, where the entry stood first"))
+            } else {
+                (DUPLICATE, format!("Took out the copy of line {line}"))
+            };
+            plan.treat(copy.place).because(rule, sentence).treatment = Treatment::Remove;
+        } else {
+            let sentence = format!("Took out the copy of line {line}, which says something else");
+            plan.treat(copy.place).because(CONFLICT, sentence).treatment = Treatment::RemoveAndKeepBytes;
+        }
+    }
+}

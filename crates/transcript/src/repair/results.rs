@@ -1,0 +1,170 @@
+//! Results of tool calls that were lost.
+
+use std::collections::{HashMap, HashSet};
+
+use tidings_protocol::entry::EntryKind;
+
+use super::copies::Kept;
+use super::plan::{MissingResult, Plan};
+use super::survey::Survey;
+use super::{links, synthetic};
+use crate::Rule;
+use crate::check::links::Lane;
+use crate::check::names::Name;
+use crate::check::pairing::{Call, Pairing};
+
+pub(super) const RULE: Rule = Rule::new("tool-result-missing");
+
+/// What was made up.
+#[derive(Debug, Default)]
+pub(super) struct Made {
+    /// The names of the new entries.
+    pub(super) names: HashSet<String>,
+    /// The last new entry after an entry, by number.
+    pub(super) after: HashMap<usize, String>,
+    /// Entries that follow a new one now, by number.
+    pub(super) follow: HashMap<usize, String>,
+}
+
+/// Plans a result for every call that lost its own.
+///
+/// The model answered the lost result, so the name of the result is often still known: it is the parent that an entry
+/// further down has and that no entry bears. Then the new entry takes that name, and the chain is whole again.
+/// Otherwise it gets a name that follows from the call's, and what hung on the call hangs on it.
+pub(super) fn restore(kept: &mut Kept, survey: &Survey, plan: &mut Plan) -> Made {
+    let mut pairing = Pairing::default();
+    let mut is_result = vec![false; kept.links.list.len()];
+    for (number, tools) in kept.tools.iter_mut().enumerate() {
+        if let Some(tools) = tools.take() {
+            is_result[number] = tools.is_result();
+            pairing.add(tools, number, &kept.links);
+        }
+    }
+    let lost = pairing.finish(&kept.links).lost_results;
+    let mut made = Made::default();
+    if lost.is_empty() {
+        return made;
+    }
+    let mut turns = Turns::of(kept, &is_result, survey);
+    let before = kept.links.before();
+    let mut by_response = HashMap::new();
+    let mut by_call = HashMap::new();
+    for call in lost {
+        let (after, uuid) = match turns.phantom_after(call.link) {
+            Some(orphan) => {
+                let parent = kept.links.list[orphan].parent.map(|parent| kept.links.names.text(parent));
+                (before[orphan].unwrap_or(call.link), parent.unwrap_or_default())
+            }
+            None => (turns.last_of(call.link), unused_name(&call, kept, &made)),
+        };
+        let link = &kept.links.list[call.link];
+        by_response.extend(link.response.map(|response| (response, uuid.clone())));
+        by_call.insert(call.link, uuid.clone());
+        made.names.insert(uuid.clone());
+        made.after.insert(after, uuid.clone());
+        let sentence =
+            format!("Put an error in the place of the lost result of the {} call `{}`", call.tool, call.id);
+        let result = MissingResult { call: kept.content[call.link].place, id: call.id, uuid, sentence };
+        plan.treat(kept.links.list[after].place).results.push(result);
+    }
+    rehang(kept, &is_result, &by_response, &by_call, &mut made);
+    made
+}
+
+fn unused_name(call: &Call, kept: &Kept, made: &Made) -> String {
+    let names = &kept.links.names;
+    let of = |attempt| synthetic::uuid(&names.text(kept.links.list[call.link].uuid), &call.id, attempt);
+    let unused = (0..=u8::MAX).map(of).find(|uuid| names.find(uuid).is_none() && !made.names.contains(uuid));
+    unused.unwrap_or_else(|| of(0))
+}
+
+/// What goes on from the call itself, past its result, goes on from the result now.
+fn rehang(
+    kept: &Kept,
+    is_result: &[bool],
+    by_response: &HashMap<Name, String>,
+    by_call: &HashMap<usize, String>,
+    made: &mut Made,
+) {
+    let list = &kept.links.list;
+    let parents = kept.links.parents();
+    // Whether a message hangs on an entry, or it is one: what hooks leave beside a call need not move.
+    let mut leads_on = vec![false; list.len()];
+    for (number, link) in list.iter().enumerate() {
+        let mut at = matches!(link.kind, EntryKind::User | EntryKind::Assistant).then_some(number);
+        while let Some(here) = at.filter(|here| !leads_on[*here]) {
+            leads_on[here] = true;
+            at = parents[here];
+        }
+    }
+    for (number, link) in list.iter().enumerate() {
+        let Some(parent) = parents[number].filter(|_| leads_on[number] && !is_result[number]) else {
+            continue;
+        };
+        let response = list[parent].response;
+        if response.is_some() && response == link.response {
+            continue;
+        }
+        let result =
+            response.and_then(|response| by_response.get(&response)).or_else(|| by_call.get(&parent));
+        made.follow.extend(result.map(|uuid| (number, uuid.clone())));
+    }
+}
+
+/// Stretches of a lane from one prompt or response to the next.
+struct Turns {
+    /// The turn of each entry.
+    of: Vec<usize>,
+    /// The last entry of each turn.
+    last: Vec<usize>,
+    /// Entries of each turn, and the first of the next, whose parent nobody bears.
+    phantoms: Vec<Vec<usize>>,
+}
+
+impl Turns {
+    fn of(kept: &Kept, is_result: &[bool], survey: &Survey) -> Self {
+        let mut turns = Turns { of: Vec::new(), last: Vec::new(), phantoms: Vec::new() };
+        // The turn that a lane is in, and the response that it consists of.
+        let mut current: HashMap<Lane, (usize, Option<Name>)> = HashMap::new();
+        for (number, link) in kept.links.list.iter().enumerate() {
+            let is_phantom = links::is_phantom(link.parent, kept, survey);
+            let running = current.get(&link.lane).copied();
+            let goes_on = match link.kind {
+                EntryKind::User => !is_result[number],
+                EntryKind::Assistant => {
+                    link.response.is_some() && running.is_none_or(|(_, of)| of != link.response)
+                }
+                _ => false,
+            };
+            let turn = match running {
+                Some((turn, _)) if !goes_on => turn,
+                _ => {
+                    if let Some((before, _)) = running.filter(|_| is_phantom) {
+                        turns.phantoms[before].push(number);
+                    }
+                    turns.last.push(number);
+                    turns.phantoms.push(Vec::new());
+                    current.insert(link.lane, (turns.last.len() - 1, link.response));
+                    turns.last.len() - 1
+                }
+            };
+            turns.of.push(turn);
+            turns.last[turn] = number;
+            if is_phantom && !goes_on {
+                turns.phantoms[turn].push(number);
+            }
+        }
+        turns
+    }
+
+    fn last_of(&self, number: usize) -> usize {
+        self.last[self.of[number]]
+    }
+
+    /// The first entry after this one, up to the beginning of the next turn, whose parent nobody bears; each once.
+    fn phantom_after(&mut self, number: usize) -> Option<usize> {
+        let phantoms = &mut self.phantoms[self.of[number]];
+        let at = phantoms.iter().position(|phantom| *phantom > number)?;
+        Some(phantoms.remove(at))
+    }
+}

@@ -1,0 +1,111 @@
+//! The first reading: what stands where.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{self, Read, Seek as _, SeekFrom};
+
+use memchr::memmem;
+use tidings_protocol::entry::{EntryKind, EntryRef};
+
+use crate::Place;
+use crate::blocks::Buffer;
+use crate::check::links::Links;
+use crate::check::names::{self, Name};
+use crate::check::pairing::Tools;
+use crate::reader::{Content, DamageKind, Reader};
+
+/// What a file holds, as far as repairing it needs to know.
+#[derive(Debug, Default)]
+pub(super) struct Survey {
+    pub(super) links: Links,
+    /// Entries with bytes that are no UTF-8, by number.
+    pub(super) garbled: HashSet<usize>,
+    /// What entries have to do with tools, by number.
+    pub(super) tools: HashMap<usize, Tools>,
+    /// What compaction boundaries follow, by number.
+    pub(super) logical: HashMap<usize, Name>,
+    /// Where leaves to resume from are named.
+    pub(super) leaves: Vec<Leaf>,
+    /// Uuids in lines that are too long to read: their entries are there, though we cannot look at them.
+    pub(super) hidden: HashSet<u128>,
+}
+
+/// A leaf to resume from.
+#[derive(Debug)]
+pub(super) struct Leaf {
+    pub(super) place: Place,
+    pub(super) name: Name,
+    /// How many entries of the tree stand before.
+    pub(super) before: usize,
+}
+
+impl Survey {
+    /// Reads the first `len` bytes of a file.
+    pub(super) fn of(file: &mut File, len: u64, buffer: &mut Buffer) -> io::Result<Self> {
+        let mut survey = Survey::default();
+        let mut oversized = Vec::new();
+        file.rewind()?;
+        let mut reader = Reader::new((&mut *file).take(len), buffer);
+        while let Some(line) = reader.next()? {
+            match line.content {
+                Content::Blank => {}
+                Content::Entry(entry) => survey.entry(&entry, line.place),
+                Content::Damaged(damage) if damage.kind == DamageKind::Oversized => {
+                    oversized.push(line.place);
+                }
+                Content::Damaged(damage) => {
+                    for saved in damage.salvaged {
+                        if saved.entry.is_damaged() {
+                            survey.garbled.insert(survey.links.list.len());
+                        }
+                        survey.entry(&saved.entry.as_ref(), saved.place);
+                    }
+                }
+            }
+        }
+        for place in oversized {
+            survey.look_into(file, place)?;
+        }
+        Ok(survey)
+    }
+
+    fn entry(&mut self, entry: &EntryRef<'_>, place: Place) {
+        if let Some(number) = self.links.add(entry, place) {
+            let tools = Tools::of(entry);
+            if !tools.is_empty() {
+                self.tools.insert(number, tools);
+            }
+            if let Some(parent) = entry.logical_parent_uuid() {
+                self.logical.insert(number, self.links.names.of(&parent));
+            }
+        } else if entry.kind() == EntryKind::LastPrompt
+            && let Some(leaf) = entry.leaf_uuid()
+        {
+            let name = self.links.names.of(&leaf);
+            self.leaves.push(Leaf { place, name, before: self.links.list.len() });
+        }
+    }
+
+    /// Finds what may be the uuid of an entry in a line that is too long.
+    fn look_into(&mut self, file: &mut File, place: Place) -> io::Result<()> {
+        const KEY: &[u8] = b"\"uuid\":\"";
+        const UUID_BYTES: usize = 36;
+        let overlap = KEY.len() + UUID_BYTES;
+        file.seek(SeekFrom::Start(place.offset))?;
+        let mut source = file.take(place.bytes);
+        let mut window = Vec::new();
+        loop {
+            let read = source.by_ref().take(1 << 20).read_to_end(&mut window)?;
+            if read == 0 {
+                return Ok(());
+            }
+            for at in memmem::find_iter(&window, KEY) {
+                let text =
+                    window.get(at + KEY.len()..at + overlap).and_then(|text| std::str::from_utf8(text).ok());
+                self.hidden.extend(text.and_then(names::uuid));
+            }
+            let keep = window.len().saturating_sub(overlap);
+            window.drain(..keep);
+        }
+    }
+}
