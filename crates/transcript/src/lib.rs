@@ -7,6 +7,7 @@
 //! - [`cache`] keeps facts about files from run to run.
 //! - [`check`] says which rules a file does not keep.
 //! - [`check`] says which rules a file does not keep; [`repair`] writes a copy that keeps them.
+//! - [`search`] finds text in all of them.
 //!
 //! Nothing here prints, reads the environment or looks at a clock: places, times and ids are handed in.
 
@@ -22,6 +23,7 @@ pub mod redact;
 pub mod repair;
 pub mod roots;
 pub mod session;
+pub mod search;
 
 pub use error::{Error, ErrorKind};
 pub use finding::{Finding, Place, Rule, Severity};

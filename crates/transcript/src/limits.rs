@@ -35,3 +35,11 @@ pub const SIDECAR_BYTES_MAX: u64 = 1 << 20;
 
 /// The longest id or name that the index of a session keeps as it is. Real ones have less than a hundred bytes.
 pub const NAME_BYTES_MAX: usize = 256;
+/// How many threads search. Two keep up with most disks and leave the rest of the machine to others.
+pub const SEARCH_THREADS: usize = 2;
+
+/// How many hits of one session may wait for the sessions before it, until its thread waits too.
+pub const HITS_KEPT_MAX: usize = 1024;
+
+/// How many hits of finished sessions may wait for those before them, until a thread waits too.
+pub const HITS_WAITING_MAX: usize = 4096;

@@ -114,6 +114,15 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Moves on to the next string, a key or a value, and gives what was passed; `None` if there is none.
+    #[inline]
+    pub(crate) fn pass_to_string(&mut self) -> Option<&'a str> {
+        let start = self.at;
+        let rest = self.text.as_bytes().get(start..)?;
+        self.at = start + memchr::memchr(b'"', rest)?;
+        Some(self.since(start))
+    }
+
     /// The string under a key of the object the cursor stands on, without moving. The last one counts.
     pub(crate) fn tag(&self, key: &str) -> Option<Text<'a>> {
         self.tags(key).last().flatten()

@@ -3,7 +3,7 @@ use std::fmt;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{BodyError, Cursor, SyntaxError, Text, check, number, same_json, value};
+use super::{BodyError, Cursor, Strings, SyntaxError, Text, check, number, same_json, value};
 
 /// Any JSON value where it stands in the line, exactly as written.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -87,6 +87,11 @@ impl<'a> Raw<'a> {
     /// The value of a key of an object. Of duplicate keys the last counts, as in JavaScript.
     pub fn get(self, key: &str) -> Option<Raw<'a>> {
         self.members().filter(|(name, _)| *name == key).last().map(|(_, value)| value)
+    }
+
+    /// Every string inside the value at any depth, with the key it stands under; keys themselves are left out.
+    pub fn strings(self) -> Strings<'a> {
+        Strings::of(self.cursor())
     }
 
     /// Keys of an object that occur more than once; other readers may take another one than we do.

@@ -31,6 +31,7 @@ use memchr::memchr;
 use tidings_protocol::entry::EntryRef;
 
 pub use damage::{Damage, DamageKind, Salvaged};
+pub(crate) use salvage::read as read_line;
 
 use crate::blocks::{Block, Blocks, Buffer};
 use crate::{Finding, Place};

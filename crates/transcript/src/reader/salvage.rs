@@ -12,7 +12,7 @@ use crate::limits::SALVAGE_PASSES_MAX;
 
 /// Reads a line without its end; `last` if it has none because the file is over.
 #[inline]
-pub(super) fn read(line: &[u8], place: Place, last: bool) -> Content<'_> {
+pub(crate) fn read(line: &[u8], place: Place, last: bool) -> Content<'_> {
     match EntryRef::decode(line) {
         Ok(entry) => Content::Entry(entry),
         Err(_) if line.trim_ascii().is_empty() => Content::Blank,

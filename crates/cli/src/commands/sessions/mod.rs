@@ -19,6 +19,7 @@ mod show;
 mod stats;
 mod tag;
 mod tree;
+mod when;
 
 use clap::{Args, Subcommand};
 

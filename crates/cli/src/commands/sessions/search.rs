@@ -1,13 +1,330 @@
-use super::Place;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use serde::Serialize;
+use tidings_transcript::search::{
+    self, Case, Flow, Hit, Options, Query, Role, Sidechains, Summary, Syntax, ToolNames,
+};
+
+use super::{Place, when};
 use crate::error::Exit;
-use crate::output::Output;
+use crate::output::{BOLD, DIM, Output, PLAIN, RED, printable};
 
 /// Find text in every session
+///
+/// Searches prompts, answers, thinking, inputs and outputs of tools, summaries, titles and attachments, in sub-agents
+/// too and however the text is escaped in the file. A line counts once.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Search {}
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Search {
+    /// What to find; upper and lower case differ
+    pattern: String,
+
+    /// Take the pattern as a regular expression
+    #[arg(short = 'e', long)]
+    regex: bool,
+
+    /// Do not tell upper from lower case
+    #[arg(short, long)]
+    ignore_case: bool,
+
+    /// Only what these said; can be given several times
+    #[arg(long, value_name = "ROLE")]
+    role: Vec<RoleArg>,
+
+    /// Only calls of this tool and what it gave back
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+
+    /// Only sessions whose working folder contains this
+    #[arg(long, value_name = "TEXT")]
+    project: Option<String>,
+
+    /// Only from this day, moment or span on: 2026-11-14, 7d, 12h
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
+
+    /// Only up to this day (with it), moment or span
+    #[arg(long, value_name = "WHEN")]
+    until: Option<String>,
+
+    /// Leave sub-agents out
+    #[arg(long)]
+    no_sidechains: bool,
+
+    /// Stop after this many lines, or sessions with -l
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
+
+    /// Print each session once, without its lines
+    #[arg(short = 'l', long)]
+    sessions_only: bool,
+
+    /// Print only how many lines match
+    #[arg(long, conflicts_with = "sessions_only")]
+    count: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tidings sessions search 'connection refused' --tool Bash --since 7d
+  tidings sessions search -e 'panicked at .*\\.rs:\\d+' --role tool --project parser
+  tidings sessions search -i 'flaky test' -l
+  tidings sessions search --json TODO | jq -r .uuid";
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum RoleArg {
+    /// Prompts
+    User,
+    /// Answers, thinking, calls of tools
+    Assistant,
+    /// What the client says: attachments, titles, summaries
+    System,
+    /// What tools gave back
+    Tool,
+}
+
+/// A hit for scripts; the keys stay in this order whatever features a build has.
+#[derive(Serialize)]
+struct HitLine<'a> {
+    session: &'a str,
+    file: String,
+    line: u64,
+    uuid: Option<&'a str>,
+    role: Option<Role>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<&'a str>,
+    at: Option<&'a str>,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct SessionLine<'a> {
+    session: &'a str,
+    file: String,
+}
 
 impl Search {
-    pub(crate) fn run(&self, _place: &Place, _out: &mut Output) -> anyhow::Result<Exit> {
-        anyhow::bail!("not built yet")
+    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
+        let query = Query::new(self.options()?)?;
+        let found = place.roots()?.scan()?;
+        for error in &found.unreadable {
+            out.note(&printable(&error.to_string()))?;
+        }
+        let mut shown = Shown { search: self, json: place.json, out, lines: 0, sessions: 0, last: None };
+        let mut failed = None;
+        let summary = search::run(&found.sessions, &query, |hit| {
+            shown.hit(&hit).unwrap_or_else(|error| {
+                failed = Some(error);
+                Flow::Stop
+            })
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        shown.end(&summary)?;
+        Ok(Exit::Fine)
     }
+
+    fn options(&self) -> anyhow::Result<Options> {
+        let now = Zoned::now();
+        let since = self.since.as_deref().map(|text| when::parse(text, &now)).transpose()?;
+        let until = self.until.as_deref().map(|text| when::parse(text, &now)).transpose()?;
+        // Looking names of tools up takes time, and here nobody would see them.
+        let shows_tools = !self.count && !self.sessions_only;
+        Ok(Options {
+            pattern: self.pattern.clone(),
+            syntax: if self.regex { Syntax::Regex } else { Syntax::Literal },
+            case: if self.ignore_case { Case::Ignore } else { Case::Sensitive },
+            roles: self.role.iter().map(|role| (*role).into()).collect(),
+            tool: self.tool.clone(),
+            project: self.project.clone(),
+            since: since.map(|when| when.start),
+            until: until.map(|when| when.end),
+            sidechains: if self.no_sidechains { Sidechains::LeaveOut } else { Sidechains::Include },
+            tools: if shows_tools { ToolNames::LookUp } else { ToolNames::LeaveOut },
+        })
+    }
+}
+
+impl From<RoleArg> for Role {
+    fn from(role: RoleArg) -> Self {
+        match role {
+            RoleArg::User => Role::User,
+            RoleArg::Assistant => Role::Assistant,
+            RoleArg::System => Role::System,
+            RoleArg::Tool => Role::Tool,
+        }
+    }
+}
+
+/// Prints hits as they come.
+struct Shown<'s, 'o> {
+    search: &'s Search,
+    json: bool,
+    out: &'o mut Output,
+    lines: u64,
+    sessions: u64,
+    /// The session and the file of the hit before.
+    last: Option<(PathBuf, PathBuf)>,
+}
+
+impl Shown<'_, '_> {
+    fn hit(&mut self, hit: &Hit<'_>) -> anyhow::Result<Flow> {
+        let Search { limit, count, sessions_only, .. } = *self.search;
+        let limit = limit.unwrap_or(u64::MAX);
+        if limit == 0 {
+            return Ok(Flow::Stop);
+        }
+        let here = (hit.session.dir(), hit.file.path.clone());
+        let new_session = self.last.as_ref().is_none_or(|last| last.0 != here.0);
+        let new_file = self.last.as_ref().is_none_or(|last| last.1 != here.1);
+        self.last = Some(here);
+        self.lines += 1;
+        self.sessions += u64::from(new_session);
+        if count {
+            // The sum is printed at the end.
+        } else if sessions_only {
+            self.session(hit)?;
+        } else if self.json {
+            self.json_line(hit)?;
+        } else {
+            if new_session {
+                self.heading(hit)?;
+            }
+            if new_file && hit.session.main.as_ref() != Some(hit.file) {
+                let name = hit.file.path.file_stem().unwrap_or_default().to_string_lossy();
+                self.out.text(&format!("  {DIM}{}{PLAIN}\n", printable(&name)))?;
+            }
+            self.line(hit)?;
+        }
+        let reached = if sessions_only { self.sessions } else { self.lines };
+        Ok(match sessions_only {
+            _ if reached >= limit => Flow::Stop,
+            true => Flow::NextSession,
+            false => Flow::Continue,
+        })
+    }
+
+    fn session(&mut self, hit: &Hit<'_>) -> anyhow::Result<()> {
+        let session = hit.session;
+        if !self.json {
+            let text = format!("{}  {DIM}{}{PLAIN}\n", printable(&session.id), printable(&place_of(hit)));
+            return Ok(self.out.text(&text)?);
+        }
+        let file = session.files().next().map_or_else(|| session.dir(), |file| file.path.clone());
+        let line = SessionLine { session: &session.id, file: file.to_string_lossy().into_owned() };
+        self.json(&line)
+    }
+
+    fn json_line(&mut self, hit: &Hit<'_>) -> anyhow::Result<()> {
+        self.json(&HitLine {
+            session: &hit.session.id,
+            file: hit.file.path.to_string_lossy().into_owned(),
+            line: hit.line,
+            uuid: hit.uuid.as_deref(),
+            role: hit.role,
+            tool: hit.tool.as_deref(),
+            at: hit.at.as_deref(),
+            text: &hit.excerpt.text,
+        })
+    }
+
+    fn json(&mut self, line: &impl Serialize) -> anyhow::Result<()> {
+        let mut text = serde_json::to_string(line)?;
+        text.push('\n');
+        Ok(self.out.bytes(text.as_bytes())?)
+    }
+
+    fn heading(&mut self, hit: &Hit<'_>) -> anyhow::Result<()> {
+        let id: String = hit.session.id.chars().take(8).collect();
+        let gap = if self.sessions > 1 { "\n" } else { "" };
+        let text = format!("{gap}{BOLD}{}{PLAIN}  {}\n", printable(&id), printable(&place_of(hit)));
+        Ok(self.out.text(&text)?)
+    }
+
+    fn line(&mut self, hit: &Hit<'_>) -> anyhow::Result<()> {
+        let role = match hit.role {
+            Some(Role::User) => "user",
+            Some(Role::Assistant) => "assistant",
+            Some(Role::System) => "system",
+            Some(Role::Tool) => "tool",
+            None => "damaged",
+        };
+        let who = match &hit.tool {
+            Some(tool) => format!("{role} {}", printable(tool)),
+            None => role.to_owned(),
+        };
+        let (before, found, after) = hit.excerpt.parts();
+        let (open, close) = (dots(hit.excerpt.cut_before), dots(hit.excerpt.cut_after));
+        let text = format!(
+            "{:>7}  {}  {who:<14}  {open}{}{BOLD}{RED}{}{PLAIN}{}{close}\n",
+            hit.line,
+            shown_time(hit.at.as_deref()),
+            one_line(before),
+            one_line(found),
+            one_line(after),
+        );
+        Ok(self.out.text(&text)?)
+    }
+
+    fn end(&mut self, summary: &Summary) -> anyhow::Result<()> {
+        if self.search.count {
+            self.out.bytes(format!("{}\n", self.lines).as_bytes())?;
+        } else if !self.json && !self.search.sessions_only {
+            self.out.flush()?;
+            self.out.note(&format!(
+                "{}, {}",
+                counted(self.lines, "line"),
+                counted(self.sessions, "session")
+            ))?;
+        }
+        if summary.oversized > 0 {
+            let lines = counted(summary.oversized, "line");
+            self.out.note(&format!("{lines} too long to search; `tidings sessions check` tells where"))?;
+        }
+        for error in &summary.unreadable {
+            self.out.note(&printable(&error.to_string()))?;
+        }
+        Ok(())
+    }
+}
+
+/// The folder that a session worked in, as well as the hit tells.
+fn place_of(hit: &Hit<'_>) -> String {
+    match &hit.cwd {
+        Some(cwd) => cwd.clone(),
+        None => hit.session.folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+    }
+}
+
+/// Local time to the minute, as wide whether known or not.
+fn shown_time(at: Option<&str>) -> String {
+    let time = at.and_then(|at| at.parse::<Timestamp>().ok());
+    match time {
+        Some(time) => time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string(),
+        None => " ".repeat("2026-11-14 09:30".len()),
+    }
+}
+
+/// Safe for a terminal, and on one line.
+fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for character in printable(&text.replace(['\n', '\r', '\t'], " ")).chars() {
+        // Indentation would push the match out of sight.
+        if character != ' ' || !line.ends_with(' ') {
+            line.push(character);
+        }
+    }
+    line
+}
+
+fn dots(cut: bool) -> &'static str {
+    if cut { "…" } else { "" }
+}
+
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -1,0 +1,75 @@
+//! Text that must be there if a pattern is to match: what makes both the scan and the index fast.
+
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Hir, HirKind};
+
+use super::query::Case;
+
+/// More alternatives than this are not worth looking for.
+const ALTERNATIVES_MAX: usize = 32;
+
+/// One of these stands in every text that matches; nothing is known if there are none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Literals {
+    pub(crate) any_of: Vec<String>,
+    pub(crate) case: Case,
+}
+
+impl Literals {
+    pub(super) fn of_text(text: &str, case: Case) -> Self {
+        Literals { any_of: vec![text.to_owned()], case }
+    }
+}
+
+/// The literals of a regular expression. One that is not understood has none: matching tells what is wrong with it.
+pub(super) fn of_regex(pattern: &str, case: Case) -> Literals {
+    let none = Literals { any_of: Vec::new(), case };
+    // Without regard to case the letters would come as classes, so they are read with regard to it.
+    let Ok(hir) = ParserBuilder::new().multi_line(true).build().parse(pattern) else { return none };
+    // Trees of the parser are bounded: it refuses what nests too deeply.
+    Literals { any_of: required(&hir).unwrap_or_default(), ..none }
+}
+
+/// Literals of which one stands in every match.
+fn required(hir: &Hir) -> Option<Vec<String>> {
+    match hir.kind() {
+        HirKind::Literal(literal) => {
+            let text = String::from_utf8(literal.0.to_vec()).ok()?;
+            (!text.is_empty()).then(|| vec![text])
+        }
+        HirKind::Capture(capture) => required(&capture.sub),
+        HirKind::Repetition(repetition) if repetition.min > 0 => required(&repetition.sub),
+        HirKind::Concat(parts) => parts.iter().filter_map(required).max_by_key(|found| worth(found)),
+        HirKind::Alternation(parts) => {
+            let found: Vec<String> = parts.iter().map(required).collect::<Option<Vec<_>>>()?.concat();
+            (found.len() <= ALTERNATIVES_MAX).then_some(found)
+        }
+        HirKind::Empty | HirKind::Class(_) | HirKind::Look(_) | HirKind::Repetition(_) => None,
+    }
+}
+
+/// The shortest one decides how much passes.
+fn worth(literals: &[String]) -> (usize, std::cmp::Reverse<usize>) {
+    (literals.iter().map(String::len).min().unwrap_or(0), std::cmp::Reverse(literals.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_match_of_a_regex_contains_one_of_its_literals() {
+        let check = |pattern: &str, expected: &[&str]| {
+            assert_eq!(of_regex(pattern, Case::Sensitive).any_of, expected, "{pattern}");
+        };
+        check("quartz", &["quartz"]);
+        check(r"zebra\w+-quartz\d*", &["-quartz"]);
+        check(r"(error|warning): \d+", &["error", "warning"]);
+        check(r"(?:ab){2}c?", &["ab"]);
+        check(r"(?:ab)*c", &["c"]);
+        check(r"a|b*", &[]);
+        check(r"\w+", &[]);
+        check(r"(?i)quartz", &[]);
+        check(r"(", &[]);
+    }
+}

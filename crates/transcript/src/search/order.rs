@@ -1,0 +1,87 @@
+//! Two threads search, and hits still come in the order of the sessions.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::Flow;
+use super::hit::Hit;
+use crate::limits::HITS_WAITING_MAX;
+
+/// Takes hits of numbered tasks and passes them on in the order of the numbers.
+///
+/// Tasks are begun in that order, so that the one whose turn it is is always under way and never waits.
+pub(super) struct Gate<'f, F> {
+    state: Mutex<State<'f, F>>,
+    changed: Condvar,
+}
+
+struct State<'f, F> {
+    each: F,
+    turn: usize,
+    /// Hits of tasks that are done before their turn.
+    done: BTreeMap<usize, Vec<Hit<'f>>>,
+    waiting: usize,
+    stopped: bool,
+}
+
+impl<'f, F: FnMut(Hit<'f>) -> Flow> Gate<'f, F> {
+    pub(super) fn new(each: F) -> Self {
+        let state = State { each, turn: 0, done: BTreeMap::new(), waiting: 0, stopped: false };
+        Gate { state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    /// Passes on what a task has found so far, once it is its turn; `Break` when the task need not go on.
+    pub(super) fn pass(&self, task: usize, hits: &mut Vec<Hit<'f>>) -> ControlFlow<()> {
+        let mut state = self.lock();
+        while state.turn != task && !state.stopped {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.give(hits.drain(..))
+    }
+
+    /// Whether it is the turn of a task.
+    pub(super) fn is_turn_of(&self, task: usize) -> bool {
+        self.lock().turn == task
+    }
+
+    /// A task is done; these are the rest of its hits. `Break` when no other need begin.
+    pub(super) fn finish(&self, task: usize, hits: Vec<Hit<'f>>) -> ControlFlow<()> {
+        let mut state = self.lock();
+        while state.turn != task && state.waiting > HITS_WAITING_MAX && !state.stopped {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.waiting += hits.len();
+        state.done.insert(task, hits);
+        let mut turn = state.turn;
+        while let Some(hits) = state.done.remove(&turn) {
+            state.waiting -= hits.len();
+            // What a session's own hits say is over with the session.
+            let _ = state.give(hits.into_iter());
+            turn += 1;
+            state.turn = turn;
+        }
+        self.changed.notify_all();
+        if state.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<'f, F>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<'f, F: FnMut(Hit<'f>) -> Flow> State<'f, F> {
+    fn give(&mut self, hits: impl Iterator<Item = Hit<'f>>) -> ControlFlow<()> {
+        for hit in hits {
+            if self.stopped {
+                return ControlFlow::Break(());
+            }
+            match (self.each)(hit) {
+                Flow::Continue => {}
+                Flow::NextSession => return ControlFlow::Break(()),
+                Flow::Stop => self.stopped = true,
+            }
+        }
+        if self.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}

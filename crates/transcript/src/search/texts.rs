@@ -1,0 +1,215 @@
+//! What is searched: everything that a person could have read or written.
+//!
+//! Prompts, answers, thinking, names, inputs and outputs of tools, summaries, titles and attachments are; ids, times,
+//! token counts, signatures and pictures are not. The log of API requests only repeats what other lines say.
+
+use std::ops::ControlFlow;
+
+use serde::Serialize;
+use tidings_protocol::entry::{EntryKind, EntryRef};
+use tidings_protocol::json::{Raw, Text};
+
+/// Who said something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// A person: prompts, also those that wait in the queue.
+    User,
+    /// The model: answers, thinking, calls of tools.
+    Assistant,
+    /// The client: system lines, attachments, titles, summaries, and what it says to the model in a person's name.
+    System,
+    /// A tool: what it gave back, and how it went.
+    Tool,
+}
+
+/// Whose text a text is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Origin<'a> {
+    pub(crate) role: Role,
+    pub(crate) tool: ToolOf<'a>,
+}
+
+/// The tool that a text belongs to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ToolOf<'a> {
+    /// None.
+    No,
+    /// The tool with this name.
+    Named(Text<'a>),
+    /// The tool that was called under this id, further up in the file.
+    Called(Text<'a>),
+}
+
+/// Gives every text of an entry to `each` until it has enough.
+pub(crate) fn texts<'a>(
+    entry: &EntryRef<'a>,
+    mut each: impl FnMut(Origin<'a>, Text<'a>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let kind = entry.kind();
+    if is_silent(kind) {
+        return ControlFlow::Continue(());
+    }
+    let plain = Origin { role: role_of(entry), tool: ToolOf::No };
+    let mut answered = ToolOf::No;
+    for (key, value) in entry.json().members() {
+        if is_envelope(key.escaped()) {
+            continue;
+        }
+        if key == "message" && value.is_object() && kind != EntryKind::Progress {
+            let content = value.get("content").unwrap_or(value);
+            if let Some(text) = content.text() {
+                each(plain, text)?;
+            }
+            for block in content.items() {
+                block_texts(block, plain, &mut answered, &mut each)?;
+            }
+        } else if key == "toolUseResult" {
+            strings(value, Origin { role: Role::Tool, tool: answered }, &mut each)?;
+        } else {
+            strings(value, plain, &mut each)?;
+        }
+    }
+    ControlFlow::Continue(())
+}
+
+/// Whether a string is a picture or the like: long, and without anything that parts words.
+pub(crate) fn is_blob(text: &str) -> bool {
+    const LONG: usize = 512;
+    let belongs =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_' | b'\\');
+    // Text is told from it by its beginning, so that most of it need not be looked at.
+    text.len() >= LONG
+        && text.as_bytes()[..LONG].iter().all(belongs)
+        && text.bytes().all(|byte| belongs(&byte))
+}
+
+/// Keys of entries that hold no text: ids, times and the like.
+fn is_envelope(key: &str) -> bool {
+    matches!(
+        key,
+        "type"
+            | "subtype"
+            | "uuid"
+            | "parentUuid"
+            | "logicalParentUuid"
+            | "leafUuid"
+            | "sessionId"
+            | "session_id"
+            | "agentId"
+            | "messageId"
+            | "requestId"
+            | "requestRef"
+            | "promptId"
+            | "timestamp"
+            | "cwd"
+            | "version"
+            | "gitBranch"
+            | "userType"
+            | "entrypoint"
+            | "slug"
+            | "level"
+            | "forkedFrom"
+            | "isSidechain"
+            | "permissionMode"
+            | "promptSource"
+            | "origin"
+            | "turnOrigin"
+            | "operation"
+            | "compactMetadata"
+            | "sourceToolUseID"
+            | "sourceToolAssistantUUID"
+            | "toolUseID"
+            | "parentToolUseID"
+            | "commandUuid"
+            | "deliveryId"
+            | "effort"
+            | "sessionKind"
+            | "renderedRole"
+            | "quotaLimits"
+            | "usage"
+            | "model"
+    )
+}
+
+/// Keys deeper inside that hold no text.
+fn is_mark(key: &str) -> bool {
+    matches!(key, "type" | "media_type" | "signature" | "tool_use_id" | "toolUseId")
+}
+
+/// Lines that only the client reads, or that repeat others.
+fn is_silent(kind: EntryKind) -> bool {
+    matches!(
+        kind,
+        EntryKind::ApiRequest
+            | EntryKind::ApiRequestShape
+            | EntryKind::ApiRequestBlob
+            | EntryKind::FileHistorySnapshot
+            | EntryKind::FileHistoryDelta
+            | EntryKind::AtisLatch
+            | EntryKind::IsolationLatch
+            | EntryKind::ToolsUsed
+            | EntryKind::CostState
+            | EntryKind::Mode
+            | EntryKind::PermissionMode
+            | EntryKind::AgentColor
+            | EntryKind::ForkContextRef
+            | EntryKind::BridgeSession
+            | EntryKind::AttributionSnapshot
+    )
+}
+
+fn role_of(entry: &EntryRef<'_>) -> Role {
+    match entry.kind() {
+        EntryKind::Assistant => Role::Assistant,
+        EntryKind::User if entry.is_meta() => Role::System,
+        EntryKind::User | EntryKind::Human | EntryKind::QueueOperation | EntryKind::LastPrompt => Role::User,
+        EntryKind::ToolResult | EntryKind::Progress => Role::Tool,
+        EntryKind::System if entry.subtype().as_deref() == Some("tool_result") => Role::Tool,
+        _ => Role::System,
+    }
+}
+
+/// One block of a message.
+fn block_texts<'a>(
+    block: Raw<'a>,
+    plain: Origin<'a>,
+    answered: &mut ToolOf<'a>,
+    each: &mut impl FnMut(Origin<'a>, Text<'a>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    if let Some(text) = block.text() {
+        return each(plain, text);
+    }
+    let tag = |key| block.get(key).and_then(Raw::text);
+    match tag("type").as_ref().map(|kind| kind.escaped()) {
+        Some("tool_use" | "server_tool_use") => {
+            let name = tag("name");
+            let origin = Origin { tool: name.map_or(ToolOf::No, ToolOf::Named), ..plain };
+            name.map_or(ControlFlow::Continue(()), |name| each(origin, name))?;
+            // An input is all the model's own words, whatever its keys are called.
+            for (_, text) in block.get("input").into_iter().flat_map(Raw::strings) {
+                each(origin, text)?;
+            }
+            ControlFlow::Continue(())
+        }
+        Some("tool_result") => {
+            *answered = tag("tool_use_id").map_or(ToolOf::No, ToolOf::Called);
+            let origin = Origin { role: Role::Tool, tool: *answered };
+            block.get("content").map_or(ControlFlow::Continue(()), |content| strings(content, origin, each))
+        }
+        _ => strings(block, plain, each),
+    }
+}
+
+fn strings<'a>(
+    value: Raw<'a>,
+    origin: Origin<'a>,
+    each: &mut impl FnMut(Origin<'a>, Text<'a>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    for (key, text) in value.strings() {
+        if !key.is_some_and(|key| is_mark(key.escaped())) {
+            each(origin, text)?;
+        }
+    }
+    ControlFlow::Continue(())
+}
