@@ -32,6 +32,8 @@ pub(crate) struct CannotRun {
 impl CannotRun {
     /// The code of errors that another command line would not have.
     pub(crate) const USAGE: &str = "usage";
+    /// The code when only a person may decide, and none is there.
+    pub(crate) const NEEDS_A_PERSON: &str = "needs_a_person";
 }
 
 impl fmt::Display for CannotRun {
@@ -55,8 +57,11 @@ pub(crate) fn finish(result: anyhow::Result<Exit>, json: bool, out: &mut Output)
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             show(&error, json, out);
-            let cannot = cannot_run(&error);
-            ExitCode::from(if cannot.is_some_and(|cannot| cannot.code == CannotRun::USAGE) { 2 } else { 3 })
+            ExitCode::from(match cannot_run(&error).map(|cannot| cannot.code) {
+                Some(CannotRun::USAGE) => 2,
+                Some(CannotRun::NEEDS_A_PERSON) => 4,
+                _ => 3,
+            })
         }
     }
 }

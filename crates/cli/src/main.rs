@@ -1,7 +1,9 @@
 //! The `tidings` program: the only crate that prints, exits or reads the environment.
 
 mod commands;
+mod confirm;
 mod error;
+mod human;
 mod input;
 mod output;
 mod progress;

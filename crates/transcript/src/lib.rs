@@ -8,6 +8,8 @@
 //! - [`check`] says which rules a file does not keep.
 //! - [`check`] says which rules a file does not keep; [`repair`] writes a copy that keeps them.
 //! - [`search`] finds text in all of them.
+//! - [`list`] tells of every session what its file's ends tell.
+//! - [`manage`] lists, reads, names, forks and deletes sessions as the official SDKs do.
 //!
 //! Nothing here prints, reads the environment or looks at a clock: places, times and ids are handed in.
 
@@ -18,6 +20,8 @@ mod error;
 mod finding;
 pub mod follow;
 pub mod limits;
+pub mod list;
+pub mod manage;
 pub mod reader;
 pub mod redact;
 pub mod repair;

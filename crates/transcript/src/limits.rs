@@ -43,3 +43,15 @@ pub const HITS_KEPT_MAX: usize = 1024;
 
 /// How many hits of finished sessions may wait for those before them, until a thread waits too.
 pub const HITS_WAITING_MAX: usize = 4096;
+/// How much of either end of a session file is read for a list. The official SDKs read as much, so that both see the
+/// same titles.
+pub const END_BYTES: usize = 64 << 10;
+
+/// How much of the beginning is read when the usual part shows no prompt: a first line with pictures in it fits.
+pub const HEAD_BYTES_MAX: u64 = 4 << 20;
+
+/// How much is searched at once when the last value of a key is wanted: most keys stand in every line.
+pub(crate) const FIELD_WINDOW_BYTES: usize = 8 << 10;
+
+/// How much of a small file beside a session is read; a real one has less than a hundred bytes.
+pub(crate) const SIDECAR_BYTES_MAX: u64 = 4 << 10;

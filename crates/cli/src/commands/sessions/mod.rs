@@ -6,20 +6,26 @@ mod cost;
 mod delete;
 mod du;
 mod export;
+mod filter;
 mod follow;
 mod fork;
 mod index;
+mod info;
 mod list;
+mod messages;
 mod place;
 mod prune;
 mod rename;
 mod repair;
+mod running;
 mod search;
 mod show;
 mod stats;
+mod subagents;
 mod tag;
 mod tree;
 mod when;
+mod worktrees;
 
 use clap::{Args, Subcommand};
 
@@ -42,6 +48,12 @@ pub(crate) struct SessionsArgs {
 enum SessionsCommand {
     /// Sessions of all projects, newest first
     List(list::List),
+    /// What the official SDKs tell about sessions
+    Info(info::Info),
+    /// What was said in a session, as the official SDKs give it
+    Messages(messages::Messages),
+    /// The sub-agents of a session, as the official SDKs list them
+    Subagents(subagents::Subagents),
     /// A session as text: the active branch, tools folded
     Show(show::Show),
     /// The tree of a session: branches, sub-agents, compactions
@@ -81,6 +93,9 @@ enum SessionsCommand {
 pub(crate) fn run(args: &SessionsArgs, out: &mut Output) -> anyhow::Result<Exit> {
     match &args.command {
         SessionsCommand::List(command) => command.run(&args.place, out),
+        SessionsCommand::Info(command) => command.run(&args.place, out),
+        SessionsCommand::Messages(command) => command.run(&args.place, out),
+        SessionsCommand::Subagents(command) => command.run(&args.place, out),
         SessionsCommand::Show(command) => command.run(&args.place, out),
         SessionsCommand::Tree(command) => command.run(&args.place, out),
         SessionsCommand::Check(command) => command.run(&args.place, out),

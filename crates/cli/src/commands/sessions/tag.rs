@@ -1,13 +1,54 @@
+use serde::Serialize;
+use tidings_transcript::manage::{SessionFile, tag_session};
+
 use super::Place;
 use crate::error::Exit;
-use crate::output::Output;
+use crate::output::{BOLD, Output, PLAIN, printable};
 
 /// Tag a session
+///
+/// A session has one tag. It is written at the end of the session's file, as the official SDKs do, without characters
+/// that nobody sees.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Tag {}
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Tag {
+    /// The session: its id, or a beginning that fits only one
+    id: String,
+
+    /// The tag
+    #[arg(required_unless_present = "clear")]
+    tag: Option<String>,
+
+    /// Take the tag away
+    #[arg(long, conflicts_with = "tag")]
+    clear: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tidings sessions tag 5a15c0fc keep
+  tidings sessions tag 5a15c0fc --clear";
+
+#[derive(Serialize)]
+struct Tagged<'a> {
+    id: &'a str,
+    tag: Option<&'a str>,
+}
 
 impl Tag {
-    pub(crate) fn run(&self, _place: &Place, _out: &mut Output) -> anyhow::Result<Exit> {
-        anyhow::bail!("not built yet")
+    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
+        let session = SessionFile::of(&place.roots()?.find(&self.id)?)?;
+        let tag = tag_session(&session, self.tag.as_deref())?;
+        let tagged = Tagged { id: session.id.as_str(), tag: tag.as_deref() };
+        if place.json {
+            out.text(&format!("{}\n", serde_json::to_string(&tagged)?))?;
+        } else {
+            let text = match tagged.tag {
+                Some(tag) => format!("{} is tagged {BOLD}{}{PLAIN}\n", session.id, printable(tag)),
+                None => format!("{} has no tag\n", session.id),
+            };
+            out.text(&text)?;
+        }
+        Ok(Exit::Fine)
     }
 }

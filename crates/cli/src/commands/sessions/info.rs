@@ -1,0 +1,97 @@
+use std::path::{Path, PathBuf};
+
+use tidings_transcript::manage::{Page, Scope, SessionInfo, list_sessions, session_info};
+use tidings_transcript::{Error, ErrorKind};
+
+use super::{Place, worktrees};
+use crate::error::Exit;
+use crate::output::{BOLD, DIM, Output, PLAIN, printable};
+
+/// What the official SDKs tell about sessions
+///
+/// As `list_sessions` and `get_session_info` of the SDKs do: from the beginning and the end of each file. `list` tells
+/// more.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Info {
+    /// A session's id; all sessions without one
+    id: Option<String>,
+
+    /// Only sessions of this folder and of the other worktrees of its repository
+    #[arg(long, value_name = "DIR")]
+    directory: Option<PathBuf>,
+
+    /// Leave the other worktrees out
+    #[arg(long, requires = "directory")]
+    no_worktrees: bool,
+
+    /// Not more than this many
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+
+    /// Leave the first ones out
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    offset: usize,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tidings sessions info --json
+  tidings sessions info --directory . --limit 10
+  tidings sessions info 5a15c0fc-95e4-428e-a126-8a8cf06dfac6";
+
+impl Info {
+    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
+        let roots = place.roots()?;
+        let others = match &self.directory {
+            Some(folder) if !self.no_worktrees => worktrees::of(folder),
+            _ => Vec::new(),
+        };
+        let scope = match &self.directory {
+            Some(folder) => Scope::project(&roots, folder, &others),
+            None => Scope::everywhere(&roots),
+        };
+        let infos = match &self.id {
+            Some(name) => vec![one(place, &scope, self.directory.as_deref(), name)?],
+            None => list_sessions(&scope, Page { offset: self.offset, limit: self.limit })?,
+        };
+        for info in &infos {
+            if place.json {
+                out.bytes(serde_json::to_string(info)?.as_bytes())?;
+                out.bytes(b"\n")?;
+            } else {
+                out.text(&render(info))?;
+            }
+        }
+        Ok(Exit::Fine)
+    }
+}
+
+/// One session by its id; without a folder the beginning of the id is enough.
+fn one(place: &Place, scope: &Scope<'_>, folder: Option<&Path>, name: &str) -> anyhow::Result<SessionInfo> {
+    let id = if folder.is_some() { name.to_owned() } else { place.roots()?.find(name)?.id };
+    let info = session_info(scope, &id)?;
+    let missing = || {
+        let message = format!("Nothing to tell about session `{name}`");
+        Error::new(ErrorKind::NotFound, message, "it has no title and no prompt, or it is another folder's")
+    };
+    Ok(info.ok_or_else(missing)?)
+}
+
+fn render(info: &SessionInfo) -> String {
+    let mut text =
+        format!("{BOLD}{}{PLAIN}  {}\n", info.session_id, printable(&info.summary.replace('\n', " ")));
+    let facts = [
+        ("folder", &info.cwd),
+        ("branch", &info.git_branch),
+        ("title", &info.custom_title),
+        ("first prompt", &info.first_prompt),
+        ("tag", &info.tag),
+    ];
+    for (name, value) in facts {
+        if let Some(value) = value {
+            text.push_str(&format!("{DIM}{name:>14}{PLAIN}  {}\n", printable(value)));
+        }
+    }
+    text
+}

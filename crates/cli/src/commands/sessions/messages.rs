@@ -1,0 +1,62 @@
+use tidings_transcript::manage::{Page, SessionFile, SessionMessage, session_messages, subagent_messages};
+
+use super::Place;
+use crate::error::{CannotRun, Exit};
+use crate::output::Output;
+
+/// What was said in a session, as the official SDKs give it
+///
+/// As `get_session_messages` and, with `--agent`, `get_subagent_messages` of the SDKs do: one JSON object per line, with
+/// or without `--json`. `show` is for reading.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Messages {
+    /// The session: its id, or a beginning that fits only one
+    id: String,
+
+    /// The conversation of this sub-agent
+    #[arg(long, value_name = "ID")]
+    agent: Option<String>,
+
+    /// Not more than this many
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+
+    /// Leave the first ones out
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    offset: usize,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tidings sessions messages 5a15c0fc --limit 10
+  tidings sessions messages 5a15c0fc --agent a1cbaedb1e9924417 | jq .message.content";
+
+impl Messages {
+    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
+        let session = SessionFile::of(&place.roots()?.find(&self.id)?)?;
+        let page = Page { offset: self.offset, limit: self.limit };
+        let messages: Vec<SessionMessage> = match &self.agent {
+            Some(agent) => of_agent(&session, agent, page)?,
+            None => session_messages(&session, page)?,
+        };
+        for message in messages {
+            out.bytes(message.to_line().as_bytes())?;
+            out.bytes(b"\n")?;
+        }
+        Ok(Exit::Fine)
+    }
+}
+
+fn of_agent(session: &SessionFile, agent: &str, page: Page) -> anyhow::Result<Vec<SessionMessage>> {
+    let known = tidings_transcript::manage::list_subagents(session);
+    if !known.iter().any(|id| id == agent) {
+        return Err(CannotRun {
+            code: "not_found",
+            message: format!("No such sub-agent: `{agent}`"),
+            hint: "`tidings sessions subagents` lists them",
+        }
+        .into());
+    }
+    Ok(subagent_messages(session, agent, page)?)
+}

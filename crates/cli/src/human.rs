@@ -1,0 +1,143 @@
+//! Numbers and texts in the room that a line has.
+
+use jiff::Timestamp;
+
+/// How many columns a line may have: of the terminal, of `COLUMNS`, or enough for a wide table.
+pub(crate) fn columns() -> usize {
+    const NO_TERMINAL: usize = 120;
+    let given = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    let terminal = || terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0.into());
+    given.or_else(terminal).filter(|columns| *columns > 0).unwrap_or(NO_TERMINAL)
+}
+
+/// How many columns a text takes. Letters of East Asia and pictures take two, marks on letters none.
+pub(crate) fn width(text: &str) -> usize {
+    text.chars().map(char_width).sum()
+}
+
+/// The text in at most so many columns; what does not fit becomes an ellipsis.
+pub(crate) fn fit(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut used = 0;
+    let room = columns.saturating_sub(1);
+    let kept: String = text
+        .chars()
+        .take_while(|c| {
+            used += char_width(*c);
+            used <= room
+        })
+        .collect();
+    if columns == 0 { kept } else { format!("{}…", kept.trim_end()) }
+}
+
+/// The text with spaces after it, so that the next column begins where it should.
+pub(crate) fn padded(text: &str, columns: usize) -> String {
+    let fitting = fit(text, columns);
+    let gap = columns.saturating_sub(width(&fitting));
+    format!("{fitting}{}", " ".repeat(gap))
+}
+
+/// Bytes in the largest unit that leaves a number above one.
+#[expect(clippy::cast_precision_loss, reason = "two digits are shown")]
+pub(crate) fn bytes(bytes: u64) -> String {
+    let mut size = bytes as f64;
+    for unit in ["B", "KiB", "MiB", "GiB"] {
+        if size < 1000.0 {
+            let digits = usize::from(unit != "B" && size < 10.0);
+            return format!("{size:.digits$} {unit}");
+        }
+        size /= 1024.0;
+    }
+    format!("{size:.1} TiB")
+}
+
+/// How long ago something was, in one unit: `5m`, `3h`, `12d`.
+pub(crate) fn age(then: Timestamp, now: Timestamp) -> String {
+    let seconds = now.as_second().saturating_sub(then.as_second()).max(0);
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m", seconds / 60),
+        3_600..86_400 => format!("{}h", seconds / 3_600),
+        86_400..31_536_000 => format!("{}d", seconds / 86_400),
+        _ => format!("{}y", seconds / 31_536_000),
+    }
+}
+
+/// A number with a space between groups of three digits, which no language reads as a decimal point.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number and its word, which gets an `s` unless there is one of it.
+pub(crate) fn plural(number: u64, word: &str) -> String {
+    format!("{} {word}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
+fn char_width(c: char) -> usize {
+    match u32::from(c) {
+        0x300..=0x36f | 0x200b..=0x200f | 0x20d0..=0x20ff | 0xfe00..=0xfe0f | 0xfeff => 0,
+        0x1100..=0x115f
+        | 0x2e80..=0x303e
+        | 0x3041..=0xa4cf
+        | 0xac00..=0xd7a3
+        | 0xf900..=0xfaff
+        | 0xfe30..=0xfe6f
+        | 0xff00..=0xff60
+        | 0xffe0..=0xffe6
+        | 0x1f300..=0x1f64f
+        | 0x1f680..=0x1f6ff
+        | 0x1f900..=0x1f9ff
+        | 0x20000..=0x3fffd => 2,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_fit_into_columns() {
+        for (text, columns, expected) in [
+            ("hello", 5, "hello"),
+            ("hello", 4, "hel…"),
+            ("項目測試", 8, "項目測試"),
+            ("項目測試", 7, "項目測…"),
+            ("項目測試", 6, "項目…"),
+            ("a b", 3, "a b"),
+            ("a bc", 3, "a…"),
+            ("abc", 0, ""),
+        ] {
+            assert_eq!(fit(text, columns), expected, "{text} {columns}");
+            assert!(width(&padded(text, columns)) == columns, "{text} {columns}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        for (number, expected) in
+            [(0, "0 B"), (999, "999 B"), (1_024, "1.0 KiB"), (10_240, "10 KiB"), (1_100_000_000, "1.0 GiB")]
+        {
+            assert_eq!(bytes(number), expected);
+        }
+        for (number, expected) in [(0, "0"), (999, "999"), (1_000, "1 000"), (1_234_567, "1 234 567")] {
+            assert_eq!(count(number), expected);
+        }
+        let then = Timestamp::UNIX_EPOCH;
+        for (seconds, expected) in
+            [(-5, "0s"), (59, "59s"), (3_599, "59m"), (86_399, "23h"), (864_000, "10d"), (70_000_000, "2y")]
+        {
+            assert_eq!(age(then, Timestamp::from_second(seconds).unwrap()), expected);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The mark of a session that was put aside: a small file beside it, which only the TypeScript SDK writes.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::Serialize;
+use tidings_protocol::json::Raw;
+
+use super::SessionFile;
+use super::write::create_new;
+use crate::Error;
+use crate::error::At as _;
+use crate::limits::SIDECAR_BYTES_MAX;
+
+/// `archiveSession`: puts a session aside. It stays where it is; lists say so.
+pub fn archive_session(session: &SessionFile, now: Timestamp) -> Result<(), Error> {
+    mark(session, &Mark { archived: true, at: now, by: "sdk" })
+}
+
+/// `unarchiveSession`: takes a session back.
+pub fn unarchive_session(session: &SessionFile, now: Timestamp) -> Result<(), Error> {
+    mark(session, &Mark { archived: false, at: now, by: "sdk" })
+}
+
+#[derive(Serialize)]
+struct Mark {
+    archived: bool,
+    #[serde(serialize_with = "super::write::milliseconds")]
+    at: Timestamp,
+    by: &'static str,
+}
+
+/// What a mark says.
+pub(super) struct Said {
+    pub(super) archived: bool,
+    pub(super) at: Timestamp,
+}
+
+/// The mark of a session file, if it has one.
+pub(super) fn read(session: &Path) -> Option<Said> {
+    let mut text = String::new();
+    let file = File::open(session.with_extension("").join(NAME)).ok()?;
+    file.take(SIDECAR_BYTES_MAX).read_to_string(&mut text).ok()?;
+    let mark = Raw::parse(&text).ok()?;
+    let at = mark.get("at").and_then(Raw::text)?.get().parse().ok()?;
+    Some(Said { archived: mark.get("archived").and_then(Raw::bool)?, at })
+}
+
+const NAME: &str = "archived.json";
+
+/// Writes the mark beside the old one and then moves it there, so that nobody ever reads half of it.
+fn mark(session: &SessionFile, mark: &Mark) -> Result<(), Error> {
+    let folder = session.dir();
+    super::write::private_folder(&folder).at("make", &folder)?;
+    let path = folder.join(NAME);
+    let half: PathBuf = folder.join(format!("{NAME}.{}.tmp", mark.at.as_nanosecond()));
+    let text = serde_json::to_string(mark).unwrap_or_default();
+    let written = create_new(&half).and_then(|mut file| file.write_all(text.as_bytes()));
+    let moved = written.and_then(|()| std::fs::rename(&half, &path));
+    if moved.is_err() {
+        // Best effort: what matters is the error that is on its way.
+        drop(std::fs::remove_file(&half));
+    }
+    moved.at("write", path)
+}

@@ -1,0 +1,208 @@
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+use std::time::SystemTime;
+
+use jiff::Timestamp;
+use memchr::memchr;
+use tidings_protocol::entry::{EntryKind, EntryRef};
+use tidings_protocol::json::{Raw, Text};
+
+use super::archived;
+use super::ends::{EndBuffers, Ends};
+use super::fields::Field;
+use super::first_prompt::{Search, first_prompt};
+use crate::blocks::Buffer;
+use crate::limits::{HEAD_BYTES_MAX, SIDECAR_BYTES_MAX};
+use crate::reader::{Content, Reader};
+
+/// What the two ends of a session file tell about it, without a look at what lies between them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// The file's size.
+    pub bytes: u64,
+    /// When it was last written to.
+    pub modified: SystemTime,
+    /// When the first entry that has a time was written.
+    pub created: Option<Timestamp>,
+    /// The title that a person gave, or else the one that a model gave.
+    pub title: Option<String>,
+    /// The prompt that was typed last.
+    pub last_prompt: Option<String>,
+    /// What a branch is about, as older versions wrote it.
+    pub summary: Option<String>,
+    /// The prompt that was typed first, cut to 200 characters; or a slash command.
+    pub first_prompt: Option<String>,
+    /// The folder that the session began in.
+    pub cwd: Option<String>,
+    /// The git branch it was on last.
+    pub git_branch: Option<String>,
+    /// A person's tag.
+    pub tag: Option<String>,
+    /// The model that answered last.
+    pub model: Option<String>,
+    /// Whether it was put aside, if that was ever said; a later prompt takes it back.
+    pub archived: Option<bool>,
+    /// Whether the first line belongs to a sub-agent.
+    pub is_sidechain: bool,
+}
+
+impl Facts {
+    /// What to call the session: its title, what was asked last, what it is about, or what was asked first.
+    pub fn name(&self) -> Option<&str> {
+        let ranked = [&self.title, &self.last_prompt, &self.summary, &self.first_prompt];
+        ranked.into_iter().find_map(Option::as_deref)
+    }
+}
+
+/// Reads facts of one file after the other in the same memory.
+#[derive(Debug)]
+pub struct FactsReader {
+    ends: EndBuffers,
+    more: Buffer,
+    keys: Keys,
+}
+
+#[derive(Debug)]
+struct Keys {
+    custom_title: Field,
+    ai_title: Field,
+    last_prompt: Field,
+    summary: Field,
+    git_branch: Field,
+    cwd: Field,
+    timestamp: Field,
+    tag: Field,
+}
+
+impl Default for FactsReader {
+    fn default() -> Self {
+        let keys = Keys {
+            custom_title: Field::new("\"customTitle\":"),
+            ai_title: Field::new("\"aiTitle\":"),
+            last_prompt: Field::new("\"lastPrompt\":"),
+            summary: Field::new("\"summary\":"),
+            git_branch: Field::new("\"gitBranch\":"),
+            cwd: Field::new("\"cwd\":"),
+            timestamp: Field::new("\"timestamp\":"),
+            tag: Field::new("\"tag\":"),
+        };
+        FactsReader { ends: EndBuffers::default(), more: Buffer::default(), keys }
+    }
+}
+
+impl FactsReader {
+    /// The facts of a session file; `None` where it is empty.
+    pub fn read(&mut self, path: &Path) -> io::Result<Option<Facts>> {
+        let FactsReader { ends, more, keys } = self;
+        let Some(mut ends) = ends.read(path)? else { return Ok(None) };
+        let mut facts = keys.facts(&ends, path);
+        let lacks = facts.first_prompt.is_none() || facts.cwd.is_none() || facts.created.is_none();
+        if lacks && ends.goes_on() {
+            // One line can be longer than the head: a list of tools, a picture.
+            read_on(&mut ends, more, &mut facts)?;
+        }
+        Ok(Some(facts))
+    }
+}
+
+impl Keys {
+    fn facts(&self, ends: &Ends<'_>, path: &Path) -> Facts {
+        let Ends { head, tail, .. } = *ends;
+        let last = |field: &Field| {
+            let whole = std::ptr::eq(head, tail);
+            filled(field.last(tail)).or_else(|| if whole { None } else { filled(field.last(head)) })
+        };
+        let title =
+            last(&self.custom_title).or_else(|| custom_title_beside(path)).or_else(|| last(&self.ai_title));
+        let last_prompt = filled(self.last_prompt.last(tail));
+        // A rare key that is looked for in everything: only where it could be shown.
+        let summary =
+            if title.is_none() && last_prompt.is_none() { filled(self.summary.last(tail)) } else { None };
+        let first_line = &head[..memchr(b'\n', head).unwrap_or(head.len())];
+        Facts {
+            bytes: ends.bytes,
+            modified: ends.modified,
+            created: self.timestamp.first(head).and_then(|text| text.parse().ok()),
+            title,
+            last_prompt,
+            summary,
+            first_prompt: first_prompt(head),
+            cwd: filled(self.cwd.first(head)),
+            git_branch: filled(self.git_branch.last(tail)).or_else(|| filled(self.git_branch.first(head))),
+            tag: self.tag(tail),
+            model: model(tail).or_else(|| model(head)),
+            archived: archived::read(path).map(|mark| mark.archived && !prompted_after(mark.at, head, tail)),
+            is_sidechain: contains(first_line, "\"isSidechain\":true")
+                || contains(first_line, "\"isSidechain\": true"),
+        }
+    }
+
+    /// The key alone would also be found in what tools are told, so that the line must be one of a tag.
+    fn tag(&self, tail: &[u8]) -> Option<String> {
+        let line = tail.rsplit(|byte| *byte == b'\n').find(|line| line.starts_with(b"{\"type\":\"tag\""))?;
+        filled(self.tag.last(line))
+    }
+}
+
+/// The model that answered last; tools are told models as well, so that the key alone would not do.
+fn model(text: &[u8]) -> Option<String> {
+    let answers = text.rsplit(|byte| *byte == b'\n').filter(|line| contains(line, "\"type\":\"assistant\""));
+    answers
+        .filter_map(|line| EntryRef::decode(line).ok()?.model().map(Into::into))
+        .find(|model: &String| model != "<synthetic>")
+}
+
+/// Whether somebody typed something after a time.
+fn prompted_after(time: Timestamp, head: &[u8], tail: &[u8]) -> bool {
+    let typed = |line: &[u8]| {
+        let mut search = Search::default();
+        let is_prompt = search.line(line).is_some() || search.command.is_some();
+        let at = || EntryRef::decode(line).ok()?.timestamp()?.parse::<Timestamp>().ok();
+        is_prompt && at().is_some_and(|at| at > time)
+    };
+    [head, tail].iter().any(|text| text.split(|byte| *byte == b'\n').any(typed))
+}
+
+/// What the head did not tell, from the lines after it.
+fn read_on(ends: &mut Ends<'_>, buffer: &mut Buffer, facts: &mut Facts) -> io::Result<()> {
+    ends.file.seek(SeekFrom::Start(0))?;
+    let mut reader = Reader::new((&ends.file).take(HEAD_BYTES_MAX), buffer);
+    let mut prompt = Search::default();
+    while let Some(line) = reader.next()? {
+        let Content::Entry(entry) = &line.content else { continue };
+        if facts.cwd.is_none() {
+            facts.cwd = filled(entry.cwd().map(Into::into));
+        }
+        if facts.created.is_none() {
+            facts.created = entry.timestamp().and_then(|text| text.parse().ok());
+        }
+        if facts.first_prompt.is_none() {
+            facts.first_prompt = prompt.line(line.bytes).or_else(|| {
+                let typed = entry.kind() == EntryKind::Human && !entry.is_meta();
+                if typed { prompt.entry(entry) } else { None }
+            });
+        }
+        if facts.first_prompt.is_some() && facts.cwd.is_some() && facts.created.is_some() {
+            return Ok(());
+        }
+    }
+    facts.first_prompt = facts.first_prompt.take().or(prompt.command);
+    Ok(())
+}
+
+/// `custom-title.json` in the session's folder: a title that the end of the file may no longer show.
+fn custom_title_beside(path: &Path) -> Option<String> {
+    let mut text = String::new();
+    let file = std::fs::File::open(path.with_extension("").join("custom-title.json")).ok()?;
+    file.take(SIDECAR_BYTES_MAX).read_to_string(&mut text).ok()?;
+    let title = Raw::parse(&text).ok()?.get("customTitle").and_then(Raw::text).map(Text::get)?;
+    filled(Some(title.trim().to_owned()))
+}
+
+fn filled(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.is_empty())
+}
+
+fn contains(line: &[u8], what: &str) -> bool {
+    memchr::memmem::find(line, what.as_bytes()).is_some()
+}

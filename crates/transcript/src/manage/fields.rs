@@ -1,0 +1,97 @@
+//! Values of keys in text that may begin and end in the middle of a line.
+//!
+//! Inside a JSON string every quote is escaped, so that `"key":"` can only stand where a key stands; at which depth
+//! is not asked. The SDKs read this way, and it is what makes a list of sessions cheap.
+
+use memchr::{memchr2, memmem};
+
+use crate::limits::FIELD_WINDOW_BYTES;
+
+/// A key whose string values are looked for.
+#[derive(Debug)]
+pub(super) struct Field {
+    finder: memmem::Finder<'static>,
+}
+
+impl Field {
+    /// `needle` is the key in quotes with its colon.
+    pub(super) fn new(needle: &'static str) -> Self {
+        Field { finder: memmem::Finder::new(needle) }
+    }
+
+    /// The first value in a text.
+    pub(super) fn first(&self, text: &[u8]) -> Option<String> {
+        self.finder.find_iter(text).find_map(|at| self.value(text, at))
+    }
+
+    /// The last value in a text.
+    pub(super) fn last(&self, text: &[u8]) -> Option<String> {
+        let mut end = text.len();
+        // Most keys stand near the end, so that only a part is looked at.
+        while end > 0 {
+            let start = end.saturating_sub(FIELD_WINDOW_BYTES);
+            let window = &text[start..(end + self.finder.needle().len() - 1).min(text.len())];
+            let found: Vec<usize> = self.finder.find_iter(window).collect();
+            if let Some(value) = found.iter().rev().find_map(|at| self.value(text, start + at)) {
+                return Some(value);
+            }
+            end = start;
+        }
+        None
+    }
+
+    fn value(&self, text: &[u8], at: usize) -> Option<String> {
+        let after = &text[at + self.finder.needle().len()..];
+        let string = after.strip_prefix(b"\"").or_else(|| after.strip_prefix(b" \""))?;
+        let mut end = 0;
+        loop {
+            end += memchr2(b'"', b'\\', string.get(end..)?)?;
+            if string[end] == b'"' {
+                return Some(unescaped(&string[..end]));
+            }
+            end += 2;
+        }
+    }
+}
+
+/// The text of a JSON string; one that cannot be read stays as it is written.
+fn unescaped(escaped: &[u8]) -> String {
+    let text = String::from_utf8_lossy(escaped);
+    if !escaped.contains(&b'\\') {
+        return text.into_owned();
+    }
+    let quoted = format!("\"{text}\"");
+    match tidings_protocol::json::Raw::parse(&quoted).ok().and_then(tidings_protocol::json::Raw::text) {
+        Some(value) => value.get().into_owned(),
+        None => text.into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_found_in_cut_text() {
+        let long = format!("{{\"a\":\"far\"}}{}{{\"b\":1}}", "x".repeat(3 * FIELD_WINDOW_BYTES));
+        for (text, first, last) in [
+            (r#"{"a":"one"} {"a":"two"}"#, Some("one"), Some("two")),
+            (r#"{"a": "one"} {"a": "two"}"#, Some("one"), Some("two")),
+            (r#"{"a":"say \"hi\"\n"}"#, Some("say \"hi\"\n"), Some("say \"hi\"\n")),
+            (r#"{"b":"\"a\":\"inside\""}"#, None, None),
+            (r#"{"a":7} {"a":"x"} {"a":null}"#, Some("x"), Some("x")),
+            // The text ends inside the value.
+            (r#"{"a":"one"} {"a":"tw"#, Some("one"), Some("one")),
+            (r#"{"a":"one"} {"a":"tw\"#, Some("one"), Some("one")),
+            (r#"{"a":""}"#, Some(""), Some("")),
+            (r#"{"a":"\ud83d\ude42 \ud83d"}"#, Some("🙂 \u{fffd}"), Some("🙂 \u{fffd}")),
+            (r#"{"a":"bad \x escape"}"#, Some(r"bad \x escape"), Some(r"bad \x escape")),
+            (&long, Some("far"), Some("far")),
+            ("", None, None),
+        ] {
+            let field = Field::new("\"a\":");
+            assert_eq!(field.first(text.as_bytes()).as_deref(), first, "{text}");
+            assert_eq!(field.last(text.as_bytes()).as_deref(), last, "{text}");
+        }
+    }
+}

@@ -1,0 +1,293 @@
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use tidings_protocol::entry::{EntryKind, EntryRef};
+use tidings_protocol::json::{Raw, Text, write_string};
+
+use super::first_prompt::is_space;
+use super::lines::{Spot, each_entry, is_transcript};
+use super::session_id::is_uuid;
+use super::write::{create_new, iso};
+use super::{FactsReader, SessionFile};
+use crate::error::At as _;
+use crate::{Error, ErrorKind};
+
+/// How a fork is to be made.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Fork<'a> {
+    /// The last entry to copy; all of them without one.
+    pub up_to: Option<&'a str>,
+    /// The title; without one it is the session's own and `(fork)`.
+    pub title: Option<&'a str>,
+}
+
+/// A session that was made from another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Forked {
+    /// Its id.
+    pub id: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// Its title.
+    pub title: String,
+    /// How many entries were copied.
+    pub entries: usize,
+}
+
+/// `fork_session`: copies a session, so that the copy can go another way.
+///
+/// Every entry gets a new id from `new_uuid` and says where it is from; sub-agents, progress and the history of files
+/// stay behind. `now` is when the last entry of the copy was written, which is how the CLI finds where to go on.
+pub fn fork_session(
+    session: &SessionFile,
+    fork: Fork<'_>,
+    now: Timestamp,
+    mut new_uuid: impl FnMut() -> String,
+) -> Result<Forked, Error> {
+    if let Some(id) = fork.up_to.filter(|id| !is_uuid(id)) {
+        let hint = "an id looks like 550e8400-e29b-41d4-a716-446655440000";
+        return Err(Error::new(ErrorKind::Invalid, format!("No id of a message: `{id}`"), hint));
+    }
+    let mut source = Source::read(session)?;
+    source.cut(session, fork.up_to)?;
+    let title = match fork.title.map(|title| title.trim_matches(is_space)).filter(|title| !title.is_empty()) {
+        Some(title) => title.to_owned(),
+        None => derived_title(&session.path)?,
+    };
+    let ids: HashMap<&str, String> = source.nodes.iter().map(|node| (&*node.uuid, new_uuid())).collect();
+    let id = new_uuid();
+    let path = session.path.with_file_name(format!("{id}.jsonl"));
+    let copy = Copy { session, source: &source, ids: &ids, id: &id, now: iso(now) };
+    let mut out = BufWriter::new(create_new(&path).at("create", &path)?);
+    let written = copy.write(&mut out, &title, &mut new_uuid).and_then(|entries| {
+        out.flush().at("write", &path)?;
+        Ok(entries)
+    });
+    match written {
+        Ok(entries) => Ok(Forked { id, path, title, entries }),
+        Err(error) => {
+            // Half a copy is worse than none; what matters is the error that is on its way.
+            drop(std::fs::remove_file(&path));
+            Err(error)
+        }
+    }
+}
+
+/// What is to be copied.
+struct Source {
+    nodes: Vec<Node>,
+    /// The items of all `content-replacement` entries.
+    replacements: Vec<String>,
+}
+
+struct Node {
+    uuid: Box<str>,
+    parent: Option<Box<str>>,
+    is_progress: bool,
+    spot: Spot,
+}
+
+impl Source {
+    fn read(session: &SessionFile) -> Result<Self, Error> {
+        let mut source = Source { nodes: Vec::new(), replacements: Vec::new() };
+        each_entry(&session.path, |entry, spot| {
+            if is_transcript(entry.kind()) && !entry.is_sidechain() {
+                let Some(uuid) = entry.uuid() else { return };
+                source.nodes.push(Node {
+                    uuid: uuid.into(),
+                    parent: entry.parent_uuid().filter(|parent| !parent.is_empty()).map(Into::into),
+                    is_progress: entry.kind() == EntryKind::Progress,
+                    spot,
+                });
+            } else if entry.kind() == EntryKind::ContentReplacement
+                && entry.session_id().as_deref() == Some(session.id.as_str())
+            {
+                let items = entry.get("replacements").into_iter().flat_map(Raw::items);
+                source.replacements.extend(items.map(|item| item.as_str().to_owned()));
+            }
+        })?;
+        Ok(source)
+    }
+
+    fn cut(&mut self, session: &SessionFile, up_to: Option<&str>) -> Result<(), Error> {
+        if let Some(last) = up_to {
+            let found = self.nodes.iter().position(|node| &*node.uuid == last).ok_or_else(|| {
+                let message = format!("No message `{last}` in session `{}`", session.id);
+                Error::new(ErrorKind::NotFound, message, "`tidings sessions tree` shows the ids")
+            })?;
+            self.nodes.truncate(found + 1);
+        }
+        if self.nodes.iter().all(|node| node.is_progress) {
+            let message = format!("Session `{}` has no messages to fork", session.id);
+            return Err(Error::new(ErrorKind::NotFound, message, ""));
+        }
+        Ok(())
+    }
+}
+
+struct Copy<'a> {
+    session: &'a SessionFile,
+    source: &'a Source,
+    ids: &'a HashMap<&'a str, String>,
+    id: &'a str,
+    now: String,
+}
+
+impl Copy<'_> {
+    fn write(
+        &self,
+        out: &mut BufWriter<File>,
+        title: &str,
+        new_uuid: &mut impl FnMut() -> String,
+    ) -> Result<usize, Error> {
+        let path = &self.session.path;
+        let by_uuid: HashMap<&str, &Node> =
+            self.source.nodes.iter().map(|node| (&*node.uuid, node)).collect();
+        let parents = Parents::of(&self.source.nodes, &by_uuid);
+        let last = self.source.nodes.iter().rposition(|node| !node.is_progress);
+        let mut file = File::open(path).at("read", path)?;
+        let mut entries = 0;
+        for (at, node) in self.source.nodes.iter().enumerate().filter(|(_, node)| !node.is_progress) {
+            let Some(entry) = node.spot.entry(&mut file, path)? else {
+                let message = format!("`{}` changed while it was copied", path.display());
+                return Err(Error::new(ErrorKind::Io, message, "try again"));
+            };
+            let line = self.line(&entry.as_ref(), node, parents.get(node), Some(at) == last);
+            writeln!(out, "{line}").at("write", path)?;
+            entries += 1;
+        }
+        let mut tail = String::new();
+        if !self.source.replacements.is_empty() {
+            tail.push_str("{\"type\":\"content-replacement\",\"sessionId\":");
+            write_string(self.id, &mut tail);
+            tail.push_str(",\"replacements\":[");
+            tail.push_str(&self.source.replacements.join(","));
+            tail.push(']');
+            self.end(&mut tail, &new_uuid());
+        }
+        tail.push_str("{\"type\":\"custom-title\",\"sessionId\":");
+        write_string(self.id, &mut tail);
+        tail.push_str(",\"customTitle\":");
+        write_string(title, &mut tail);
+        self.end(&mut tail, &new_uuid());
+        out.write_all(tail.as_bytes()).at("write", path)?;
+        Ok(entries)
+    }
+
+    /// The id and time that every line has which a fork adds.
+    fn end(&self, line: &mut String, uuid: &str) {
+        line.push_str(",\"uuid\":");
+        write_string(uuid, line);
+        line.push_str(",\"timestamp\":");
+        write_string(&self.now, line);
+        line.push_str("}\n");
+    }
+
+    /// An entry of the copy: as it was, but for what ties it to the old session.
+    fn line(&self, entry: &EntryRef<'_>, node: &Node, parent: Option<&str>, is_last: bool) -> String {
+        let mapped = |uuid: Option<&str>| match uuid.and_then(|uuid| self.ids.get(uuid)) {
+            Some(new) => quoted(new),
+            None => "null".to_owned(),
+        };
+        let logical = entry.logical_parent_uuid();
+        let from = format!(
+            "{{\"sessionId\":{},\"messageUuid\":{}}}",
+            quoted(self.session.id.as_str()),
+            quoted(&node.uuid)
+        );
+        let mut changes = vec![
+            ("uuid", mapped(Some(&node.uuid))),
+            ("parentUuid", mapped(parent)),
+            ("logicalParentUuid", mapped(logical.as_deref())),
+            ("sessionId", quoted(self.id)),
+        ];
+        if is_last || entry.get("timestamp").is_none() {
+            changes.push(("timestamp", quoted(&self.now)));
+        }
+        changes.push(("isSidechain", "false".to_owned()));
+        changes.push(("forkedFrom", from));
+        edited(entry.json(), changes)
+    }
+}
+
+/// The nearest ancestor of each node that is no progress.
+struct Parents<'n>(HashMap<&'n str, Option<&'n str>>);
+
+impl<'n> Parents<'n> {
+    fn of(nodes: &'n [Node], by_uuid: &HashMap<&'n str, &'n Node>) -> Self {
+        let mut known: HashMap<&'n str, Option<&'n str>> = HashMap::new();
+        for node in nodes {
+            // Progress was one entry per second once: a walk per entry over all of it would not end.
+            let mut walked = Vec::new();
+            let mut at = node;
+            let found = loop {
+                if let Some(found) = known.get(&*at.uuid) {
+                    break *found;
+                }
+                let above = at.parent.as_deref().and_then(|parent| by_uuid.get(parent).copied());
+                walked.push(&*at.uuid);
+                known.insert(&at.uuid, None);
+                match above {
+                    None => break None,
+                    Some(above) if !above.is_progress => break Some(&*above.uuid),
+                    Some(above) => at = above,
+                }
+            };
+            known.extend(walked.into_iter().map(|uuid| (uuid, found)));
+        }
+        Parents(known)
+    }
+
+    fn get(&self, node: &Node) -> Option<&'n str> {
+        self.0.get(&*node.uuid).copied().flatten()
+    }
+}
+
+/// An object with some values changed in place, those it lacks added, and what would leak from the old session left
+/// out. Everything else keeps its bytes.
+fn edited(object: Raw<'_>, mut changes: Vec<(&str, String)>) -> String {
+    const LEFT_OUT: [&str; 4] = ["teamName", "agentName", "slug", "sourceToolAssistantUUID"];
+    let names: Vec<&str> = changes.iter().map(|(name, _)| *name).collect();
+    let mut line = String::with_capacity(object.as_str().len() + 256);
+    let put = |key: &str, value: &str, line: &mut String| {
+        line.push(if line.is_empty() { '{' } else { ',' });
+        write_string(key, line);
+        line.push(':');
+        line.push_str(value);
+    };
+    for (key, value) in object.members() {
+        let key: std::borrow::Cow<'_, str> = Text::get(key);
+        if LEFT_OUT.contains(&&*key) {
+            continue;
+        }
+        match changes.iter().position(|(name, _)| *name == key) {
+            Some(at) => {
+                let (name, value) = changes.remove(at);
+                put(name, &value, &mut line);
+            }
+            // A key that stands twice: the first already has the new value.
+            None if names.contains(&&*key) => {}
+            None => put(&key, value.as_str(), &mut line),
+        }
+    }
+    for (name, value) in changes {
+        put(name, &value, &mut line);
+    }
+    line.push('}');
+    line
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    write_string(text, &mut out);
+    out
+}
+
+fn derived_title(path: &Path) -> Result<String, Error> {
+    let facts = FactsReader::default().read(path).at("read", path)?;
+    let title = facts.and_then(|facts| facts.title.or(facts.first_prompt));
+    Ok(format!("{} (fork)", title.as_deref().unwrap_or("Forked session")))
+}

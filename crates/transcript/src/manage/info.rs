@@ -1,0 +1,79 @@
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+
+use super::facts::{Facts, FactsReader};
+use super::{Scope, SessionFile, SessionId};
+use crate::error::At as _;
+use crate::{Error, ErrorKind};
+
+/// What the SDKs tell about a session, with the Python SDK's names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SessionInfo {
+    /// Its id.
+    pub session_id: String,
+    /// What to call it: title, last prompt, summary or first prompt.
+    pub summary: String,
+    /// Milliseconds since 1970.
+    pub last_modified: i64,
+    /// Bytes.
+    pub file_size: u64,
+    /// By a person, or else by a model.
+    pub custom_title: Option<String>,
+    /// What was asked first.
+    pub first_prompt: Option<String>,
+    /// The branch it was on last.
+    pub git_branch: Option<String>,
+    /// The folder it worked in.
+    pub cwd: Option<String>,
+    /// A person's tag.
+    pub tag: Option<String>,
+    /// Milliseconds since 1970.
+    pub created_at: Option<i64>,
+    /// Whether it was put aside; missing if that was never said. Only the TypeScript SDK tells this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archived: Option<bool>,
+}
+
+/// `get_session_info`: facts about one session. `None` for a session that nobody named and nobody typed into, and
+/// for one that belongs to a sub-agent.
+pub fn session_info(scope: &Scope<'_>, id: &str) -> Result<Option<SessionInfo>, Error> {
+    let session = match scope.find(id) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        found => found?,
+    };
+    info(&session, &mut FactsReader::default())
+}
+
+pub(super) fn info(session: &SessionFile, reader: &mut FactsReader) -> Result<Option<SessionInfo>, Error> {
+    let Some(facts) = reader.read(&session.path).at("read", &session.path)? else { return Ok(None) };
+    Ok(SessionInfo::of(&session.id, facts, session.project.as_deref()))
+}
+
+impl SessionInfo {
+    fn of(id: &SessionId, facts: Facts, project: Option<&str>) -> Option<Self> {
+        if facts.is_sidechain {
+            return None;
+        }
+        Some(SessionInfo {
+            session_id: id.to_string(),
+            summary: facts.name()?.to_owned(),
+            last_modified: milliseconds(facts.modified),
+            file_size: facts.bytes,
+            archived: facts.archived,
+            custom_title: facts.title,
+            first_prompt: facts.first_prompt,
+            git_branch: facts.git_branch,
+            cwd: facts.cwd.or_else(|| project.map(str::to_owned)),
+            tag: facts.tag,
+            created_at: facts.created.map(jiff::Timestamp::as_millisecond),
+        })
+    }
+}
+
+fn milliseconds(time: SystemTime) -> i64 {
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_millis()).unwrap_or(i64::MAX),
+        Err(before) => -i64::try_from(before.duration().as_millis()).unwrap_or(i64::MAX),
+    }
+}

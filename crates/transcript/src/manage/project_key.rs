@@ -1,0 +1,93 @@
+//! From the folder that somebody works in to the folder that its sessions lie in; there is no way back.
+
+use std::path::{Path, PathBuf};
+
+use unicode_normalization::UnicodeNormalization as _;
+
+/// Longer names are cut, and a hash follows.
+const KEY_CHARS_MAX: usize = 200;
+
+/// The real path of a folder, as keys are made from it: no links, composed characters. A part that does not exist
+/// stays as it is.
+pub(super) fn canonical(folder: &Path) -> String {
+    let mut missing = Vec::new();
+    let mut there = folder;
+    let real = loop {
+        match std::fs::canonicalize(there) {
+            Ok(real) => break real,
+            Err(_) => match (there.parent(), there.file_name()) {
+                (Some(parent), Some(name)) => {
+                    missing.push(name);
+                    there = parent;
+                }
+                _ => break there.to_owned(),
+            },
+        }
+    };
+    let path: PathBuf = missing.iter().rev().fold(real, |path, name| path.join(name));
+    path.to_string_lossy().nfc().collect()
+}
+
+/// The names that the sessions of a folder may lie under, the CLI's own first.
+///
+/// The CLI replaces UTF-16 units and the Python SDK code points, so that a path with an emoji has two names; what
+/// follows a cut name differs between the two as well, so that it counts as fitting whatever follows.
+pub(super) struct Keys(Vec<String>);
+
+impl Keys {
+    pub(super) fn of(path: &str) -> Self {
+        let units: String = path
+            .encode_utf16()
+            .map(|unit| char::from_u32(unit.into()).filter(char::is_ascii_alphanumeric).unwrap_or('-'))
+            .collect();
+        let points: String = path.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let mut keys = vec![units];
+        if points != keys[0] {
+            keys.push(points);
+        }
+        Keys(keys)
+    }
+
+    /// Whether the sessions of a folder of this name are meant.
+    pub(super) fn fit(&self, name: &str) -> bool {
+        self.0.iter().any(|key| match key.get(..KEY_CHARS_MAX) {
+            Some(cut) if key.len() > KEY_CHARS_MAX => {
+                name.strip_prefix(cut).is_some_and(|rest| rest.starts_with('-'))
+            }
+            _ => key == name,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s1_35_keys_are_made_from_paths_and_cut_ones_fit_by_their_beginning() {
+        let long = format!("/home/{}", "x".repeat(300));
+        let cut = format!("-home-{}", "x".repeat(194));
+        for (path, name, fits) in [
+            ("/home/dev/demo", "-home-dev-demo", true),
+            ("/home/dev/demo", "-home-dev-demo-2", false),
+            ("/home/dev/my_app.rs", "-home-dev-my-app-rs", true),
+            ("/home/dev/über", "-home-dev--ber", true),
+            // The CLI sees two units where the Python SDK sees one character.
+            ("/home/🦀", "-home---", true),
+            ("/home/🦀", "-home--", true),
+            (&long, &format!("{cut}-1a2b3c"), true),
+            (&long, &cut, false),
+            (&long, &format!("{cut}y-1a2b3c"), false),
+        ] {
+            assert_eq!(Keys::of(path).fit(name), fits, "{path} {name}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_gone_still_has_its_key() {
+        let temp = tempfile::tempdir().unwrap();
+        let real = std::fs::canonicalize(temp.path()).unwrap();
+        let gone = temp.path().join("no/such");
+        assert_eq!(canonical(&gone), real.join("no/such").to_string_lossy());
+    }
+}

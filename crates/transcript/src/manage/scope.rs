@@ -1,0 +1,130 @@
+use std::path::{Path, PathBuf};
+
+use super::SessionId;
+use super::project_key::{Keys, canonical};
+use crate::roots::{Roots, SessionFiles};
+use crate::{Error, ErrorKind};
+
+/// Where a call looks: everywhere, or in the sessions of one folder and of the other worktrees of its repository.
+#[derive(Debug, Clone, Copy)]
+pub struct Scope<'a> {
+    roots: &'a Roots,
+    project: Option<(&'a Path, &'a [PathBuf])>,
+}
+
+/// A session that was found, to be read or changed.
+#[derive(Debug, Clone)]
+pub struct SessionFile {
+    /// Its id.
+    pub id: SessionId,
+    /// Its file.
+    pub path: PathBuf,
+    /// The folder it was looked for under, where one was given: a session that names none worked there.
+    pub(super) project: Option<String>,
+}
+
+/// A folder with sessions, and the folder that they worked in where it is known.
+#[derive(Debug)]
+pub(super) struct Folder {
+    pub(super) path: PathBuf,
+    pub(super) project: Option<String>,
+}
+
+impl<'a> Scope<'a> {
+    /// The sessions of all projects.
+    pub fn everywhere(roots: &'a Roots) -> Self {
+        Scope { roots, project: None }
+    }
+
+    /// The sessions of one folder. `worktrees` is what git says about it, see [`worktrees`]; without it only the
+    /// folder itself counts.
+    pub fn project(roots: &'a Roots, folder: &'a Path, worktrees: &'a [PathBuf]) -> Self {
+        Scope { roots, project: Some((folder, worktrees)) }
+    }
+
+    /// The session with this id. Empty files do not count, and of several the one written last is meant.
+    pub fn find(&self, id: &str) -> Result<SessionFile, Error> {
+        let id = SessionId::parse(id)?;
+        let name = format!("{id}.jsonl");
+        let mut found: Option<(SessionFile, std::time::SystemTime)> = None;
+        for Folder { path, project } in self.folders() {
+            let path = path.join(&name);
+            let Ok(metadata) = std::fs::metadata(&path) else { continue };
+            let Ok(modified) = metadata.modified() else { continue };
+            if !metadata.is_file() || metadata.len() == 0 {
+                continue;
+            }
+            // Of a project, its own folder comes before those of its worktrees.
+            let better = found.as_ref().is_none_or(|(_, other)| self.project.is_none() && modified > *other);
+            if better {
+                found = Some((SessionFile { id: id.clone(), path, project }, modified));
+            }
+        }
+        found.map(|(session, _)| session).ok_or_else(|| not_found(&id))
+    }
+
+    /// The folders to look into.
+    pub(super) fn folders(&self) -> Vec<Folder> {
+        let Some((folder, worktrees)) = self.project else {
+            let all = self.subfolders().into_iter();
+            return all.map(|(path, _)| Folder { path, project: None }).collect();
+        };
+        let folder = canonical(folder);
+        let mut wanted = vec![folder.clone()];
+        // Git names the repository itself too, so that one alone is no worktree.
+        if worktrees.len() > 1 {
+            let others = worktrees.iter().map(|path| path.to_string_lossy().into_owned());
+            wanted.extend(others.filter(|path| *path != folder));
+        }
+        let mut left = self.subfolders();
+        let mut folders = Vec::new();
+        for project in wanted {
+            let keys = Keys::of(&project);
+            for (path, _) in left.extract_if(.., |(_, name)| keys.fit(name)) {
+                folders.push(Folder { path, project: Some(project.clone()) });
+            }
+        }
+        folders
+    }
+
+    /// Every folder with sessions and its name. One that cannot be read has none.
+    fn subfolders(&self) -> Vec<(PathBuf, String)> {
+        let mut folders = Vec::new();
+        for projects in self.roots.projects_folders() {
+            let Ok(entries) = std::fs::read_dir(projects) else { continue };
+            for path in entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()) {
+                let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                folders.push((path, name));
+            }
+        }
+        folders.sort();
+        folders
+    }
+}
+
+impl SessionFile {
+    /// The session of files that were found by other means, such as the beginning of its id.
+    pub fn of(files: &SessionFiles) -> Result<Self, Error> {
+        let id = SessionId::parse(&files.id)?;
+        let main = files.main.as_ref().filter(|main| main.bytes > 0).ok_or_else(|| not_found(&id))?;
+        Ok(SessionFile { id, path: main.path.clone(), project: None })
+    }
+
+    /// The folder beside the file: sub-agents, tool results, marks. It need not exist.
+    pub fn dir(&self) -> PathBuf {
+        self.path.with_file_name(self.id.as_str())
+    }
+}
+
+/// The folders in the output of `git worktree list --porcelain`.
+pub fn worktrees(porcelain: &str) -> Vec<PathBuf> {
+    porcelain.lines().filter_map(|line| line.strip_prefix("worktree ")).map(PathBuf::from).collect()
+}
+
+pub(super) fn not_found(id: &SessionId) -> Error {
+    Error::new(
+        ErrorKind::NotFound,
+        format!("No such session: `{id}`"),
+        "`tidings sessions list` shows the ids",
+    )
+}

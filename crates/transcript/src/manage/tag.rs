@@ -1,0 +1,78 @@
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde::Serialize;
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::SessionFile;
+use super::first_prompt::is_space;
+use super::write::append;
+use crate::{Error, ErrorKind};
+
+/// `tag_session`: tags a session, or takes its tag away. Gives the tag as it was written, cleaned.
+pub fn tag_session(session: &SessionFile, tag: Option<&str>) -> Result<Option<String>, Error> {
+    let cleaned = tag.map(|tag| cleaned(tag).trim_matches(is_space).to_owned());
+    if cleaned.as_deref() == Some("") {
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            "The tag is empty",
+            "give a word, or --clear to take it away",
+        ));
+    }
+    let line = Line { kind: "tag", tag: cleaned.as_deref().unwrap_or(""), session: session.id.as_str() };
+    append(session, &serde_json::to_string(&line).unwrap_or_default())?;
+    Ok(cleaned)
+}
+
+/// The key order matters: the SDKs look for lines that begin with the type.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    tag: &'a str,
+    #[serde(rename = "sessionId")]
+    session: &'a str,
+}
+
+/// Composed characters only, and none that nobody sees: two tags that look the same are the same.
+fn cleaned(tag: &str) -> String {
+    const PASSES_MAX: usize = 10;
+    let mut text = tag.to_owned();
+    for _ in 0..PASSES_MAX {
+        let composed: String = text.nfkc().collect();
+        // Removing a character can let its neighbours combine, hence the next pass.
+        let next = UNSEEN.replace_all(&composed, "").into_owned();
+        if next == text {
+            break;
+        }
+        text = next;
+    }
+    text
+}
+
+/// Characters that format, that are private, or that are not assigned at all.
+static UNSEEN: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"[\p{Cf}\p{Co}\p{Cn}]").expect("the pattern is fixed and tested"));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_composed_and_lose_what_nobody_sees() {
+        for (tag, expected) in [
+            ("plain", "plain"),
+            ("e\u{301}t\u{e9}", "été"),
+            ("ﬁne ①", "fine 1"),
+            ("a\u{200b}b\u{202e}c\u{feff}", "abc"),
+            ("\u{e000}private\u{f8ff}", "private"),
+            ("\u{378}unassigned", "unassigned"),
+            // Without the mark between them the two letters become one.
+            ("e\u{200d}\u{301}", "é"),
+            ("🦀 ok", "🦀 ok"),
+            ("\u{200b}", ""),
+        ] {
+            assert_eq!(cleaned(tag), expected, "{tag:?}");
+        }
+    }
+}
