@@ -8,6 +8,7 @@
 //! - [`check`] says which rules a file does not keep.
 //! - [`check`] says which rules a file does not keep; [`repair`] writes a copy that keeps them.
 //! - [`search`] finds text in all of them.
+//! - [`counts`] counts turns, tools, errors and branches in one pass.
 //! - [`list`] tells of every session what its file's ends tell.
 //! - [`manage`] lists, reads, names, forks and deletes sessions as the official SDKs do.
 //!
@@ -16,6 +17,7 @@
 pub mod blocks;
 pub mod cache;
 pub mod check;
+pub mod counts;
 mod error;
 mod finding;
 pub mod follow;

@@ -22,8 +22,10 @@ pub const FOLLOW_PASSES_MAX: usize = 4;
 
 /// How many deleted files a follower remembers, in case they come back.
 pub const FOLLOW_GONE_MAX: usize = 1024;
+
 /// The largest cache that is read. One takes about 40 bytes per response, so that only damage makes it this large.
 pub const CACHE_BYTES_MAX: u64 = 512 << 20;
+
 /// How many findings about one file are put in order before they are handed out.
 pub const FINDINGS_HELD_MAX: usize = 4096;
 
@@ -53,5 +55,5 @@ pub const HEAD_BYTES_MAX: u64 = 4 << 20;
 /// How much is searched at once when the last value of a key is wanted: most keys stand in every line.
 pub(crate) const FIELD_WINDOW_BYTES: usize = 8 << 10;
 
-/// How much of a small file beside a session is read; a real one has less than a hundred bytes.
-pub(crate) const SIDECAR_BYTES_MAX: u64 = 4 << 10;
+/// How much may be read to fill in the counts of a list that nobody asked for: about a third of a second.
+pub const LIST_UNREAD_BYTES_MAX: u64 = 64 << 20;

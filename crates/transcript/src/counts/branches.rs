@@ -1,0 +1,237 @@
+//! Ways through a conversation that were left for another one.
+//!
+//! Entries are gathered into units first: a response with the results of its tools is one, since parallel tools fork
+//! the chain of entries without anybody having gone another way. What forks between units is a branch.
+
+use std::collections::HashMap;
+
+use tidings_protocol::entry::EntryRef;
+
+use super::part::{Part, hash};
+
+/// Collects entries of one file in the order of their lines.
+#[derive(Debug, Default)]
+pub(super) struct Branches {
+    nodes: Vec<Node>,
+    by_uuid: HashMap<u64, u32>,
+    /// Where the client meant to go on, and how many entries there were when it said so.
+    resume: Option<(u64, usize)>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    part: Part,
+    parent: Parent,
+    logical: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Parent {
+    Root,
+    /// The file has no such key: it follows what stands before.
+    Before,
+    Named(u64),
+}
+
+impl Branches {
+    /// An entry with a place in the tree.
+    pub(super) fn entry(&mut self, entry: &EntryRef<'_>, part: Part) {
+        let parent = match entry.parent_uuid() {
+            Some(uuid) => Parent::Named(hash(&uuid)),
+            None if entry.get("parentUuid").is_some() => Parent::Root,
+            None => Parent::Before,
+        };
+        let logical = entry.logical_parent_uuid().map(|uuid| hash(&uuid));
+        let node = Node { part, parent, logical };
+        let Ok(next) = u32::try_from(self.nodes.len()) else { return };
+        let known = entry.uuid().map(|uuid| *self.by_uuid.entry(hash(&uuid)).or_insert(next));
+        match known {
+            // A line that stands twice is one entry; the later copy counts.
+            Some(at) if at < next => self.nodes[at as usize] = node,
+            _ => self.nodes.push(node),
+        }
+    }
+
+    /// A `last-prompt` record.
+    pub(super) fn last_prompt(&mut self, entry: &EntryRef<'_>) {
+        if let Some(leaf) = entry.leaf_uuid() {
+            self.resume = Some((hash(&leaf), self.nodes.len()));
+        }
+    }
+
+    /// How many ways there are beside the one that the conversation goes on in.
+    pub(super) fn left(&self) -> u64 {
+        let above = self.above();
+        let units = Units::gather(&self.nodes, &above);
+        let leaves = (0..units.parents.len()).filter(|unit| units.is_leaf(*unit)).count() as u64;
+        leaves - u64::from(leaves > 0 && self.active_is_leaf(&units))
+    }
+
+    /// What each entry follows: over compactions, and over parents that are missing.
+    fn above(&self) -> Vec<Option<u32>> {
+        let find = |uuid: u64, at: usize| self.by_uuid.get(&uuid).copied().filter(|id| *id as usize != at);
+        let mut above: Vec<Option<u32>> = Vec::with_capacity(self.nodes.len());
+        let mut lost = vec![false; self.nodes.len()];
+        for (at, node) in self.nodes.iter().enumerate() {
+            let over = node.logical.and_then(|uuid| find(uuid, at));
+            let parent = over.or_else(|| match node.parent {
+                Parent::Root => None,
+                Parent::Before => u32::try_from(at).ok()?.checked_sub(1),
+                Parent::Named(uuid) => find(uuid, at),
+            });
+            lost[at] = parent.is_none() && matches!(node.parent, Parent::Named(_));
+            above.push(parent);
+        }
+        break_circles(&mut above, &mut lost);
+        bridge(&mut above, &lost);
+        above
+    }
+
+    /// Whether the conversation goes on at an end. It does not where the client went back and nothing came since.
+    fn active_is_leaf(&self, units: &Units) -> bool {
+        let Some((leaf, since)) = self.resume else { return true };
+        let Some(&noted) = self.by_uuid.get(&leaf) else { return true };
+        let mut unit = units.of[noted as usize] as usize;
+        loop {
+            let mut going_on =
+                units.children[unit].iter().filter(|child| units.lively[**child as usize]).peekable();
+            if going_on.peek().is_none() {
+                return true;
+            }
+            let Some(next) = going_on.filter(|child| units.firsts[**child as usize] as usize >= since).max()
+            else {
+                return false;
+            };
+            unit = *next as usize;
+        }
+    }
+}
+
+/// Entries that belong together; parents have lower numbers than their children.
+struct Units {
+    of: Vec<u32>,
+    parents: Vec<Option<u32>>,
+    children: Vec<Vec<u32>>,
+    /// The first entry of each.
+    firsts: Vec<u32>,
+    /// Whether a prompt or a response is in it or below it.
+    lively: Vec<bool>,
+}
+
+impl Units {
+    fn gather(nodes: &[Node], above: &[Option<u32>]) -> Self {
+        let mut units = Units {
+            of: vec![0; nodes.len()],
+            parents: Vec::new(),
+            children: Vec::new(),
+            firsts: Vec::new(),
+            lively: Vec::new(),
+        };
+        // The response that is not over yet at an entry: its unit, and its id.
+        let mut open: Vec<Option<(u32, Option<u64>)>> = vec![None; nodes.len()];
+        for at in parents_first(above) {
+            let node = &nodes[at as usize];
+            let before = above[at as usize];
+            let going_on = before.and_then(|before| open[before as usize]);
+            let joins = going_on.filter(|(_, response)| match node.part {
+                Part::ToolResult => true,
+                Part::Response(id) => response.is_some() && id == *response,
+                _ => false,
+            });
+            let unit = match joins {
+                Some((unit, _)) => unit,
+                None => units.add(before, at),
+            };
+            units.of[at as usize] = unit;
+            units.lively[unit as usize] |= node.part.makes_branches();
+            units.firsts[unit as usize] = units.firsts[unit as usize].min(at);
+            open[at as usize] = match node.part {
+                Part::Response(id) => Some((unit, id)),
+                Part::Prompt | Part::Break => None,
+                Part::ToolResult | Part::Beside => going_on,
+            };
+        }
+        for unit in (0..units.parents.len()).rev() {
+            if let Some(parent) = units.parents[unit] {
+                let lively = units.lively[unit];
+                units.lively[parent as usize] |= lively;
+            }
+        }
+        units
+    }
+
+    fn add(&mut self, before: Option<u32>, first: u32) -> u32 {
+        // There are not more units than entries, and those are counted in 32 bits.
+        let unit = u32::try_from(self.parents.len()).unwrap_or(u32::MAX);
+        let parent = before.map(|before| self.of[before as usize]);
+        if let Some(parent) = parent {
+            self.children[parent as usize].push(unit);
+        }
+        self.parents.push(parent);
+        self.children.push(Vec::new());
+        self.firsts.push(first);
+        self.lively.push(false);
+        unit
+    }
+
+    /// Whether a way ends here that somebody went.
+    fn is_leaf(&self, unit: usize) -> bool {
+        self.lively[unit] && !self.children[unit].iter().any(|child| self.lively[*child as usize])
+    }
+}
+
+/// Cuts every circle at the entry that closes it, which then is lost.
+fn break_circles(above: &mut [Option<u32>], lost: &mut [bool]) {
+    // The walk that came by, so that meeting it again means a circle.
+    let mut walked = vec![0_u32; above.len()];
+    for (walk, start) in (1_u32..).zip(0..above.len()) {
+        let mut at = start;
+        while walked[at] == 0 {
+            walked[at] = walk;
+            let Some(parent) = above[at] else { break };
+            if walked[parent as usize] == walk {
+                above[at] = None;
+                lost[at] = true;
+                break;
+            }
+            at = parent as usize;
+        }
+    }
+}
+
+/// Lets an entry whose parent is missing follow the last one before it that belongs to an island that began earlier.
+/// Islands then follow each other by where they begin, and never in a circle.
+fn bridge(above: &mut [Option<u32>], lost: &[bool]) {
+    let mut island = vec![0_u32; above.len()];
+    for at in parents_first(above) {
+        island[at as usize] = above[at as usize].map_or(at, |parent| island[parent as usize]);
+    }
+    let mut last = None;
+    for (at, island) in (0_u32..).zip(island) {
+        if island == at && lost[at as usize] {
+            above[at as usize] = last;
+        }
+        if island <= at {
+            last = Some(at);
+        }
+    }
+}
+
+/// All entries, each behind the one that it follows.
+fn parents_first(above: &[Option<u32>]) -> Vec<u32> {
+    let mut children: Vec<Vec<u32>> = vec![Vec::new(); above.len()];
+    let mut order = Vec::with_capacity(above.len());
+    for (at, parent) in (0_u32..).zip(above) {
+        match parent {
+            Some(parent) => children[*parent as usize].push(at),
+            None => order.push(at),
+        }
+    }
+    let mut next = 0;
+    while next < order.len() {
+        let below = std::mem::take(&mut children[order[next] as usize]);
+        order.extend(below);
+        next += 1;
+    }
+    order
+}

@@ -1,0 +1,155 @@
+use std::fmt::Write as _;
+
+use super::tally::{Of, Tally};
+use super::*;
+use crate::blocks::Buffer;
+
+fn counted(lines: &str) -> Counts {
+    Tally::read(lines.as_bytes(), Of::Session, &mut Buffer::default()).unwrap()
+}
+
+/// Lines from a short notation: `id parent what`, where what is a prompt, a response with calls, a result, …
+fn file(notation: &str) -> String {
+    let mut lines = String::new();
+    for (second, line) in notation.lines().map(str::trim).filter(|line| !line.is_empty()).enumerate() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (id, parent, what) = (words[0], words[1], &words[2..]);
+        let parent = if parent == "-" { "null".to_owned() } else { format!("\"{parent}\"") };
+        let said = match what[0] {
+            "prompt" => r#""type":"user","message":{"role":"user","content":"Hi"}"#.to_owned(),
+            "meta" => r#""type":"user","isMeta":true,"message":{"role":"user","content":"Hi"}"#.to_owned(),
+            "command" => {
+                r#""type":"user","message":{"role":"user","content":"<command-name>/x</command-name>"}"#.to_owned()
+            }
+            "printed" => r#""type":"user","message":{"role":"user","content":"<local-command-stdout>x"}"#.to_owned(),
+            "summary" => {
+                r#""type":"user","isCompactSummary":true,"message":{"role":"user","content":"So far"}"#.to_owned()
+            }
+            "says" => format!(
+                r#""type":"assistant","message":{{"id":"{}","model":"claude-x","content":[{{"type":"text","text":"ok"}}]}}"#,
+                what[1]
+            ),
+            "calls" => format!(
+                r#""type":"assistant","message":{{"id":"{}","model":"claude-x","content":[{{"type":"tool_use","id":"{}","name":"Bash","input":{{}}}}]}}"#,
+                what[1], what[2]
+            ),
+            "gives" => format!(
+                r#""type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{}","content":"x","is_error":{}}}]}}"#,
+                what[1],
+                what.get(2) == Some(&"error")
+            ),
+            "fails" => {
+                r#""type":"assistant","isApiErrorMessage":true,"message":{"id":"e","model":"<synthetic>","content":[]}"#
+                    .to_owned()
+            }
+            "boundary" => format!(
+                r#""type":"system","subtype":"compact_boundary","logicalParentUuid":"{}""#,
+                what[1]
+            ),
+            "event" => r#""type":"system","subtype":"turn_duration""#.to_owned(),
+            "side" => {
+                r#""type":"user","isSidechain":true,"message":{"role":"user","content":"sub"}"#.to_owned()
+            }
+            "last-prompt" => {
+                let _ = writeln!(lines, r#"{{"type":"last-prompt","leafUuid":"{}","sessionId":"s"}}"#, what[1]);
+                continue;
+            }
+            other => panic!("{other}"),
+        };
+        let _ = writeln!(
+            lines,
+            r#"{{"uuid":"{id}","parentUuid":{parent},"sessionId":"s","timestamp":"2026-11-15T00:00:{second:02}.000Z",{said}}}"#
+        );
+    }
+    lines
+}
+
+/// A turn with two tools at once, of which the first answers last.
+const PARALLEL: &str = "
+    p - prompt
+    a p calls m1 t1
+    b a calls m1 t2
+    rb b gives t2
+    ra a gives t1 error
+    c ra says m2
+";
+
+#[test]
+fn s1_49_a_session_is_counted_by_what_its_entries_are() {
+    let counts = counted(&file(PARALLEL));
+    assert_eq!((counts.turns, counts.messages, counts.errors), (1, 3, 1));
+    assert_eq!(counts.tools, BTreeMap::from([("Bash".to_owned(), 2)]));
+    assert_eq!(counts.models, BTreeMap::from([("claude-x".to_owned(), 2)]));
+    assert_eq!(counts.first, Some("2026-11-15T00:00:00Z".parse().unwrap()));
+    assert_eq!(counts.last, Some("2026-11-15T00:00:05Z".parse().unwrap()));
+}
+
+#[test]
+fn what_nobody_typed_is_no_turn() {
+    for (line, turns, messages) in [
+        ("x c prompt", 2, 4),
+        ("x c command", 2, 4),
+        ("x c meta", 1, 3),
+        ("x c printed", 1, 3),
+        ("x c summary", 1, 3),
+        ("x c side", 1, 3),
+        ("x c fails", 1, 3),
+        ("x c says m2", 1, 3),
+        ("x c says m3", 1, 4),
+    ] {
+        let counts = counted(&file(&format!("{PARALLEL}{line}")));
+        assert_eq!((counts.turns, counts.messages), (turns, messages), "{line}");
+    }
+}
+
+#[test]
+fn branches_are_ways_that_were_left() {
+    for (more, branches) in [
+        // Parallel tools fork the chain and nobody went another way.
+        ("", 0),
+        ("q c prompt", 0),
+        // An edited prompt.
+        ("q p prompt", 1),
+        ("q - prompt", 1),
+        ("q c prompt \n d q says m3 \n r c prompt", 1),
+        // The model was asked again.
+        ("q p says m4", 1),
+        // Events and what the client writes hang beside.
+        ("q p event", 0),
+        ("q p meta", 0),
+        // A compaction follows what it stands for.
+        ("q - boundary c \n s q summary \n t s prompt", 0),
+        // A parent that was never written is no branch.
+        ("q gone prompt", 0),
+        // The same line again.
+        ("c ra says m2", 0),
+        // The client went back, and nothing came since.
+        ("q c prompt \n l - last-prompt c", 1),
+        ("l - last-prompt c \n q c prompt", 0),
+        ("q c prompt \n d q says m3 \n l - last-prompt d", 0),
+        // Entries that follow each other in a circle.
+        ("q r prompt \n r q says m3", 0),
+    ] {
+        assert_eq!(counted(&file(&format!("{PARALLEL}{more}"))).branches, branches, "{more}");
+    }
+}
+
+#[test]
+fn damaged_lines_are_counted_and_what_is_in_them_too() {
+    let whole = file(PARALLEL);
+    let lines: Vec<&str> = whole.lines().collect();
+    let glued = format!("{}{}\nnot json\n\n{}", lines[0], lines[1], &lines[2][..40]);
+    let counts = counted(&glued);
+    assert_eq!((counts.damaged, counts.turns, counts.tool_calls()), (3, 1, 1));
+}
+
+#[test]
+fn facts_come_back_as_they_were() {
+    let counts = counted(&file(&format!("{PARALLEL}q p prompt \n b - boundary c")));
+    assert_eq!(Counts::of_facts(&counts.to_facts()), Some(counts.clone()));
+    assert_eq!(Counts::of_facts(&Counts::default().to_facts()), Some(Counts::default()));
+    let facts = counts.to_facts();
+    for len in 0..facts.len() {
+        assert_eq!(Counts::of_facts(&facts[..len]), None);
+    }
+}
