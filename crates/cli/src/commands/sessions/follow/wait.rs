@@ -118,10 +118,10 @@ async fn unheard() {
     {
         return;
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 #[cfg(not(unix))]
 async fn unheard() {
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
