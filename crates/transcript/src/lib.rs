@@ -11,13 +11,20 @@
 //! - [`counts`] counts turns, tools, errors and branches in one pass.
 //! - [`list`] tells of every session what its file's ends tell.
 //! - [`manage`] lists, reads, names, forks and deletes sessions as the official SDKs do.
+//! - [`belongings`] lists all that belongs to a session; [`du`] measures it, [`retention`] says when Claude Code will
+//!   delete it, [`prune`] removes it.
+#![cfg_attr(feature = "archive", doc = "- [`archive`] keeps compressed copies.")]
 //!
 //! Nothing here prints, reads the environment or looks at a clock: places, times and ids are handed in.
 
+#[cfg(feature = "archive")]
+pub mod archive;
+pub mod belongings;
 pub mod blocks;
 pub mod cache;
 pub mod check;
 pub mod counts;
+pub mod du;
 mod error;
 mod finding;
 pub mod follow;
@@ -27,6 +34,10 @@ pub mod manage;
 pub mod reader;
 pub mod redact;
 pub mod repair;
+pub mod prune;
+pub mod reader;
+pub mod redact;
+pub mod retention;
 pub mod roots;
 pub mod session;
 pub mod search;

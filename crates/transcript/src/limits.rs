@@ -57,3 +57,5 @@ pub(crate) const FIELD_WINDOW_BYTES: usize = 8 << 10;
 
 /// How much may be read to fill in the counts of a list that nobody asked for: about a third of a second.
 pub const LIST_UNREAD_BYTES_MAX: u64 = 64 << 20;
+/// The longest description of an archived session that is read: room for tens of thousands of files.
+pub const MANIFEST_BYTES_MAX: u64 = 64 << 20;

@@ -1,0 +1,161 @@
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use super::copy::{self, Sum};
+use super::{Archive, Manifest, StoredFile, with_zst};
+use crate::Error;
+use crate::belongings::{Belonging, Belongings, config_folder};
+use crate::error::At as _;
+use crate::roots::SessionFiles;
+
+/// What was done to keep a session.
+#[derive(Debug)]
+pub struct Kept {
+    /// The session's id.
+    pub session: String,
+    /// Every file of it.
+    pub files: Vec<KeptFile>,
+    /// Files that could not be looked at or copied.
+    pub failed: Vec<Error>,
+    /// The size of all its copies.
+    pub stored_bytes: u64,
+}
+
+/// What was done to keep a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptFile {
+    /// Where it lies below the configuration folder.
+    pub path: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+    /// What was done.
+    pub done: Done,
+}
+
+/// What became of the copy of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Done {
+    /// There was none, and now there is.
+    New,
+    /// The file has not changed.
+    Unchanged,
+    /// The file has grown, and the copy with it.
+    Grown,
+    /// The file was cut short; the copy still holds what it lost.
+    CutShort,
+    /// The file went another way; the copy from before is kept beside the new one.
+    Diverged,
+}
+
+impl Archive {
+    /// Makes copies of everything that belongs to a session, or brings them up to date. `now` is noted beside them.
+    pub fn keep(&self, session: &SessionFiles, now: Timestamp) -> Result<Kept, Error> {
+        let project = session.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let manifest_path = self.manifest_path(&project, &session.id);
+        // One that cannot be read is made anew from the copies themselves.
+        let known = Manifest::read(&manifest_path).ok().flatten();
+        let mut manifest = Manifest {
+            format: Manifest::FORMAT,
+            session: session.id.clone(),
+            project,
+            root: config_folder(session),
+            archived: now.to_string(),
+            files: known.as_ref().map(|known| known.files.clone()).unwrap_or_default(),
+        };
+        let mut belongings = Belongings::of(session);
+        let mut kept = Kept {
+            session: session.id.clone(),
+            files: Vec::new(),
+            failed: std::mem::take(&mut belongings.unreadable),
+            stored_bytes: 0,
+        };
+        for file in &belongings.files {
+            match self.keep_file(file, manifest.file(&file.relative)) {
+                Ok((stored, done)) => {
+                    let (path, bytes) = (file.relative.clone(), file.bytes);
+                    kept.files.push(KeptFile { path, bytes, done });
+                    manifest.files.retain(|known| known.path != stored.path);
+                    manifest.files.push(stored);
+                }
+                Err(error) => kept.failed.push(error),
+            }
+        }
+        kept.stored_bytes = manifest.stored_bytes();
+        let changed = kept.files.iter().any(|file| file.done != Done::Unchanged);
+        if changed || known.is_none() {
+            manifest.files.sort_by(|a, b| a.path.cmp(&b.path));
+            manifest.write(&manifest_path)?;
+        }
+        Ok(kept)
+    }
+
+    fn keep_file(&self, file: &Belonging, known: Option<&StoredFile>) -> Result<(StoredFile, Done), Error> {
+        let copy = self.stored_path(&file.relative);
+        let modified = Timestamp::try_from(file.modified).unwrap_or_default().to_string();
+        let is_there = copy.is_file();
+        if let Some(known) = known
+            && is_there
+            && known.seen_bytes == file.bytes
+            && known.seen_modified == modified
+        {
+            return Ok((known.clone(), Done::Unchanged));
+        }
+        let (sum, stored_bytes, done) = if is_there {
+            self.bring_up_to_date(file, &copy, known)?
+        } else {
+            let (sum, stored_bytes) = copy::compress(&file.path, &copy)?;
+            (sum, stored_bytes, Done::New)
+        };
+        let stored = StoredFile {
+            path: file.relative.clone(),
+            bytes: sum.bytes,
+            sha256: sum.sha256,
+            stored_bytes,
+            seen_bytes: file.bytes,
+            seen_modified: modified,
+        };
+        Ok((stored, done))
+    }
+
+    fn bring_up_to_date(
+        &self,
+        file: &Belonging,
+        copy: &Path,
+        known: Option<&StoredFile>,
+    ) -> Result<(Sum, u64, Done), Error> {
+        let had = match known {
+            Some(known) => Sum { bytes: known.bytes, sha256: known.sha256.clone() },
+            None => copy::sum_of_copy(copy)?,
+        };
+        let beginning = copy::sum_of_beginning(&file.path, had.bytes)?;
+        if beginning == had {
+            let (sum, stored_bytes) = copy::compress(&file.path, copy)?;
+            return Ok((sum, stored_bytes, Done::Grown));
+        }
+        if beginning.bytes < had.bytes && copy::sum_of_copy_beginning(copy, beginning.bytes)? == beginning {
+            let stored_bytes = std::fs::metadata(copy).at("look at", copy)?.len();
+            return Ok((had, stored_bytes, Done::CutShort));
+        }
+        self.set_aside(&file.relative)?;
+        let (sum, stored_bytes) = copy::compress(&file.path, copy)?;
+        Ok((sum, stored_bytes, Done::Diverged))
+    }
+
+    /// Moves a copy to the first of the folders `earlier/1`, `earlier/2`, … that has room for it.
+    fn set_aside(&self, relative: &Path) -> Result<(), Error> {
+        let copy = self.stored_path(relative);
+        let mut number = 1u64;
+        let target = loop {
+            let target = self.folder().join("earlier").join(number.to_string()).join(with_zst(relative));
+            if !target.exists() {
+                break target;
+            }
+            number += 1;
+        };
+        // Makes the folder, private as all of them; the empty file is replaced by the copy.
+        let (_, part) = copy::create_private(&target)?;
+        drop(std::fs::remove_file(part));
+        std::fs::rename(&copy, &target).at("move", &copy)
+    }
+}

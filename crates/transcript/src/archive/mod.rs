@@ -1,0 +1,126 @@
+//! Compressed copies of sessions, since Claude Code deletes its own after a while.
+//!
+//! An archive is a folder with the layout of a configuration folder: `projects/<project>/<session>.jsonl` is kept as
+//! `projects/<project>/<session>.jsonl.zst`, and so is everything else that [belongs](crate::belongings) to the
+//! session. Unpacking all of it (`zstd -dr`) gives a folder that [`Roots`](crate::roots::Roots) reads. Beside it,
+//! `sessions/<project>/<session>.json` says for every copy how large it is and what its SHA-256 is.
+//!
+//! A copy is read back and compared before it takes its place, and nothing that was kept is ever lost: a file that
+//! has grown replaces its copy, one that was cut short does not, and when a file went another way than its copy, the
+//! copy moves to `earlier/<n>/`.
+
+mod copy;
+mod keep;
+mod manifest;
+mod restore;
+mod sha256;
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+pub use keep::{Done, Kept, KeptFile};
+pub use manifest::{Manifest, StoredFile};
+pub use restore::{Restored, RestoredFile, Returned};
+
+use crate::error::At as _;
+use crate::{Error, ErrorKind};
+
+/// A folder of copies.
+#[derive(Debug, Clone)]
+pub struct Archive {
+    folder: PathBuf,
+}
+
+/// What is in an archive.
+#[derive(Debug, Default)]
+pub struct Contents {
+    /// Every session, by project and id.
+    pub sessions: Vec<Manifest>,
+    /// Descriptions that cannot be read.
+    pub unreadable: Vec<Error>,
+}
+
+impl Archive {
+    /// The archive in a folder, which need not exist yet.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Archive { folder: folder.into() }
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Everything that was kept; nothing if there is no archive yet.
+    pub fn contents(&self) -> Result<Contents, Error> {
+        let mut contents = Contents::default();
+        let top = self.folder.join("sessions");
+        for project in folders_in(&top)? {
+            for path in folders_in(&project)? {
+                if path.extension() != Some(OsStr::new("json")) {
+                    continue;
+                }
+                match Manifest::read(&path) {
+                    Ok(manifest) => contents.sessions.extend(manifest),
+                    Err(error) => contents.unreadable.push(error),
+                }
+            }
+        }
+        Ok(contents)
+    }
+
+    /// The session that `name` means: an id, or the beginning of an id that fits only one.
+    pub fn find(&self, name: &str) -> Result<Manifest, Error> {
+        const HINT: &str = "`tidings sessions archive --list` shows what was kept";
+        let mut fitting = self.contents()?.sessions;
+        fitting.retain(|manifest| !name.is_empty() && manifest.session.starts_with(name));
+        if fitting.iter().any(|manifest| manifest.session == name) {
+            fitting.retain(|manifest| manifest.session == name);
+        }
+        match fitting.len() {
+            0 => {
+                let message = format!("No such session in the archive: `{name}`");
+                Err(Error::new(ErrorKind::NotFound, message, HINT))
+            }
+            1 => Ok(fitting.swap_remove(0)),
+            count => {
+                let message = format!("{count} sessions in the archive begin with `{name}`");
+                Err(Error::new(ErrorKind::Ambiguous, message, "give more of the id"))
+            }
+        }
+    }
+
+    fn manifest_path(&self, project: &str, session: &str) -> PathBuf {
+        self.folder.join("sessions").join(project).join(format!("{session}.json"))
+    }
+
+    /// Where the copy of a file is.
+    fn stored_path(&self, relative: &Path) -> PathBuf {
+        self.folder.join(with_zst(relative))
+    }
+}
+
+fn with_zst(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".zst");
+    PathBuf::from(name)
+}
+
+/// The paths in a folder by name; none if it does not exist.
+fn folders_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error)
+            if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
+        {
+            return Ok(Vec::new());
+        }
+        Err(error) => return Err(Error::io("look into", folder, error)),
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        paths.push(entry.at("look into", folder)?.path());
+    }
+    paths.sort();
+    Ok(paths)
+}

@@ -1,0 +1,213 @@
+//! Everything on disk that belongs to a session, wherever in the configuration folder it lies.
+
+use std::ffi::OsStr;
+use std::fs::Metadata;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::Error;
+use crate::roots::SessionFiles;
+
+/// What a file is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Part {
+    /// The conversation itself.
+    Main,
+    /// Conversations of sub-agents, and what started them.
+    Agents,
+    /// Outputs that were too large for a line.
+    ToolResults,
+    /// Titles, marks and whatever else lies in the session's folder.
+    Marks,
+    /// Copies of edited files, for going back.
+    FileHistory,
+    /// Lists of tasks and things to do.
+    Tasks,
+    /// Logs and settings of the session's processes.
+    Other,
+}
+
+impl Part {
+    /// Every part, in the order of reports.
+    pub const ALL: &'static [Part] = &[
+        Part::Main,
+        Part::Agents,
+        Part::ToolResults,
+        Part::Marks,
+        Part::FileHistory,
+        Part::Tasks,
+        Part::Other,
+    ];
+
+    /// One word, for reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Part::Main => "main",
+            Part::Agents => "agents",
+            Part::ToolResults => "tool-results",
+            Part::Marks => "marks",
+            Part::FileHistory => "file-history",
+            Part::Tasks => "tasks",
+            Part::Other => "other",
+        }
+    }
+}
+
+/// One file of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Belonging {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Where it is below the configuration folder: `projects/<project>/<session>.jsonl`.
+    pub relative: PathBuf,
+    /// What it is for.
+    pub part: Part,
+    /// Its size.
+    pub bytes: u64,
+    /// When it was last written to.
+    pub modified: SystemTime,
+}
+
+/// The files of a session.
+#[derive(Debug, Default)]
+pub struct Belongings {
+    /// All files, the main one first. Links are not followed and not among them.
+    pub files: Vec<Belonging>,
+    /// Files and folders that are the session's alone; together they are the session.
+    pub tops: Vec<PathBuf>,
+    /// What could not be looked at.
+    pub unreadable: Vec<Error>,
+}
+
+impl Belongings {
+    /// Looks for the files of a session.
+    pub fn of(session: &SessionFiles) -> Self {
+        let mut found = Belongings::default();
+        let folder_name = session.folder.file_name().unwrap_or_default();
+        let project = Path::new("projects").join(folder_name);
+        if let Some(file) = &session.main {
+            found.top(&file.path, &project, Part::Main);
+        }
+        for agent in &session.agents {
+            // Those in the session's own folder come with it; older versions kept them beside it.
+            if !agent.file.path.starts_with(session.dir()) {
+                let relative = agent.file.path.strip_prefix(&session.folder).unwrap_or(&agent.file.path);
+                let relative = project.join(relative.parent().unwrap_or(Path::new("")));
+                found.top(&agent.file.path, &relative, Part::Agents);
+                if let Some(sidecar) = &agent.sidecar {
+                    found.top(sidecar, &relative, Part::Agents);
+                }
+            }
+        }
+        if !names_one_session(&session.id) {
+            return found;
+        }
+        found.top(&session.dir(), &project, Part::Marks);
+        if let Some(root) = config_folder(session) {
+            found.below_root(&root, &session.id);
+        }
+        found
+    }
+
+    /// Leaves only what lies below a folder.
+    pub(crate) fn retain_below(&mut self, folder: &Path) {
+        self.files.retain(|file| file.path.starts_with(folder));
+        self.tops.retain(|path| path.starts_with(folder));
+    }
+
+    /// The size of all files.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.bytes).sum()
+    }
+
+    fn below_root(&mut self, root: &Path, id: &str) {
+        let places = [
+            ("file-history", id.to_owned(), Part::FileHistory),
+            ("tasks", id.to_owned(), Part::Tasks),
+            ("session-env", id.to_owned(), Part::Other),
+            ("debug", format!("{id}.txt"), Part::Other),
+        ];
+        for (folder, name, part) in places {
+            self.top(&root.join(folder).join(name), Path::new(folder), part);
+        }
+        let todos = root.join("todos");
+        for path in list(&todos).unwrap_or_default() {
+            let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+            let rest = name.strip_prefix(id).unwrap_or_default();
+            if rest == ".json" || rest.starts_with("-agent-") {
+                self.top(&path, Path::new("todos"), Part::Tasks);
+            }
+        }
+    }
+
+    /// Adds a file or a whole folder that stands in the folder `relative`; one that does not exist is nothing.
+    fn top(&mut self, path: &Path, relative: &Path, part: Part) {
+        // A main file without an ending is called what its folder would be called.
+        if self.tops.iter().any(|known| known == path) {
+            return;
+        }
+        let relative = relative.join(path.file_name().unwrap_or_default());
+        let mut waiting = vec![(path.to_owned(), relative, part)];
+        let mut exists = false;
+        while let Some((path, relative, part)) = waiting.pop() {
+            match look(&path, part) {
+                Ok(metadata) => {
+                    exists = true;
+                    if metadata.is_dir() {
+                        match list(&path) {
+                            Ok(paths) => waiting.extend(paths.into_iter().rev().map(|path| {
+                                let name = path.file_name().unwrap_or_default();
+                                let part = part_inside(part, name);
+                                let relative = relative.join(name);
+                                (path, relative, part)
+                            })),
+                            Err(error) => self.unreadable.push(Error::io("look into", &path, error)),
+                        }
+                    } else if metadata.is_file() {
+                        let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+                        self.files.push(Belonging { path, relative, part, bytes: metadata.len(), modified });
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => self.unreadable.push(Error::io("look at", &path, error)),
+            }
+        }
+        if exists {
+            self.tops.push(path.to_owned());
+        }
+    }
+}
+
+/// The configuration folder that a session lies in; none if its project lies in no `projects` folder.
+pub fn config_folder(session: &SessionFiles) -> Option<PathBuf> {
+    let projects = session.folder.parent()?;
+    (projects.file_name() == Some(OsStr::new("projects"))).then(|| projects.parent().map(Path::to_owned))?
+}
+
+/// Files can have names such as `..jsonl`, and what would belong to the session `.` is everybody's.
+fn names_one_session(id: &str) -> bool {
+    !matches!(id, "" | "." | "..") && !id.contains(['/', '\\'])
+}
+
+/// The main file may be a link, as every reader follows it; below the session's folders links lead anywhere.
+fn look(path: &Path, part: Part) -> io::Result<Metadata> {
+    if part == Part::Main { std::fs::metadata(path) } else { std::fs::symlink_metadata(path) }
+}
+
+fn part_inside(part: Part, name: &OsStr) -> Part {
+    match name.to_str() {
+        Some("subagents") if part == Part::Marks => Part::Agents,
+        Some("tool-results") if part == Part::Marks => Part::ToolResults,
+        _ => part,
+    }
+}
+
+/// The paths in a folder, in order of their names.
+fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder)?;
+    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    paths.sort();
+    Ok(paths)
+}

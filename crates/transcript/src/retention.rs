@@ -1,0 +1,39 @@
+//! When Claude Code will delete what.
+
+use std::io::Read as _;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// How long Claude Code keeps sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention {
+    /// Days after the last change.
+    pub days: u64,
+    /// Whether the settings say so; otherwise it is the default.
+    pub configured: bool,
+}
+
+impl Retention {
+    /// What Claude Code does unless it is told otherwise.
+    pub const DEFAULT: Retention = Retention { days: 30, configured: false };
+
+    /// Reads `cleanupPeriodDays` from the settings in a configuration folder.
+    ///
+    /// Settings in other places (of a project, or of an organisation) can say otherwise and are not looked at.
+    pub fn of(config_folder: &Path) -> Self {
+        const BYTES_MAX: u64 = 1 << 20;
+        let mut text = String::new();
+        let read = std::fs::File::open(config_folder.join("settings.json"))
+            .and_then(|file| file.take(BYTES_MAX).read_to_string(&mut text));
+        let days = read.ok().and_then(|_| {
+            let settings: serde_json::Value = serde_json::from_str(&text).ok()?;
+            settings.get("cleanupPeriodDays")?.as_u64()
+        });
+        days.map_or(Self::DEFAULT, |days| Retention { days, configured: true })
+    }
+
+    /// When a file that was last changed at `modified` may be deleted; none if that is beyond all calendars.
+    pub fn until(self, modified: SystemTime) -> Option<SystemTime> {
+        modified.checked_add(Duration::from_secs(self.days.checked_mul(24 * 60 * 60)?))
+    }
+}
