@@ -1,4 +1,26 @@
-//! Read, check and write what Claude Code says.
+//! Drive Claude Code from Rust.
+//!
+//! ```no_run
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), tidings::Error> {
+//! let mut answer = tidings::query("What is 2 + 2?", tidings::Options::new());
+//! while let Some(message) = answer.next().await {
+//!     println!("{}", message?.to_line());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`query`] asks one thing. A [`Client`] is a conversation: many prompts, [turns](Turn) that can be followed and
+//! interrupted, several [subscribers](Subscriber), and every request that the CLI knows as a method.
+//! [`Options`] has every option of the official SDKs, and takes who answers the CLI's questions: a
+//! [`PermissionHandler`], [hooks](Hook), MCP servers of your own.
+//!
+//! Nothing is left behind: a session that is closed, dropped, cancelled or killed with its program takes its processes
+//! with it. No queue grows without bound, and nobody who listens slowly holds up anybody else.
+//! What goes wrong is an [`Error`] with a kind to branch on, a sentence to show and a hint to act on.
+//!
+//! # Messages
 //!
 //! Claude Code speaks one JSON object per line. A [`Frame`] is such a line: it keeps the bytes and answers
 //! questions about them. A [`messages::Message`] is the same as an owned value that can be matched on, changed and
@@ -28,10 +50,29 @@
 //!
 //! What nobody knows yet is no error: it arrives as `Unknown`, with its text. So every enum of the wire is open,
 //! and a `match` on it needs a last arm. The [`guide`] shows more.
-//!
-//! Starting and driving Claude Code is planned for this crate; today it passes on the modules of
-//! [`tidings_protocol`].
 
+mod calls;
+mod client;
+mod error;
+pub mod find;
+pub mod handlers;
+mod ids;
+mod limits;
+pub mod options;
+mod prompt;
+mod query;
+pub mod transport;
+
+pub use client::{Client, Event, Interrupted, StoppedBy, Subscriber, Turn, TurnEnd, TurnId, TurnOutcome};
+pub use error::{Error, ErrorKind};
+pub use handlers::{
+    AllowAll, Context, Decision, DenyAll, DialogAsk, DialogHandler, ElicitationAsk, ElicitationHandler, Hook,
+    HookCall, McpHandler, PermissionAsk, PermissionHandler,
+};
+pub use ids::Ids;
+pub use options::{Options, SystemPrompt};
+pub use prompt::Prompt;
+pub use query::{Query, query, query_over, query_stream};
 pub use tidings_protocol::{
     DecodeError, DecodeErrorKind, Frame, FrameRef, Kind, Outcome, ToolCall, Typed, control, entry, hooks,
     json, messages, mobile, ndjson, permissions, seed, stream, tools, ui, view,

@@ -25,7 +25,10 @@ const EFFECTS: &[&str] = &[
 ];
 
 /// Files that may, each with its reason.
-const EXCEPTIONS: &[(&str, &str)] = &[];
+const EXCEPTIONS: &[(&str, &str)] = &[(
+    "crates/client/src/find.rs",
+    "where a program lies, and what a child inherits, is written nowhere but in the environment",
+)];
 
 pub(crate) fn check(file: &TextFile) -> Vec<Finding> {
     find(file, EXCEPTIONS)

@@ -1,0 +1,30 @@
+//! Settings.
+
+use tidings_protocol::control::{
+    ApplyFlagSettings, GetSettings, SettingsReply, SettingsSource, UpdateSettings,
+};
+use tidings_protocol::json::Json;
+
+use crate::client::Client;
+use crate::error::Error;
+
+impl Client {
+    /// What is set, and where.
+    pub async fn settings(&self) -> Result<SettingsReply, Error> {
+        self.request(GetSettings::default()).await
+    }
+
+    /// Changes settings of this process, key by key; `null` takes a key away.
+    pub async fn apply_settings(&self, settings: impl Into<Json>) -> Result<(), Error> {
+        self.request(ApplyFlagSettings::new(settings.into())).await.map(drop)
+    }
+
+    /// Changes a settings file. The CLI lets few keys through.
+    pub async fn update_settings(
+        &self,
+        source: SettingsSource,
+        settings: impl Into<Json>,
+    ) -> Result<(), Error> {
+        self.request(UpdateSettings::new(source, settings.into())).await.map(drop)
+    }
+}

@@ -1,0 +1,28 @@
+//! Background tasks.
+
+use tidings_protocol::control::{BackgroundTasks, GetTaskOutput, StopTask, TaskOutput};
+
+use crate::client::Client;
+use crate::error::Error;
+
+impl Client {
+    /// Stops a background task. An unknown one is no error.
+    pub async fn stop_task(&self, task_id: &str) -> Result<(), Error> {
+        self.request(StopTask::new(task_id)).await.map(drop)
+    }
+
+    /// Sends all running tools to the background. Gives back whether any went.
+    pub async fn background_tasks(&self) -> Result<bool, Error> {
+        Ok(self.request(BackgroundTasks::default()).await?.backgrounded.unwrap_or(false))
+    }
+
+    /// Sends one running tool to the background. Gives back whether it went: not before it has run for some seconds.
+    pub async fn background_task(&self, tool_use_id: &str) -> Result<bool, Error> {
+        Ok(self.request(BackgroundTasks::of(tool_use_id)).await?.backgrounded.unwrap_or(false))
+    }
+
+    /// The end of a background task's output.
+    pub async fn task_output(&self, task_id: &str) -> Result<TaskOutput, Error> {
+        self.request(GetTaskOutput::new(task_id)).await
+    }
+}

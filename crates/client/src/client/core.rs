@@ -1,0 +1,306 @@
+//! What all handles and tasks of a session share.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use tidings_protocol::Frame;
+use tidings_protocol::control::{Call, ControlRequest, ControlResponse, InitializeReply, Request, Success};
+use tidings_protocol::json::Raw;
+use tidings_protocol::messages::{ControlCancelRequest, Message};
+use tokio::sync::watch;
+
+use super::Client;
+use super::asks::Asks;
+use super::event::Event;
+use super::pending::Pending;
+use super::stderr::Tail;
+use super::subscribers::Subscribers;
+use super::turns::Turns;
+use super::writer::Writer;
+use crate::error::{Error, ErrorKind};
+use crate::handlers::{Answer, Context, Handlers};
+use crate::ids::Ids;
+use crate::options::Options;
+use crate::prompt::Verbatim;
+use crate::transport::{Exit, Stop};
+
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(super) writer: Writer,
+    pub(super) pending: Pending,
+    pub(super) asks: Asks,
+    pub(super) subscribers: Subscribers,
+    pub(super) turns: Mutex<Turns>,
+    pub(super) handlers: Arc<Handlers>,
+    pub(super) ids: Ids,
+    pub(super) stop: Arc<dyn Stop>,
+    pub(super) verbatim: Verbatim,
+    pub(super) limits: Limits,
+    pub(super) info: OnceLock<InitializeReply>,
+    pub(super) stderr: Mutex<Tail>,
+    /// What the last result said, if it was an error and nothing came after it.
+    pub(super) last_error: Mutex<Option<String>>,
+    /// How the session ended, once it has.
+    pub(super) ended: watch::Sender<Option<Ended>>,
+    /// Counts up with everything that changes what is under way.
+    pub(super) changed: watch::Sender<u64>,
+    pub(super) closing: OnceLock<()>,
+    /// Set once the other side was made to leave: then its exit code says nothing.
+    pub(super) forced: OnceLock<()>,
+    pub(super) runtime: tokio::runtime::Handle,
+}
+
+/// How a session ended.
+#[derive(Debug, Clone)]
+pub(super) struct Ended {
+    pub(super) exit: Exit,
+    pub(super) error: Option<Error>,
+}
+
+/// How long to wait for what.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) initialize: Duration,
+    pub(super) request: Duration,
+    pub(super) close: Duration,
+    pub(super) stall: Option<Duration>,
+}
+
+impl Core {
+    pub(super) fn new(options: &Options, writer: Writer, stop: Arc<dyn Stop>) -> Self {
+        let process = &options.process;
+        let verbatim = if options.takes_prompts_verbatim() { Verbatim::Always } else { Verbatim::AsMarked };
+        Core {
+            writer,
+            pending: Pending::default(),
+            asks: Asks::default(),
+            subscribers: Subscribers::default(),
+            turns: Mutex::default(),
+            handlers: Arc::new(options.handlers.clone()),
+            ids: options.ids.clone(),
+            stop,
+            verbatim,
+            limits: Limits {
+                initialize: process.initialize_timeout,
+                request: process.request_timeout,
+                close: process.close_grace,
+                stall: process.stall_after,
+            },
+            info: OnceLock::new(),
+            stderr: Mutex::default(),
+            last_error: Mutex::default(),
+            ended: watch::Sender::new(None),
+            changed: watch::Sender::new(0),
+            closing: OnceLock::new(),
+            forced: OnceLock::new(),
+            runtime: tokio::runtime::Handle::current(),
+        }
+    }
+
+    pub(super) fn turns(&self) -> MutexGuard<'_, Turns> {
+        lock(&self.turns)
+    }
+
+    /// Sends a request and waits for its answer.
+    pub(super) async fn request<R: Request>(
+        self: &Arc<Self>,
+        request: R,
+        limit: Duration,
+    ) -> Result<R::Reply, Error> {
+        self.call(request.into(), limit).await.and_then(|success| reply::<R>(&success))
+    }
+
+    /// The same, with the whole answer. If it is dropped or takes too long, the request is taken back.
+    #[tracing::instrument(level = "debug", skip_all, fields(subtype = call.subtype()))]
+    pub(super) async fn call(self: &Arc<Self>, call: Call, limit: Duration) -> Result<Success, Error> {
+        let subtype = call.subtype().to_owned();
+        let id = self.ids.next();
+        let answer = self.pending.open(&id, &subtype)?;
+        let mut unanswered = Unanswered { core: self, id: &id, sent: false };
+        let line =
+            Message::ControlRequest { request_id: id.clone(), request: ControlRequest::new(call) }.to_line();
+        unanswered.sent = true;
+        if let Err(error) = self.writer.control(line).await {
+            // The end of the process says more than the end of its input.
+            return Err(self.better(error).await);
+        }
+        match tokio::time::timeout(limit, answer).await {
+            Ok(Ok(result)) => {
+                unanswered.sent = false;
+                result
+            }
+            Ok(Err(_)) => Err(Error::closed()),
+            Err(_) => Err(Error::timeout(&subtype, limit)),
+        }
+    }
+
+    /// The reason of the end, if there is one, in place of an error that only says that it has ended.
+    pub(super) async fn better(&self, error: Error) -> Error {
+        if error.kind() != ErrorKind::Closed {
+            return error;
+        }
+        let mut ended = self.ended.subscribe();
+        let known = tokio::time::timeout(crate::limits::DRAIN, ended.wait_for(Option::is_some)).await;
+        let reason = known.ok().and_then(Result::ok).and_then(|ended| ended.as_ref()?.error.clone());
+        reason.unwrap_or(error)
+    }
+
+    /// A question of the CLI: answered by a task of its own.
+    pub(super) fn asked(self: &Arc<Self>, id: String, call: Call) {
+        let cancel = match self.asks.open(&id, call.clone()) {
+            Ok(cancel) => cancel,
+            Err(super::asks::Refused::Repeated) => return,
+            Err(super::asks::Refused::TooMany) => {
+                self.writer
+                    .control_if_room(answer_line(&id, ControlResponse::error("Too many questions are open")));
+                return;
+            }
+        };
+        self.touch();
+        let client = Client::new(Arc::clone(self), None);
+        let context = Context::new(id.clone(), client, cancel.clone());
+        let core = Arc::clone(self);
+        let handlers = Arc::clone(&self.handlers);
+        let question = call.clone();
+        // A task of its own, so that a panic in a handler ends nothing else.
+        let mut answering = tokio::spawn(async move { handlers.answer(question, context).await });
+        let supervise = async move {
+            let answered = tokio::select! {
+                biased;
+                () = cancel.cancelled() => {
+                    answering.abort();
+                    return;
+                }
+                answered = &mut answering => answered,
+            };
+            let response = match answered {
+                Ok(Answer::Now(response)) => response,
+                Err(error) if error.is_panic() => {
+                    tracing::error!(subtype = call.subtype(), "a handler panicked");
+                    Handlers::answer_to_panic(&call)
+                }
+                Ok(Answer::Later) | Err(_) => return,
+            };
+            if core.asks.claim(&id).is_ok() {
+                core.answer(&id, response).await;
+            }
+        };
+        drop(tokio::spawn(supervise));
+    }
+
+    /// Writes an answer. Whoever calls this has claimed the question.
+    pub(super) async fn answer(&self, id: &str, response: ControlResponse) {
+        self.touch();
+        if let Err(error) = self.writer.control(answer_line(id, response)).await {
+            tracing::debug!(%error, "an answer was not sent");
+        }
+    }
+
+    /// A frame of the conversation.
+    pub(super) fn frame(&self, frame: Frame) {
+        self.note_error(&frame);
+        let hidden = frame.get("sdk_host_only").and_then(Raw::bool) == Some(true);
+        let seen = self.turns().see(&frame);
+        if let Some((turn, prompts)) = seen.started {
+            tracing::debug!(%turn, "a turn begins");
+            self.subscribers.tell(&Event::TurnStarted { turn, prompts: prompts.clone() }, &prompts);
+        }
+        if !hidden {
+            self.subscribers.tell(&Event::Frame { turn: seen.turn, frame }, &seen.prompts);
+        }
+        for end in seen.ended {
+            tracing::debug!(outcome = ?end.outcome, "a turn has ended");
+            self.subscribers.tell(&Event::TurnEnded(Arc::clone(&end)), &end.prompts);
+            self.subscribers.end_turn(&end, &end.prompts);
+        }
+        self.touch();
+    }
+
+    /// Remembers what an error result says until something else follows: it explains an exit code better than any.
+    fn note_error(&self, frame: &Frame) {
+        let trailing = matches!(
+            &*frame.name(),
+            "system/session_state_changed"
+                | "system/session_writes_lost"
+                | "system/plugin_install"
+                | "command_lifecycle"
+        );
+        if !trailing {
+            *lock(&self.last_error) = frame.error_text();
+        }
+    }
+
+    /// The other side has ended: everybody who waits is told why.
+    pub(super) fn end(&self, exit: Exit) {
+        let error = self.reason(exit);
+        tracing::debug!(%exit, "Claude Code has ended");
+        let reason = error.clone().unwrap_or_else(Error::closed);
+        self.pending.end(&reason);
+        self.asks.end();
+        self.subscribers.tell(&Event::Ended { exit, error: error.clone() }, &[]);
+        self.subscribers.end(&reason);
+        self.writer.end();
+        self.ended.send_if_modified(|ended| {
+            let first = ended.is_none();
+            ended.get_or_insert(Ended { exit, error });
+            first
+        });
+        self.touch();
+    }
+
+    /// Why it ended, unless it was meant to.
+    fn reason(&self, exit: Exit) -> Option<Error> {
+        let words = lock(&self.last_error).take();
+        let meant = self.writer.has_ended();
+        // After an error result the exit code only repeats it.
+        let fine = if meant {
+            exit.is_success() || words.is_some()
+        } else {
+            exit.is_success() && !self.turns().is_busy()
+        };
+        if fine || self.forced.get().is_some() {
+            return None;
+        }
+        Some(Error::exited(exit, words.as_deref(), &lock(&self.stderr).text()))
+    }
+
+    /// Wakes whoever waits for something to change.
+    pub(super) fn touch(&self) {
+        self.changed.send_modify(|count| *count = count.wrapping_add(1));
+    }
+}
+
+/// Takes a request back if nobody waits for its answer any more.
+struct Unanswered<'a> {
+    core: &'a Core,
+    id: &'a str,
+    sent: bool,
+}
+
+impl Drop for Unanswered<'_> {
+    fn drop(&mut self) {
+        self.core.pending.forget(self.id);
+        if self.sent && self.core.ended.borrow().is_none() {
+            let mut cancel = ControlCancelRequest::default();
+            self.id.clone_into(&mut cancel.request_id);
+            self.core.writer.control_if_room(Message::ControlCancelRequest(cancel).to_line());
+        }
+    }
+}
+
+pub(super) fn reply<R: Request>(success: &Success) -> Result<R::Reply, Error> {
+    success.reply::<R>().map_err(|misfit| {
+        let message = format!("Claude Code answered `{}` with something else than expected", R::SUBTYPE);
+        Error::new(ErrorKind::Decode, message, "update this crate, or send the request as an unknown one")
+            .caused_by(misfit)
+    })
+}
+
+fn answer_line(id: &str, response: ControlResponse) -> String {
+    Message::ControlResponse { request_id: id.to_owned(), response }.to_line()
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing here panics while it holds a lock, and what they hold is no worse for a panic elsewhere.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

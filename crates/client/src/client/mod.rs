@@ -1,0 +1,263 @@
+mod asks;
+mod closing;
+mod connect;
+mod core;
+mod event;
+mod interrupt;
+mod pending;
+mod reader;
+mod stderr;
+mod subscribers;
+mod turn;
+mod turns;
+mod writer;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tidings_protocol::control::{Call, ControlResponse, InitializeReply, Request, Success, UnknownCall};
+use tidings_protocol::json::Json;
+use tidings_protocol::messages::Message;
+
+pub use closing::StoppedBy;
+pub use event::{Event, TurnEnd, TurnId, TurnOutcome};
+pub use interrupt::Interrupted;
+pub use subscribers::Subscriber;
+pub use turn::Turn;
+pub(crate) use turn::lagged;
+
+use self::core::Core;
+use crate::error::{Error, ErrorKind};
+use crate::handlers::{Decision, PermissionAsk};
+use crate::prompt::Prompt;
+use crate::transport::Exit;
+
+/// A conversation with Claude Code: one process, many turns.
+///
+/// Handles are cheap to clone. When the last one is dropped the session closes, as by [`Client::close`].
+///
+/// ```no_run
+/// use tidings::{Client, Options};
+///
+/// # async fn run() -> Result<(), tidings::Error> {
+/// let client = Client::connect(Options::new()).await?;
+/// let end = client.send("What is the capital of France?").await?.finish().await?;
+/// println!("{}", end.text());
+/// client.close().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Client {
+    core: Arc<Core>,
+    /// Closes the session when the last one is gone. A handle that a handler got is a guest, and has none.
+    _life: Option<Arc<Life>>,
+}
+
+/// Lives as long as somebody has a handle.
+pub(crate) struct Life(std::sync::OnceLock<Arc<Core>>);
+
+impl Client {
+    pub(crate) fn new(core: Arc<Core>, life: Option<Arc<Life>>) -> Self {
+        Client { core, _life: life }
+    }
+
+    /// Says something. The turn that comes of it can be followed, or waited for, or dropped.
+    ///
+    /// A prompt may be sent while another is being answered: it waits, or is answered together with others.
+    #[tracing::instrument(level = "debug", skip_all)]
+    pub async fn send(&self, prompt: impl Into<Prompt>) -> Result<Turn, Error> {
+        let core = &self.core;
+        let (uuid, line) = prompt.into().into_line(&core.ids, core.verbatim);
+        if let Some(ended) = core.ended.borrow().as_ref() {
+            return Err(ended.error.clone().unwrap_or_else(Error::closed));
+        }
+        let subscriber = core.subscribers.add(Some(uuid.clone()));
+        if !core.turns().sent(&uuid) {
+            return Err(Error::new(
+                ErrorKind::Invalid,
+                "Too many prompts wait for an answer",
+                "wait for some of them",
+            ));
+        }
+        core.touch();
+        let mut unsent = Unsent { core, uuid: &uuid, armed: true };
+        if let Err(error) = core.writer.data(line).await {
+            return Err(core.better(error).await);
+        }
+        unsent.armed = false;
+        drop(unsent);
+        Ok(Turn::new(uuid, subscriber))
+    }
+
+    /// Listens to everything that happens from now on. Any number of subscribers may listen.
+    pub fn subscribe(&self) -> Subscriber {
+        let subscriber = self.core.subscribers.add(None);
+        if let Some(ended) = self.core.ended.borrow().as_ref() {
+            self.core.subscribers.end(&ended.error.clone().unwrap_or_else(Error::closed));
+        }
+        subscriber
+    }
+
+    /// What the CLI said of itself when the session began: its version, models, commands and agents.
+    pub fn info(&self) -> InitializeReply {
+        self.core.info.get().cloned().unwrap_or_default()
+    }
+
+    /// Sends any control request and gives back its typed answer.
+    ///
+    /// If the future is dropped, or the answer does not come in time, the request is taken back.
+    pub async fn request<R: Request>(&self, request: R) -> Result<R::Reply, Error> {
+        self.core.request(request, self.core.limits.request).await
+    }
+
+    /// The same with another limit.
+    pub async fn request_within<R: Request>(&self, request: R, limit: Duration) -> Result<R::Reply, Error> {
+        self.core.request(request, limit).await
+    }
+
+    /// Sends a control request that has no type here, and gives back the body of the answer.
+    pub async fn request_untyped(&self, subtype: &str, body: Json) -> Result<Json, Error> {
+        let call = Call::Unknown(UnknownCall::new(subtype, body));
+        let Success { response, .. } = self.core.call(call, self.core.limits.request).await?;
+        Ok(response.unwrap_or_default())
+    }
+
+    /// Sends any message, as it is. A control frame in the flat style is refused where it would end the CLI.
+    pub async fn send_message(&self, message: &Message) -> Result<(), Error> {
+        self.core.writer.data(message.to_line()).await
+    }
+
+    /// Answers a question about a tool that its handler left open with [`Decision::Later`].
+    ///
+    /// The first answer counts; a later one fails with [`ErrorKind::Settled`].
+    pub async fn decide(&self, request_id: &str, decision: Decision) -> Result<(), Error> {
+        let Some(Call::CanUseTool(asked)) = self.core.asks.look(request_id) else {
+            return self.core.asks.claim(request_id).map(drop);
+        };
+        let Some(result) = decision.into_result(&asked) else {
+            return Ok(());
+        };
+        self.core.asks.claim(request_id)?;
+        self.core.answer(request_id, ControlResponse::success(&result)).await;
+        Ok(())
+    }
+
+    /// The questions about tools that are open, with the ids by which [`Client::decide`] knows them.
+    pub fn open_permissions(&self) -> Vec<(String, tidings_protocol::control::CanUseTool)> {
+        let asks = self.core.asks.list().into_iter();
+        asks.filter_map(|(id, call)| match call {
+            Call::CanUseTool(call) => Some((id, *call)),
+            _ => None,
+        })
+        .collect()
+    }
+
+    /// The process of the CLI, if it is one and runs.
+    pub fn pid(&self) -> Option<u32> {
+        self.core.stop.pid()
+    }
+
+    /// Whether the session has ended.
+    pub fn is_closed(&self) -> bool {
+        self.core.ended.borrow().is_some()
+    }
+
+    /// The end of what the CLI wrote to its error output.
+    pub fn stderr(&self) -> String {
+        self::core::lock(&self.core.stderr).text()
+    }
+
+    /// Ends the session: the CLI gets the end of its input and may finish, then it is asked to leave, then it is killed.
+    ///
+    /// It may be called any number of times, on any handle. The error is the reason why the CLI ended badly.
+    pub async fn close(&self) -> Result<Exit, Error> {
+        self.core.close().await
+    }
+
+    /// Ends the input: the CLI finishes what it is at and leaves, however long it takes.
+    pub fn end_input(&self) {
+        self.core.writer.end();
+    }
+
+    /// Waits until the session has ended by itself.
+    pub async fn ended(&self) -> Result<Exit, Error> {
+        let mut ended = self.core.ended.subscribe();
+        let ended = ended.wait_for(Option::is_some).await.map_err(|_| Error::closed())?;
+        match ended.as_ref().and_then(|ended| ended.error.clone()) {
+            Some(error) => Err(error),
+            None => Ok(ended.as_ref().map(|ended| ended.exit).unwrap_or_default()),
+        }
+    }
+
+    /// Waits until nothing is under way, nothing waits, and no background work will begin a turn.
+    pub async fn settled(&self) -> Result<(), Error> {
+        let mut changed = self.core.changed.subscribe();
+        loop {
+            if let Some(ended) = self.core.ended.borrow().as_ref() {
+                return ended.error.clone().map_or(Ok(()), Err);
+            }
+            if self.core.turns().is_settled() {
+                return Ok(());
+            }
+            changed.changed().await.map_err(|_| Error::closed())?;
+        }
+    }
+
+    /// Whether a turn is under way, or a prompt waits for one.
+    pub fn is_busy(&self) -> bool {
+        self.core.turns().is_busy()
+    }
+}
+
+/// Forgets a prompt that was not written after all.
+struct Unsent<'a> {
+    core: &'a Core,
+    uuid: &'a str,
+    armed: bool,
+}
+
+impl Drop for Unsent<'_> {
+    fn drop(&mut self) {
+        if self.armed {
+            self.core.turns().unsent(self.uuid);
+        }
+    }
+}
+
+impl Life {
+    pub(crate) fn new() -> Self {
+        Life(std::sync::OnceLock::new())
+    }
+}
+
+impl Drop for Life {
+    fn drop(&mut self) {
+        if let Some(core) = self.0.get() {
+            core.begin_close();
+        }
+    }
+}
+
+impl fmt::Debug for Life {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Life")
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("pid", &self.pid())
+            .field("closed", &self.is_closed())
+            .finish_non_exhaustive()
+    }
+}
+
+impl PermissionAsk {
+    /// The session that asks.
+    pub fn client(&self) -> &Client {
+        self.context.client()
+    }
+}

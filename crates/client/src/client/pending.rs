@@ -1,0 +1,79 @@
+//! Requests that wait for an answer. Each ends exactly once.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use tidings_protocol::control::{Outcome, Success};
+use tokio::sync::oneshot;
+
+use crate::error::{Error, ErrorKind};
+
+type Waiter = oneshot::Sender<Result<Success, Error>>;
+
+#[derive(Debug, Default)]
+pub(super) struct Pending(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    open: HashMap<String, (String, Waiter)>,
+    /// Why no request can be answered any more.
+    ended: Option<Error>,
+}
+
+impl Pending {
+    /// Begins to wait for the answer to a request.
+    pub(super) fn open(
+        &self,
+        id: &str,
+        subtype: &str,
+    ) -> Result<oneshot::Receiver<Result<Success, Error>>, Error> {
+        let mut state = self.lock();
+        if let Some(error) = &state.ended {
+            return Err(error.clone());
+        }
+        let (sender, receiver) = oneshot::channel();
+        state.open.insert(id.to_owned(), (subtype.to_owned(), sender));
+        Ok(receiver)
+    }
+
+    /// An answer has come. `false` if nobody waits for it: the CLI can repeat what it was told, and it can be late.
+    pub(super) fn settle(&self, id: &str, outcome: Outcome) -> bool {
+        let Some((subtype, waiter)) = self.lock().open.remove(id) else {
+            return false;
+        };
+        let result = match outcome {
+            Outcome::Success(success) => Ok(success),
+            Outcome::Error(failure) => Err(Error::control(&subtype, &failure.error, failure.error_code)),
+            other => {
+                let subtype = other.subtype().unwrap_or("nothing").to_owned();
+                let message = format!("Claude Code answered with an outcome that nobody knows: `{subtype}`");
+                Err(Error::new(ErrorKind::Decode, message, "update this crate"))
+            }
+        };
+        // Whoever waited may have left.
+        drop(waiter.send(result));
+        true
+    }
+
+    /// Nobody waits for this answer any more.
+    pub(super) fn forget(&self, id: &str) {
+        drop(self.lock().open.remove(id));
+    }
+
+    /// No answer will come any more.
+    pub(super) fn end(&self, error: &Error) {
+        let open = {
+            let mut state = self.lock();
+            state.ended.get_or_insert_with(|| error.clone());
+            std::mem::take(&mut state.open)
+        };
+        for (_, waiter) in open.into_values() {
+            drop(waiter.send(Err(error.clone())));
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        // Nothing here panics while it holds the lock, and a table is no worse for a panic elsewhere.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

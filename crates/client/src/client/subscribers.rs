@@ -1,0 +1,170 @@
+//! Those who listen. None of them can hold up the session, and none can make it grow.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
+
+use super::event::{Event, TurnEnd};
+use crate::error::Error;
+use crate::limits::{QUEUE_BYTES_MAX, QUEUE_FRAMES_MAX};
+
+/// Listens to a session; see [`Client::subscribe`](super::Client::subscribe).
+///
+/// A subscriber that reads too slowly loses the oldest events and is told how many.
+#[derive(Debug)]
+pub struct Subscriber {
+    queue: Arc<Mutex<Queue>>,
+}
+
+/// What waits for one subscriber.
+#[derive(Debug, Default)]
+struct Queue {
+    /// The prompt whose turn it listens to; everything if there is none.
+    prompt: Option<String>,
+    events: VecDeque<Event>,
+    bytes: usize,
+    lost: u64,
+    end: Option<End>,
+    waker: Option<Waker>,
+}
+
+/// Why nothing more comes.
+#[derive(Debug, Clone)]
+pub(super) enum End {
+    Turn(Arc<TurnEnd>),
+    Failed(Error),
+    Session,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Subscribers(Mutex<Vec<Weak<Mutex<Queue>>>>);
+
+impl Subscribers {
+    /// Listens to everything from now on, or to the turn of one prompt.
+    pub(super) fn add(&self, prompt: Option<String>) -> Subscriber {
+        let queue = Arc::new(Mutex::new(Queue { prompt, ..Queue::default() }));
+        let mut all = lock(&self.0);
+        all.retain(|other| other.strong_count() > 0);
+        all.push(Arc::downgrade(&queue));
+        Subscriber { queue }
+    }
+
+    /// Tells everybody; those who listen to one prompt only if it is among `prompts`.
+    pub(super) fn tell(&self, event: &Event, prompts: &[String]) {
+        self.each(|queue| {
+            if queue.prompt.as_ref().is_none_or(|prompt| prompts.contains(prompt)) {
+                queue.push(event.clone());
+            }
+        });
+    }
+
+    /// The turn of these prompts has ended.
+    pub(super) fn end_turn(&self, end: &Arc<TurnEnd>, prompts: &[String]) {
+        self.each(|queue| {
+            if queue.prompt.as_ref().is_some_and(|prompt| prompts.contains(prompt)) {
+                queue.finish(End::Turn(Arc::clone(end)));
+            }
+        });
+    }
+
+    /// Nothing more comes for anybody; whoever waits for a turn is told why.
+    pub(super) fn end(&self, error: &Error) {
+        self.each(|queue| {
+            let end = if queue.prompt.is_some() { End::Failed(error.clone()) } else { End::Session };
+            queue.finish(end);
+        });
+    }
+
+    fn each(&self, mut visit: impl FnMut(&mut Queue)) {
+        lock(&self.0).retain(|queue| {
+            let Some(queue) = queue.upgrade() else { return false };
+            visit(&mut lock(&queue));
+            true
+        });
+    }
+}
+
+impl Subscriber {
+    /// The next event; `None` when nothing more comes.
+    pub async fn next(&mut self) -> Option<Event> {
+        std::future::poll_fn(|context| self.poll(context)).await
+    }
+
+    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Event>> {
+        let mut queue = lock(&self.queue);
+        if queue.lost > 0 {
+            let lost = std::mem::take(&mut queue.lost);
+            return Poll::Ready(Some(Event::Lagged { lost }));
+        }
+        if let Some(event) = queue.events.pop_front() {
+            queue.bytes = queue.bytes.saturating_sub(event.weight());
+            return Poll::Ready(Some(event));
+        }
+        if queue.end.is_some() {
+            return Poll::Ready(None);
+        }
+        queue.waker = Some(context.waker().clone());
+        Poll::Pending
+    }
+
+    /// Waits for the end, whatever else waits to be read.
+    pub(super) async fn end(&self) -> End {
+        std::future::poll_fn(|context| {
+            let mut queue = lock(&self.queue);
+            if let Some(end) = &queue.end {
+                return Poll::Ready(end.clone());
+            }
+            queue.waker = Some(context.waker().clone());
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Why nothing more comes, once nothing does.
+    pub(super) fn ended(&self) -> Option<End> {
+        lock(&self.queue).end.clone()
+    }
+}
+
+impl futures_core::Stream for Subscriber {
+    type Item = Event;
+
+    fn poll_next(mut self: std::pin::Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Event>> {
+        self.poll(context)
+    }
+}
+
+impl Queue {
+    fn push(&mut self, event: Event) {
+        if self.end.is_some() {
+            return;
+        }
+        self.bytes += event.weight();
+        self.events.push_back(event);
+        // The newest always stays, however large it is.
+        while self.events.len() > 1 && (self.events.len() > QUEUE_FRAMES_MAX || self.bytes > QUEUE_BYTES_MAX)
+        {
+            if let Some(oldest) = self.events.pop_front() {
+                self.bytes = self.bytes.saturating_sub(oldest.weight());
+                self.lost += 1;
+            }
+        }
+        self.wake();
+    }
+
+    fn finish(&mut self, end: End) {
+        self.end.get_or_insert(end);
+        self.wake();
+    }
+
+    fn wake(&mut self) {
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing here panics while it holds a lock, and a queue is no worse for a panic elsewhere.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,92 @@
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+use tidings_protocol::Frame;
+use tidings_protocol::messages::Message;
+
+use super::event::{Event, TurnEnd};
+use super::subscribers::{End, Subscriber};
+use crate::error::{Error, ErrorKind};
+
+/// What comes of a prompt: the frames of its turn, and how it ended.
+///
+/// Prompts that are sent while another is being answered may be answered together; each gets all frames of the turn
+/// that it became part of. Dropping a turn stops nothing, it only stops listening.
+#[derive(Debug)]
+pub struct Turn {
+    uuid: String,
+    subscriber: Subscriber,
+    failed: bool,
+}
+
+impl Turn {
+    pub(super) fn new(uuid: String, subscriber: Subscriber) -> Self {
+        Turn { uuid, subscriber, failed: false }
+    }
+
+    /// The id of the prompt: for taking it back, and for rewinding files to it.
+    pub fn uuid(&self) -> &str {
+        &self.uuid
+    }
+
+    /// The next message; the last is the result. `None` once the turn is over.
+    pub async fn next(&mut self) -> Option<Result<Message, Error>> {
+        Some(self.next_frame().await?.map(|frame| frame.message()))
+    }
+
+    /// The next frame; the last is the result. `None` once the turn is over.
+    pub async fn next_frame(&mut self) -> Option<Result<Frame, Error>> {
+        std::future::poll_fn(|context| self.poll_frame(context)).await
+    }
+
+    /// Waits for the end, whether the messages were read or not. An error result is an end like any other.
+    pub async fn finish(self) -> Result<Arc<TurnEnd>, Error> {
+        match self.subscriber.end().await {
+            End::Turn(end) => Ok(end),
+            End::Failed(error) => Err(error),
+            End::Session => Err(Error::closed()),
+        }
+    }
+
+    /// How the turn ended, if it has.
+    pub fn end(&self) -> Option<Result<Arc<TurnEnd>, Error>> {
+        match self.subscriber.ended()? {
+            End::Turn(end) => Some(Ok(end)),
+            End::Failed(error) => Some(Err(error)),
+            End::Session => Some(Err(Error::closed())),
+        }
+    }
+
+    fn poll_frame(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame, Error>>> {
+        loop {
+            match self.subscriber.poll(context) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Some(Event::Frame { frame, .. })) => return Poll::Ready(Some(Ok(frame))),
+                Poll::Ready(Some(Event::Lagged { lost })) => return Poll::Ready(Some(Err(lagged(lost)))),
+                Poll::Ready(Some(_)) => {}
+                Poll::Ready(None) => {
+                    if let Some(Err(error)) = self.end().filter(|_| !self.failed) {
+                        self.failed = true;
+                        return Poll::Ready(Some(Err(error)));
+                    }
+                    return Poll::Ready(None);
+                }
+            }
+        }
+    }
+}
+
+impl Stream for Turn {
+    type Item = Result<Message, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll_frame(context).map(|next| next.map(|frame| frame.map(|frame| frame.message())))
+    }
+}
+
+pub(crate) fn lagged(lost: u64) -> Error {
+    let message = format!("Messages came faster than they were read, and {lost} are lost");
+    Error::new(ErrorKind::Lagged, message, "read faster, or hand them to another task")
+}

@@ -1,0 +1,403 @@
+//! Which turn a frame belongs to, and which prompts a turn answers.
+//!
+//! There is no result per prompt. Prompts that wait are merged into one turn, prompts that arrive while a turn runs may
+//! be folded into it, and the CLI begins turns by itself when background work ends. So nothing is counted: every prompt
+//! has a uuid, the CLI tells in `command_lifecycle` frames what becomes of it, and turns name the prompts they answer.
+//! A CLI too old for that is taken at the order of its results.
+//!
+//! This is a state machine without clocks, tasks or locks: the same frames give the same turns.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use tidings_protocol::json::{Raw, Text};
+use tidings_protocol::messages::OriginKind;
+use tidings_protocol::view::Block;
+use tidings_protocol::{Frame, Kind, Outcome};
+
+use super::event::{TurnEnd, TurnId, TurnOutcome};
+use crate::limits::{CALLS_REMEMBERED_MAX, PROMPTS_OPEN_MAX};
+
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    next: u64,
+    /// Prompts without an end, in the order in which they were sent.
+    prompts: VecDeque<OpenPrompt>,
+    current: Option<Current>,
+    /// The turn that ended last: a prompt that was folded into it may hear of it later.
+    last: Option<Arc<TurnEnd>>,
+    /// The turns that made tool calls, for late frames of their sub-agents.
+    calls: HashMap<String, TurnId>,
+    calls_in_order: VecDeque<String>,
+    /// Tool calls without a result.
+    running: HashSet<String>,
+    /// Whether the CLI tells what becomes of prompts.
+    tells_lifecycle: bool,
+    /// What the CLI last said of the session, if it does.
+    state: Option<State>,
+    /// Background agents and workflows that will begin a turn when they end.
+    tasks: HashSet<String>,
+}
+
+#[derive(Debug)]
+struct OpenPrompt {
+    uuid: String,
+    turn: Option<TurnId>,
+    /// Whether a result has come since it was sent.
+    saw_result: bool,
+}
+
+#[derive(Debug)]
+struct Current {
+    id: TurnId,
+    prompts: Vec<String>,
+    /// Whether the turn is under way, and not only announced.
+    running: bool,
+    interrupted: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Idle,
+    Busy,
+}
+
+/// What a frame means.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// The turn that the frame belongs to.
+    pub(super) turn: Option<TurnId>,
+    /// The prompts of that turn.
+    pub(super) prompts: Vec<String>,
+    /// A turn that begins with the frame.
+    pub(super) started: Option<(TurnId, Vec<String>)>,
+    /// What ends with the frame.
+    pub(super) ended: Vec<Arc<TurnEnd>>,
+}
+
+impl Turns {
+    /// A prompt is about to be sent. `false` if too many are open.
+    pub(super) fn sent(&mut self, uuid: &str) -> bool {
+        if self.prompts.len() >= PROMPTS_OPEN_MAX {
+            return false;
+        }
+        self.prompts.push_back(OpenPrompt { uuid: uuid.to_owned(), turn: None, saw_result: false });
+        true
+    }
+
+    /// A prompt was not sent after all.
+    pub(super) fn unsent(&mut self, uuid: &str) {
+        self.prompts.retain(|prompt| prompt.uuid != uuid);
+    }
+
+    /// Whether a turn is under way.
+    pub(super) fn is_running(&self) -> bool {
+        self.current.as_ref().is_some_and(|turn| turn.running)
+    }
+
+    /// Whether anything is under way or waits.
+    pub(super) fn is_busy(&self) -> bool {
+        self.current.is_some() || !self.prompts.is_empty()
+    }
+
+    /// Whether nothing is under way, nothing waits, and nothing will begin by itself.
+    pub(super) fn is_settled(&self) -> bool {
+        !self.is_busy()
+            && self.last.is_some()
+            && self.state.map_or(self.tasks.is_empty(), |state| state == State::Idle)
+    }
+
+    /// Whether a tool is running.
+    pub(super) fn runs_tools(&self) -> bool {
+        !self.running.is_empty()
+    }
+
+    /// The turn under way is about to be interrupted.
+    pub(super) fn interrupting(&mut self) {
+        if let Some(turn) = &mut self.current {
+            turn.interrupted = true;
+        }
+    }
+
+    /// Takes in a frame from the CLI.
+    pub(super) fn see(&mut self, frame: &Frame) -> Seen {
+        let mut seen = Seen::default();
+        match frame.kind() {
+            Kind::System => self.system(frame, &mut seen),
+            Kind::Assistant | Kind::StreamEvent | Kind::User => self.said(frame, &mut seen),
+            Kind::Result => {
+                self.result(frame, &mut seen);
+                return seen;
+            }
+            Kind::Unknown if frame.type_name().as_deref() == Some("command_lifecycle") => {
+                self.lifecycle(frame, &mut seen);
+                return seen;
+            }
+            _ => {}
+        }
+        if seen.turn.is_none()
+            && let Some(current) = &self.current
+        {
+            seen.turn = Some(current.id);
+            seen.prompts.clone_from(&current.prompts);
+        }
+        seen
+    }
+
+    fn system(&mut self, frame: &Frame, seen: &mut Seen) {
+        match frame.subtype().as_deref() {
+            Some("init") => self.begin(&uuids(frame), seen),
+            Some("session_state_changed") => self.state_changed(frame, seen),
+            Some("task_started") => {
+                let waits =
+                    matches!(text(frame, "task_type").as_deref(), Some("local_agent" | "local_workflow"));
+                if let Some(task) =
+                    text(frame, "task_id").filter(|_| waits && self.tasks.len() < CALLS_REMEMBERED_MAX)
+                {
+                    self.tasks.insert(task);
+                }
+            }
+            Some("task_notification") => self.forget_task(frame),
+            Some("task_updated") => {
+                let status = frame.get("patch").and_then(|patch| patch.get("status")?.text());
+                if status.is_some_and(|status| matches!(&*status.get(), "completed" | "failed" | "killed")) {
+                    self.forget_task(frame);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn forget_task(&mut self, frame: &Frame) {
+        if let Some(task) = text(frame, "task_id") {
+            self.tasks.remove(&task);
+        }
+    }
+
+    fn state_changed(&mut self, frame: &Frame, seen: &mut Seen) {
+        let idle = text(frame, "state").as_deref() == Some("idle");
+        self.state = Some(if idle { State::Idle } else { State::Busy });
+        // A CLI that tells nothing of single prompts has merged those that are left into the turn that ended last.
+        if idle
+            && !self.tells_lifecycle
+            && self.current.is_none()
+            && let Some(last) = self.last.clone()
+        {
+            let merged: Vec<String> = self
+                .prompts
+                .iter()
+                .filter(|prompt| prompt.saw_result)
+                .map(|prompt| prompt.uuid.clone())
+                .collect();
+            if !merged.is_empty() {
+                self.prompts.retain(|prompt| !prompt.saw_result);
+                seen.ended.push(Arc::new(TurnEnd { prompts: merged, ..TurnEnd::clone(&last) }));
+            }
+        }
+    }
+
+    /// Something was said: by the model, to it, or by a sub-agent.
+    fn said(&mut self, frame: &Frame, seen: &mut Seen) {
+        self.note_tools(frame);
+        if let Some(call) = frame.parent_tool_use_id() {
+            // A sub-agent in the background goes on when its turn is over, and does not belong to the next.
+            if let Some(turn) = self.calls.get(&*call) {
+                seen.turn = Some(*turn);
+                if let Some(current) = self.current.as_ref().filter(|current| current.id == *turn) {
+                    seen.prompts.clone_from(&current.prompts);
+                }
+            }
+        } else if frame.kind() != Kind::User {
+            let prompts = uuids(frame);
+            self.begin(&prompts, seen);
+        }
+        let turn = seen.turn.or_else(|| self.current.as_ref().map(|current| current.id));
+        if let Some(turn) = turn {
+            for call in frame.tool_calls() {
+                self.remember_call(&call.id, turn);
+            }
+        }
+    }
+
+    fn note_tools(&mut self, frame: &Frame) {
+        for block in frame.content_blocks() {
+            match block {
+                Block::ToolUse { id, .. } if self.running.len() < CALLS_REMEMBERED_MAX => {
+                    self.running.insert(id.get().into_owned());
+                }
+                Block::ToolResult { tool_use_id, .. } => {
+                    self.running.remove(&*tool_use_id.get());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn remember_call(&mut self, call: &str, turn: TurnId) {
+        if self.calls.insert(call.to_owned(), turn).is_none() {
+            self.calls_in_order.push_back(call.to_owned());
+        }
+        if self.calls_in_order.len() > CALLS_REMEMBERED_MAX
+            && let Some(oldest) = self.calls_in_order.pop_front()
+        {
+            self.calls.remove(&oldest);
+        }
+    }
+
+    /// A turn is under way, and answers these prompts if it says so.
+    fn begin(&mut self, named: &[String], seen: &mut Seen) {
+        let is_new = self.current.as_ref().is_none_or(|turn| !turn.running);
+        if self.current.is_none() {
+            self.open();
+        }
+        for uuid in named {
+            self.join(uuid);
+        }
+        let oldest =
+            self.prompts.iter().find(|prompt| prompt.turn.is_none()).map(|prompt| prompt.uuid.clone());
+        if is_new
+            && !self.tells_lifecycle
+            && self.current.as_ref().is_some_and(|turn| turn.prompts.is_empty())
+            && let Some(uuid) = oldest
+        {
+            self.join(&uuid);
+        }
+        if let Some(turn) = &mut self.current {
+            turn.running = true;
+            if is_new {
+                seen.started = Some((turn.id, turn.prompts.clone()));
+            }
+        }
+    }
+
+    fn open(&mut self) -> TurnId {
+        self.next += 1;
+        let id = TurnId(self.next);
+        self.current = Some(Current { id, prompts: Vec::new(), running: false, interrupted: false });
+        self.running.clear();
+        id
+    }
+
+    /// A prompt becomes part of the current turn.
+    fn join(&mut self, uuid: &str) {
+        let Some(turn) = &mut self.current else { return };
+        if let Some(prompt) = self.prompts.iter_mut().find(|prompt| prompt.uuid == uuid) {
+            prompt.turn = Some(turn.id);
+            if !turn.prompts.iter().any(|other| other == uuid) {
+                turn.prompts.push(uuid.to_owned());
+            }
+        }
+    }
+
+    /// The CLI tells what becomes of a prompt.
+    fn lifecycle(&mut self, frame: &Frame, seen: &mut Seen) {
+        self.tells_lifecycle = true;
+        let Some(uuid) = text(frame, "command_uuid") else { return };
+        let state = text(frame, "state").unwrap_or_default();
+        if state == "started" {
+            if self.prompts.iter().any(|prompt| prompt.uuid == uuid) {
+                if self.current.is_none() {
+                    self.open();
+                }
+                self.join(&uuid);
+            }
+        } else if matches!(state.as_str(), "completed" | "cancelled" | "discarded" | "refused") {
+            self.over(&uuid, &state, seen);
+        }
+        let turn = self.prompts.iter().find(|prompt| prompt.uuid == uuid).and_then(|prompt| prompt.turn);
+        let last =
+            || self.last.as_ref().filter(|last| last.prompts.contains(&uuid)).and_then(|last| last.turn);
+        seen.turn = turn.or_else(last);
+        seen.prompts.push(uuid);
+    }
+
+    /// A prompt is over. Most have ended with the result of their turn already.
+    fn over(&mut self, uuid: &str, state: &str, seen: &mut Seen) {
+        let Some(index) = self.prompts.iter().position(|prompt| prompt.uuid == uuid) else { return };
+        let turn = self.prompts[index].turn;
+        let current = self.current.as_ref().map(|current| current.id);
+        if turn.is_some() && turn == current {
+            if state == "completed" {
+                // It was folded into a turn that goes on, and ends with it.
+                return;
+            }
+            if let Some(current) = &mut self.current {
+                current.prompts.retain(|other| other != uuid);
+            }
+        }
+        self.prompts.remove(index);
+        let prompts = vec![uuid.to_owned()];
+        let end = match &self.last {
+            Some(last) if state == "completed" => TurnEnd { prompts, ..TurnEnd::clone(last) },
+            _ => TurnEnd { turn, prompts, origin: None, outcome: TurnOutcome::Dropped, result: None },
+        };
+        seen.ended.push(Arc::new(end));
+        // Announced and taken back before it began.
+        if self.current.as_ref().is_some_and(|current| !current.running && current.prompts.is_empty()) {
+            self.current = None;
+        }
+    }
+
+    fn result(&mut self, frame: &Frame, seen: &mut Seen) {
+        if self.current.is_none() {
+            self.open();
+        }
+        for uuid in uuids(frame) {
+            self.join(&uuid);
+        }
+        let origin = frame.get("origin").and_then(|origin| origin.get("kind")?.text());
+        let origin = origin.map(|kind| OriginKind::from(&*kind.get()));
+        let by_itself = origin.as_ref().is_some_and(|kind| *kind == OriginKind::TASK_NOTIFICATION);
+        let Some(mut turn) = self.current.take() else { return };
+        if turn.prompts.is_empty() && !self.tells_lifecycle && !by_itself {
+            // Nothing but the order tells whose result this is.
+            turn.prompts.extend(self.prompts.front().map(|prompt| prompt.uuid.clone()));
+        }
+        let outcome = outcome(frame, turn.interrupted);
+        self.prompts.retain(|prompt| !turn.prompts.contains(&prompt.uuid));
+        for prompt in &mut self.prompts {
+            prompt.saw_result = true;
+        }
+        self.running.clear();
+        let end = Arc::new(TurnEnd {
+            turn: Some(turn.id),
+            prompts: turn.prompts.clone(),
+            origin,
+            outcome,
+            result: Some(frame.clone()),
+        });
+        self.last = Some(Arc::clone(&end));
+        seen.turn = Some(turn.id);
+        seen.prompts = turn.prompts;
+        seen.ended.push(end);
+    }
+}
+
+/// An interrupt is not a failure, whatever the CLI makes of it.
+fn outcome(frame: &Frame, interrupted: bool) -> TurnOutcome {
+    match frame.outcome() {
+        Some(Outcome::Interrupted) => TurnOutcome::Cancelled,
+        Some(Outcome::Failed) if interrupted => TurnOutcome::Cancelled,
+        Some(Outcome::Completed | Outcome::Deferred | Outcome::InputRequired) | None => {
+            TurnOutcome::Completed
+        }
+        Some(failure) => TurnOutcome::Failed(failure),
+    }
+}
+
+/// The prompts that a frame names.
+fn uuids(frame: &Frame) -> Vec<String> {
+    let many = frame.get("user_message_uuids").into_iter().flat_map(Raw::items).filter_map(Raw::text);
+    let mut uuids: Vec<String> = many.map(|uuid| uuid.get().into_owned()).collect();
+    if uuids.is_empty() {
+        uuids.extend(text(frame, "user_message_uuid"));
+    }
+    uuids
+}
+
+fn text(frame: &Frame, key: &str) -> Option<String> {
+    frame.get(key).and_then(Raw::text).map(Text::get).map(Into::into)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! The one task that writes, so that lines never mix and none is ever half written.
+
+use tidings_protocol::json::Raw;
+use tidings_protocol::{FrameRef, Kind};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::error::{Error, ErrorKind};
+use crate::limits::{CONTROL_LINES_MAX, DATA_LINES_MAX};
+use crate::transport::Outgoing;
+
+/// The way to the task. A line that was handed over is written whole, even if whoever sent it has given up.
+#[derive(Debug, Clone)]
+pub(super) struct Writer {
+    control: mpsc::Sender<Line>,
+    data: mpsc::Sender<Line>,
+    end: CancellationToken,
+}
+
+#[derive(Debug)]
+struct Line {
+    text: String,
+    written: oneshot::Sender<Result<(), Error>>,
+}
+
+impl Writer {
+    /// Starts the task.
+    pub(super) fn start(outgoing: Box<dyn Outgoing>) -> Self {
+        let (control, control_lines) = mpsc::channel(CONTROL_LINES_MAX);
+        let (data, data_lines) = mpsc::channel(DATA_LINES_MAX);
+        let end = CancellationToken::new();
+        drop(tokio::spawn(run(outgoing, control_lines, data_lines, end.clone())));
+        Writer { control, data, end }
+    }
+
+    /// Writes a line of the control protocol, before all that waits in the other lane.
+    pub(super) async fn control(&self, text: String) -> Result<(), Error> {
+        send(&self.control, text).await
+    }
+
+    /// Writes a line of the conversation.
+    pub(super) async fn data(&self, text: String) -> Result<(), Error> {
+        send(&self.data, text).await
+    }
+
+    /// Writes a line of the control protocol if there is room, and does not wait to see it written.
+    pub(super) fn control_if_room(&self, text: String) {
+        drop(self.control.try_send(Line { text: one_line(text), written: oneshot::channel().0 }));
+    }
+
+    /// Writes what was handed over, and then ends the input of the other side.
+    pub(super) fn end(&self) {
+        self.end.cancel();
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.end.is_cancelled()
+    }
+}
+
+async fn send(lane: &mpsc::Sender<Line>, text: String) -> Result<(), Error> {
+    let (written, done) = oneshot::channel();
+    lane.send(Line { text: one_line(text), written }).await.map_err(|_| Error::closed())?;
+    done.await.map_err(|_| Error::closed())?
+}
+
+/// In JSON a line end can only stand between tokens, where a blank does as well.
+fn one_line(text: String) -> String {
+    if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text }
+}
+
+async fn run(
+    mut outgoing: Box<dyn Outgoing>,
+    mut control: mpsc::Receiver<Line>,
+    mut data: mpsc::Receiver<Line>,
+    end: CancellationToken,
+) {
+    loop {
+        let line = tokio::select! {
+            biased;
+            Some(line) = control.recv() => line,
+            Some(line) = data.recv() => line,
+            () = end.cancelled() => break,
+            else => break,
+        };
+        write(&mut *outgoing, line).await;
+    }
+    control.close();
+    data.close();
+    while let Some(line) = control.recv().await {
+        write(&mut *outgoing, line).await;
+    }
+    while let Some(line) = data.recv().await {
+        write(&mut *outgoing, line).await;
+    }
+    if let Err(error) = outgoing.end().await {
+        tracing::debug!(%error, "the input could not be closed");
+    }
+}
+
+async fn write(outgoing: &mut dyn Outgoing, line: Line) {
+    let result = match check(&line.text, outgoing) {
+        Ok(()) => outgoing.send(&line.text).await.map_err(|source| {
+            let hint = "it has ended, or is about to: the next error says why";
+            Error::new(ErrorKind::Closed, "Claude Code takes no more input", hint).caused_by(source)
+        }),
+        Err(error) => Err(error),
+    };
+    drop(line.written.send(result));
+}
+
+/// The CLI dies of a line that is no object, and of control frames in the flat style.
+fn check(text: &str, outgoing: &dyn Outgoing) -> Result<(), Error> {
+    let frame = FrameRef::from_json(text).map_err(|error| {
+        Error::invalid("A line that is no frame cannot be sent", "send a JSON object").caused_by(error)
+    })?;
+    let payload = match frame.kind() {
+        Kind::ControlRequest => "request",
+        Kind::ControlResponse => "response",
+        _ => return Ok(()),
+    };
+    if outgoing.takes_flat_control() || frame.get(payload).is_some_and(Raw::is_object) {
+        return Ok(());
+    }
+    let message = format!("A `{}` frame in the flat style would end Claude Code", frame.name());
+    Err(Error::invalid(message, "use the nested style, `ControlStyle::Nested`"))
+}

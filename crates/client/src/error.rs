@@ -1,0 +1,208 @@
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use tidings_protocol::control::ErrorCode;
+
+use crate::transport::Exit;
+
+/// What went wrong, to branch on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// There is no `claude`, or what was named is none.
+    NotFound,
+    /// The CLI is too old for this crate.
+    VersionTooOld,
+    /// The options contradict each other, or something handed in cannot be sent.
+    Invalid,
+    /// The process could not be started.
+    Spawn,
+    /// The process ended before it was done.
+    Exit,
+    /// The CLI sent something that cannot be read.
+    Decode,
+    /// The CLI refused a control request.
+    Control,
+    /// The CLI did not answer in time.
+    Timeout,
+    /// The session is closed.
+    Closed,
+    /// The request was taken back.
+    Cancelled,
+    /// The reader was too slow, and frames were dropped.
+    Lagged,
+    /// A question was answered before, or is not open.
+    Settled,
+}
+
+/// What went wrong: a kind to branch on, a sentence to show and a hint to act on. Cheap to clone.
+#[derive(Clone)]
+pub struct Error(Arc<Inner>);
+
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+    hint: Cow<'static, str>,
+    code: Option<ErrorCode>,
+    exit: Option<Exit>,
+    stderr: String,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    /// An error of a kind, with a sentence to show and a hint to act on.
+    pub fn new(kind: ErrorKind, message: impl Into<String>, hint: impl Into<Cow<'static, str>>) -> Self {
+        Error(Arc::new(Inner {
+            kind,
+            message: message.into(),
+            hint: hint.into(),
+            code: None,
+            exit: None,
+            stderr: String::new(),
+            source: None,
+        }))
+    }
+
+    /// To branch on.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// What to do about it; may be empty.
+    pub fn hint(&self) -> &str {
+        &self.0.hint
+    }
+
+    /// Why the CLI refused a request, for programs.
+    pub fn code(&self) -> Option<&ErrorCode> {
+        self.0.code.as_ref()
+    }
+
+    /// How the process ended, if it did.
+    pub fn exit(&self) -> Option<Exit> {
+        self.0.exit
+    }
+
+    /// The end of what the process wrote to its error output; empty if it wrote nothing.
+    pub fn stderr(&self) -> &str {
+        &self.0.stderr
+    }
+
+    /// The same error with what caused it.
+    #[must_use]
+    pub(crate) fn caused_by(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.source = Some(Box::new(source));
+        }
+        self
+    }
+
+    /// The CLI's own refusal.
+    pub(crate) fn control(subtype: &str, words: &str, code: Option<ErrorCode>) -> Self {
+        let hint = match code.as_ref() {
+            Some(code) if *code == ErrorCode::UNSUPPORTED_REQUEST => {
+                "update Claude Code: it does not know this request"
+            }
+            Some(code) if *code == ErrorCode::BYPASS_NOT_LAUNCHED => {
+                "start the session with `Options::allow_bypass_permissions`"
+            }
+            _ => "",
+        };
+        let mut error =
+            Error::new(ErrorKind::Control, format!("Claude Code refused `{subtype}`: {words}"), hint);
+        if let Some(inner) = Arc::get_mut(&mut error.0) {
+            inner.code = code;
+        }
+        error
+    }
+
+    /// The process ended. Its own words come first: those of the last result, else its error output.
+    pub(crate) fn exited(exit: Exit, words: Option<&str>, stderr: &str) -> Self {
+        let shown =
+            words.map(str::trim).filter(|words| !words.is_empty()).unwrap_or_else(|| last_words(stderr));
+        let message = if shown.is_empty() {
+            format!("Claude Code ended {exit}")
+        } else {
+            format!("Claude Code ended {exit}: {shown}")
+        };
+        let mut error = Error::new(ErrorKind::Exit, message, exit_hint(exit, shown));
+        if let Some(inner) = Arc::get_mut(&mut error.0) {
+            inner.exit = Some(exit);
+            stderr.clone_into(&mut inner.stderr);
+        }
+        error
+    }
+
+    pub(crate) fn closed() -> Self {
+        Error::new(
+            ErrorKind::Closed,
+            "The session is closed",
+            "connect again; `Options::resume` takes it up where it was",
+        )
+    }
+
+    pub(crate) fn timeout(what: &str, limit: std::time::Duration) -> Self {
+        let message = format!("Claude Code did not answer `{what}` within {limit:?}");
+        Error::new(
+            ErrorKind::Timeout,
+            message,
+            "raise the limit in `Options`, or look at what the CLI is busy with",
+        )
+    }
+
+    pub(crate) fn invalid(message: impl Into<String>, hint: impl Into<Cow<'static, str>>) -> Self {
+        Error::new(ErrorKind::Invalid, message, hint)
+    }
+}
+
+/// The end of the error output, as much as fits in a sentence.
+fn last_words(stderr: &str) -> &str {
+    let text = stderr.trim();
+    let mut start = text.len().saturating_sub(crate::limits::STDERR_SHOWN_BYTES);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    &text[start..]
+}
+
+fn exit_hint(exit: Exit, words: &str) -> &'static str {
+    let says = |part: &str| words.to_ascii_lowercase().contains(part);
+    if says("invalid api key") || says("/login") || says("authentication") {
+        "log in with `claude /login`, or set ANTHROPIC_API_KEY"
+    } else if says("unknown option") {
+        "update Claude Code, or leave out the option that it names"
+    } else if exit.signal == Some(9) {
+        "something killed it; if the machine ran out of memory, start fewer sessions at once"
+    } else if words.is_empty() {
+        "run `claude` by hand in the same folder to see what it says"
+    } else {
+        ""
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Error");
+        shown.field("kind", &self.0.kind).field("message", &self.0.message).field("hint", &self.0.hint);
+        if let Some(code) = &self.0.code {
+            shown.field("code", code);
+        }
+        if let Some(exit) = &self.0.exit {
+            shown.field("exit", exit).field("stderr", &self.0.stderr);
+        }
+        shown.finish()
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}

@@ -1,0 +1,122 @@
+//! Who answers what the CLI asks.
+//!
+//! The CLI asks whether a tool may run, tells hooks what happens, passes on questions of MCP servers and messages to
+//! servers that live in this process. Each question is answered by a task of its own, so a slow answer holds up
+//! nothing; a handler may call the [`Client`](crate::Client) that its [`Context`] carries.
+//!
+//! What goes wrong is an answer too: a handler that panics or takes too long refuses, and says so.
+
+mod context;
+mod dialog;
+mod elicitation;
+mod hooks;
+mod mcp;
+mod permission;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tidings_protocol::control::{Call, ControlResponse, DialogKind};
+
+pub use context::Context;
+pub use dialog::{DialogAsk, DialogHandler};
+pub use elicitation::{ElicitationAsk, ElicitationHandler};
+pub use hooks::{Hook, HookCall, HookKind};
+pub use mcp::{McpCallContext, McpHandler};
+pub use permission::{AllowAll, Decision, DenyAll, PermissionAsk, PermissionHandler};
+
+use crate::error::Error;
+use crate::options::Plan;
+
+/// Everybody who answers.
+#[derive(Clone, Default)]
+pub(crate) struct Handlers {
+    permission: Option<Arc<dyn PermissionHandler>>,
+    pub(crate) permission_timeout: Option<Duration>,
+    pub(crate) hooks: Vec<Hook>,
+    elicitation: Option<Arc<dyn ElicitationHandler>>,
+    dialog: Option<Arc<dyn DialogHandler>>,
+    dialog_kinds: Vec<DialogKind>,
+    pub(crate) mcp: BTreeMap<String, Arc<dyn McpHandler>>,
+}
+
+/// What becomes of a question.
+pub(crate) enum Answer {
+    /// It is answered.
+    Now(ControlResponse),
+    /// Somebody will answer it through the client.
+    Later,
+}
+
+impl Handlers {
+    pub(crate) fn set_permission(&mut self, handler: impl PermissionHandler + 'static) {
+        self.permission = Some(Arc::new(handler));
+    }
+
+    pub(crate) fn has_permission(&self) -> bool {
+        self.permission.is_some()
+    }
+
+    pub(crate) fn set_elicitation(&mut self, handler: impl ElicitationHandler + 'static) {
+        self.elicitation = Some(Arc::new(handler));
+    }
+
+    pub(crate) fn set_dialog(
+        &mut self,
+        kinds: impl IntoIterator<Item = DialogKind>,
+        handler: impl DialogHandler + 'static,
+    ) {
+        self.dialog = Some(Arc::new(handler));
+        self.dialog_kinds.extend(kinds);
+    }
+
+    /// What the handshake says of the handlers.
+    pub(crate) fn add(&self, plan: &mut Plan) -> Result<(), Error> {
+        if self.dialog.is_some() && self.dialog_kinds.is_empty() {
+            return Err(Error::invalid(
+                "A handler for dialogs shows no kind of them",
+                "name the kinds in `on_dialog`",
+            ));
+        }
+        if !self.dialog_kinds.is_empty() {
+            plan.initialize.supported_dialog_kinds = Some(self.dialog_kinds.clone());
+        }
+        plan.initialize.hooks = hooks::registration(&self.hooks)?;
+        Ok(())
+    }
+
+    /// Answers a question.
+    pub(crate) async fn answer(&self, call: Call, context: Context) -> Answer {
+        match call {
+            Call::CanUseTool(call) => permission::answer(self, *call, context).await,
+            Call::HookCallback(call) => hooks::answer(self, call, context).await,
+            Call::Elicitation(call) => elicitation::answer(self, *call, context).await,
+            Call::RequestUserDialog(call) => dialog::answer(self, call, context).await,
+            Call::McpMessage(call) => mcp::answer(self, call, context).await,
+            other => Answer::Now(ControlResponse::unsupported(other.subtype())),
+        }
+    }
+
+    /// The answer in place of one that a panic took away.
+    pub(crate) fn answer_to_panic(call: &Call) -> ControlResponse {
+        match call {
+            Call::CanUseTool(_) => permission::refusal("The program that decides about tools failed"),
+            Call::HookCallback(call) => hooks::failure(call, "The hook failed"),
+            other => ControlResponse::error(format!("The handler of `{}` failed", other.subtype())),
+        }
+    }
+}
+
+impl fmt::Debug for Handlers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handlers")
+            .field("permission", &self.permission.is_some())
+            .field("hooks", &self.hooks)
+            .field("elicitation", &self.elicitation.is_some())
+            .field("dialog", &self.dialog_kinds)
+            .field("mcp", &self.mcp.keys())
+            .finish_non_exhaustive()
+    }
+}

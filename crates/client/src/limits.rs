@@ -1,0 +1,84 @@
+//! Every bound of this crate, with its reason.
+
+use std::time::Duration;
+
+/// Events that a carrier may be ahead of the reader. The reader never waits for anybody, so this is only slack.
+pub(crate) const EVENTS_AHEAD_MAX: usize = 256;
+
+/// Lines that wait to be written and belong to the conversation. A full lane makes the sender wait, not grow.
+pub(crate) const DATA_LINES_MAX: usize = 64;
+
+/// Lines that wait to be written and belong to the control protocol; they are written before the others.
+pub(crate) const CONTROL_LINES_MAX: usize = 256;
+
+/// How much a subscriber may be behind before it loses the oldest frames: as many frames …
+pub(crate) const QUEUE_FRAMES_MAX: usize = 1 << 16;
+
+/// … and as many bytes. One picture can be a line of several megabytes, so the number of frames alone bounds nothing.
+pub(crate) const QUEUE_BYTES_MAX: usize = 64 << 20;
+
+/// Questions of the CLI that may be open at once. A session asks for a handful; more is a runaway.
+pub(crate) const ASKS_MAX: usize = 1024;
+
+/// Answers that are remembered to tell a late one apart from an unknown one.
+pub(crate) const SETTLED_MAX: usize = 1024;
+
+/// Tool calls whose turn is remembered, so that late frames of sub-agents find it.
+pub(crate) const CALLS_REMEMBERED_MAX: usize = 4096;
+
+/// Prompts without an end. The CLI merges what waits, so this is never reached in earnest.
+pub(crate) const PROMPTS_OPEN_MAX: usize = 4096;
+
+/// The end of the error output that is kept for error messages.
+pub(crate) const STDERR_TAIL_BYTES: usize = 64 << 10;
+
+/// How much of the error output stands in the sentence of an error.
+pub(crate) const STDERR_SHOWN_BYTES: usize = 2048;
+
+/// A line of the error output that is longer is cut here.
+pub(crate) const STDERR_LINE_BYTES_MAX: usize = 64 << 10;
+
+/// How much of a line that is no frame is kept to show.
+pub(crate) const NOISE_BYTES_MAX: usize = 4096;
+
+/// Linux takes 128 KiB per argument; far less is plenty for everything that has no other way in.
+pub(crate) const ARGUMENT_BYTES_MAX: usize = 32 << 10;
+
+/// Windows takes 32,767 characters for a whole command line, and other systems are not asked for more.
+pub(crate) const COMMAND_LINE_BYTES_MAX: usize = 30_000;
+
+/// The answer to `initialize`. Slow disks and many plugins have taken 80 seconds.
+pub(crate) const INITIALIZE_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The answer to any other request.
+pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How long a hook may take unless its matcher says otherwise: what the CLI itself waits.
+pub(crate) const HOOK_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Our own end of a hook comes this much before the CLI's, so that it is us who say what its silence means.
+pub(crate) const HOOK_MARGIN: Duration = Duration::from_millis(500);
+
+/// How long an interrupt waits for the turn to begin: the CLI takes it for nothing before that.
+pub(crate) const INTERRUPT_HOLD: Duration = Duration::from_secs(10);
+
+/// The receipt of an interrupt is written at once, or never.
+pub(crate) const INTERRUPT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long the CLI may take to finish after the end of its input: it still writes its session file.
+pub(crate) const CLOSE_GRACE: Duration = Duration::from_secs(5);
+
+/// How long the CLI may take after SIGTERM before it is killed. Together with the grace it stays under eleven seconds.
+pub(crate) const TERM_GRACE: Duration = Duration::from_secs(5);
+
+/// How long a killed process may take to be gone.
+pub(crate) const KILL_GRACE: Duration = Duration::from_secs(1);
+
+/// How long output is still read after the process has ended: a grandchild may hold the pipe open for ever.
+pub(crate) const DRAIN: Duration = Duration::from_millis(500);
+
+/// How long one prompt waits for background work after its result: what the official SDKs wait.
+pub(crate) const BACKGROUND_WAIT: Duration = Duration::from_secs(600);
+
+/// How long `claude --version` may take.
+pub(crate) const VERSION_TIMEOUT: Duration = Duration::from_secs(10);

@@ -1,0 +1,89 @@
+//! MCP servers.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tidings_protocol::control::{McpServerConfig, SdkMcpServerConfig};
+use tidings_protocol::json::{Json, Wire as _};
+
+use super::{Options, Plan};
+use crate::error::Error;
+use crate::handlers::{Handlers, McpHandler};
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct McpOptions {
+    servers: BTreeMap<String, McpServerConfig>,
+    files: Vec<PathBuf>,
+    strict: bool,
+    settings: BTreeMap<String, SdkMcpServerConfig>,
+}
+
+impl Options {
+    /// An MCP server that the CLI starts or connects to. How goes by a file, since it often holds secrets.
+    pub fn mcp_server(mut self, name: impl Into<String>, server: McpServerConfig) -> Self {
+        self.mcp.servers.insert(name.into(), server);
+        self
+    }
+
+    /// A file with MCP servers.
+    pub fn mcp_config_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.mcp.files.push(path.into());
+        self
+    }
+
+    /// Uses these MCP servers and none from the settings.
+    pub fn strict_mcp_config(mut self) -> Self {
+        self.mcp.strict = true;
+        self
+    }
+
+    /// An MCP server in this process: what the CLI says to it is handed to `handler`.
+    pub fn mcp_handler(mut self, name: impl Into<String>, handler: impl McpHandler + 'static) -> Self {
+        self.handlers.mcp.insert(name.into(), Arc::new(handler));
+        self
+    }
+
+    /// Limits and policies of an MCP server in this process.
+    pub fn mcp_handler_settings(mut self, name: impl Into<String>, settings: SdkMcpServerConfig) -> Self {
+        self.mcp.settings.insert(name.into(), settings);
+        self
+    }
+}
+
+impl McpOptions {
+    pub(super) fn add(&self, plan: &mut Plan, handlers: &Handlers) -> Result<(), Error> {
+        if let Some(name) = self.servers.keys().find(|name| handlers.mcp.contains_key(*name)) {
+            let message = format!("Two MCP servers have the same name: `{name}`");
+            return Err(Error::invalid(message, "rename the one in this process or the other"));
+        }
+        if let Some(name) = self.settings.keys().find(|name| !handlers.mcp.contains_key(*name)) {
+            let message = format!("There is no MCP server of this name in this process: `{name}`");
+            return Err(Error::invalid(message, "add it with `mcp_handler`"));
+        }
+        if !self.servers.is_empty() {
+            plan.file("mcp-config", "mcp.json", config(&self.servers));
+        }
+        for path in &self.files {
+            plan.path("mcp-config", path);
+        }
+        if self.strict {
+            plan.flag("strict-mcp-config");
+        }
+        if !handlers.mcp.is_empty() {
+            plan.initialize.sdk_mcp_servers = Some(handlers.mcp.keys().cloned().collect());
+        }
+        if !self.settings.is_empty() {
+            plan.initialize.sdk_mcp_server_configs = Some(self.settings.clone());
+        }
+        Ok(())
+    }
+}
+
+fn config(servers: &BTreeMap<String, McpServerConfig>) -> String {
+    let mut text = "{\"mcpServers\":".to_owned();
+    servers.write(&mut text);
+    text.push('}');
+    debug_assert!(Json::parse(&text).is_ok(), "what the protocol crate writes is JSON");
+    text
+}

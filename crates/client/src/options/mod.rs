@@ -1,0 +1,98 @@
+//! What a session is started with.
+//!
+//! Every option of the official SDKs has its method on [`Options`], grouped in the files of this folder.
+//! [`Options::plan`] turns them into a command line, an environment and a handshake; nothing long and nothing secret
+//! is put on the command line, where every user of the machine can read it.
+
+mod conversation;
+mod handling;
+mod launch;
+mod mcp;
+mod model;
+mod output;
+mod permission;
+mod process;
+mod settings;
+mod system_prompt;
+mod tools;
+
+pub use launch::{Arg, EnvBase, Environment, Launch, Orphans, Plan, User};
+pub use model::Thinking;
+pub use permission::PermissionPrompts;
+pub(crate) use process::StderrHandler;
+pub use settings::SettingSource;
+pub use system_prompt::SystemPrompt;
+pub use tools::{PluginSource, QuestionPreview, Skills, ToolSet};
+
+use crate::error::Error;
+use crate::handlers::Handlers;
+use crate::ids::Ids;
+
+/// What a session is started with; each method says what it is for.
+///
+/// ```
+/// use tidings::Options;
+///
+/// let options = Options::new().model("haiku").max_turns(3).allowed_tools(["Read", "Grep"]);
+/// let plan = options.plan()?;
+/// assert!(plan.launch.inline_args().contains(&"--model=haiku".to_owned()));
+/// # Ok::<(), tidings::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+#[must_use]
+pub struct Options {
+    model: model::ModelOptions,
+    tools: tools::ToolOptions,
+    permission: permission::PermissionOptions,
+    conversation: conversation::ConversationOptions,
+    system_prompt: SystemPrompt,
+    mcp: mcp::McpOptions,
+    settings: settings::SettingsOptions,
+    output: output::OutputOptions,
+    pub(crate) process: process::ProcessOptions,
+    pub(crate) handlers: Handlers,
+    pub(crate) ids: Ids,
+}
+
+impl Options {
+    /// Nothing special: the model, the tools and the settings that Claude Code has by itself, and an empty system
+    /// prompt, as in the official SDKs.
+    pub fn new() -> Self {
+        Options::default()
+    }
+
+    /// Checks the options and turns them into what is started and what is said first.
+    pub fn plan(&self) -> Result<Plan, Error> {
+        let mut plan = Plan::new(self.ids.next());
+        for flag in ["--output-format=stream-json", "--verbose", "--input-format=stream-json"] {
+            plan.launch.args.push(Arg::Text(flag.to_owned()));
+        }
+        self.model.add(&mut plan)?;
+        self.system_prompt.add(&mut plan)?;
+        self.tools.add(&mut plan)?;
+        self.permission.add(&mut plan, &self.handlers)?;
+        self.conversation.add(&mut plan)?;
+        self.mcp.add(&mut plan, &self.handlers)?;
+        self.settings.add(&mut plan)?;
+        self.output.add(&mut plan);
+        self.handlers.add(&mut plan)?;
+        self.process.add(&mut plan)?;
+        self.check_together()?;
+        plan.check()?;
+        Ok(plan)
+    }
+
+    /// What the options of several groups must not say at once.
+    fn check_together(&self) -> Result<(), Error> {
+        if self.settings.checkpoints && self.conversation.mirror {
+            let message = "File checkpoints cannot be kept together with a mirrored session";
+            return Err(Error::invalid(message, "leave out one of the two"));
+        }
+        Ok(())
+    }
+
+    /// Whether prompts are marked as to be taken word for word.
+    pub(crate) fn takes_prompts_verbatim(&self) -> bool {
+        self.output.verbatim
+    }
+}

@@ -1,0 +1,124 @@
+//! What the session tells, and how prompts are taken.
+
+use std::path::PathBuf;
+
+use super::{Options, Plan};
+
+/// What the CLI writes down.
+#[derive(Debug, Clone)]
+enum Debug {
+    Everything,
+    Filtered(String),
+}
+
+#[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the CLI")]
+pub(super) struct OutputOptions {
+    partial_messages: bool,
+    hook_events: bool,
+    subagent_text: bool,
+    replay_prompts: bool,
+    auth_status: bool,
+    pub(super) verbatim: bool,
+    prompt_suggestions: bool,
+    progress_summaries: bool,
+    stop_affordance: bool,
+    debug: Option<Debug>,
+    debug_file: Option<PathBuf>,
+}
+
+impl Options {
+    /// Sends the answer while it is being written, as `stream_event` frames.
+    pub fn include_partial_messages(mut self) -> Self {
+        self.output.partial_messages = true;
+        self
+    }
+
+    /// Tells when hooks that are commands begin, go on and end.
+    pub fn include_hook_events(mut self) -> Self {
+        self.output.hook_events = true;
+        self
+    }
+
+    /// Sends the text and the thinking of sub-agents too.
+    pub fn forward_subagent_text(mut self) -> Self {
+        self.output.subagent_text = true;
+        self
+    }
+
+    /// Sends every prompt back when the CLI takes it up.
+    pub fn replay_user_messages(mut self) -> Self {
+        self.output.replay_prompts = true;
+        self
+    }
+
+    /// Tells how a login goes.
+    pub fn include_auth_status(mut self) -> Self {
+        self.output.auth_status = true;
+        self
+    }
+
+    /// Takes prompts word for word: no slash commands, no files by `@path`.
+    pub fn verbatim_prompts(mut self) -> Self {
+        self.output.verbatim = true;
+        self
+    }
+
+    /// Tells after a turn what the user may want to say next.
+    pub fn prompt_suggestions(mut self) -> Self {
+        self.output.prompt_suggestions = true;
+        self
+    }
+
+    /// Tells in a line what background agents are at.
+    pub fn agent_progress_summaries(mut self) -> Self {
+        self.output.progress_summaries = true;
+        self
+    }
+
+    /// Tells the CLI that single tasks can be stopped here.
+    pub fn per_task_stop_affordance(mut self) -> Self {
+        self.output.stop_affordance = true;
+        self
+    }
+
+    /// Makes the CLI write down what it does, all of it or what `filter` names.
+    pub fn debug(mut self, filter: Option<&str>) -> Self {
+        self.output.debug =
+            Some(filter.map_or(Debug::Everything, |filter| Debug::Filtered(filter.to_owned())));
+        self
+    }
+
+    /// Where the CLI writes down what it does.
+    pub fn debug_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.output.debug_file = Some(path.into());
+        self
+    }
+}
+
+impl OutputOptions {
+    pub(super) fn add(&self, plan: &mut Plan) {
+        let flags = [
+            (self.partial_messages, "include-partial-messages"),
+            (self.hook_events, "include-hook-events"),
+            (self.replay_prompts, "replay-user-messages"),
+            (self.auth_status, "enable-auth-status"),
+        ];
+        for (_, flag) in flags.into_iter().filter(|(on, _)| *on) {
+            plan.flag(flag);
+        }
+        match &self.debug {
+            Some(Debug::Filtered(filter)) => plan.value("debug", filter),
+            Some(Debug::Everything) => plan.flag("debug"),
+            None => {}
+        }
+        if let Some(path) = &self.debug_file {
+            plan.path("debug-file", path);
+        }
+        let initialize = &mut plan.initialize;
+        initialize.forward_subagent_text = self.subagent_text.then_some(true);
+        initialize.prompt_suggestions = self.prompt_suggestions.then_some(true);
+        initialize.agent_progress_summaries = self.progress_summaries.then_some(true);
+        initialize.per_task_stop_affordance = self.stop_affordance.then_some(true);
+    }
+}

@@ -1,0 +1,184 @@
+//! Settings.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+use tidings_protocol::json::Json;
+
+use super::{Options, Plan};
+use crate::error::Error;
+use crate::limits::ARGUMENT_BYTES_MAX;
+
+/// A place that settings come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SettingSource {
+    /// Those of the user.
+    User,
+    /// Those of the project.
+    Project,
+    /// Those of the project that are not shared.
+    Local,
+}
+
+#[derive(Debug, Clone)]
+enum Settings {
+    Object(Value),
+    File(PathBuf),
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct SettingsOptions {
+    settings: Option<Settings>,
+    sandbox: Option<Value>,
+    managed: Option<Value>,
+    sources: Option<Vec<SettingSource>>,
+    project_config_root: Option<PathBuf>,
+    pub(super) checkpoints: bool,
+}
+
+impl Options {
+    /// Settings as an object, with the keys that a settings file has. They go by a file, since they may hold secrets.
+    pub fn settings(mut self, settings: Value) -> Self {
+        self.settings.settings = Some(Settings::Object(settings));
+        self
+    }
+
+    /// A settings file.
+    pub fn settings_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.settings.settings = Some(Settings::File(path.into()));
+        self
+    }
+
+    /// How commands are shut in: the value of the key `sandbox` in settings.
+    ///
+    /// If it is enabled and cannot be had, the session fails, unless `failIfUnavailable` says otherwise.
+    pub fn sandbox(mut self, sandbox: Value) -> Self {
+        self.settings.sandbox = Some(sandbox);
+        self
+    }
+
+    /// Settings that nothing else overrides.
+    pub fn managed_settings(mut self, settings: Value) -> Self {
+        self.settings.managed = Some(settings);
+        self
+    }
+
+    /// Where settings come from; an empty list for nowhere. All places unless set.
+    pub fn setting_sources(mut self, sources: impl IntoIterator<Item = SettingSource>) -> Self {
+        self.settings.sources = Some(sources.into_iter().collect());
+        self
+    }
+
+    /// The folder whose project settings count, if it is not the working folder.
+    pub fn project_config_root(mut self, path: impl Into<PathBuf>) -> Self {
+        self.settings.project_config_root = Some(path.into());
+        self
+    }
+
+    /// Keeps copies of files before they are changed, so that [`Client::rewind_files`] can take changes back.
+    ///
+    /// [`Client::rewind_files`]: crate::Client::rewind_files
+    pub fn file_checkpoints(mut self) -> Self {
+        self.settings.checkpoints = true;
+        self
+    }
+}
+
+impl SettingsOptions {
+    pub(super) fn add(&self, plan: &mut Plan) -> Result<(), Error> {
+        match (&self.settings, &self.sandbox) {
+            (Some(Settings::File(path)), Some(_)) => {
+                let message = format!("A sandbox cannot be added to a settings file: `{}`", path.display());
+                return Err(Error::invalid(
+                    message,
+                    "put the sandbox into the file, or give the settings as an object",
+                ));
+            }
+            (Some(Settings::File(path)), None) => plan.path("settings", path),
+            (Some(Settings::Object(settings)), sandbox) => {
+                plan.file("settings", "settings.json", merged(Some(settings), sandbox.as_ref())?);
+            }
+            (None, Some(sandbox)) => plan.file("settings", "settings.json", merged(None, Some(sandbox))?),
+            (None, None) => {}
+        }
+        if let Some(managed) = &self.managed {
+            add_managed(plan, managed)?;
+        }
+        if let Some(sources) = &self.sources {
+            let names: Vec<&str> = sources.iter().map(|source| source.name()).collect();
+            plan.value("setting-sources", names.join(","));
+        }
+        if let Some(root) = &self.project_config_root {
+            plan.path("project-config-root", root);
+        }
+        if self.checkpoints {
+            plan.env("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING", "true");
+        }
+        Ok(())
+    }
+}
+
+impl SettingSource {
+    fn name(self) -> &'static str {
+        match self {
+            SettingSource::User => "user",
+            SettingSource::Project => "project",
+            SettingSource::Local => "local",
+        }
+    }
+}
+
+/// The CLI takes managed settings on the command line; what is too long for it goes by the handshake.
+fn add_managed(plan: &mut Plan, managed: &Value) -> Result<(), Error> {
+    let text = object("managed_settings", managed)?.to_string();
+    if text.len() < ARGUMENT_BYTES_MAX / 2 {
+        plan.value("managed-settings", text);
+    } else {
+        plan.flag("await-initialize");
+        plan.flag("managed-settings-in-initialize");
+        plan.initialize.extra.insert("managedSettings", &Json::from(managed));
+    }
+    Ok(())
+}
+
+fn object<'a>(option: &str, value: &'a Value) -> Result<&'a Value, Error> {
+    if value.is_object() {
+        return Ok(value);
+    }
+    Err(Error::invalid(
+        format!("`{option}` is no JSON object"),
+        "give an object with the keys of a settings file",
+    ))
+}
+
+/// Settings with the sandbox in them: keys of both are kept, the sandbox's own win.
+fn merged(settings: Option<&Value>, sandbox: Option<&Value>) -> Result<String, Error> {
+    let mut settings = match settings {
+        Some(settings) => object("settings", settings)?.clone(),
+        None => Value::Object(Map::new()),
+    };
+    if let (Some(sandbox), Some(all)) = (sandbox, settings.as_object_mut()) {
+        let mut sandbox = object("sandbox", sandbox)?.clone();
+        if let Some(sandbox) = sandbox.as_object_mut()
+            && sandbox.get("enabled") == Some(&Value::Bool(true))
+        {
+            // A sandbox that is silently missing is worse than none.
+            sandbox.entry("failIfUnavailable").or_insert(Value::Bool(true));
+        }
+        merge(all.entry("sandbox").or_insert_with(|| Value::Object(Map::new())), sandbox);
+    }
+    Ok(settings.to_string())
+}
+
+/// Puts `over` over `under`, key by key. Settings are as deep as their author wrote them.
+fn merge(under: &mut Value, over: Value) {
+    match (under, over) {
+        (Value::Object(under), Value::Object(over)) => {
+            for (key, value) in over {
+                merge(under.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (under, over) => *under = over,
+    }
+}

@@ -1,0 +1,86 @@
+use tidings_protocol::Frame;
+use tidings_protocol::ndjson::{Line, Splitter};
+
+use super::Incoming;
+use crate::limits::NOISE_BYTES_MAX;
+
+/// Makes events out of bytes: for carriers that read a stream.
+#[derive(Debug, Clone)]
+pub struct Lines(Splitter);
+
+impl Lines {
+    /// Lines of up to `line_bytes_max`; longer ones become [`Incoming::Oversized`].
+    pub fn new(line_bytes_max: usize) -> Self {
+        Lines(Splitter::new(line_bytes_max))
+    }
+
+    /// Takes the next bytes. Pull all events before the next push.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.0.push(bytes);
+    }
+
+    /// The next event. Blank lines are none.
+    #[expect(clippy::should_implement_trait, reason = "more comes after `None`, once bytes are pushed")]
+    pub fn next(&mut self) -> Option<Incoming> {
+        while let Some(line) = self.0.next() {
+            if let Some(event) = event(line) {
+                return Some(event);
+            }
+        }
+        None
+    }
+
+    /// What is left when no more bytes come. A frame that was cut off is noise.
+    pub fn finish(&mut self) -> Option<Incoming> {
+        self.0.finish().and_then(event)
+    }
+}
+
+fn event(line: Line<'_>) -> Option<Incoming> {
+    match line {
+        Line::Json(bytes) => Some(match Frame::decode_lossy(bytes) {
+            Ok(frame) => Incoming::Frame(frame),
+            Err(error) => Incoming::Noise { text: shown(bytes), error: Some(error) },
+        }),
+        Line::Noise(bytes) => Some(Incoming::Noise { text: shown(bytes), error: None }),
+        Line::Oversized { len, head } => Some(Incoming::Oversized { bytes: len, head: shown(head) }),
+        _ => None,
+    }
+}
+
+fn shown(bytes: &[u8]) -> String {
+    let bytes = bytes.trim_ascii();
+    String::from_utf8_lossy(&bytes[..bytes.len().min(NOISE_BYTES_MAX)]).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// F7: text that is no frame stands before, between and after frames, and costs none of them.
+    #[test]
+    fn f7_noise_costs_no_frame() {
+        let mut lines = Lines::new(64);
+        let text = b"banner\n{\"type\":\"keep_alive\"}\n\n{broken\n{\"type\":\"keep_alive\"}\r\n".as_slice();
+        let long = [b"{".as_slice(), &[b'x'; 100], b"\n{\"type\":\"keep_ali"].concat();
+        let mut seen = Vec::new();
+        for byte in text.iter().chain(&long) {
+            lines.push(&[*byte]);
+            while let Some(event) = lines.next() {
+                seen.push(event);
+            }
+        }
+        seen.extend(lines.finish());
+        let shape: Vec<&str> = seen
+            .iter()
+            .map(|event| match event {
+                Incoming::Frame(_) => "frame",
+                Incoming::Noise { error: Some(_), .. } => "broken",
+                Incoming::Noise { .. } => "noise",
+                Incoming::Oversized { bytes: 102, .. } => "oversized",
+                _ => "other",
+            })
+            .collect();
+        assert_eq!(shape, ["noise", "frame", "broken", "frame", "oversized", "broken"]);
+    }
+}

@@ -1,0 +1,148 @@
+//! Two ends in one process: for tests, and for programs that bring their own agent.
+
+use std::io;
+use std::sync::Arc;
+
+use futures_core::future::BoxFuture;
+use tidings_protocol::{DecodeError, Frame};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{Exit, Incoming, Link, Outgoing, Stop, Transport};
+use crate::error::Error;
+use crate::limits::EVENTS_AHEAD_MAX;
+use crate::options::Launch;
+
+/// The end that a session is joined to; see [`pair`].
+#[derive(Debug)]
+pub struct Memory {
+    link: Link,
+}
+
+/// The end that plays `claude`.
+#[derive(Debug)]
+pub struct Peer {
+    lines: mpsc::Receiver<String>,
+    events: mpsc::Sender<Incoming>,
+    terminated: CancellationToken,
+    killed: CancellationToken,
+}
+
+/// The way back from a [`Peer`], to keep in another task.
+#[derive(Debug, Clone)]
+pub struct Voice(mpsc::Sender<Incoming>);
+
+/// Two ends that are joined.
+pub fn pair() -> (Memory, Peer) {
+    let (line_sender, lines) = mpsc::channel(EVENTS_AHEAD_MAX);
+    let (events, incoming) = mpsc::channel(EVENTS_AHEAD_MAX);
+    let (terminated, killed) = (CancellationToken::new(), CancellationToken::new());
+    let stop = Signals { terminated: terminated.clone(), killed: killed.clone() };
+    let outgoing = Box::new(Sender(Some(line_sender)));
+    let link = Link { incoming, outgoing, stop: Arc::new(stop) };
+    (Memory { link }, Peer { lines, events, terminated, killed })
+}
+
+impl Transport for Memory {
+    fn open(self: Box<Self>, _launch: Launch) -> BoxFuture<'static, Result<Link, Error>> {
+        Box::pin(async move { Ok(self.link) })
+    }
+}
+
+impl Peer {
+    /// The next line that the session wrote; `None` once it has ended its input.
+    pub async fn line(&mut self) -> Option<String> {
+        self.lines.recv().await
+    }
+
+    /// The next line as a frame; `None` once the session has ended its input.
+    pub async fn frame(&mut self) -> Option<Result<Frame, DecodeError>> {
+        Some(Frame::from_json(&self.line().await?))
+    }
+
+    /// The way back alone.
+    pub fn voice(&self) -> Voice {
+        Voice(self.events.clone())
+    }
+
+    /// Sends a line, which need not be a frame.
+    pub async fn say(&self, line: &str) {
+        self.voice().say(line).await;
+    }
+
+    /// Ends, as a process does.
+    pub async fn exit(self, exit: Exit) {
+        // Nobody may be left to hear it.
+        drop(self.events.send(Incoming::Exit(exit)).await);
+    }
+
+    /// Waits until the session asks this end to leave, as SIGTERM does.
+    pub async fn terminated(&self) {
+        self.terminated.cancelled().await;
+    }
+
+    /// Waits until the session makes this end leave, as SIGKILL does.
+    pub async fn killed(&self) {
+        self.killed.cancelled().await;
+    }
+}
+
+impl Voice {
+    /// Sends a line, which need not be a frame.
+    pub async fn say(&self, line: &str) {
+        let mut lines = super::Lines::new(tidings_protocol::ndjson::LINE_BYTES_MAX);
+        lines.push(line.as_bytes());
+        lines.push(b"\n");
+        while let Some(event) = lines.next() {
+            // Nobody may be left to hear it.
+            drop(self.0.send(event).await);
+        }
+    }
+
+    /// Sends a line of the error output.
+    pub async fn complain(&self, line: &str) {
+        drop(self.0.send(Incoming::Stderr(line.to_owned())).await);
+    }
+
+    /// Ends, as a process does.
+    pub async fn exit(&self, exit: Exit) {
+        drop(self.0.send(Incoming::Exit(exit)).await);
+    }
+}
+
+#[derive(Debug)]
+struct Sender(Option<mpsc::Sender<String>>);
+
+impl Outgoing for Sender {
+    fn send<'a>(&'a mut self, line: &'a str) -> BoxFuture<'a, io::Result<()>> {
+        Box::pin(async move {
+            let sender = self.0.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
+            sender.send(line.to_owned()).await.map_err(|_| io::ErrorKind::BrokenPipe.into())
+        })
+    }
+
+    fn end(&mut self) -> BoxFuture<'_, io::Result<()>> {
+        self.0 = None;
+        Box::pin(async { Ok(()) })
+    }
+
+    fn takes_flat_control(&self) -> bool {
+        true
+    }
+}
+
+#[derive(Debug)]
+struct Signals {
+    terminated: CancellationToken,
+    killed: CancellationToken,
+}
+
+impl Stop for Signals {
+    fn terminate(&self) {
+        self.terminated.cancel();
+    }
+
+    fn kill(&self) {
+        self.killed.cancel();
+    }
+}

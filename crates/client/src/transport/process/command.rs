@@ -1,0 +1,115 @@
+//! The command that is started: arguments, files beside it, environment.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use crate::error::{Error, ErrorKind};
+use crate::find;
+use crate::options::{Arg, EnvBase, Launch};
+
+/// Marks everything that a session starts, so that it can be found when its parents are gone.
+pub(super) const OWNER: &str = "TIDINGS_OWNER";
+
+/// A command, and the files that must stay until it has ended.
+pub(super) struct Prepared {
+    pub(super) command: Command,
+    pub(super) files: Option<TempDir>,
+}
+
+/// What marks the children of this process.
+pub(super) fn host_mark() -> &'static str {
+    static MARK: OnceLock<String> = OnceLock::new();
+    MARK.get_or_init(|| Uuid::new_v4().simple().to_string())
+}
+
+/// What marks the children of one session of this process.
+pub(super) fn owner(session: &str) -> String {
+    format!("{}:{session}", host_mark())
+}
+
+pub(super) fn prepare(program: &Path, launch: &Launch, owner: &str) -> Result<Prepared, Error> {
+    let mut command = if find::is_script(program) {
+        let runtime = launch.runtime.clone().unwrap_or_else(|| "node".into());
+        let mut command = Command::new(runtime);
+        command.args(&launch.runtime_args).arg(program);
+        command
+    } else {
+        Command::new(program)
+    };
+    let mut files = None;
+    for arg in &launch.args {
+        command.arg(argument(arg, &mut files)?);
+    }
+    environment(&mut command, launch);
+    command.env(OWNER, owner);
+    if let Some(cwd) = &launch.cwd {
+        command.current_dir(cwd).env("PWD", cwd);
+    }
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt as _;
+        if let Some(user) = launch.user {
+            command.gid(user.gid).uid(user.uid);
+        }
+        command.process_group(0);
+    }
+    Ok(Prepared { command, files })
+}
+
+fn argument(arg: &Arg, files: &mut Option<TempDir>) -> Result<OsString, Error> {
+    let (name, contents) = match arg {
+        Arg::Text(text) => return Ok(text.into()),
+        Arg::Path(path) => return Ok(path.into()),
+        Arg::File { name, contents } => (name, contents),
+    };
+    let written = write(files, name, contents);
+    written.map_err(|source| {
+        let message = format!("Failed to write `{name}` for Claude Code");
+        Error::new(ErrorKind::Spawn, message, "make room in the folder for temporary files").caused_by(source)
+    })
+}
+
+/// The folder is the user's alone, and so is each file: settings and servers carry secrets.
+fn write(files: &mut Option<TempDir>, name: &str, contents: &str) -> std::io::Result<OsString> {
+    let folder = match files {
+        Some(folder) => folder,
+        None => files.insert(tempfile::Builder::new().prefix("tidings-").tempdir()?),
+    };
+    let path = folder.path().join(name);
+    let mut open = std::fs::OpenOptions::new();
+    open.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut open, 0o600);
+    open.open(&path)?.write_all(contents.as_bytes())?;
+    Ok(path.into())
+}
+
+fn environment(command: &mut Command, launch: &Launch) {
+    let environment = &launch.environment;
+    match &environment.base {
+        EnvBase::Inherit => {
+            for name in &environment.remove {
+                command.env_remove(name);
+            }
+        }
+        EnvBase::Only(names) => {
+            command.env_clear().envs(find::variables(names));
+        }
+        EnvBase::Empty => {
+            command.env_clear();
+        }
+    }
+    for (name, value) in &environment.set_if_unset {
+        if matches!(environment.base, EnvBase::Empty) || find::variables(&[name]).is_empty() {
+            command.env(name, value);
+        }
+    }
+    command.envs(&environment.set);
+}

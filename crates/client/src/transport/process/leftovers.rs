@@ -1,0 +1,91 @@
+//! Finding processes that a session left behind, by their mark or by their ancestors.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::command::OWNER;
+
+/// A process, told apart from a later one with the same number by when it started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Process {
+    pid: u32,
+    started: u64,
+}
+
+/// What the system says of a process.
+struct Stat {
+    parent: u32,
+    started: u64,
+    zombie: bool,
+}
+
+impl Process {
+    /// The process that has this number now.
+    pub(super) fn now(pid: u32) -> Option<Self> {
+        Some(Process { pid, started: stat(pid)?.started })
+    }
+
+    /// Whether it is still there, and more than an entry in a table.
+    pub(super) fn is_alive(self) -> bool {
+        stat(self.pid).is_some_and(|stat| stat.started == self.started && !stat.zombie)
+    }
+
+    pub(super) fn signal(self, signal: Signal) {
+        if self.is_alive()
+            && let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw)
+        {
+            // It may have ended meanwhile, or belong to somebody else by now.
+            let _ = kill_process(pid, signal);
+        }
+    }
+}
+
+/// Everything that carries the mark, and everything below `root` in the tree of processes.
+///
+/// A tool may start something in a session of its own, which no signal to a group reaches; and when its parent is gone,
+/// no tree leads to it either. The mark is inherited by all that does not wipe its environment.
+pub(super) fn of_session(owner: &str, root: Option<u32>) -> BTreeSet<Process> {
+    let mark = format!("{OWNER}={owner}");
+    let mut found = BTreeSet::new();
+    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
+    for pid in pids() {
+        let Some(stat) = stat(pid) else { continue };
+        children.entry(stat.parent).or_default().push(pid);
+        if !stat.zombie && carries(pid, mark.as_bytes()) {
+            found.insert(Process { pid, started: stat.started });
+        }
+    }
+    let mut ahead: Vec<u32> = root.into_iter().collect();
+    while let Some(pid) = ahead.pop() {
+        for child in children.remove(&pid).unwrap_or_default() {
+            found.extend(Process::now(child));
+            ahead.push(child);
+        }
+    }
+    found.retain(|process| Some(process.pid) != root && process.pid != std::process::id());
+    found
+}
+
+fn pids() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+fn carries(pid: u32, mark: &[u8]) -> bool {
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    environment.split(|byte| *byte == 0).any(|variable| variable == mark)
+}
+
+/// Reads `/proc/<pid>/stat`. The name of the program stands in brackets and may itself hold some.
+fn stat(pid: u32) -> Option<Stat> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let after = text.rsplit_once(')')?.1;
+    let mut fields = after.split_ascii_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    // The start stands 22nd; the state is the third.
+    let started = fields.nth(17)?.parse().ok()?;
+    Some(Stat { parent, started, zombie: matches!(state, "Z" | "X") })
+}

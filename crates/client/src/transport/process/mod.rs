@@ -1,0 +1,123 @@
+mod command;
+#[cfg(target_os = "linux")]
+mod leftovers;
+mod pipes;
+#[cfg(unix)]
+mod reaper;
+mod spawner;
+#[cfg(unix)]
+mod stop;
+#[cfg(not(unix))]
+#[path = "stop_elsewhere.rs"]
+mod stop;
+#[cfg(target_os = "linux")]
+#[path = "tether.rs"]
+mod tether;
+#[cfg(target_os = "linux")]
+mod watchdog;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use futures_core::future::BoxFuture;
+use tokio::sync::mpsc;
+
+use super::{Link, Transport};
+use crate::error::{Error, ErrorKind};
+use crate::find::Search;
+use crate::limits::EVENTS_AHEAD_MAX;
+use crate::options::Launch;
+use command::Prepared;
+
+/// Makes the command that is started out of the one that would be.
+type Wrap = Arc<dyn Fn(std::process::Command) -> std::process::Command + Send + Sync>;
+
+/// Starts `claude` as a child process, and leaves nothing of it behind.
+///
+/// The child is in a process group of its own. It is asked to leave before it is made to, and what its tools started is
+/// looked for afterwards. On Linux it also ends when this process does, in whichever way.
+#[derive(Clone, Default)]
+pub struct Process {
+    wrap: Option<Wrap>,
+}
+
+impl Process {
+    /// Starts `claude` on this machine.
+    pub fn new() -> Self {
+        Process::default()
+    }
+
+    /// Starts something else that starts `claude`, such as `ssh` or `docker`.
+    ///
+    /// `wrap` gets the command as it would be started here, with its arguments, its environment and its folder, and
+    /// gives back what to start instead. Long options lie in files beside the command: either the other place sees
+    /// them, or [`Options::inline_files`](crate::Options::inline_files) puts them on the command line.
+    pub fn wrapped(
+        wrap: impl Fn(std::process::Command) -> std::process::Command + Send + Sync + 'static,
+    ) -> Self {
+        Process { wrap: Some(Arc::new(wrap)) }
+    }
+}
+
+impl Transport for Process {
+    fn open(self: Box<Self>, launch: Launch) -> BoxFuture<'static, Result<Link, Error>> {
+        Box::pin(async move { self.start(launch).await })
+    }
+}
+
+impl Process {
+    async fn start(self, launch: Launch) -> Result<Link, Error> {
+        let search = Search::from_environment();
+        let search = Search { program: launch.program.clone().or(search.program), ..search };
+        let program = search.find()?;
+        if let Some(cwd) = &launch.cwd {
+            check_folder(cwd)?;
+        }
+        let owner = command::owner(launch.session_mark());
+        let Prepared { command, files } = command::prepare(&program, &launch, &owner)?;
+        let command = match &self.wrap {
+            Some(wrap) => wrap(command),
+            None => command,
+        };
+        tracing::debug!(program = %program.display(), "starting Claude Code");
+        let mut child = spawner::spawn(command).await.map_err(|source| {
+            let message = format!("Failed to start `{}`", program.display());
+            Error::new(ErrorKind::Spawn, message, spawn_hint(&source)).caused_by(source)
+        })?;
+        let stop = Arc::new(stop::ProcessStop::new(&child, owner, launch.orphans));
+        let (events, incoming) = mpsc::channel(EVENTS_AHEAD_MAX);
+        let outgoing = Box::new(pipes::Stdin::new(child.stdin.take()));
+        let pipes =
+            pipes::Pipes { stop: Arc::clone(&stop), events, files, line_bytes_max: launch.line_bytes_max };
+        drop(tokio::spawn(pipes.run(child)));
+        Ok(Link { incoming, outgoing, stop })
+    }
+}
+
+/// The system's own error does not say whether the program or the folder is missing.
+fn check_folder(cwd: &Path) -> Result<(), Error> {
+    if cwd.is_dir() {
+        return Ok(());
+    }
+    let problem = if cwd.exists() { "is no folder" } else { "does not exist" };
+    let message = format!("The working folder {problem}: `{}`", cwd.display());
+    Err(Error::new(ErrorKind::Spawn, message, "name another with `Options::cwd`"))
+}
+
+fn spawn_hint(source: &std::io::Error) -> &'static str {
+    match source.kind() {
+        std::io::ErrorKind::ArgumentListTooLong => {
+            "the arguments and the environment together are too long: shorten `Options::env` or the environment"
+        }
+        std::io::ErrorKind::PermissionDenied => "check that the file may be executed",
+        std::io::ErrorKind::NotFound => "its interpreter may be missing: look at the first line of the file",
+        _ => "",
+    }
+}
+
+impl fmt::Debug for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Process").field("wrapped", &self.wrap.is_some()).finish()
+    }
+}

@@ -1,0 +1,158 @@
+//! The three pipes of a child process, and its end.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use futures_core::future::BoxFuture;
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::stop::ProcessStop;
+use crate::limits::{CLOSE_GRACE, DRAIN, STDERR_LINE_BYTES_MAX};
+use crate::transport::{Exit, Incoming, Lines, Outgoing};
+
+/// What is read at once.
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// Reads what a child writes until it has ended.
+pub(super) struct Pipes {
+    pub(super) stop: Arc<ProcessStop>,
+    pub(super) events: mpsc::Sender<Incoming>,
+    /// Removed when the child has ended.
+    pub(super) files: Option<TempDir>,
+    pub(super) line_bytes_max: usize,
+}
+
+impl Pipes {
+    pub(super) async fn run(self, mut child: Child) {
+        let read = Arc::new(AtomicU64::new(0));
+        let stdout = child.stdout.take().map(|stdout| {
+            let lines = Lines::new(self.line_bytes_max);
+            tokio::spawn(read_stdout(stdout, lines, self.events.clone(), Arc::clone(&read)))
+        });
+        let stderr = child.stderr.take().map(|stderr| tokio::spawn(read_stderr(stderr, self.events.clone())));
+        let status = self.wait(&mut child).await;
+        self.stop.ended();
+        let pipes = [stdout, stderr].into_iter().flatten();
+        drain(pipes.collect(), &read).await;
+        drop(self.files);
+        // Nobody may be left to hear it.
+        drop(self.events.send(Incoming::Exit(status)).await);
+    }
+
+    #[cfg(unix)]
+    async fn wait(&self, child: &mut Child) -> Exit {
+        use std::os::unix::process::ExitStatusExt as _;
+        match child.wait().await {
+            Ok(status) => Exit { code: status.code(), signal: status.signal() },
+            Err(_) => Exit::default(),
+        }
+    }
+
+    #[cfg(not(unix))]
+    async fn wait(&self, child: &mut Child) -> Exit {
+        let status = tokio::select! {
+            status = child.wait() => status,
+            () = self.stop.killed() => {
+                drop(child.start_kill());
+                child.wait().await
+            }
+        };
+        status.map_or_else(|_| Exit::default(), |status| Exit { code: status.code(), signal: None })
+    }
+}
+
+/// Reads the rest of the pipes. A grandchild may hold them open for ever, so only as long as something comes.
+async fn drain(mut pipes: Vec<JoinHandle<()>>, read: &AtomicU64) {
+    let end = tokio::time::Instant::now() + CLOSE_GRACE;
+    for pipe in &mut pipes {
+        loop {
+            let before = read.load(Ordering::Relaxed);
+            let done = tokio::time::timeout(DRAIN, &mut *pipe).await.is_ok();
+            if done || read.load(Ordering::Relaxed) == before || tokio::time::Instant::now() >= end {
+                break;
+            }
+        }
+        pipe.abort();
+    }
+}
+
+async fn read_stdout(
+    mut stdout: ChildStdout,
+    mut lines: Lines,
+    events: mpsc::Sender<Incoming>,
+    read: Arc<AtomicU64>,
+) {
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        let count = match stdout.read(&mut chunk).await {
+            Ok(0) | Err(_) => break,
+            Ok(count) => count,
+        };
+        read.fetch_add(1, Ordering::Relaxed);
+        lines.push(&chunk[..count]);
+        while let Some(event) = lines.next() {
+            if events.send(event).await.is_err() {
+                return;
+            }
+        }
+    }
+    if let Some(event) = lines.finish() {
+        drop(events.send(event).await);
+    }
+}
+
+async fn read_stderr(stderr: ChildStderr, events: mpsc::Sender<Incoming>) {
+    let mut stderr = BufReader::new(stderr);
+    while let Some(line) = line(&mut stderr).await {
+        if events.send(Incoming::Stderr(line)).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// One line of text, whatever its bytes are; a long one comes in pieces.
+async fn line<R: AsyncRead + Unpin>(reader: &mut BufReader<R>) -> Option<String> {
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(STDERR_LINE_BYTES_MAX).unwrap_or(u64::MAX);
+    let count = reader.take(limit).read_until(b'\n', &mut bytes).await.ok()?;
+    (count > 0).then(|| String::from_utf8_lossy(bytes.trim_ascii_end()).into_owned())
+}
+
+/// Writes to the child.
+#[derive(Debug)]
+pub(super) struct Stdin {
+    pipe: Option<ChildStdin>,
+    line: Vec<u8>,
+}
+
+impl Stdin {
+    pub(super) fn new(pipe: Option<ChildStdin>) -> Self {
+        Stdin { pipe, line: Vec::new() }
+    }
+}
+
+impl Outgoing for Stdin {
+    fn send<'a>(&'a mut self, line: &'a str) -> BoxFuture<'a, io::Result<()>> {
+        Box::pin(async move {
+            let pipe = self.pipe.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
+            self.line.clear();
+            self.line.extend_from_slice(line.as_bytes());
+            self.line.push(b'\n');
+            let written = pipe.write_all(&self.line).await;
+            self.line.shrink_to(CHUNK_BYTES);
+            written?;
+            pipe.flush().await
+        })
+    }
+
+    fn end(&mut self) -> BoxFuture<'_, io::Result<()>> {
+        // Dropping the pipe closes it.
+        drop(self.pipe.take());
+        Box::pin(async { Ok(()) })
+    }
+}

@@ -1,0 +1,147 @@
+//! The thread that sees to it that nothing stays, also when no runtime is left to do it.
+
+use std::sync::OnceLock;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpid};
+
+use crate::limits::{KILL_GRACE, TERM_GRACE};
+use crate::options::Orphans;
+
+/// How often it looks whether something has ended.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Jobs that may wait; each is taken up within [`LOOK_EVERY`].
+const WAITING_MAX: usize = 1024;
+
+#[cfg(target_os = "linux")]
+type Leftovers = std::collections::BTreeSet<super::leftovers::Process>;
+
+/// Something that has to go.
+enum Job {
+    /// A child that nobody waits for any more.
+    Child { owner: String, pid: Pid, orphans: Orphans, since: Instant },
+    /// What a session left behind.
+    #[cfg(target_os = "linux")]
+    Rest { rest: Leftovers, since: Instant },
+}
+
+/// Ends a child: asks, waits, kills, and looks for what it left.
+pub(super) fn put_down(owner: String, pid: Pid, orphans: Orphans) {
+    let _ = kill_process(pid, Signal::TERM);
+    give(Job::Child { owner, pid, orphans, since: Instant::now() });
+}
+
+/// Ends what a session left behind after its CLI has ended.
+pub(super) fn sweep(owner: &str) {
+    #[cfg(target_os = "linux")]
+    sweep_found(super::leftovers::of_session(owner, None));
+    #[cfg(not(target_os = "linux"))]
+    let _ = owner;
+}
+
+/// The same while the CLI is still there to lead to them.
+pub(super) fn sweep_below(owner: &str, pid: Pid) {
+    #[cfg(target_os = "linux")]
+    sweep_found(super::leftovers::of_session(owner, u32::try_from(pid.as_raw_nonzero().get()).ok()));
+    #[cfg(not(target_os = "linux"))]
+    let _ = (owner, pid);
+}
+
+#[cfg(target_os = "linux")]
+fn sweep_found(rest: Leftovers) {
+    if rest.is_empty() {
+        return;
+    }
+    tracing::debug!(count = rest.len(), "ending what a session left behind");
+    for process in &rest {
+        process.signal(Signal::TERM);
+    }
+    give(Job::Rest { rest, since: Instant::now() });
+}
+
+fn give(job: Job) {
+    static SENDER: OnceLock<Option<SyncSender<Job>>> = OnceLock::new();
+    let sender = SENDER.get_or_init(|| {
+        let (sender, jobs) = sync_channel(WAITING_MAX);
+        let thread = thread::Builder::new().name("tidings-reaper".to_owned());
+        thread.spawn(move || run(&jobs)).ok().map(|_| sender)
+    });
+    let refused = match sender {
+        Some(sender) => sender.try_send(job).err().map(|error| match error {
+            std::sync::mpsc::TrySendError::Full(job) | std::sync::mpsc::TrySendError::Disconnected(job) => {
+                job
+            }
+        }),
+        None => Some(job),
+    };
+    // Without a thread there is no waiting: it goes at once.
+    if let Some(job) = refused {
+        job.kill();
+    }
+}
+
+fn run(jobs: &Receiver<Job>) {
+    let mut open: Vec<Job> = Vec::new();
+    loop {
+        let next = if open.is_empty() {
+            jobs.recv().map_err(|_| RecvTimeoutError::Disconnected)
+        } else {
+            jobs.recv_timeout(LOOK_EVERY)
+        };
+        match next {
+            Ok(job) => open.push(job),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+        open.retain_mut(|job| !job.is_done());
+    }
+}
+
+impl Job {
+    /// Takes the next step; `true` when there is none left.
+    fn is_done(&mut self) -> bool {
+        match self {
+            Job::Child { owner, pid, orphans, since } => {
+                // The runtime that started it may wait for it too; whoever comes second is told that it is gone.
+                let gone = !matches!(waitpid(Some(*pid), WaitOptions::NOHANG), Ok(None));
+                if gone {
+                    if *orphans == Orphans::Sweep {
+                        sweep(owner);
+                    }
+                    return true;
+                }
+                if since.elapsed() >= TERM_GRACE {
+                    self.kill();
+                }
+                false
+            }
+            #[cfg(target_os = "linux")]
+            Job::Rest { rest, since } => {
+                rest.retain(|process| process.is_alive());
+                if since.elapsed() >= KILL_GRACE {
+                    self.kill();
+                    return true;
+                }
+                rest.is_empty()
+            }
+        }
+    }
+
+    fn kill(&self) {
+        match self {
+            Job::Child { pid, .. } => {
+                let _ = kill_process_group(*pid, Signal::KILL);
+                let _ = kill_process(*pid, Signal::KILL);
+            }
+            #[cfg(target_os = "linux")]
+            Job::Rest { rest, .. } => {
+                for process in rest {
+                    process.signal(Signal::KILL);
+                }
+            }
+        }
+    }
+}

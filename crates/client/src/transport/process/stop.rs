@@ -1,0 +1,71 @@
+//! Stopping a child process on Unix.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use tokio::process::Child;
+
+use super::reaper;
+use crate::options::Orphans;
+use crate::transport::Stop;
+
+#[derive(Debug)]
+pub(super) struct ProcessStop {
+    pid: Option<Pid>,
+    owner: String,
+    orphans: Orphans,
+    /// Set once the child was waited for: from then on its number may be somebody else's.
+    gone: AtomicBool,
+}
+
+impl ProcessStop {
+    pub(super) fn new(child: &Child, owner: String, orphans: Orphans) -> Self {
+        let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
+        ProcessStop { pid, owner, orphans, gone: AtomicBool::new(false) }
+    }
+
+    /// The child has ended and was waited for.
+    pub(super) fn ended(&self) {
+        self.gone.store(true, Ordering::SeqCst);
+        if self.orphans == Orphans::Sweep {
+            reaper::sweep(&self.owner);
+        }
+    }
+
+    fn alive(&self) -> Option<Pid> {
+        self.pid.filter(|_| !self.gone.load(Ordering::SeqCst))
+    }
+}
+
+impl Stop for ProcessStop {
+    /// To the CLI alone: it ends its tools itself, which no signal to its group could.
+    fn terminate(&self) {
+        if let Some(pid) = self.alive() {
+            let _ = kill_process(pid, Signal::TERM);
+        }
+    }
+
+    fn kill(&self) {
+        if let Some(pid) = self.alive() {
+            // Its descendants are found while it lives: afterwards nothing leads to them but their mark.
+            if self.orphans == Orphans::Sweep {
+                reaper::sweep_below(&self.owner, pid);
+            }
+            let _ = kill_process_group(pid, Signal::KILL);
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+
+    fn pid(&self) -> Option<u32> {
+        self.alive().and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok())
+    }
+}
+
+/// Nobody closed the session, or the runtime went away before it could be: somebody else sees to it.
+impl Drop for ProcessStop {
+    fn drop(&mut self) {
+        if let Some(pid) = self.alive() {
+            reaper::put_down(self.owner.clone(), pid, self.orphans);
+        }
+    }
+}

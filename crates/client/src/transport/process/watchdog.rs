@@ -1,0 +1,57 @@
+//! A second process that outlives this one by some seconds.
+//!
+//! If this process is killed, nobody is left to look after what it started: the CLI gets SIGTERM (see `tether`), but it
+//! may ignore it, and what its tools started in sessions of their own gets nothing. So a shell waits on a pipe that
+//! only we hold. When the pipe ends, for whatever reason, it looks for processes that carry our mark in their
+//! environment, asks them to leave, and after some seconds makes them. Nothing without the mark is touched.
+
+use std::process::{Child, Command, Stdio};
+
+use super::command::{OWNER, host_mark};
+
+/// `$1` is the mark. Asks, waits up to five seconds, kills.
+const SCRIPT: &str = r#"
+while read -r _; do :; done
+each() {
+    found=1
+    for place in /proc/[0-9]*; do
+        if grep -qsaF "$2" "$place/environ" 2>/dev/null; then
+            kill "-$1" "${place#/proc/}" 2>/dev/null && found=0
+        fi
+    done
+    return $found
+}
+each TERM "$1" || exit 0
+for _ in 1 2 3 4 5; do
+    sleep 1
+    each 0 "$1" || exit 0
+done
+each KILL "$1"
+"#;
+
+#[derive(Debug, Default)]
+pub(super) struct Watchdog {
+    child: Option<Child>,
+}
+
+impl Watchdog {
+    /// Makes sure that one is there. A machine without a shell does without.
+    pub(super) fn start(&mut self) {
+        use std::os::unix::process::CommandExt as _;
+
+        let runs = self.child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None)));
+        if runs {
+            return;
+        }
+        let mut command = Command::new("/bin/sh");
+        // The mark stands before the colon, so that it fits all sessions of this process and no other's.
+        command.args(["-c", SCRIPT, "tidings-watchdog", &format!("{OWNER}={}:", host_mark())]);
+        // It must not carry the mark of another host, in whose session we may be running.
+        command.env_clear().env("PATH", "/usr/bin:/bin").current_dir("/").process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        match command.spawn() {
+            Ok(child) => self.child = Some(child),
+            Err(error) => tracing::warn!(%error, "nothing will clean up if this process is killed"),
+        }
+    }
+}

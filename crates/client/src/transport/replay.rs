@@ -1,0 +1,259 @@
+use std::collections::VecDeque;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_core::future::BoxFuture;
+use tidings_protocol::json::{Raw, Text};
+use tidings_protocol::{Frame, FrameRef, Kind};
+use tokio::sync::{mpsc, watch};
+
+use super::{Exit, Incoming, Lines, Link, Outgoing, Stop, Transport};
+use crate::error::{Error, ErrorKind};
+use crate::limits::EVENTS_AHEAD_MAX;
+use crate::options::Launch;
+
+/// Plays a recording: what the CLI said is said again, at the pace of whoever listens.
+///
+/// It takes what `tidings rehearse record` writes, and it takes plain lines of a CLI's output. A prompt sets the next
+/// turn going; requests get the answers that were recorded, or an empty one; a recorded question waits for its answer.
+#[derive(Debug, Clone)]
+pub struct Replay {
+    steps: Vec<Step>,
+}
+
+/// One thing of a recording.
+#[derive(Debug, Clone)]
+enum Step {
+    /// The CLI said this.
+    Out(String),
+    /// A prompt came.
+    Prompt,
+    /// A request came, under this id.
+    Request { id: String, subtype: String },
+    /// The process ended.
+    Exit(Exit),
+}
+
+impl Replay {
+    /// A recording in a file.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let text = std::fs::read_to_string(path).map_err(|source| {
+            let message = format!("Failed to read `{}`", path.display());
+            Error::new(ErrorKind::NotFound, message, "check the path").caused_by(source)
+        })?;
+        Ok(Replay::parse(&text))
+    }
+
+    /// A recording as text. Lines that are no part of a recording are played as they are.
+    pub fn parse(text: &str) -> Self {
+        let mut steps: Vec<Step> =
+            text.lines().filter(|line| !line.trim().is_empty()).filter_map(step).collect();
+        if !steps.iter().any(|step| matches!(step, Step::Prompt)) {
+            steps = with_prompts(steps);
+        }
+        Replay { steps }
+    }
+}
+
+/// Reads a line of a recording, or takes it as something that the CLI said.
+fn step(line: &str) -> Option<Step> {
+    let plain = || Some(Step::Out(line.to_owned()));
+    let Ok(raw) = Raw::parse(line) else { return plain() };
+    let Some(direction) = raw.get("dir").and_then(Raw::text).map(Text::get) else { return plain() };
+    let text = raw.get("frame").map(|frame| frame.as_str().to_owned());
+    let text = text.or_else(|| Some(raw.get("raw")?.text()?.get().into_owned()));
+    match &*direction {
+        "out" => text.map(Step::Out),
+        "in" => {
+            let frame = Frame::from_json(&text?).ok()?;
+            match frame.kind() {
+                Kind::User => Some(Step::Prompt),
+                Kind::ControlRequest => Some(Step::Request {
+                    id: frame.request_id()?.into_owned(),
+                    subtype: frame.subtype()?.into_owned(),
+                }),
+                _ => None,
+            }
+        }
+        "exit" => {
+            let code = raw.get("rc").and_then(Raw::i64).and_then(|code| i32::try_from(code).ok());
+            Some(Step::Exit(Exit { code, signal: None }))
+        }
+        _ => None,
+    }
+}
+
+/// Without the host's side, a prompt stands before the first frame and after each result but the last.
+fn with_prompts(steps: Vec<Step>) -> Vec<Step> {
+    let results = steps.iter().filter(|step| is_result(step)).count();
+    let mut left = results;
+    let mut all = vec![Step::Prompt];
+    for step in steps {
+        let ends = is_result(&step);
+        all.push(step);
+        if ends {
+            left -= 1;
+            if left > 0 {
+                all.push(Step::Prompt);
+            }
+        }
+    }
+    all
+}
+
+fn is_result(step: &Step) -> bool {
+    matches!(step, Step::Out(line) if FrameRef::from_json(line).is_ok_and(|frame| frame.kind() == Kind::Result))
+}
+
+impl Transport for Replay {
+    fn open(self: Box<Self>, launch: Launch) -> BoxFuture<'static, Result<Link, Error>> {
+        Box::pin(async move {
+            let (events, incoming) = mpsc::channel(EVENTS_AHEAD_MAX);
+            let (heard, listening) = watch::channel(Heard::default());
+            let answers = Arc::new(Mutex::new(Answers::of(&self.steps)));
+            let outgoing = Ear { heard: Some(heard), answers, events: events.clone() };
+            drop(tokio::spawn(play(self.steps, listening, events, Lines::new(launch.line_bytes_max))));
+            Ok(Link { incoming, outgoing: Box::new(outgoing), stop: Arc::new(Nothing) })
+        })
+    }
+}
+
+/// What the host has said so far.
+#[derive(Debug, Clone, Default)]
+struct Heard {
+    prompts: usize,
+    answers: Vec<String>,
+}
+
+/// The recorded answers, by what was asked.
+#[derive(Debug, Default)]
+struct Answers(VecDeque<(String, String)>);
+
+impl Answers {
+    fn of(steps: &[Step]) -> Self {
+        let asked: Vec<(&String, &String)> = steps
+            .iter()
+            .filter_map(|step| match step {
+                Step::Request { id, subtype } => Some((id, subtype)),
+                _ => None,
+            })
+            .collect();
+        let answers = steps.iter().filter_map(|step| {
+            let Step::Out(line) = step else { return None };
+            let frame =
+                FrameRef::from_json(line).ok().filter(|frame| frame.kind() == Kind::ControlResponse)?;
+            let id = frame.request_id()?;
+            let (_, subtype) = asked.iter().find(|(other, _)| **other == id)?;
+            Some(((*subtype).clone(), line.clone()))
+        });
+        Answers(answers.collect())
+    }
+
+    /// The next recorded answer to such a request, under the id that it has now.
+    fn take(&mut self, id: &str, subtype: &str) -> String {
+        use tidings_protocol::control::ControlResponse;
+        use tidings_protocol::messages::Message;
+        let found =
+            self.0.iter().position(|(other, _)| other == subtype).and_then(|index| self.0.remove(index));
+        let recorded = found.and_then(|(_, line)| Frame::from_json(&line).ok()).map(|frame| frame.message());
+        let response = match recorded {
+            Some(Message::ControlResponse { response, .. }) => response,
+            _ => ControlResponse::ack(),
+        };
+        Message::ControlResponse { request_id: id.to_owned(), response }.to_line()
+    }
+}
+
+/// Hears what the host says.
+#[derive(Debug)]
+struct Ear {
+    heard: Option<watch::Sender<Heard>>,
+    answers: Arc<Mutex<Answers>>,
+    events: mpsc::Sender<Incoming>,
+}
+
+impl Outgoing for Ear {
+    fn send<'a>(&'a mut self, line: &'a str) -> BoxFuture<'a, io::Result<()>> {
+        Box::pin(async move {
+            let heard = self.heard.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
+            let Ok(frame) = FrameRef::from_json(line) else { return Ok(()) };
+            let id = frame.request_id().unwrap_or_default().into_owned();
+            match frame.kind() {
+                Kind::User => heard.send_modify(|heard| heard.prompts += 1),
+                Kind::ControlResponse => heard.send_modify(|heard| heard.answers.push(id)),
+                Kind::ControlRequest => {
+                    let subtype = frame.subtype().unwrap_or_default();
+                    let answer =
+                        self.answers.lock().unwrap_or_else(PoisonError::into_inner).take(&id, &subtype);
+                    if let Ok(frame) = Frame::from_json(&answer) {
+                        drop(self.events.send(Incoming::Frame(frame)).await);
+                    }
+                }
+                _ => {}
+            }
+            Ok(())
+        })
+    }
+
+    fn end(&mut self) -> BoxFuture<'_, io::Result<()>> {
+        self.heard = None;
+        Box::pin(async { Ok(()) })
+    }
+}
+
+async fn play(
+    steps: Vec<Step>,
+    mut listening: watch::Receiver<Heard>,
+    events: mpsc::Sender<Incoming>,
+    mut lines: Lines,
+) {
+    let mut prompts = 0;
+    let mut exit = Exit::code(0);
+    for step in steps {
+        let question = match step {
+            Step::Prompt => {
+                prompts += 1;
+                // A host that has ended its input says nothing more, and the rest is played.
+                drop(listening.wait_for(|heard| heard.prompts >= prompts).await);
+                continue;
+            }
+            Step::Exit(how) => {
+                exit = how;
+                break;
+            }
+            Step::Request { .. } => continue,
+            Step::Out(line) => {
+                let frame = FrameRef::from_json(&line).ok();
+                let kind = frame.map(|frame| frame.kind());
+                if kind == Some(Kind::ControlResponse) {
+                    continue;
+                }
+                let question =
+                    frame.filter(|_| kind == Some(Kind::ControlRequest)).and_then(|frame| frame.request_id());
+                let question = question.map(std::borrow::Cow::into_owned);
+                lines.push(line.as_bytes());
+                lines.push(b"\n");
+                while let Some(event) = lines.next() {
+                    if events.send(event).await.is_err() {
+                        return;
+                    }
+                }
+                question
+            }
+        };
+        if let Some(question) = question {
+            drop(listening.wait_for(|heard| heard.answers.contains(&question)).await);
+        }
+    }
+    // A process that was only listening ends when its input does.
+    drop(listening.wait_for(|_| false).await);
+    drop(events.send(Incoming::Exit(exit)).await);
+}
+
+/// There is nothing to stop: the end of the input ends a replay.
+#[derive(Debug)]
+struct Nothing;
+
+impl Stop for Nothing {}
