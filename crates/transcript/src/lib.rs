@@ -5,7 +5,6 @@
 //! - [`redact`] takes secrets out of text and JSON.
 //! - [`follow`] reads them while they are being written.
 //! - [`cache`] keeps facts about files from run to run.
-//! - [`check`] says which rules a file does not keep.
 //! - [`check`] says which rules a file does not keep; [`repair`] writes a copy that keeps them.
 //! - [`search`] finds text in all of them.
 //! - [`counts`] counts turns, tools, errors and branches in one pass.
@@ -31,16 +30,14 @@ pub mod follow;
 pub mod limits;
 pub mod list;
 pub mod manage;
-pub mod reader;
-pub mod redact;
-pub mod repair;
 pub mod prune;
 pub mod reader;
 pub mod redact;
+pub mod repair;
 pub mod retention;
 pub mod roots;
-pub mod session;
 pub mod search;
+pub mod session;
 
 pub use error::{Error, ErrorKind};
 pub use finding::{Finding, Place, Rule, Severity};
