@@ -13,7 +13,7 @@ use crate::{Error, ErrorKind};
 pub const FRESH: Duration = Duration::from_secs(60 * 60);
 
 /// Which sessions to remove: those that meet every condition that is given.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     /// Sessions with these ids. They may be as fresh as they like.
     pub named: HashSet<String>,

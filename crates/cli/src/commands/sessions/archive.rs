@@ -1,13 +1,335 @@
-use super::Place;
-use crate::error::Exit;
-use crate::output::Output;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use clap::Args;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use serde::Serialize;
+use tidings_transcript::archive::{Archive as Store, Done, Kept, Manifest, Returned};
+use tidings_transcript::belongings::config_folder;
+use tidings_transcript::retention::Retention;
+use tidings_transcript::roots::{Roots, SessionFiles};
+
+use super::{Place, when};
+use crate::error::{CannotRun, Exit};
+use crate::human;
+use crate::output::{DIM, Output, PLAIN, RED, YELLOW, printable};
+use crate::progress::Progress;
 
 /// Keep compressed copies, before Claude Code cleans up
-#[derive(Debug, clap::Args)]
-pub(crate) struct Archive {}
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Archive {
+    /// Sessions to keep: ids, beginnings of ids, or files
+    #[arg(value_name = "ID")]
+    ids: Vec<String>,
+
+    /// Keep every session
+    #[arg(long, conflicts_with = "ids")]
+    all: bool,
+
+    /// Keep sessions that did not change for this long: 20d, 2w, or since a day
+    #[arg(long, value_name = "AGE", conflicts_with = "ids")]
+    older_than: Option<String>,
+
+    /// The archive; `archive` in `TIDINGS_DATA_DIR` or in ~/.local/share/tidings if left out
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+
+    /// Show what was kept
+    #[arg(long, conflicts_with_all = ["ids", "all", "older_than"])]
+    list: bool,
+
+    /// Bring a session back
+    #[arg(long, value_name = "ID", conflicts_with_all = ["ids", "all", "older_than", "list"])]
+    restore: Option<String>,
+
+    /// Bring it back into this configuration folder instead of the one that it came from
+    #[arg(long, value_name = "DIR", requires = "restore")]
+    to: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Claude Code deletes sessions that did not change for 30 days, or for `cleanupPeriodDays` of its settings.
+Only what changed is copied again. An archive is a configuration folder in which every file is compressed by zstd;
+a restored folder is read with --root like any other. Restored files count as new, or they would be deleted at once.
+
+Examples:
+  tidings sessions archive --older-than 20d
+  tidings sessions archive --list
+  tidings sessions archive --restore 7c135d63
+  tidings sessions archive --all -o /backup/claude && zstd -dr /backup/claude/projects";
 
 impl Archive {
-    pub(crate) fn run(&self, _place: &Place, _out: &mut Output) -> anyhow::Result<Exit> {
-        anyhow::bail!("not built yet")
+    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
+        let store = store(self.output.as_deref())?;
+        if self.list {
+            return list(&store, place, out);
+        }
+        if let Some(id) = &self.restore {
+            return self.restore(id, &store, place, out);
+        }
+        let sessions = self.sessions(&place.roots()?)?;
+        keep(&sessions, &store, place, out)
     }
+
+    fn sessions(&self, roots: &Roots) -> anyhow::Result<Vec<SessionFiles>> {
+        if !self.ids.is_empty() {
+            return Ok(self.ids.iter().map(|id| roots.find(id)).collect::<Result<_, _>>()?);
+        }
+        let before: SystemTime = match &self.older_than {
+            Some(age) => when::parse(age, &Zoned::now())?.start.into(),
+            None if self.all => Timestamp::MAX.into(),
+            None => {
+                return Err(CannotRun {
+                    code: CannotRun::USAGE,
+                    message: "No sessions were named".to_owned(),
+                    hint: "give their ids, --older-than 20d or --all",
+                }
+                .into());
+            }
+        };
+        let mut sessions = roots.scan()?.sessions;
+        sessions.retain(|session| session.modified().is_none_or(|modified| modified < before));
+        Ok(sessions)
+    }
+
+    fn restore(&self, id: &str, store: &Store, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
+        let manifest = store.find(id)?;
+        let to = self.to.clone().or_else(|| manifest.root.clone()).ok_or_else(|| CannotRun {
+            code: CannotRun::USAGE,
+            message: "Nobody knows where this session came from".to_owned(),
+            hint: "say with --to where it shall go",
+        })?;
+        let restored = store.restore(&manifest, &to)?;
+        let count = |kind| restored.files.iter().filter(|file| file.returned == kind).count();
+        let left: Vec<String> = restored
+            .files
+            .iter()
+            .filter(|file| file.returned == Returned::Left)
+            .map(|file| file.path.display().to_string())
+            .collect();
+        let report = RestoreReport {
+            session: &manifest.session,
+            to: to.display().to_string(),
+            restored: count(Returned::New) + count(Returned::Completed),
+            same: count(Returned::Same),
+            left,
+            failed: restored.failed.iter().map(ToString::to_string).collect(),
+        };
+        if place.json {
+            out.text(&format!("{}\n", serde_json::to_string(&report)?))?;
+        } else {
+            let (session, to) = (printable(&manifest.session), printable(&report.to));
+            let mut lines = vec![format!("{session} is in {to}: {} restored", files(report.restored))];
+            if report.same > 0 {
+                lines.push(format!("{} there already", files(report.same)));
+            }
+            for path in &report.left {
+                lines.push(format!("{YELLOW}left{PLAIN}   {}: newer or another file", printable(path)));
+            }
+            for error in &report.failed {
+                lines.push(format!("{RED}failed{PLAIN} {}", printable(error)));
+            }
+            out.text(&(lines.join("\n") + "\n"))?;
+        }
+        let fine = report.left.is_empty() && report.failed.is_empty();
+        Ok(if fine { Exit::Fine } else { Exit::NotFine })
+    }
+}
+
+/// The archive in a folder, or the usual one.
+pub(super) fn store(folder: Option<&Path>) -> Result<Store, CannotRun> {
+    let usual = || Place::data_folder().map(|folder| folder.join("archive"));
+    let folder = folder.map(Path::to_owned).or_else(usual).ok_or_else(|| CannotRun {
+        code: "not_found",
+        message: "There is no place for the archive".to_owned(),
+        hint: "name one with -o",
+    })?;
+    Ok(Store::new(folder))
+}
+
+fn keep(sessions: &[SessionFiles], store: &Store, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
+    let mut fine = true;
+    let (mut bytes, mut stored_bytes) = (0, 0);
+    let progress = Progress::bytes("archiving", sessions.iter().map(SessionFiles::bytes).sum());
+    for session in sessions {
+        let kept = store.keep(session, Timestamp::now())?;
+        progress.done(session.bytes());
+        fine &= kept.failed.is_empty();
+        let report = KeepReport::new(session, &kept);
+        bytes += report.bytes;
+        stored_bytes += report.stored_bytes;
+        let text = if place.json { serde_json::to_string(&report)? + "\n" } else { report.text() };
+        progress.suspend(|| out.text(&text))?;
+    }
+    drop(progress);
+    if !place.json {
+        let (bytes, stored_bytes) = (human::bytes(bytes), human::bytes(stored_bytes));
+        let sessions = human::plural(sessions.len() as u64, "session");
+        let folder = printable(&store.folder().display().to_string());
+        out.note(&format!("{sessions}, {bytes}, kept as {stored_bytes} in {folder}"))?;
+    }
+    Ok(if fine { Exit::Fine } else { Exit::NotFine })
+}
+
+/// What scripts learn about a session that was kept.
+#[derive(Serialize)]
+struct KeepReport<'a> {
+    session: &'a str,
+    project: String,
+    bytes: u64,
+    stored_bytes: u64,
+    new: usize,
+    grown: usize,
+    unchanged: usize,
+    cut_short: usize,
+    diverged: usize,
+    /// When Claude Code may delete the original.
+    kept_until: Option<String>,
+    failed: Vec<String>,
+}
+
+impl<'a> KeepReport<'a> {
+    fn new(session: &'a SessionFiles, kept: &Kept) -> Self {
+        let count = |done| kept.files.iter().filter(|file| file.done == done).count();
+        KeepReport {
+            session: &session.id,
+            project: session.folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            bytes: kept.files.iter().map(|file| file.bytes).sum(),
+            stored_bytes: kept.stored_bytes,
+            new: count(Done::New),
+            grown: count(Done::Grown),
+            unchanged: count(Done::Unchanged),
+            cut_short: count(Done::CutShort),
+            diverged: count(Done::Diverged),
+            kept_until: kept_until(session).map(|until| until.to_string()),
+            failed: kept.failed.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut done = Vec::new();
+        for (count, what) in [(self.new, "new"), (self.grown, "grown"), (self.unchanged, "unchanged")] {
+            if count > 0 {
+                done.push(format!("{count} {what}"));
+            }
+        }
+        if self.cut_short > 0 {
+            done.push(format!("{YELLOW}{} cut short, the longer copy stays{PLAIN}", self.cut_short));
+        }
+        if self.diverged > 0 {
+            done.push(format!("{YELLOW}{} changed, both versions are kept{PLAIN}", self.diverged));
+        }
+        let until = self.kept_until.as_deref().map(day).unwrap_or_default();
+        let mut text = format!(
+            "{} {} {} as {}  {}  {DIM}original until {until}{PLAIN}\n",
+            human::padded(&printable(self.session), 36),
+            human::padded(&printable(&self.project), 24),
+            human::padded(&human::bytes(self.bytes), 8),
+            human::padded(&human::bytes(self.stored_bytes), 8),
+            done.join(", "),
+        );
+        for error in &self.failed {
+            // Writing into a String cannot fail.
+            let _ = writeln!(text, "  {RED}failed{PLAIN} {}", printable(error));
+        }
+        text
+    }
+}
+
+/// When Claude Code may delete the original.
+fn kept_until(session: &SessionFiles) -> Option<Timestamp> {
+    let retention = config_folder(session).map_or(Retention::DEFAULT, |root| Retention::of(&root));
+    Timestamp::try_from(retention.until(session.modified()?)?).ok()
+}
+
+#[derive(Serialize)]
+struct RestoreReport<'a> {
+    session: &'a str,
+    to: String,
+    restored: usize,
+    same: usize,
+    left: Vec<String>,
+    failed: Vec<String>,
+}
+
+/// What scripts learn about a session in the archive.
+#[derive(Serialize)]
+struct ListLine<'a> {
+    session: &'a str,
+    project: &'a str,
+    root: Option<String>,
+    archived: &'a str,
+    modified: Option<String>,
+    files: usize,
+    bytes: u64,
+    stored_bytes: u64,
+    /// Whether the main file is still where it came from.
+    original: bool,
+}
+
+fn list(store: &Store, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
+    let contents = store.contents()?;
+    for manifest in &contents.sessions {
+        let line = ListLine {
+            session: &manifest.session,
+            project: &manifest.project,
+            root: manifest.root.as_ref().map(|root| root.display().to_string()),
+            archived: &manifest.archived,
+            modified: manifest
+                .modified()
+                .and_then(|at| Timestamp::try_from(at).ok())
+                .map(|at| at.to_string()),
+            files: manifest.files.len(),
+            bytes: manifest.bytes(),
+            stored_bytes: manifest.stored_bytes(),
+            original: has_original(manifest),
+        };
+        if place.json {
+            out.text(&format!("{}\n", serde_json::to_string(&line)?))?;
+        } else {
+            out.text(&line.text())?;
+        }
+    }
+    for error in &contents.unreadable {
+        out.note(&format!("{YELLOW}warning{PLAIN}: {}", printable(&error.to_string())))?;
+    }
+    if !place.json {
+        let bytes = contents.sessions.iter().map(Manifest::stored_bytes).sum();
+        let sessions = human::plural(contents.sessions.len() as u64, "session");
+        let folder = printable(&store.folder().display().to_string());
+        out.note(&format!("{sessions}, {}, in {folder}", human::bytes(bytes)))?;
+    }
+    Ok(if contents.unreadable.is_empty() { Exit::Fine } else { Exit::NotFine })
+}
+
+impl ListLine<'_> {
+    fn text(&self) -> String {
+        let changed = self.modified.as_deref().map(day).unwrap_or_default();
+        let original = if self.original { "" } else { "  original is gone" };
+        format!(
+            "{} {} {changed}  {} as {}{DIM}{original}{PLAIN}\n",
+            human::padded(&printable(self.session), 36),
+            human::padded(&printable(self.project), 24),
+            human::padded(&human::bytes(self.bytes), 8),
+            human::bytes(self.stored_bytes),
+        )
+    }
+}
+
+fn has_original(manifest: &Manifest) -> bool {
+    let file = PathBuf::from("projects").join(&manifest.project).join(format!("{}.jsonl", manifest.session));
+    manifest.root.as_ref().is_some_and(|root| root.join(file).exists())
+}
+
+fn files(count: usize) -> String {
+    human::plural(count as u64, "file")
+}
+
+/// The day of a moment, where the user is.
+fn day(moment: &str) -> String {
+    let moment = moment.parse::<Timestamp>().map(|at| at.to_zoned(TimeZone::system()).date().to_string());
+    moment.unwrap_or_default()
 }

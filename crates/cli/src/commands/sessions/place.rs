@@ -45,6 +45,14 @@ impl Place {
         Ok(Roots::new(there))
     }
 
+    /// Where copies of sessions lie: `tidings` in the user's data folder.
+    pub(crate) fn data_folder() -> Option<PathBuf> {
+        let given = env::var_os("TIDINGS_DATA_DIR").map(PathBuf::from);
+        let xdg = || env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        let home = || env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(".local/share"));
+        given.or_else(|| xdg().or_else(home).map(|folder| folder.join("tidings")))
+    }
+
     /// Where caches and the index lie: `tidings` in the user's cache folder.
     pub(crate) fn cache_folder() -> Option<PathBuf> {
         let given = env::var_os("TIDINGS_CACHE_DIR").map(PathBuf::from);

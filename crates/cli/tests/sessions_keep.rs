@@ -1,0 +1,189 @@
+//! `tidings sessions archive`, `du` and `prune`, as a user runs them.
+
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::time::{Duration, SystemTime};
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+const OLD: &str = "11111111-aaaa-4bbb-8ccc-000000000001";
+const NEW: &str = "22222222-aaaa-4bbb-8ccc-000000000002";
+
+fn tidings(home: &Path, args: &[&str]) -> Output {
+    let mut command = Command::cargo_bin("tidings").unwrap();
+    command.env_clear().env("TZ", "UTC").env("COLUMNS", "120").env("TIDINGS_DATA_DIR", home.join("data"));
+    command.args(["sessions", "--root"]).arg(home.join("config")).args(args);
+    command.output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn json_lines(output: &Output) -> Vec<Value> {
+    stdout(output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// A session of 2023 with a sub-agent, and one of today.
+fn home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let config = home.path().join("config");
+    let line = "{\"type\":\"user\",\"uuid\":\"u\",\"message\":{\"role\":\"user\",\"content\":\"Hi\"}}\n";
+    write(&config.join(format!("projects/-old/{OLD}.jsonl")), &line.repeat(50));
+    write(&config.join(format!("projects/-old/{OLD}/subagents/agent-a.jsonl")), line);
+    write(&config.join(format!("file-history/{OLD}/x@v1")), "before");
+    write(&config.join(format!("projects/-new/{NEW}.jsonl")), line);
+    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+    for path in files(&config).into_keys().filter(|path| path.to_string_lossy().contains(OLD)) {
+        let file = fs::File::options().write(true).open(config.join(path)).unwrap();
+        file.set_modified(long_ago).unwrap();
+    }
+    home
+}
+
+fn files(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.insert(path.strip_prefix(root).unwrap().to_owned(), fs::read(&path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn f85_a_session_outlives_its_deletion() {
+    let home = home();
+    let config = home.path().join("config");
+    let before = files(&config);
+    let kept = json_lines(&tidings(home.path(), &["archive", "--older-than", "30d", "--json"]));
+    assert_eq!(kept.len(), 1);
+    assert_eq!((&kept[0]["session"], &kept[0]["new"]), (&OLD.into(), &3.into()));
+    assert_eq!(kept[0]["kept_until"], "2023-12-14T22:13:20Z");
+    let again = json_lines(&tidings(home.path(), &["archive", OLD, "--json"]));
+    assert_eq!((&again[0]["new"], &again[0]["unchanged"]), (&0.into(), &3.into()));
+
+    fs::remove_dir_all(config.join("projects/-old")).unwrap();
+    fs::remove_dir_all(config.join("file-history")).unwrap();
+    let listed = json_lines(&tidings(home.path(), &["archive", "--list", "--json"]));
+    assert_eq!((&listed[0]["session"], &listed[0]["original"]), (&OLD.into(), &false.into()));
+    let listed = tidings(home.path(), &["archive", "--list"]);
+    assert!(stdout(&listed).contains("original is gone"), "{}", stdout(&listed));
+
+    let restored = tidings(home.path(), &["archive", "--restore", "11111111"]);
+    assert_eq!(restored.status.code(), Some(0), "{}", stderr(&restored));
+    assert_eq!(files(&config), before);
+    fs::write(config.join(format!("projects/-old/{OLD}.jsonl")), "mine\n").unwrap();
+    let refused = tidings(home.path(), &["archive", "--restore", OLD, "--json"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert_eq!(json_lines(&refused)[0]["left"].as_array().unwrap().len(), 1);
+    assert_eq!(fs::read(config.join(format!("projects/-old/{OLD}.jsonl"))).unwrap(), b"mine\n");
+
+    let elsewhere = home.path().join("elsewhere");
+    let to = elsewhere.to_str().unwrap();
+    assert_eq!(tidings(home.path(), &["archive", "--restore", OLD, "--to", to]).status.code(), Some(0));
+    assert_eq!(files(&elsewhere).len(), 3);
+}
+
+#[test]
+fn archive_asks_which_sessions_and_names_what_is_missing() {
+    let home = home();
+    let cases: [(&[&str], i32, &str); 4] = [
+        (&["archive"], 2, "No sessions were named"),
+        (&["archive", "--older-than", "soon"], 2, "This is no time"),
+        (&["archive", "nope"], 3, "No such session"),
+        (&["archive", "--restore", "nope"], 3, "No such session in the archive"),
+    ];
+    for (args, code, words) in cases {
+        let output = tidings(home.path(), args);
+        assert_eq!(output.status.code(), Some(code), "{args:?}");
+        assert!(stderr(&output).contains(words), "{args:?}: {}", stderr(&output));
+    }
+    assert!(!home.path().join("data").exists());
+}
+
+#[test]
+fn du_shows_the_same_bytes_from_every_side() {
+    let home = home();
+    let report = &json_lines(&tidings(home.path(), &["du", "--json"]))[0];
+    let total: usize = files(&home.path().join("config")).values().map(Vec::len).sum();
+    assert_eq!((&report["sessions"], &report["files"]), (&2.into(), &4.into()));
+    assert_eq!(report["bytes"], total);
+    for side in ["parts", "projects", "largest"] {
+        let sum: u64 =
+            report[side].as_array().unwrap().iter().map(|row| row["bytes"].as_u64().unwrap()).sum();
+        assert_eq!(sum, total as u64, "{side}");
+    }
+    assert_eq!(report["entries"][0]["name"], "user");
+    assert_eq!(report["entries"][0]["bytes"], total - "before".len());
+    let text = stdout(&tidings(home.path(), &["du", "--files-only", "-n", "1"]));
+    assert!(text.contains("by project") && text.contains("and 1 more"), "{text}");
+    assert!(!text.contains("by kind of entry"), "{text}");
+}
+
+#[test]
+fn prune_removes_nothing_without_a_yes() {
+    let home = home();
+    let config = home.path().join("config");
+    let before = files(&config);
+    let cases: [(&[&str], i32, &str); 4] = [
+        (&["prune"], 2, "That would be every session"),
+        (&["prune", "--older-than", "30d"], 4, "Somebody has to confirm this"),
+        (&["prune", "--older-than", "30d", "--dry-run"], 0, "1 session, "),
+        (&["prune", "--project", "new", "--yes"], 0, "changed within the last hour"),
+    ];
+    for (args, code, words) in cases {
+        let output = tidings(home.path(), args);
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(words), "{args:?}: {}", stderr(&output));
+        assert_eq!(files(&config), before, "{args:?}");
+    }
+    let shown = json_lines(&tidings(home.path(), &["prune", "--older-than", "30d", "--dry-run", "--json"]));
+    assert_eq!((&shown[0]["session"], &shown[0]["outcome"]), (&OLD.into(), &"would-remove".into()));
+}
+
+#[test]
+fn prune_keeps_a_copy_first_when_asked() {
+    let home = home();
+    let config = home.path().join("config");
+    let before = files(&config);
+    let args = ["prune", "--older-than", "30d", "--archive-first", "--yes", "--json"];
+    let removed = json_lines(&tidings(home.path(), &args));
+    assert_eq!((&removed[0]["outcome"], &removed[0]["files"]), (&"removed".into(), &3.into()));
+    assert_eq!(files(&config).len(), 1);
+    assert_eq!(tidings(home.path(), &["archive", "--restore", OLD]).status.code(), Some(0));
+    assert_eq!(files(&config), before);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_running_session_is_never_pruned() {
+    let home = home();
+    let config = home.path().join("config");
+    let pid = std::process::id();
+    let state = format!("{{\"pid\":{pid},\"sessionId\":\"{OLD}\"}}");
+    write(&config.join(format!("sessions/{pid}.json")), &state);
+    let output = tidings(home.path(), &["prune", OLD, "--yes", "--json"]);
+    assert_eq!(json_lines(&output)[0]["outcome"], "running");
+    assert!(config.join(format!("projects/-old/{OLD}.jsonl")).exists());
+}
