@@ -78,6 +78,9 @@ impl Session {
         let uuid = self.side.last_prompt.as_ref()?.leaf_uuid.as_deref()?;
         // The line may be lost while those below it are not.
         let noted = self.by_uuid(LaneId::MAIN, uuid).or_else(|| self.orphan_of(uuid))?;
+        if self.node(noted).lane != LaneId::MAIN {
+            return None;
+        }
         let since = |id: NodeId| self.node(id).place.offset > self.side.last_prompt_at;
         Some(self.units.end_below(self.units.unit_of[noted.index()], |unit| since(self.units.first(unit))))
     }
@@ -113,7 +116,7 @@ impl Session {
                 continue;
             }
             let start = units.first(at);
-            branches.push(Branch { lane, leaf, fork: units.above[start.index()], start, state });
+            branches.push(Branch { lane, leaf, fork: units.above_unit(at), start, state });
         }
         branches[1..].sort_by_key(|branch| branch.start);
         branches

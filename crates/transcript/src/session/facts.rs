@@ -286,7 +286,11 @@ impl<'a> Facts<'a> {
             }));
             return Part::ToolResult;
         }
-        if self.flags & node::ERROR != 0 { Part::Error } else { Part::Event }
+        match subtype.as_deref() {
+            _ if self.flags & node::ERROR != 0 => Part::Error,
+            Some("local_command") => Part::CommandOutput,
+            _ => Part::Event,
+        }
     }
 
     fn compact(&mut self, entry: &EntryRef<'a>, keys: &Keys<'a>) -> Part {

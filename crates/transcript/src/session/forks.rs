@@ -40,17 +40,16 @@ pub fn forks(sessions: &[&Session]) -> Vec<Fork> {
     let mut pairs: HashMap<(usize, usize), Shared> = HashMap::new();
     by_uuid(sessions, &mut pairs);
     by_mark(sessions, &mut pairs);
-    let mut best: HashMap<usize, Fork> = HashMap::new();
+    let mut best: HashMap<usize, (Fork, usize)> = HashMap::new();
     for ((a, b), shared) in pairs {
-        let copied = shared.direct(sessions, a, b);
-        let better = |known: &Fork| {
-            (copied.by, copied.shared, known.original) > (known.by, known.shared, copied.original)
-        };
-        if best.get(&copied.copy).is_none_or(better) {
-            best.insert(copied.copy, copied);
+        let (fork, books) = shared.direct(sessions, a, b);
+        // Two copies share as much with each other as with what they were copied from, but neither kept the books.
+        let worth = |fork: &Fork, books| (fork.by, fork.shared, books, std::cmp::Reverse(fork.original));
+        if best.get(&fork.copy).is_none_or(|(known, kept)| worth(&fork, books) > worth(known, *kept)) {
+            best.insert(fork.copy, (fork, books));
         }
     }
-    let mut forks: Vec<Fork> = best.into_values().collect();
+    let mut forks: Vec<Fork> = best.into_values().map(|(fork, _)| fork).collect();
     forks.sort_by_key(|fork| fork.copy);
     forks
 }
@@ -120,18 +119,18 @@ fn by_mark(sessions: &[&Session], pairs: &mut HashMap<(usize, usize), Shared>) {
 }
 
 impl Shared {
-    /// Which of the two is the copy.
-    fn direct(&self, sessions: &[&Session], a: usize, b: usize) -> Fork {
+    /// Which of the two is the copy, and how many records the other one kept while the shared entries were written.
+    fn direct(&self, sessions: &[&Session], a: usize, b: usize) -> (Fork, usize) {
         let of_a: Vec<NodeId> = self.entries.iter().map(|(in_a, _)| *in_a).collect();
         let of_b: Vec<NodeId> = self.entries.iter().map(|(_, in_b)| *in_b).collect();
-        let (original, by) = self.marked_original.unwrap_or_else(|| {
-            let first_is_original = sign(sessions[a], &of_a) >= sign(sessions[b], &of_b);
-            (if first_is_original { a } else { b }, ForkSign::SameUuids)
-        });
+        let (sign_of_a, sign_of_b) = (sign(sessions[a], &of_a), sign(sessions[b], &of_b));
+        let likely = if sign_of_a >= sign_of_b { a } else { b };
+        let (original, by) = self.marked_original.unwrap_or((likely, ForkSign::SameUuids));
         let last = self.entries.iter().max_by_key(|(in_a, in_b)| if original == a { *in_b } else { *in_a });
         let (in_a, in_b) = last.copied().unwrap_or((NodeId(0), NodeId(0)));
         let (copy, until, until_in_original) = if original == a { (b, in_b, in_a) } else { (a, in_a, in_b) };
-        Fork { copy, original, by, shared: self.entries.len(), until, until_in_original }
+        let (books, _) = if original == a { sign_of_a } else { sign_of_b };
+        (Fork { copy, original, by, shared: self.entries.len(), until, until_in_original }, books)
     }
 }
 

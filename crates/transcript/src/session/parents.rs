@@ -20,12 +20,12 @@ pub(super) fn resolve(loaded: &mut Loaded) {
             Found::None => None,
             Found::Entry(parent) if parent.index() == index => {
                 let message = "The entry names itself as its parent".to_owned();
-                report(rules::SELF_PARENT, Severity::Error, node::CUT, message)
+                report(rules::PARENT_CYCLE, Severity::Error, node::CUT, message)
             }
             Found::Entry(parent) => Some(parent),
             Found::Missing(uuid) => {
                 let message = format!("The parent is not in the file: `{uuid}`");
-                report(rules::DANGLING_PARENT, Severity::Warning, node::ORPHAN, message)
+                report(rules::KNOWN_PARENT, Severity::Warning, node::ORPHAN, message)
             }
         });
     }

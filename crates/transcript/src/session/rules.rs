@@ -1,4 +1,5 @@
-//! What the tree of a session can find wrong; damaged lines are the reader's to report.
+//! What the tree of a session can find wrong; damaged lines are the reader's to report, and [`check`](crate::check) looks
+//! at far more. Where both find the same, the rules have the same names.
 
 use tidings_protocol::entry::{Entry, EntryRef};
 use tidings_protocol::json::same_json;
@@ -6,20 +7,18 @@ use tidings_protocol::json::same_json;
 use super::Node;
 use crate::{Finding, Place, Rule, Severity};
 
-/// The parent that an entry names is not in its file.
-pub const DANGLING_PARENT: Rule = Rule::new("dangling-parent");
-/// An entry names itself as its parent.
-pub const SELF_PARENT: Rule = Rule::new("self-parent");
-/// Entries follow each other in a circle.
+/// The parent that an entry names is in its file.
+pub const KNOWN_PARENT: Rule = Rule::new("known-parent");
+/// No entry follows itself, be it over others.
 pub const PARENT_CYCLE: Rule = Rule::new("parent-cycle");
-/// A uuid stands in the file more than once, with the same content.
-pub const REPEATED_UUID: Rule = Rule::new("repeated-uuid");
-/// A uuid stands in the file more than once, with another content.
-pub const CONFLICTING_UUID: Rule = Rule::new("conflicting-uuid");
-/// A tool was called and never answered.
-pub const MISSING_RESULT: Rule = Rule::new("missing-tool-result");
-/// A tool answered that was never called.
-pub const MISSING_CALL: Rule = Rule::new("missing-tool-call");
+/// A uuid stands in a file once.
+pub const UNIQUE_UUID: Rule = Rule::new("unique-uuid");
+/// Entries of the same uuid have the same content.
+pub const CONFLICTING_COPIES: Rule = Rule::new("conflicting-copies");
+/// A tool that was called has answered.
+pub const TOOL_RESULT_MISSING: Rule = Rule::new("tool-result-missing");
+/// A tool that answered was called.
+pub const TOOL_CALL_MISSING: Rule = Rule::new("tool-call-missing");
 
 pub(super) fn finding(rule: Rule, severity: Severity, node: &Node, message: String) -> Finding {
     Finding { rule, severity, place: node.place, message, uuid: node.uuid.as_deref().map(Into::into) }
@@ -30,17 +29,17 @@ pub(super) fn repeated(node: &Node, entry: &EntryRef<'_>, place: Place, before: 
     let line = node.place.line;
     let (rule, severity, message) = match before {
         Some(before) if before.raw() == entry.raw() => {
-            (REPEATED_UUID, Severity::Note, format!("The same entry as in line {line}"))
+            (UNIQUE_UUID, Severity::Note, format!("The same entry as in line {line}"))
         }
         Some(before) if same_payload(&before.as_ref(), entry) => {
-            (REPEATED_UUID, Severity::Note, format!("Line {line} again, with other metadata"))
+            (UNIQUE_UUID, Severity::Note, format!("Line {line} again, with other metadata"))
         }
         Some(_) => (
-            CONFLICTING_UUID,
+            CONFLICTING_COPIES,
             Severity::Warning,
             format!("Another content than in line {line} under the same uuid"),
         ),
-        None => (CONFLICTING_UUID, Severity::Warning, format!("The uuid of line {line} again")),
+        None => (CONFLICTING_COPIES, Severity::Warning, format!("The uuid of line {line} again")),
     };
     Finding { rule, severity, place, message, uuid: node.uuid.as_deref().map(Into::into) }
 }

@@ -203,11 +203,11 @@ fn report(uses: &[ToolUse], nodes: &[Node]) -> Vec<(FileIndex, Finding)> {
         let (rule, severity, at, message) = match (tool.call, tool.result) {
             (Some(call), None) => {
                 let message = format!("The tool was never answered: `{}`", tool.name);
-                (rules::MISSING_RESULT, Severity::Note, call, message)
+                (rules::TOOL_RESULT_MISSING, Severity::Note, call, message)
             }
             (None, Some(result)) => {
                 let message = format!("The call that this answers is not in the file: `{}`", tool.id);
-                (rules::MISSING_CALL, Severity::Warning, result, message)
+                (rules::TOOL_CALL_MISSING, Severity::Warning, result, message)
             }
             _ => continue,
         };

@@ -68,6 +68,13 @@ impl Units {
         &self.members[start as usize..end as usize]
     }
 
+    /// What the unit follows.
+    pub(super) fn above_unit(&self, unit: UnitId) -> Option<NodeId> {
+        let parent = self.parent(unit)?;
+        let mut above = self.members(unit).iter().filter_map(|id| self.above[id.index()]);
+        above.find(|id| self.unit_of[id.index()] == parent)
+    }
+
     /// The unit's first entry.
     pub(super) fn first(&self, unit: UnitId) -> NodeId {
         self.members(unit)[0]
@@ -93,7 +100,8 @@ fn follow(loaded: &Loaded, order: &[NodeId]) -> (Vec<Option<NodeId>>, Vec<bool>)
     (above, bridged)
 }
 
-/// Lets an entry whose parent is missing follow the last one before it that belongs to an island that began earlier.
+/// Lets an entry whose parent is missing, or that is no message and has none, follow the last one before it that
+/// belongs to an island that began earlier.
 /// Islands then follow each other by where they begin, and never in a circle.
 fn bridge_islands(nodes: &[Node], above: &mut [Option<NodeId>], bridged: &mut [bool]) {
     let children = Children::of(above);
@@ -105,8 +113,10 @@ fn bridge_islands(nodes: &[Node], above: &mut [Option<NodeId>], bridged: &mut [b
     let mut last: Vec<Option<NodeId>> = vec![None; lanes];
     for (id, node) in (0_u32..).map(NodeId).zip(nodes) {
         let last = &mut last[node.lane.index()];
-        // Null is what a root says; all others were meant to follow something.
-        if island[id.index()] == id && (node.is_orphan() || node.is_cut() || node.parent.is_some()) {
+        // Only who speaks can begin anew; all others were meant to follow something.
+        let begins =
+            node.part.makes_branches() && node.parent.is_none() && !node.is_orphan() && !node.is_cut();
+        if island[id.index()] == id && !begins {
             above[id.index()] = *last;
             bridged[id.index()] = last.is_some();
         }

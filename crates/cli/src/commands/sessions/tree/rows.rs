@@ -9,6 +9,9 @@ use super::Detail;
 /// Deeper nesting is drawn at this depth.
 const DEPTH_MAX: usize = 32;
 
+/// So many entries are not worth a line that says how many were left out.
+const FOLD_MIN: usize = 2;
+
 /// One line of the tree.
 #[derive(Debug)]
 pub(super) enum Row {
@@ -123,12 +126,17 @@ fn of_branch(session: &Session, branch: &Branch, forks: &Forks, detail: Detail) 
 }
 
 fn push_fold(rows: &mut Vec<Row>, fold: &mut Vec<NodeId>, session: &Session) {
-    let folded = std::mem::take(fold);
-    match folded[..] {
-        [] => {}
-        // A line saying that one entry is left out is no shorter than the entry.
-        [id] if session.node(id).part == Part::Response => rows.push(Row::Entry(id)),
-        _ => rows.push(Row::Fold(folded)),
+    let mut folded = std::mem::take(fold);
+    // What the model is told beside the conversation would be half of all lines, and the client's notes to itself many.
+    folded.retain(|id| {
+        let node = session.node(*id);
+        let silent = matches!(node.part, Part::Attachment | Part::Progress | Part::Injected);
+        !silent && (node.part != Part::Event || node.has_text())
+    });
+    if folded.len() <= FOLD_MIN {
+        rows.extend(folded.into_iter().map(Row::Entry));
+    } else {
+        rows.push(Row::Fold(folded));
     }
 }
 

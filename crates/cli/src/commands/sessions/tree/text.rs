@@ -16,7 +16,7 @@ const WORDS_MAX: usize = 72;
 const RESULT_MAX: usize = 36;
 
 pub(super) fn print(session: &Session, detail: Detail, out: &mut Output) -> anyhow::Result<()> {
-    out.text(&head(session))?;
+    out.text(&head(session, detail))?;
     let rows = rows(session, detail);
     let depths: Vec<usize> = rows.iter().map(|(depth, _)| *depth).collect();
     let prefixes = prefixes(&depths);
@@ -31,7 +31,7 @@ pub(super) fn print(session: &Session, detail: Detail, out: &mut Output) -> anyh
     Ok(())
 }
 
-fn head(session: &Session) -> String {
+fn head(session: &Session, detail: Detail) -> String {
     let mut text = format!("{BOLD}{}{PLAIN}", printable(session.id()));
     if let Some(title) = session.side().title() {
         let title: String =
@@ -40,14 +40,19 @@ fn head(session: &Session) -> String {
     }
     let abandoned: usize =
         session.lane_ids().map(|lane| session.branches(lane).len().saturating_sub(1)).sum();
-    let agents = session.lanes().len() - 1;
-    let counted = [
-        count(session.nodes().len(), "entry", "entries"),
-        count(abandoned, "abandoned branch", "abandoned branches"),
-        count(agents, "sub-agent", "sub-agents"),
-        count(session.compactions().len(), "compaction", "compactions"),
-    ];
-    let _ = writeln!(text, "\n{DIM}{}{PLAIN}", counted.join(" · "));
+    let turns =
+        session.nodes().iter().filter(|node| node.part == Part::Prompt && node.lane == LaneId::MAIN).count();
+    let mut counted =
+        vec![count(turns, "prompt", "prompts"), count(session.nodes().len(), "entry", "entries")];
+    for (number, one, many) in [
+        (abandoned, "abandoned branch", "abandoned branches"),
+        (session.lanes().len() - 1, "sub-agent", "sub-agents"),
+        (session.compactions().len(), "compaction", "compactions"),
+    ] {
+        counted.extend((number > 0).then(|| count(number, one, many)));
+    }
+    let hint = if detail == Detail::Folded { "; --full shows all" } else { "" };
+    let _ = writeln!(text, "\n{DIM}{}{hint}{PLAIN}", counted.join(" · "));
     let wrong = session.findings().iter().filter(|(_, finding)| finding.severity > Severity::Note).count();
     if wrong > 0 {
         let remarks = count(wrong, "remark", "remarks");
@@ -149,11 +154,9 @@ fn entry(session: &Session, id: NodeId, detail: Detail) -> Result<Vec<String>, E
     if detail == Detail::Full {
         let _ = write!(marks, " {DIM}line {}{PLAIN}", node.place.line);
     }
-    let mut lines = Vec::new();
+    let mut told = Vec::new();
     if !said.is_empty() || calls.is_empty() {
-        lines.push(format!("{colour}{actor}{PLAIN}  {said}{marks}"));
-    } else {
-        lines.push(format!("{colour}{actor}{PLAIN}{marks}"));
+        told.push(said);
     }
     for tool in calls {
         let call = words::call(session, tool, WORDS_MAX)?;
@@ -163,20 +166,17 @@ fn entry(session: &Session, id: NodeId, detail: Detail) -> Result<Vec<String>, E
             (Some(_), true) => ("✗", RED),
             (Some(_), false) => ("→", DIM),
         };
-        let shown = format!("{call} {colour}{arrow} {result}{PLAIN}");
-        if said.is_empty() && lines.len() == 1 && !lines[0].contains("  ") {
-            lines[0] = format!("{colour_of}{actor}{PLAIN}  {shown}{marks}", colour_of = "");
-        } else {
-            lines.push(shown);
-        }
+        told.push(format!("{call} {colour}{arrow} {result}{PLAIN}"));
     }
-    Ok(lines)
+    let first = told.remove(0);
+    told.insert(0, format!("{colour}{actor}{PLAIN}  {first}{marks}"));
+    Ok(told)
 }
 
 /// What was left out, in numbers.
 fn fold(session: &Session, ids: &[NodeId]) -> String {
-    let mut parts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut tools: BTreeMap<&str, usize> = BTreeMap::new();
+    let (mut answers, mut others) = (0, 0);
     for id in ids {
         let node = session.node(*id);
         match node.part {
@@ -185,13 +185,13 @@ fn fold(session: &Session, ids: &[NodeId]) -> String {
                     *tools.entry(&tool.name).or_default() += 1;
                 }
             }
-            part => *parts.entry(part.as_str()).or_default() += 1,
+            Part::Response => answers += 1,
+            _ => others += 1,
         }
     }
     let mut told: Vec<String> =
         tools.iter().map(|(name, count)| format!("{} ×{count}", printable(name))).collect();
-    told.extend(
-        parts.iter().map(|(part, count)| format!("{count} {part}{}", if *count == 1 { "" } else { "s" })),
-    );
+    told.extend((answers > 0).then(|| count(answers, "answer", "answers")));
+    told.extend((others > 0).then(|| count(others, "other entry", "other entries")));
     told.join(", ")
 }

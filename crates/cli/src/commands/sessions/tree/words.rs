@@ -124,7 +124,7 @@ fn compaction(session: &Session, id: NodeId, entry: &Entry) -> String {
 }
 
 fn event(entry: &Entry) -> String {
-    let text = entry.text();
+    let text = command(&entry.text());
     match entry.subtype() {
         Some(subtype) if text.is_empty() => subtype.into_owned(),
         Some(subtype) if entry.kind() == tidings_protocol::entry::EntryKind::System => {
