@@ -2,8 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
+mod harm;
+
 use std::io::{self, Read};
 
+use harm::{harm, harmed};
 use proptest::prelude::*;
 use tidings_transcript::blocks::{Block, Blocks, Buffer};
 use tidings_transcript::limits::LINE_BYTES_MAX;
@@ -214,51 +217,6 @@ fn a_line_over_the_cap_is_reported_with_its_length_and_the_rest_is_read() {
         assert_eq!(read.damage, [(DamageKind::Oversized, place)]);
         assert_eq!(read.entries, if end.is_empty() { 1 } else { 2 });
     }
-}
-
-/// What can happen to the bytes of a file.
-#[derive(Debug, Clone)]
-enum Harm {
-    Cut(prop::sample::Index, usize),
-    Overwrite(prop::sample::Index, Vec<u8>),
-    Insert(prop::sample::Index, Vec<u8>),
-    Repeat(prop::sample::Index, usize),
-}
-
-fn harm() -> impl Strategy<Value = Harm> {
-    let bytes = || {
-        prop_oneof![
-            prop::collection::vec(any::<u8>(), 1..20),
-            prop::collection::vec(prop::sample::select(&b"\0\n\r {}[]\",:\\\xff"[..]), 1..20),
-        ]
-    };
-    prop_oneof![
-        (any::<prop::sample::Index>(), 1usize..300).prop_map(|(at, len)| Harm::Cut(at, len)),
-        (any::<prop::sample::Index>(), bytes()).prop_map(|(at, bytes)| Harm::Overwrite(at, bytes)),
-        (any::<prop::sample::Index>(), bytes()).prop_map(|(at, bytes)| Harm::Insert(at, bytes)),
-        (any::<prop::sample::Index>(), 1usize..300).prop_map(|(at, len)| Harm::Repeat(at, len)),
-    ]
-}
-
-fn harmed(mut file: Vec<u8>, harms: &[Harm]) -> Vec<u8> {
-    for harm in harms {
-        let (Harm::Cut(at, _) | Harm::Overwrite(at, _) | Harm::Insert(at, _) | Harm::Repeat(at, _)) = harm;
-        let at = at.index(file.len() + 1);
-        let until = |len: usize| (at + len).min(file.len());
-        match harm {
-            Harm::Cut(_, len) => drop(file.drain(at..until(*len))),
-            Harm::Overwrite(_, bytes) => {
-                let end = until(bytes.len());
-                file[at..end].copy_from_slice(&bytes[..end - at]);
-            }
-            Harm::Insert(_, bytes) => drop(file.splice(at..at, bytes.iter().copied())),
-            Harm::Repeat(_, len) => {
-                let part = file[at..until(*len)].to_vec();
-                file.splice(at..at, part);
-            }
-        }
-    }
-    file
 }
 
 proptest! {

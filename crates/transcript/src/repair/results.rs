@@ -18,12 +18,22 @@ pub(super) const RULE: Rule = Rule::new("tool-result-missing");
 /// What was made up.
 #[derive(Debug, Default)]
 pub(super) struct Made {
-    /// The names of the new entries.
-    pub(super) names: HashSet<String>,
-    /// The last new entry after an entry, by number.
-    pub(super) after: HashMap<usize, String>,
-    /// Entries that follow a new one now, by number.
-    pub(super) follow: HashMap<usize, String>,
+    /// Names that nobody bore and a stand-in bears now, with its call.
+    pub(super) claimed: HashMap<Name, usize>,
+    /// The last stand-in after an entry.
+    pub(super) after: HashMap<usize, StandIn>,
+    /// Entries that follow a stand-in now.
+    pub(super) follow: HashMap<usize, StandIn>,
+    /// The names that were made up as well.
+    new: HashSet<String>,
+}
+
+/// A new entry in the place of a lost result.
+#[derive(Debug, Clone)]
+pub(super) struct StandIn {
+    pub(super) uuid: String,
+    /// The call that it follows.
+    pub(super) call: usize,
 }
 
 /// Plans a result for every call that lost its own.
@@ -40,7 +50,8 @@ pub(super) fn restore(kept: &mut Kept, survey: &Survey, plan: &mut Plan) -> Made
             pairing.add(tools, number, &kept.links);
         }
     }
-    let lost = pairing.finish(&kept.links).lost_results;
+    let mut lost = pairing.finish(&kept.links).lost_results;
+    lost.retain(|call| !survey.hidden.answered.contains(call.id.as_bytes()));
     let mut made = Made::default();
     if lost.is_empty() {
         return made;
@@ -50,18 +61,18 @@ pub(super) fn restore(kept: &mut Kept, survey: &Survey, plan: &mut Plan) -> Made
     let mut by_response = HashMap::new();
     let mut by_call = HashMap::new();
     for call in lost {
-        let (after, uuid) = match turns.phantom_after(call.link) {
-            Some(orphan) => {
-                let parent = kept.links.list[orphan].parent.map(|parent| kept.links.names.text(parent));
-                (before[orphan].unwrap_or(call.link), parent.unwrap_or_default())
+        let (after, uuid) = match turns.orphan_after(call.link) {
+            Some((orphan, parent)) => {
+                made.claimed.insert(parent, call.link);
+                (before[orphan].unwrap_or(call.link), kept.links.names.text(parent))
             }
-            None => (turns.last_of(call.link), unused_name(&call, kept, &made)),
+            None => (turns.last_of(call.link), unused_name(&call, kept, &mut made)),
         };
+        let stand_in = StandIn { uuid: uuid.clone(), call: call.link };
         let link = &kept.links.list[call.link];
-        by_response.extend(link.response.map(|response| (response, uuid.clone())));
-        by_call.insert(call.link, uuid.clone());
-        made.names.insert(uuid.clone());
-        made.after.insert(after, uuid.clone());
+        by_response.extend(link.response.map(|response| (response, stand_in.clone())));
+        by_call.insert(call.link, stand_in.clone());
+        made.after.insert(after, stand_in);
         let sentence =
             format!("Put an error in the place of the lost result of the {} call `{}`", call.tool, call.id);
         let result = MissingResult { call: kept.content[call.link].place, id: call.id, uuid, sentence };
@@ -71,19 +82,21 @@ pub(super) fn restore(kept: &mut Kept, survey: &Survey, plan: &mut Plan) -> Made
     made
 }
 
-fn unused_name(call: &Call, kept: &Kept, made: &Made) -> String {
+fn unused_name(call: &Call, kept: &Kept, made: &mut Made) -> String {
     let names = &kept.links.names;
     let of = |attempt| synthetic::uuid(&names.text(kept.links.list[call.link].uuid), &call.id, attempt);
-    let unused = (0..=u8::MAX).map(of).find(|uuid| names.find(uuid).is_none() && !made.names.contains(uuid));
-    unused.unwrap_or_else(|| of(0))
+    let unused = (0..=u8::MAX).map(of).find(|uuid| names.find(uuid).is_none() && !made.new.contains(uuid));
+    let uuid = unused.unwrap_or_else(|| of(0));
+    made.new.insert(uuid.clone());
+    uuid
 }
 
 /// What goes on from the call itself, past its result, goes on from the result now.
 fn rehang(
     kept: &Kept,
     is_result: &[bool],
-    by_response: &HashMap<Name, String>,
-    by_call: &HashMap<usize, String>,
+    by_response: &HashMap<Name, StandIn>,
+    by_call: &HashMap<usize, StandIn>,
     made: &mut Made,
 ) {
     let list = &kept.links.list;
@@ -107,7 +120,7 @@ fn rehang(
         }
         let result =
             response.and_then(|response| by_response.get(&response)).or_else(|| by_call.get(&parent));
-        made.follow.extend(result.map(|uuid| (number, uuid.clone())));
+        made.follow.extend(result.map(|stand_in| (number, stand_in.clone())));
     }
 }
 
@@ -115,43 +128,50 @@ fn rehang(
 struct Turns {
     /// The turn of each entry.
     of: Vec<usize>,
-    /// The last entry of each turn.
+    /// The last block or result of each turn.
     last: Vec<usize>,
-    /// Entries of each turn, and the first of the next, whose parent nobody bears.
-    phantoms: Vec<Vec<usize>>,
+    /// Entries of each turn, and the first of the next, whose parent nobody bears. It may have been a result.
+    orphans: Vec<Vec<(usize, Name)>>,
+    /// The first entry that has a parent of that name.
+    first_child: HashMap<Name, usize>,
 }
 
 impl Turns {
     fn of(kept: &Kept, is_result: &[bool], survey: &Survey) -> Self {
-        let mut turns = Turns { of: Vec::new(), last: Vec::new(), phantoms: Vec::new() };
+        let mut turns =
+            Turns { of: Vec::new(), last: Vec::new(), orphans: Vec::new(), first_child: HashMap::new() };
         // The turn that a lane is in, and the response that it consists of.
         let mut current: HashMap<Lane, (usize, Option<Name>)> = HashMap::new();
         for (number, link) in kept.links.list.iter().enumerate() {
-            let is_phantom = links::is_phantom(link.parent, kept, survey);
+            let lost_parent = link.parent.filter(|parent| links::is_phantom(*parent, kept, survey));
+            // What a result follows is its call, and no other result.
+            let orphan = lost_parent.filter(|_| !is_result[number]).map(|parent| (number, parent));
+            if let Some(parent) = lost_parent {
+                turns.first_child.entry(parent).or_insert(number);
+            }
             let running = current.get(&link.lane).copied();
             let goes_on = match link.kind {
                 EntryKind::User => !is_result[number],
                 EntryKind::Assistant => {
-                    link.response.is_some() && running.is_none_or(|(_, of)| of != link.response)
+                    link.response.is_some() && running.is_none_or(|(_, response)| response != link.response)
                 }
                 _ => false,
             };
+            if let Some((before, _)) = running {
+                turns.orphans[before].extend(orphan);
+            }
             let turn = match running {
                 Some((turn, _)) if !goes_on => turn,
                 _ => {
-                    if let Some((before, _)) = running.filter(|_| is_phantom) {
-                        turns.phantoms[before].push(number);
-                    }
                     turns.last.push(number);
-                    turns.phantoms.push(Vec::new());
+                    turns.orphans.push(Vec::new());
                     current.insert(link.lane, (turns.last.len() - 1, link.response));
                     turns.last.len() - 1
                 }
             };
             turns.of.push(turn);
-            turns.last[turn] = number;
-            if is_phantom && !goes_on {
-                turns.phantoms[turn].push(number);
+            if is_result[number] || link.kind == EntryKind::Assistant {
+                turns.last[turn] = number;
             }
         }
         turns
@@ -161,10 +181,13 @@ impl Turns {
         self.last[self.of[number]]
     }
 
-    /// The first entry after this one, up to the beginning of the next turn, whose parent nobody bears; each once.
-    fn phantom_after(&mut self, number: usize) -> Option<usize> {
-        let phantoms = &mut self.phantoms[self.of[number]];
-        let at = phantoms.iter().position(|phantom| *phantom > number)?;
-        Some(phantoms.remove(at))
+    /// The first entry after this one, up to the beginning of the next turn, whose parent nobody bears, and that
+    /// parent; each once. A name that something further up knows was no result of this call.
+    fn orphan_after(&mut self, number: usize) -> Option<(usize, Name)> {
+        let first_child = &self.first_child;
+        let orphans = &mut self.orphans[self.of[number]];
+        let fits = |(orphan, parent): &(usize, Name)| *orphan > number && first_child[parent] == *orphan;
+        let at = orphans.iter().position(fits)?;
+        Some(orphans.remove(at))
     }
 }

@@ -10,7 +10,7 @@ use tidings_protocol::entry::{EntryKind, EntryRef};
 use crate::Place;
 use crate::blocks::Buffer;
 use crate::check::links::Links;
-use crate::check::names::{self, Name};
+use crate::check::names::Name;
 use crate::check::pairing::Tools;
 use crate::reader::{Content, DamageKind, Reader};
 
@@ -26,8 +26,17 @@ pub(super) struct Survey {
     pub(super) logical: HashMap<usize, Name>,
     /// Where leaves to resume from are named.
     pub(super) leaves: Vec<Leaf>,
-    /// Uuids in lines that are too long to read: their entries are there, though we cannot look at them.
-    pub(super) hidden: HashSet<u128>,
+    /// What stands in lines that are too long to read: it is there, though we cannot look at it.
+    pub(super) hidden: Hidden,
+}
+
+/// Names in lines that are too long to read.
+#[derive(Debug, Default)]
+pub(super) struct Hidden {
+    /// Of entries.
+    pub(super) uuids: HashSet<Box<[u8]>>,
+    /// Of tool calls that are answered.
+    pub(super) answered: HashSet<Box<[u8]>>,
 }
 
 /// A leaf to resume from.
@@ -86,26 +95,31 @@ impl Survey {
         }
     }
 
-    /// Finds what may be the uuid of an entry in a line that is too long.
+    /// Finds what may be names in a line that is too long.
     fn look_into(&mut self, file: &mut File, place: Place) -> io::Result<()> {
-        const KEY: &[u8] = b"\"uuid\":\"";
-        const UUID_BYTES: usize = 36;
-        let overlap = KEY.len() + UUID_BYTES;
+        const WINDOW_BYTES: u64 = 1 << 20;
         file.seek(SeekFrom::Start(place.offset))?;
         let mut source = file.take(place.bytes);
         let mut window = Vec::new();
-        loop {
-            let read = source.by_ref().take(1 << 20).read_to_end(&mut window)?;
-            if read == 0 {
-                return Ok(());
-            }
-            for at in memmem::find_iter(&window, KEY) {
-                let text =
-                    window.get(at + KEY.len()..at + overlap).and_then(|text| std::str::from_utf8(text).ok());
-                self.hidden.extend(text.and_then(names::uuid));
-            }
-            let keep = window.len().saturating_sub(overlap);
+        while source.by_ref().take(WINDOW_BYTES).read_to_end(&mut window)? > 0 {
+            self.hidden.uuids.extend(values(&window, b"\"uuid\":\""));
+            self.hidden.answered.extend(values(&window, b"\"tool_use_id\":\""));
+            // A name that the window cuts is whole in the next one.
+            let keep = window.len().saturating_sub(2 * NAME_BYTES_MAX);
             window.drain(..keep);
         }
+        Ok(())
     }
+}
+
+/// The longest name that is looked for; uuids have 36 bytes, ids of calls some 30.
+const NAME_BYTES_MAX: usize = 128;
+
+/// What stands between the quotes after a key, wherever it occurs.
+fn values<'a>(text: &'a [u8], key: &'a [u8]) -> impl Iterator<Item = Box<[u8]>> + 'a {
+    memmem::find_iter(text, key).filter_map(move |at| {
+        let value = &text[at + key.len()..];
+        let len = memchr::memchr(b'"', &value[..value.len().min(NAME_BYTES_MAX)])?;
+        Some(value[..len].into())
+    })
 }
