@@ -21,6 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
 
+import sessions_repair  # noqa: E402
 from lib import check, compare, sdk, table  # noqa: E402
 from lib.api import Api  # noqa: E402
 from lib.cli import E2E, Missing, Place, Programs  # noqa: E402
@@ -53,6 +54,18 @@ class Run:
             own = SDK_COLUMNS if scenario.is_sdk else FRAME_COLUMNS
             column = next(column for column in own if column in self.options.column)
             row.cell(column).add([f"{type(error).__name__}: {error}"])
+            if self.options.verbose:
+                traceback.print_exc()
+        row.seconds = time.monotonic() - began
+        return row
+
+    def sessions_repair(self) -> Row:
+        """A damaged session, repaired and resumed: only with the real CLI, since only that can say whether it is whole."""
+        row, began = Row(sessions_repair.NAME), time.monotonic()
+        try:
+            row.cell("cli×api").add(sessions_repair.problems_of(self.programs, self.root))
+        except Exception as error:
+            row.cell("cli×api").add([f"{type(error).__name__}: {error}"])
             if self.options.verbose:
                 traceback.print_exc()
         row.seconds = time.monotonic() - began
@@ -128,14 +141,19 @@ def options() -> argparse.Namespace:
     return parsed
 
 
+def _wanted(opts: argparse.Namespace, name: str) -> bool:
+    return not opts.only or any(fnmatchcase(name, only) for only in opts.only)
+
+
 def main() -> int:
     opts = options()
     scenarios = all_scenarios()
-    if opts.only:
-        scenarios = [each for each in scenarios if any(fnmatchcase(each.name, name) for name in opts.only)]
-    if opts.list or not scenarios:
-        print("\n".join(each.name for each in scenarios) or "error: no such scenario")
-        return 0 if scenarios else 2
+    scenarios = [each for each in scenarios if _wanted(opts, each.name)]
+    opts.repair = "cli×api" in opts.column and _wanted(opts, sessions_repair.NAME)
+    names = [each.name for each in scenarios] + [sessions_repair.NAME] * opts.repair
+    if opts.list or not names:
+        print("\n".join(names) or "error: no such scenario")
+        return 0 if names else 2
     root = Path(tempfile.mkdtemp(prefix="tidings-e2e-"))
     root.chmod(0o755)
     try:
@@ -162,7 +180,8 @@ def report(opts: argparse.Namespace, scenarios: list[Scenario], root: Path) -> i
         return row
 
     with ThreadPoolExecutor(PARALLEL_MAX) as pool:
-        rows = list(pool.map(one, scenarios))
+        repair = [pool.submit(run.sessions_repair)] if opts.repair else []
+        rows = list(pool.map(one, scenarios)) + [row.result() for row in repair]
     rows = [row for row in rows if row.cells]
     stale = run.known.stale() if opts.everything else []
     print(table.show(rows, opts.column))
