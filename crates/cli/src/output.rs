@@ -49,6 +49,26 @@ impl Output {
         stream.write_all(text.as_bytes())
     }
 
+    /// Data from something that writes by itself.
+    pub(crate) fn with(
+        &mut self,
+        write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        write(&mut self.out)
+    }
+
+    /// Text for a person from something that writes by itself; colours are taken out where they do not belong.
+    pub(crate) fn styled(
+        &mut self,
+        write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        self.out.flush()?;
+        let mut stream = BufWriter::new(AutoStream::new(io::stdout().lock(), self.color));
+        write(&mut stream)?;
+        stream.flush()?;
+        Ok(())
+    }
+
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }

@@ -2,6 +2,7 @@
 //!
 //! - [`roots`] finds the files; [`reader`] reads them line by line, and every line is accounted for.
 //! - [`session`] has a session as a tree: branches, sub-agents, compactions, who speaks, which result belongs to which call.
+//! - [`export`] writes a session as text, Markdown, HTML or JSON.
 //! - [`redact`] takes secrets out of text and JSON.
 //! - [`follow`] reads them while they are being written.
 //! - [`cache`] keeps facts about files from run to run.
@@ -25,6 +26,7 @@ pub mod check;
 pub mod counts;
 pub mod du;
 mod error;
+pub mod export;
 mod finding;
 pub mod follow;
 pub mod limits;

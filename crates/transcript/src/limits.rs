@@ -59,3 +59,28 @@ pub(crate) const FIELD_WINDOW_BYTES: usize = 8 << 10;
 pub const LIST_UNREAD_BYTES_MAX: u64 = 64 << 20;
 /// The longest description of an archived session that is read: room for tens of thousands of files.
 pub const MANIFEST_BYTES_MAX: u64 = 64 << 20;
+/// The texts of an edit that are compared line by line; of longer ones all old lines stand before all new ones, since
+/// comparing takes more than linear time.
+pub const DIFF_BYTES_MAX: usize = 512 << 10;
+
+/// Markdown that is shown as such; longer text stands as it is, since a page of its markup would stall a phone.
+pub const MARKDOWN_BYTES_MAX: usize = 512 << 10;
+
+/// What is shown of a tool's output, unless everything is wanted: a page of it at its beginning…
+pub const OUTPUT_HEAD_BYTES: usize = 6 << 10;
+
+/// … and a few lines of its end, where errors stand.
+pub const OUTPUT_TAIL_BYTES: usize = 2 << 10;
+
+/// What is shown of a tool's input, of thinking and of a diff, unless everything is wanted.
+pub const INPUT_BYTES_SHOWN: usize = 12 << 10;
+
+/// The part of an output in a file of its own that is taken into an export when everything is wanted.
+pub const PERSISTED_BYTES_MAX: u64 = 8 << 20;
+
+/// The largest picture that is put into a page, unless everything is wanted.
+pub const PICTURE_BYTES_MAX: usize = 1 << 20;
+
+/// How deep sub-agents of sub-agents are shown inside each other. The CLI itself nests a few levels at most; this
+/// keeps a damaged session from filling the stack.
+pub const AGENT_DEPTH_MAX: usize = 12;

@@ -1,13 +1,102 @@
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use tidings_transcript::export::{Branches, Format, export};
+use tidings_transcript::session::Session;
+
 use super::Place;
-use crate::error::Exit;
+use super::show::{What, report};
+use crate::error::{CannotRun, Exit};
 use crate::output::Output;
 
 /// A session as Markdown, one HTML file or JSON
-#[derive(Debug, clap::Args)]
-pub(crate) struct Export {}
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Export {
+    /// The session: its id, the beginning of it, or a file; the newest one if left out
+    id: Option<String>,
+
+    /// What to write
+    #[arg(long, value_name = "FORMAT")]
+    to: To,
+
+    /// Where to write it; standard output if left out or `-`
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    what: What,
+}
+
+/// The formats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum To {
+    /// Markdown, as GitHub shows it
+    Md,
+    /// One file that needs nothing else, for a browser or a phone
+    Html,
+    /// One document: what is known of the session, and its entries
+    Json,
+    /// The session's own lines, byte for byte; with --full those of its sub-agents too
+    Ndjson,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tidings sessions export --to html -o session.html
+  tidings sessions export 5a15c0fc --to md --redact > notes.md
+  tidings sessions export 5a15c0fc --to json | jq .session
+  tidings sessions export 5a15c0fc --to ndjson --redact -o clean.jsonl
+
+Long outputs are cut in html and md, with a note of how much is missing; --full keeps all of them";
 
 impl Export {
-    pub(crate) fn run(&self, _place: &Place, _out: &mut Output) -> anyhow::Result<Exit> {
-        anyhow::bail!("not built yet")
+    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
+        let files = place.session(self.id.as_deref())?;
+        let session = Session::open(&files)?;
+        let mut options = self.what.options(&session)?;
+        let format = match self.to {
+            To::Md => Format::Markdown,
+            To::Html => Format::Html,
+            To::Json => Format::Json,
+            To::Ndjson => Format::Lines,
+        };
+        // A page has room for what was abandoned: it stands there folded.
+        if self.to == To::Html && !self.what.names_a_branch() {
+            options.branches = Branches::All;
+        }
+        let mut redactor = self.what.redactor();
+        match self.output.as_deref().filter(|path| *path != Path::new("-")) {
+            None => {
+                out.with(|out| Ok(export(&session, &files, format, &options, redactor.as_mut(), out)?))?
+            }
+            Some(path) => {
+                let file = create(path, &files)?;
+                let mut writer = BufWriter::new(file);
+                export(&session, &files, format, &options, redactor.as_mut(), &mut writer)?;
+                writer.flush()?;
+            }
+        }
+        report(redactor.as_ref(), out)?;
+        Ok(Exit::Fine)
     }
+}
+
+/// Opens the output, unless it is the session itself.
+fn create(path: &Path, files: &tidings_transcript::roots::SessionFiles) -> anyhow::Result<File> {
+    let same = |file: &Path| match (path.canonicalize(), file.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    };
+    if files.files().any(|file| same(&file.path)) {
+        return Err(CannotRun {
+            code: CannotRun::USAGE,
+            message: format!("`{}` is a file of the session itself", path.display()),
+            hint: "name another file with -o",
+        }
+        .into());
+    }
+    Ok(fs_err::File::create(path)?.into_parts().0)
 }

@@ -2,7 +2,7 @@ use std::env;
 use std::path::PathBuf;
 
 use clap::Args;
-use tidings_transcript::roots::Roots;
+use tidings_transcript::roots::{Roots, SessionFiles};
 
 use crate::error::CannotRun;
 
@@ -51,6 +51,23 @@ impl Place {
         let xdg = || env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         let home = || env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(".local/share"));
         given.or_else(|| xdg().or_else(home).map(|folder| folder.join("tidings")))
+    }
+
+    /// The session that is meant, or the newest one.
+    pub(crate) fn session(&self, name: Option<&str>) -> anyhow::Result<SessionFiles> {
+        let roots = self.roots()?;
+        if let Some(name) = name {
+            return Ok(roots.find(name)?);
+        }
+        let newest = roots.scan()?.sessions.into_iter().find(|session| session.main.is_some());
+        newest.ok_or_else(|| {
+            CannotRun {
+                code: "not_found",
+                message: "There are no sessions yet".to_owned(),
+                hint: "run Claude Code once, or name another folder with --root",
+            }
+            .into()
+        })
     }
 
     /// Where caches and the index lie: `tidings` in the user's cache folder.

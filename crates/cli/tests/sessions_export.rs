@@ -1,0 +1,133 @@
+//! `tidings sessions show` and `tidings sessions export`.
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+
+const ID: &str = "11111111-2222-4333-8444-555555555555";
+
+fn tidings(root: &Path) -> Command {
+    let mut command = Command::cargo_bin("tidings").unwrap();
+    command.env_clear().env("TZ", "UTC").arg("sessions").arg("--root").arg(root);
+    command
+}
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../transcript/tests/fixtures/export").join(name)
+}
+
+fn stdout(command: &mut Command) -> String {
+    String::from_utf8(command.assert().success().get_output().stdout.clone()).unwrap()
+}
+
+#[test]
+fn show_tells_the_newest_session_without_colours_in_a_pipe() {
+    let shown = stdout(tidings(&fixture("branch")).arg("show"));
+    assert!(shown.contains("User  00:28:56\nremember 7\n"), "{shown}");
+    assert!(!shown.contains('\u{1b}'));
+    let coloured = stdout(tidings(&fixture("branch")).args(["--color", "always", "show"]));
+    assert!(coloured.contains("\u{1b}[1mUser\u{1b}[0m"), "{coloured}");
+}
+
+#[test]
+fn show_takes_branches_by_number_and_by_uuid() {
+    let active = stdout(tidings(&fixture("branch")).args(["show", "1111"]));
+    assert!(active.contains("what did I say?") && !active.contains("and 8\n"), "{active}");
+    let other = stdout(tidings(&fixture("branch")).args(["show", ID, "--branch", "2"]));
+    assert!(other.contains("\nand 8\n") && !other.contains("\nwhat did I say?\n\nAssistant"), "{other}");
+    tidings(&fixture("branch")).args(["show", "--branch", "7"]).assert().code(3);
+}
+
+#[test]
+fn show_as_json_has_the_promised_keys_in_their_order() {
+    let lines = stdout(tidings(&fixture("agent")).args(["show", "--json", "--sidechains"]));
+    for line in lines.lines() {
+        let mut at = 0;
+        for key in [
+            "uuid", "parent", "line", "at", "kind", "part", "actor", "flow", "lane", "text", "tools",
+            "results",
+        ] {
+            let found =
+                line.find(&format!("\"{key}\":")).unwrap_or_else(|| panic!("{key} is missing in {line}"));
+            assert!(found >= at, "{key} is out of order in {line}");
+            at = found;
+        }
+    }
+    assert!(lines.contains("\"lane\":\"a1cbaedb1e9924417\""));
+    let main = stdout(tidings(&fixture("agent")).args(["show", "--json"]));
+    assert!(!main.contains("\"lane\":\"a1cbaedb1e9924417\""));
+}
+
+#[test]
+fn export_writes_to_a_file_or_to_standard_output() {
+    let folder = tempfile::tempdir().unwrap();
+    for format in ["md", "html", "json", "ndjson"] {
+        let out = folder.path().join(format);
+        tidings(&fixture("agent"))
+            .args(["export", "5a15c0fc", "--to", format, "-o"])
+            .arg(&out)
+            .assert()
+            .success()
+            .stdout("");
+        let printed =
+            stdout(tidings(&fixture("agent")).args(["export", "5a15c0fc", "--to", format, "-o", "-"]));
+        assert_eq!(fs::read_to_string(&out).unwrap(), printed, "{format}");
+        assert!(!printed.is_empty());
+    }
+}
+
+#[test]
+fn export_never_overwrites_the_session() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("projects/-p");
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join(format!("{ID}.jsonl"));
+    let line = "{\"type\":\"user\",\"uuid\":\"u1\",\"message\":\"Hi\"}\n";
+    fs::write(&file, line).unwrap();
+    tidings(root.path()).args(["export", "--to", "ndjson", "-o"]).arg(&file).assert().code(2);
+    assert_eq!(fs::read_to_string(&file).unwrap(), line);
+}
+
+#[test]
+fn f123_redacted_exports_say_what_was_taken_out() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("projects/-p");
+    fs::create_dir_all(&folder).unwrap();
+    let token = ["ghp", "_", "0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX"].concat();
+    let line = format!("{{\"type\":\"user\",\"uuid\":\"u1\",\"message\":\"my token is {token}\"}}\n");
+    fs::write(folder.join(format!("{ID}.jsonl")), line).unwrap();
+    for arguments in [
+        &["export", "--redact", "--to", "md"][..],
+        &["export", "--redact", "--to", "ndjson"],
+        &["show", "--redact"],
+    ] {
+        let output = tidings(root.path()).args(arguments).assert().success().get_output().clone();
+        let (out, err) =
+            (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        assert!(!out.contains(&token) && out.contains("[redacted: github-token #1]"), "{out}");
+        assert!(err.contains("github-token") && err.contains("pictures were not looked at"), "{err}");
+    }
+}
+
+#[test]
+fn f122_show_prints_nothing_that_steers_a_terminal() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("projects/-p");
+    fs::create_dir_all(&folder).unwrap();
+    let line = "{\"type\":\"user\",\"uuid\":\"u1\",\"message\":\"a\\u001b]52;c;x\\u0007\\u009b2J\\u202eb\\rc\\nd\"}\n";
+    fs::write(folder.join(format!("{ID}.jsonl")), line).unwrap();
+    let shown = stdout(tidings(root.path()).arg("show"));
+    assert!(shown.contains("a\u{fffd}]52;c;x\u{fffd}\u{fffd}2J\u{fffd}b\u{fffd}c\nd\n"), "{shown:?}");
+}
+
+#[test]
+fn a_session_that_is_not_there_is_an_error_with_a_hint() {
+    let output = tidings(&fixture("agent")).args(["show", "ffff"]).assert().code(3).get_output().clone();
+    assert!(String::from_utf8(output.stderr).unwrap().contains("tidings sessions list"));
+    let empty = tempfile::tempdir().unwrap();
+    fs::create_dir_all(empty.path().join("projects")).unwrap();
+    let output = tidings(empty.path()).args(["--json", "show"]).assert().code(3).get_output().clone();
+    assert!(String::from_utf8(output.stdout).unwrap().starts_with("{\"error\":{\"code\":\"not_found\""));
+}

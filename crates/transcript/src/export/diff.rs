@@ -1,0 +1,163 @@
+//! What an edit changed.
+
+use tidings_protocol::tools::{EditInput, Hunk, MultiEditOutput, ToolInput, ToolOutput};
+
+/// Lines of a unified diff, each with its mark.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Diff {
+    pub(super) path: String,
+    pub(super) lines: Vec<DiffLine>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum DiffLine {
+    /// Where the lines below stand.
+    Hunk(String),
+    Same(String),
+    Added(String),
+    Removed(String),
+}
+
+impl DiffLine {
+    /// The line as a diff has it.
+    pub(super) fn parts(&self) -> (&'static str, &str) {
+        match self {
+            DiffLine::Hunk(text) => ("", text),
+            DiffLine::Same(text) => (" ", text),
+            DiffLine::Added(text) => ("+", text),
+            DiffLine::Removed(text) => ("-", text),
+        }
+    }
+}
+
+impl Diff {
+    pub(super) fn added(&self) -> usize {
+        self.lines.iter().filter(|line| matches!(line, DiffLine::Added(_))).count()
+    }
+
+    pub(super) fn removed(&self) -> usize {
+        self.lines.iter().filter(|line| matches!(line, DiffLine::Removed(_))).count()
+    }
+
+    /// `+3 −1`, for a summary.
+    pub(super) fn counts(&self) -> String {
+        format!("+{} −{}", self.added(), self.removed())
+    }
+}
+
+/// What a call changed: as its output tells, or else as its input asks for.
+pub(super) fn diff(input: Option<&ToolInput>, output: Option<&ToolOutput>) -> Option<Diff> {
+    let told = output.and_then(|output| match output {
+        ToolOutput::Edit(edit) => {
+            let hunks = edit.structured_patch.as_deref().filter(|hunks| !hunks.is_empty());
+            match (hunks, &edit.old_string, &edit.new_string) {
+                (Some(hunks), ..) => Some(of_hunks(&edit.file_path, hunks)),
+                (None, Some(old), Some(new)) => Some(of_texts(&edit.file_path, old, new)),
+                _ => None,
+            }
+        }
+        ToolOutput::MultiEdit(MultiEditOutput { file_path, structured_patch: Some(hunks), .. }) => {
+            Some(of_hunks(file_path, hunks))
+        }
+        ToolOutput::Write(write) => {
+            let hunks = write.structured_patch.as_deref().filter(|hunks| !hunks.is_empty());
+            match (hunks, &write.original_file, &write.content) {
+                (Some(hunks), ..) => Some(of_hunks(&write.file_path, hunks)),
+                (None, Some(old), Some(new)) => Some(of_texts(&write.file_path, old, new)),
+                (None, None, Some(new)) => Some(of_new(&write.file_path, new)),
+                _ => None,
+            }
+        }
+        _ => None,
+    });
+    told.or_else(|| match input? {
+        ToolInput::Edit(EditInput { file_path, old_string: Some(old), new_string: Some(new), .. }) => {
+            Some(of_texts(file_path, old, new))
+        }
+        ToolInput::Write(write) => write.content.as_ref().map(|content| of_new(&write.file_path, content)),
+        ToolInput::MultiEdit(edit) => {
+            let mut whole = Diff { path: edit.file_path.clone(), lines: Vec::new() };
+            for part in edit.edits.iter().flatten() {
+                if let (Some(old), Some(new)) = (&part.old_string, &part.new_string) {
+                    whole.lines.extend(of_texts(&edit.file_path, old, new).lines);
+                }
+            }
+            Some(whole)
+        }
+        _ => None,
+    })
+}
+
+fn of_hunks(path: &str, hunks: &[Hunk]) -> Diff {
+    let mut lines = Vec::new();
+    for hunk in hunks {
+        let number = |number: Option<u64>| number.unwrap_or_default();
+        lines.push(DiffLine::Hunk(format!(
+            "@@ -{},{} +{},{} @@",
+            number(hunk.old_start),
+            number(hunk.old_lines),
+            number(hunk.new_start),
+            number(hunk.new_lines)
+        )));
+        for line in &hunk.lines {
+            lines.push(match line.split_at_checked(1) {
+                Some(("+", text)) => DiffLine::Added(text.to_owned()),
+                Some(("-", text)) => DiffLine::Removed(text.to_owned()),
+                Some((" ", text)) => DiffLine::Same(text.to_owned()),
+                _ => DiffLine::Same(line.clone()),
+            });
+        }
+    }
+    Diff { path: path.to_owned(), lines }
+}
+
+fn of_new(path: &str, text: &str) -> Diff {
+    Diff { path: path.to_owned(), lines: text.lines().map(|line| DiffLine::Added(line.to_owned())).collect() }
+}
+
+#[cfg(feature = "html")]
+fn of_texts(path: &str, old: &str, new: &str) -> Diff {
+    use similar::{ChangeTag, TextDiff};
+
+    use crate::limits::DIFF_BYTES_MAX;
+
+    if old.len() + new.len() > DIFF_BYTES_MAX {
+        let mut diff = of_new(path, new);
+        let removed = old.lines().map(|line| DiffLine::Removed(line.to_owned()));
+        diff.lines.splice(0..0, removed);
+        return diff;
+    }
+    let text = TextDiff::from_lines(old, new);
+    let mut lines = Vec::new();
+    for group in text.grouped_ops(3) {
+        if let (Some(first), Some(last)) = (group.first(), group.last()) {
+            let (old, new) = (
+                first.old_range().start..last.old_range().end,
+                first.new_range().start..last.new_range().end,
+            );
+            lines.push(DiffLine::Hunk(format!(
+                "@@ -{},{} +{},{} @@",
+                old.start + 1,
+                old.len(),
+                new.start + 1,
+                new.len()
+            )));
+        }
+        for change in group.iter().flat_map(|op| text.iter_changes(op)) {
+            let line = change.value().trim_end_matches(['\n', '\r']).to_owned();
+            lines.push(match change.tag() {
+                ChangeTag::Equal => DiffLine::Same(line),
+                ChangeTag::Delete => DiffLine::Removed(line),
+                ChangeTag::Insert => DiffLine::Added(line),
+            });
+        }
+    }
+    Diff { path: path.to_owned(), lines }
+}
+
+#[cfg(not(feature = "html"))]
+fn of_texts(path: &str, old: &str, new: &str) -> Diff {
+    let mut diff = of_new(path, new);
+    diff.lines.splice(0..0, old.lines().map(|line| DiffLine::Removed(line.to_owned())));
+    diff
+}

@@ -1,0 +1,178 @@
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::source::Source;
+use crate::Error;
+use crate::session::{LaneId, NodeId, Part};
+
+/// What the head of an export says of its session. Its JSON is part of the `json` export.
+#[derive(Debug, Clone, Default, Serialize)]
+#[non_exhaustive]
+pub struct Facts {
+    /// The session's id.
+    pub id: String,
+    /// The best title there is.
+    pub title: String,
+    /// The folder that it worked in.
+    pub project: Option<String>,
+    /// The branch of the repository, as it was last.
+    pub git_branch: Option<String>,
+    /// The CLI's version, as it was last.
+    pub version: Option<String>,
+    /// Every model that answered.
+    pub models: Vec<String>,
+    /// When it began.
+    #[serde(serialize_with = "super::json::iso")]
+    pub first: Option<Timestamp>,
+    /// When it ended, so far.
+    #[serde(serialize_with = "super::json::iso")]
+    pub last: Option<Timestamp>,
+    /// From the first to the last.
+    pub duration_ms: Option<i64>,
+    /// Entries of the conversation and of all sub-agents.
+    pub messages: usize,
+    /// Prompts in what is written.
+    pub prompts: usize,
+    /// Answers in what is written.
+    pub responses: usize,
+    /// Calls of tools, those of sub-agents included.
+    pub tool_calls: usize,
+    /// How often each tool was called.
+    pub tools: BTreeMap<String, usize>,
+    /// Calls that failed, and other errors in what is written.
+    pub errors: usize,
+    /// Sub-agents.
+    pub subagents: usize,
+    /// What sorts of sub-agents there were.
+    pub agents: Vec<String>,
+    /// Branches of the main line.
+    pub branches: usize,
+    /// Compactions.
+    pub compactions: usize,
+    /// Entries whose parent is missing.
+    pub orphans: usize,
+    /// Lines that could not be read.
+    pub damaged: u64,
+    /// The prompts, for a table of contents.
+    #[serde(skip)]
+    pub(super) contents: Vec<Prompt>,
+    /// How much the model had before it, for each answer.
+    #[serde(skip)]
+    pub(super) context: Vec<ContextSize>,
+}
+
+/// A line of the table of contents.
+#[derive(Debug, Clone)]
+pub(super) struct Prompt {
+    pub(super) node: NodeId,
+    pub(super) at: Option<Timestamp>,
+    /// Its beginning.
+    pub(super) text: String,
+}
+
+/// How many tokens a response was made from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ContextSize {
+    pub(super) at: Timestamp,
+    pub(super) tokens: u64,
+}
+
+/// How much of a prompt stands in the table of contents.
+const PROMPT_CHARS: usize = 120;
+
+impl Facts {
+    /// Goes over the entries of a path once, before they are written.
+    pub(super) fn read(source: &mut Source<'_>, path: &[NodeId]) -> Result<Self, Error> {
+        let session = source.session;
+        let mut facts = Facts {
+            id: session.id().to_owned(),
+            messages: session.nodes().len(),
+            subagents: session.lanes().len().saturating_sub(1),
+            branches: session.branches(LaneId::MAIN).len(),
+            compactions: session.compactions().len(),
+            orphans: session.nodes().iter().filter(|node| node.is_orphan()).count(),
+            damaged: session.counts().damaged,
+            ..Facts::default()
+        };
+        for tool in session.tools().iter().filter(|tool| tool.call.is_some()) {
+            facts.tool_calls += 1;
+            facts.errors += usize::from(tool.is_error);
+            match facts.tools.get_mut(&*tool.name) {
+                Some(count) => *count += 1,
+                None => drop(facts.tools.insert(tool.name.to_string(), 1)),
+            }
+        }
+        for agent in session.lanes().iter().filter_map(|lane| lane.agent.as_ref()) {
+            if !facts.agents.iter().any(|name| **name == *agent.name) {
+                facts.agents.push(agent.name.to_string());
+            }
+        }
+        let mut response = None;
+        for id in path {
+            facts.pass(source, *id, &mut response)?;
+        }
+        facts.duration_ms =
+            facts.first.zip(facts.last).map(|(first, last)| last.as_millisecond() - first.as_millisecond());
+        let first_prompt = facts.contents.first().map(|prompt| prompt.text.as_str());
+        let title = session.side().title().or(first_prompt).unwrap_or("Session without a prompt");
+        facts.title = super::safe::short_line(&source.text(title), PROMPT_CHARS);
+        Ok(facts)
+    }
+
+    fn pass(&mut self, source: &mut Source<'_>, id: NodeId, response: &mut Option<u32>) -> Result<(), Error> {
+        let node = source.session.node(id);
+        if let Some(at) = node.at {
+            self.first = Some(self.first.map_or(at, |first| first.min(at)));
+            self.last = Some(self.last.map_or(at, |last| last.max(at)));
+        }
+        self.errors += usize::from(node.part == Part::Error);
+        match node.part {
+            Part::Prompt | Part::Command => {
+                let entry = source.entry(id)?;
+                let entry = entry.as_ref();
+                let text = |key: &str| {
+                    super::piece::string(entry.get(key)).map(|text| super::safe::safe_line(&text))
+                };
+                self.project = entry.cwd().map(|cwd| super::safe::safe_line(&cwd)).or(self.project.take());
+                self.git_branch =
+                    text("gitBranch").filter(|branch| !branch.is_empty()).or(self.git_branch.take());
+                self.version = text("version").or(self.version.take());
+                let said = entry.text();
+                let shown = match crate::session::CommandTags::parse(&said) {
+                    Some(tags) => {
+                        format!("{} {}", tags.name.unwrap_or_default(), tags.args.unwrap_or_default())
+                    }
+                    None => said,
+                };
+                self.prompts += usize::from(node.part == Part::Prompt);
+                self.contents.push(Prompt {
+                    node: id,
+                    at: node.at,
+                    text: super::safe::short_line(&shown, PROMPT_CHARS),
+                });
+            }
+            // One response is several entries, and each repeats its usage.
+            Part::Response if node.response.is_none() || node.response != *response => {
+                *response = node.response;
+                self.responses += 1;
+                let entry = source.entry(id)?;
+                let said = entry.as_ref().said();
+                if let Some(model) = said.model.map(|model| super::safe::safe_line(&model.get()))
+                    && model != "<synthetic>"
+                    && !self.models.contains(&model)
+                {
+                    self.models.push(model);
+                }
+                if let (Some(usage), Some(at)) = (entry.usage(), node.at) {
+                    let cached = usage.cache_creation_input_tokens.unwrap_or_default()
+                        + usage.cache_read_input_tokens.unwrap_or_default();
+                    self.context.push(ContextSize { at, tokens: usage.input_tokens + cached });
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,28 @@
+use super::super::safe::safe_text;
+
+/// Appends text to a page: no character of it is markup, in an element as in an attribute in double quotes.
+pub(super) fn text(text: &str, out: &mut String) {
+    let safe = safe_text(text);
+    let mut from = 0;
+    for (at, byte) in safe.bytes().enumerate() {
+        let entity = match byte {
+            b'&' => "&amp;",
+            b'<' => "&lt;",
+            b'>' => "&gt;",
+            b'"' => "&quot;",
+            b'\'' => "&#39;",
+            _ => continue,
+        };
+        out.push_str(&safe[from..at]);
+        out.push_str(entity);
+        from = at + 1;
+    }
+    out.push_str(&safe[from..]);
+}
+
+/// The same as a string of its own.
+pub(super) fn escaped(from: &str) -> String {
+    let mut out = String::with_capacity(from.len());
+    text(from, &mut out);
+    out
+}

@@ -1,0 +1,313 @@
+//! A session as JSON for scripts.
+
+use std::io::Write;
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tidings_protocol::entry::EntryRef;
+use tidings_protocol::json::Raw;
+use tidings_protocol::view::Block;
+
+use super::facts::Facts;
+use super::piece::{Call, Picture};
+use super::source::Source;
+use super::{Agents, Branches, Options};
+use crate::Error;
+use crate::error::At as _;
+use crate::session::{LaneId, NodeId, Part, Session};
+
+/// An entry, with what is known of its place in the session.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct EntryJson<'a> {
+    /// Its id.
+    pub uuid: Option<&'a str>,
+    /// The id of the entry that it follows.
+    pub parent: Option<&'a str>,
+    /// Its line in its file, from 1.
+    pub line: u64,
+    /// When it was made.
+    #[serde(serialize_with = "iso")]
+    pub at: Option<Timestamp>,
+    /// Its `type`.
+    pub kind: &'a str,
+    /// What it is in the conversation: `prompt`, `response`, `tool-result`, …
+    pub part: &'static str,
+    /// Who speaks: `User`, `Assistant`, `Agent [Explore]`, …
+    pub actor: String,
+    /// The flow that it is a step of: `linear`, `tool-use`, `sidechain`, `error-recovery`, `compaction`.
+    pub flow: &'static str,
+    /// `main`, or the id of the sub-agent.
+    pub lane: &'a str,
+    /// The model that answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// What was said.
+    pub text: String,
+    /// What was thought.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub thinking: String,
+    /// The tools that it calls.
+    pub tools: Vec<ToolJson>,
+    /// What tools gave back.
+    pub results: Vec<ResultJson>,
+    /// Pictures and documents, as `[image: png, 12 KB]`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pictures: Vec<String>,
+    /// Whether it tells of an error.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
+}
+
+/// A tool call.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct ToolJson {
+    /// Its id.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// What it is about, in one line.
+    pub summary: String,
+    /// The input as it stands in the file.
+    pub input: Option<Box<RawValue>>,
+}
+
+/// What a tool gave back.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct ResultJson {
+    /// The id of the call.
+    pub id: Option<String>,
+    /// The tool, where its call is known.
+    pub name: Option<String>,
+    /// Whether it failed.
+    pub is_error: bool,
+    /// What the model was given.
+    pub text: String,
+}
+
+/// A branch of the main line.
+#[derive(Debug, Serialize)]
+struct BranchJson<'a> {
+    number: usize,
+    state: &'static str,
+    leaf: Option<&'a str>,
+    fork: Option<&'a str>,
+}
+
+/// A sub-agent.
+#[derive(Debug, Serialize)]
+struct AgentJson<'a> {
+    id: Option<&'a str>,
+    name: &'a str,
+    description: Option<String>,
+    started_by: Option<&'a str>,
+    tool_use_id: Option<&'a str>,
+    entries: usize,
+    complete: bool,
+}
+
+/// A compaction.
+#[derive(Debug, Serialize)]
+struct CompactionJson<'a> {
+    uuid: Option<&'a str>,
+    trigger: Option<&'static str>,
+    pre_tokens: Option<u64>,
+    post_tokens: Option<u64>,
+}
+
+/// One entry per line.
+pub(super) fn lines(
+    source: &mut Source<'_>,
+    options: &Options,
+    path: &[NodeId],
+    out: &mut dyn Write,
+    target: &Path,
+) -> Result<(), Error> {
+    for node in order(source.session, options, path) {
+        write(source, node, out, target)?;
+        out.write_all(b"\n").at("write", target)?;
+    }
+    Ok(())
+}
+
+/// One document.
+pub(super) fn document(
+    source: &mut Source<'_>,
+    options: &Options,
+    path: &[NodeId],
+    out: &mut dyn Write,
+    target: &Path,
+) -> Result<(), Error> {
+    let session = source.session;
+    let facts = Facts::read(source, path)?;
+    let uuid = |node: Option<NodeId>| node.and_then(|node| session.node(node).uuid.as_deref());
+    let branches: Vec<BranchJson<'_>> = session
+        .branches(LaneId::MAIN)
+        .iter()
+        .enumerate()
+        .map(|(index, branch)| BranchJson {
+            number: index + 1,
+            state: branch.state.as_str(),
+            leaf: uuid(Some(branch.leaf)),
+            fork: uuid(branch.fork),
+        })
+        .collect();
+    let mut agents = Vec::new();
+    for lane in session.lanes() {
+        let Some(agent) = &lane.agent else { continue };
+        agents.push(AgentJson {
+            id: agent.id.as_deref(),
+            name: &agent.name,
+            description: agent.description.as_deref().map(|text| source.text(text)),
+            started_by: uuid(agent.started_by),
+            tool_use_id: agent.tool_use_id.as_deref(),
+            entries: lane.nodes.len(),
+            complete: agent.is_complete,
+        });
+    }
+    let compactions: Vec<CompactionJson<'_>> = session
+        .compactions()
+        .iter()
+        .map(|compaction| CompactionJson {
+            uuid: uuid(Some(compaction.node)),
+            trigger: compaction.trigger.map(crate::session::Trigger::as_str),
+            pre_tokens: compaction.pre_tokens,
+            post_tokens: compaction.post_tokens,
+        })
+        .collect();
+    let part =
+        |out: &mut dyn Write, before: &str, value: &str| write!(out, "{before}{value}").at("write", target);
+    part(out, "{\"session\":", &to_json(&facts)?)?;
+    part(out, ",\n\"branches\":", &to_json(&branches)?)?;
+    part(out, ",\n\"agents\":", &to_json(&agents)?)?;
+    part(out, ",\n\"compactions\":", &to_json(&compactions)?)?;
+    part(out, ",\n\"entries\":[", "")?;
+    for (index, node) in order(session, options, path).into_iter().enumerate() {
+        part(out, if index == 0 { "\n" } else { ",\n" }, "")?;
+        write(source, node, out, target)?;
+    }
+    part(out, "\n]}\n", "")
+}
+
+/// The entries to write: the path, and behind each call the sub-agents that it started; or all of them in the order of
+/// files where all branches are wanted.
+fn order(session: &Session, options: &Options, path: &[NodeId]) -> Vec<NodeId> {
+    let with_agents = options.agents == Agents::Shown;
+    if options.branches == Branches::All {
+        let wanted = |id: &NodeId| with_agents || session.node(*id).lane == LaneId::MAIN;
+        return session.ids().filter(wanted).collect();
+    }
+    // Sub-agents are put behind their calls without recursion, however deep they are nested.
+    let mut order = Vec::new();
+    let mut waiting: Vec<std::vec::IntoIter<NodeId>> = vec![Vec::from(path).into_iter()];
+    let mut seen = std::collections::HashSet::new();
+    while let Some(lane) = waiting.last_mut() {
+        let Some(node) = lane.next() else {
+            waiting.pop();
+            continue;
+        };
+        order.push(node);
+        if with_agents {
+            let lanes: Vec<LaneId> = session.lanes_of(node).filter(|lane| seen.insert(*lane)).collect();
+            for lane in lanes.into_iter().rev() {
+                let path = session.active_leaf(lane).map(|leaf| session.path(leaf, options.view));
+                waiting.push(path.unwrap_or_default().into_iter());
+            }
+        }
+    }
+    order
+}
+
+fn write(source: &mut Source<'_>, node: NodeId, out: &mut dyn Write, target: &Path) -> Result<(), Error> {
+    let session = source.session;
+    let entry = source.entry(node)?;
+    let json = to_json(&entry_json(session, node, &entry.as_ref()))?;
+    out.write_all(json.as_bytes()).at("write", target)
+}
+
+fn entry_json<'a>(session: &'a Session, id: NodeId, entry: &EntryRef<'_>) -> EntryJson<'a> {
+    let node = session.node(id);
+    let agent = session.lane(node.lane).agent.as_ref();
+    let mut json = EntryJson {
+        uuid: node.uuid.as_deref(),
+        parent: node.parent.and_then(|parent| session.node(parent).uuid.as_deref()),
+        line: node.place.line,
+        at: node.at,
+        kind: node.kind.as_str(),
+        part: node.part.as_str(),
+        actor: session.actor(id).to_string(),
+        flow: session.flow(id).as_str(),
+        lane: match agent {
+            None => "main",
+            Some(agent) => agent.id.as_deref().unwrap_or("agent"),
+        },
+        model: entry.said().model.map(|model| model.get().into_owned()),
+        text: if node.part == Part::ToolResult { String::new() } else { entry.text() },
+        thinking: String::new(),
+        tools: Vec::new(),
+        results: Vec::new(),
+        pictures: Vec::new(),
+        is_error: node.is_error(),
+    };
+    for block in entry.content_blocks() {
+        match block {
+            Block::Thinking(text) => text.push_to(&mut json.thinking),
+            Block::Text(text) if node.part == Part::ToolResult && !entry.tool_results().is_empty() => {
+                text.push_to(&mut json.text);
+            }
+            Block::Other(raw) => json.pictures.extend(Picture::of_block(raw).map(|picture| picture.label())),
+            _ => {}
+        }
+    }
+    for call in entry.tool_calls() {
+        let summary = Call::new(call.id.clone(), &call.name, call.input).summary;
+        json.tools.push(ToolJson {
+            id: call.id.into_owned(),
+            name: call.name.into_owned(),
+            summary,
+            input: raw_value(call.input),
+        });
+    }
+    for result in entry.tool_results() {
+        let tool = session
+            .results_of(id)
+            .find(|tool| result.tool_use_id.as_deref().is_none_or(|id| *tool.id == *id));
+        let mut outcome = super::piece::Outcome::default();
+        if let Some(content) = result.content {
+            super::outcome::read_content(content, &mut outcome);
+        }
+        json.pictures.extend(outcome.pictures.iter().map(Picture::label));
+        json.results.push(ResultJson {
+            id: tool.map(|tool| tool.id.to_string()).or(result.tool_use_id.map(std::borrow::Cow::into_owned)),
+            name: tool.map(|tool| tool.name.to_string()),
+            is_error: result.is_error,
+            text: outcome.text,
+        });
+    }
+    json
+}
+
+/// The value as it stands; a lone surrogate in it is no reason to refuse the whole, since these are bytes of a file
+/// that was checked.
+fn raw_value(raw: Raw<'_>) -> Option<Box<RawValue>> {
+    RawValue::from_string(raw.as_str().to_owned()).ok()
+}
+
+/// A time as ISO 8601.
+#[expect(clippy::ref_option, reason = "serde hands over a reference to the field")]
+pub(super) fn iso<S: serde::Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
+    match at {
+        Some(at) => serializer.collect_str(at),
+        None => serializer.serialize_none(),
+    }
+}
+
+fn to_json<T: Serialize>(value: &T) -> Result<String, Error> {
+    serde_json::to_string(value).map_err(|error| {
+        Error::new(crate::ErrorKind::Invalid, format!("An entry cannot be written as JSON: {error}"), "")
+    })
+}

@@ -1,0 +1,52 @@
+//! The session's own lines.
+
+use std::io::Write;
+use std::path::Path;
+
+use super::source::Source;
+use super::{Detail, Options};
+use crate::Error;
+use crate::blocks::{Block, Blocks, Buffer};
+use crate::error::At as _;
+use crate::roots::SessionFiles;
+
+/// Writes the lines as they are, or without their secrets.
+///
+/// Damaged lines are written too: nothing is lost by an export. Of a line that is too long to be read, secrets cannot
+/// be taken out; then a line stands in its place that says so.
+pub(super) fn write(
+    source: &mut Source<'_>,
+    files: &SessionFiles,
+    options: &Options,
+    out: &mut dyn Write,
+    target: &Path,
+) -> Result<(), Error> {
+    let count = match options.detail {
+        Detail::Folded => usize::from(files.main.is_some()),
+        Detail::Full => usize::MAX,
+    };
+    let mut buffer = Buffer::default();
+    for file in files.files().take(count) {
+        let opened = fs_err::File::open(&file.path).at("read", &file.path)?;
+        if !source.is_redacted() {
+            let mut opened = opened;
+            std::io::copy(&mut opened, out).at("write", target)?;
+            continue;
+        }
+        let mut blocks = Blocks::new(opened, 0, &mut buffer);
+        while let Some(block) = blocks.next().at("read", &file.path)? {
+            match block {
+                Block::Lines { bytes, .. } => {
+                    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+                        let redacted = source.line(&String::from_utf8_lossy(line));
+                        out.write_all(redacted.as_bytes()).at("write", target)?;
+                    }
+                }
+                Block::Oversized { len, .. } => {
+                    writeln!(out, "{{\"type\":\"tidings-omitted\",\"bytes\":{len}}}").at("write", target)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}

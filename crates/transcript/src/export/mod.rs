@@ -1,0 +1,191 @@
+//! A session to read, to show and to keep: as text for a terminal, Markdown, one HTML file, JSON, or its own lines.
+//!
+//! ```no_run
+//! use tidings_transcript::export::{Format, Options, export};
+//! use tidings_transcript::redact::Redactor;
+//! use tidings_transcript::roots::Roots;
+//! use tidings_transcript::session::Session;
+//!
+//! let files = Roots::new(["/home/dev/.claude"]).find("5a15c0fc")?;
+//! let session = Session::open(&files)?;
+//! let mut redactor = Redactor::new();
+//! let mut page = Vec::new();
+//! export(&session, &files, Format::Markdown, &Options::default(), Some(&mut redactor), &mut page)?;
+//! # Ok::<(), tidings_transcript::Error>(())
+//! ```
+//!
+//! Everything is written entry by entry: what is kept in memory is the index of the session and one entry.
+//! Text from the session cannot leave its place: it is escaped in HTML, fenced in Markdown, and freed from what steers
+//! terminals in text.
+//! With a [`Redactor`], no byte of an entry is written that the redactor has not seen; pictures are left as they are.
+
+mod cut;
+mod diff;
+mod facts;
+#[cfg(feature = "html")]
+mod html;
+mod json;
+mod lines;
+mod markdown;
+mod outcome;
+mod piece;
+mod pretty;
+mod safe;
+mod source;
+mod text;
+mod walk;
+
+use std::io::Write;
+use std::path::Path;
+
+use jiff::tz::TimeZone;
+
+pub use facts::Facts;
+pub use json::{EntryJson, ResultJson, ToolJson};
+pub use safe::safe_text;
+pub use text::Style;
+
+use crate::redact::Redactor;
+use crate::roots::SessionFiles;
+use crate::session::{LaneId, NodeId, Session, View};
+use crate::{Error, ErrorKind};
+use source::Source;
+use walk::Walk;
+
+/// What an export is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// Text for a terminal.
+    Text(Style),
+    /// Markdown as GitHub shows it.
+    Markdown,
+    /// One HTML file that needs nothing else.
+    #[cfg(feature = "html")]
+    Html,
+    /// One JSON document: what is known of the session, and its entries.
+    Json,
+    /// One [`EntryJson`] per line.
+    JsonLines,
+    /// The session's own lines, byte for byte unless secrets are taken out; with [`Detail::Full`] also those of its
+    /// sub-agents, which say so themselves.
+    Lines,
+}
+
+/// What of a session is written, and how.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// How much.
+    pub detail: Detail,
+    /// Whether with sub-agents.
+    pub agents: Agents,
+    /// Which branches.
+    pub branches: Branches,
+    /// With what stands before compactions, or as the model sees it.
+    pub view: View,
+    /// For times that people read.
+    pub zone: TimeZone,
+}
+
+/// How much of a session is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// What was said; tools, thinking and long output in short or folded.
+    Folded,
+    /// Everything, also what the client told the model.
+    Full,
+}
+
+/// Whether sub-agents are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Agents {
+    /// Inside the calls that started them.
+    Shown,
+    /// Only the calls and their results.
+    Hidden,
+}
+
+/// Which branches are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Branches {
+    /// The one that the conversation goes on from.
+    Active,
+    /// The one that ends here.
+    One(NodeId),
+    /// The active one, and the others where they fork off.
+    All,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            detail: Detail::Folded,
+            agents: Agents::Shown,
+            branches: Branches::Active,
+            view: View::Unified,
+            zone: TimeZone::UTC,
+        }
+    }
+}
+
+/// Writes a session.
+pub fn export(
+    session: &Session,
+    files: &SessionFiles,
+    format: Format,
+    options: &Options,
+    redactor: Option<&mut Redactor>,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    let mut source = Source::new(session, files, redactor);
+    let target = Path::new("the export");
+    if format == Format::Lines {
+        return lines::write(&mut source, files, options, out, target);
+    }
+    let path = match options.branches {
+        Branches::One(leaf) => session.path(leaf, options.view),
+        Branches::Active | Branches::All => {
+            session.active_leaf(LaneId::MAIN).map_or_else(Vec::new, |leaf| session.path(leaf, options.view))
+        }
+    };
+    match format {
+        Format::Text(style) => {
+            let facts = Facts::read(&mut source, &path)?;
+            let mut sink = text::TextSink::new(style, options, &facts);
+            Walk::new(&mut source, options, &mut sink, out, target).main(&path)
+        }
+        Format::Markdown => {
+            let facts = Facts::read(&mut source, &path)?;
+            let mut sink = markdown::MarkdownSink::new(options, &facts);
+            Walk::new(&mut source, options, &mut sink, out, target).main(&path)
+        }
+        #[cfg(feature = "html")]
+        Format::Html => html::write(&mut source, options, &path, out, target),
+        Format::Json => json::document(&mut source, options, &path, out, target),
+        Format::JsonLines => json::lines(&mut source, options, &path, out, target),
+        Format::Lines => Ok(()),
+    }
+}
+
+/// The end of the branch that `name` means: its number as [`Session::branches`] has it, from 1 on, or the uuid of one
+/// of its entries, or the beginning of one.
+pub fn find_branch(session: &Session, name: &str) -> Result<NodeId, Error> {
+    let branches = session.branches(LaneId::MAIN);
+    if let Ok(number) = name.parse::<usize>()
+        && let Some(branch) = number.checked_sub(1).and_then(|index| branches.get(index))
+    {
+        return Ok(branch.leaf);
+    }
+    let hint = "`tidings sessions tree` shows the branches and their numbers";
+    let names =
+        |node: &NodeId| session.node(*node).uuid.as_deref().is_some_and(|uuid| uuid.starts_with(name));
+    if !name.is_empty() {
+        for branch in &branches {
+            if names(&branch.leaf) || session.path(branch.leaf, View::Unified).iter().any(names) {
+                return Ok(branch.leaf);
+            }
+        }
+    }
+    let message = format!("No such branch: `{name}`; there are {}", branches.len());
+    Err(Error::new(ErrorKind::NotFound, message, hint))
+}

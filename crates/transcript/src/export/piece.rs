@@ -1,0 +1,188 @@
+//! What an entry is made of, whichever format it is written in.
+
+use std::borrow::Cow;
+
+use jiff::{SignedDuration, Timestamp};
+use tidings_protocol::json::{Raw, Text};
+use tidings_protocol::tools::ToolInput;
+
+use super::cut::size;
+use super::diff::Diff;
+use super::pretty::readable;
+use super::safe::safe_line;
+use crate::session::{Actor, CommandTags, Compaction, LaneId, NodeId, Part};
+
+/// An entry, without what it says.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Head<'a> {
+    pub(super) node: NodeId,
+    pub(super) actor: Actor<'a>,
+    pub(super) part: Part,
+    pub(super) at: Option<Timestamp>,
+    pub(super) lane: LaneId,
+    pub(super) is_error: bool,
+    pub(super) is_aborted: bool,
+    pub(super) is_deleted: bool,
+}
+
+/// A part of an entry. Tool calls are apart, see [`Call`].
+#[derive(Debug)]
+pub(super) enum Piece<'a> {
+    /// Markdown.
+    Text(Cow<'a, str>),
+    Thinking(Cow<'a, str>),
+    Picture(Picture),
+    /// A slash command, or what it printed.
+    Command(CommandTags),
+    Compaction(&'a Compaction),
+    /// Something that the client wrote: its name, and its text or JSON.
+    Note {
+        name: Cow<'a, str>,
+        text: String,
+    },
+}
+
+/// A picture inside a line.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Picture {
+    /// `image` or `document`.
+    kind: String,
+    /// `image/png`, …; empty where nothing tells.
+    pub(super) media: String,
+    /// Base64, or plain text; empty where the picture lies elsewhere.
+    pub(super) data: String,
+    /// The size of what `data` stands for.
+    bytes: u64,
+}
+
+/// A tool call and what came of it.
+#[derive(Debug)]
+pub(super) struct Call<'a> {
+    pub(super) id: Cow<'a, str>,
+    pub(super) name: String,
+    pub(super) input: Raw<'a>,
+    /// `None` where the model made a mistake in it.
+    pub(super) typed: Option<ToolInput>,
+    pub(super) summary: String,
+    /// `None` while there is none.
+    pub(super) outcome: Option<Outcome>,
+    /// The sub-agents that it started.
+    pub(super) agents: Vec<LaneId>,
+}
+
+/// What a tool gave back.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    pub(super) text: String,
+    /// The size of the whole text; more than `text` has where that is cut.
+    pub(super) bytes: u64,
+    pub(super) is_error: bool,
+    pub(super) pictures: Vec<Picture>,
+    pub(super) diff: Option<Diff>,
+    pub(super) took: Option<SignedDuration>,
+}
+
+impl Picture {
+    /// A picture or document block of a message.
+    pub(super) fn of_block(block: Raw<'_>) -> Option<Self> {
+        let text =
+            |key: &str, of: Raw<'_>| of.get(key).and_then(Raw::text).map(|text| text.get().into_owned());
+        let kind = text("type", block)?;
+        if kind != "image" && kind != "document" {
+            return None;
+        }
+        let source = block.get("source")?;
+        let media = text("media_type", source).unwrap_or_default();
+        let data = text("data", source).unwrap_or_default();
+        // Four letters of Base64 hold three bytes.
+        let is_base64 = text("type", source).is_none_or(|of| of == "base64");
+        let bytes = if is_base64 { data.len() as u64 / 4 * 3 } else { data.len() as u64 };
+        Some(Picture { kind, media, data, bytes })
+    }
+
+    /// `[image: png, 12 KB]`.
+    pub(super) fn label(&self) -> String {
+        let form = self.media.rsplit('/').next().unwrap_or_default();
+        let size = if self.bytes == 0 { String::new() } else { size(self.bytes) };
+        let parts: Vec<String> =
+            [safe_line(form), size].into_iter().filter(|part| !part.is_empty()).collect();
+        let colon = if parts.is_empty() { "" } else { ": " };
+        format!("[{}{colon}{}]", self.kind, parts.join(", "))
+    }
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn new(id: Cow<'a, str>, name: &str, input: Raw<'a>) -> Self {
+        let typed = ToolInput::read(name, input).ok();
+        let summary = match &typed {
+            Some(typed) => typed.summary(),
+            None => ToolInput::Other(input.to_json()).summary(),
+        };
+        Call {
+            id,
+            name: safe_line(name),
+            input,
+            typed,
+            summary: safe_line(&summary),
+            outcome: None,
+            agents: Vec::new(),
+        }
+    }
+
+    /// The input for people; `None` where its summary, a diff or the sub-agent's own line tells as much.
+    pub(super) fn shown_input(&self) -> Option<String> {
+        let is_told =
+            self.outcome.as_ref().is_some_and(|outcome| outcome.diff.is_some()) || !self.agents.is_empty();
+        let mut members = self.input.members();
+        let is_summed_up = match (members.next(), members.next()) {
+            (None, _) => self.input.is_object(),
+            (Some((_, only)), None) => only.text().is_some_and(|text| text.get() == self.summary),
+            _ => false,
+        };
+        match &self.typed {
+            Some(ToolInput::Bash(bash)) => Some(format!("$ {}", bash.command)),
+            _ if is_told || is_summed_up => None,
+            _ => Some(readable(self.input)),
+        }
+    }
+
+    pub(super) fn is_error(&self) -> bool {
+        self.outcome.as_ref().is_some_and(|outcome| outcome.is_error)
+    }
+}
+
+impl Outcome {
+    /// In few words: how much text, or what changed.
+    pub(super) fn summary(&self) -> String {
+        let mut parts = Vec::new();
+        if let Some(diff) = &self.diff {
+            parts.push(diff.counts());
+        } else if self.bytes > 0 {
+            let lines = self.text.trim_end().lines().count();
+            if self.text.len() as u64 == self.bytes && lines > 1 {
+                parts.push(format!("{lines} lines"));
+            }
+            parts.push(size(self.bytes));
+        }
+        parts.extend(self.pictures.iter().map(Picture::label));
+        if parts.is_empty() { "no output".to_owned() } else { parts.join(", ") }
+    }
+}
+
+/// `0.4 s`, `12 s`, `3 min`, `2.5 h`.
+pub(super) fn duration(took: SignedDuration) -> String {
+    let millis = took.as_millis().max(0);
+    match millis {
+        0..1000 => format!("{millis} ms"),
+        1000..10_000 => format!("{}.{} s", millis / 1000, millis % 1000 / 100),
+        10_000..120_000 => format!("{} s", millis / 1000),
+        120_000..7_200_000 => format!("{} min", millis / 60_000),
+        7_200_000..172_800_000 => format!("{}.{} h", millis / 3_600_000, millis % 3_600_000 / 360_000),
+        _ => format!("{} days", millis / 86_400_000),
+    }
+}
+
+/// A string value, decoded.
+pub(super) fn string(value: Option<Raw<'_>>) -> Option<Cow<'_, str>> {
+    value.and_then(Raw::text).map(Text::get)
+}

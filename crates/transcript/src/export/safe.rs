@@ -1,0 +1,116 @@
+//! Text from files, made fit to be shown: nothing in it steers a terminal or reorders a line.
+
+use std::borrow::Cow;
+
+/// The text with line ends and tabs, and nothing else that is not a visible character.
+///
+/// Colours of terminals are left out, since tools print them everywhere; what else could steer a terminal or turn text
+/// around becomes U+FFFD, so that a reader sees that something was there.
+pub fn safe_text(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_unsafe) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(is_unsafe) {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if let Some(after) = after_colour(rest) {
+            rest = after;
+            continue;
+        }
+        let mut characters = rest.chars();
+        let found = characters.next();
+        rest = characters.as_str();
+        // A carriage return before a line feed is a line end of Windows; alone it would overwrite the line.
+        if found != Some('\r') || !rest.starts_with('\n') {
+            out.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// The same as one line.
+pub(crate) fn safe_line(text: &str) -> String {
+    let safe = safe_text(text);
+    let mut out = String::with_capacity(safe.len());
+    for word in safe.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+/// The beginning of a text as one line of at most `chars` characters.
+pub(crate) fn short_line(text: &str, chars: usize) -> String {
+    // Four bytes hold any character, and white space at the front is passed over.
+    let text = text.trim_start();
+    let head = &text[..super::cut::floor(text, chars.saturating_mul(8))];
+    let line = safe_line(head);
+    match line.char_indices().nth(chars) {
+        Some((at, _)) => format!("{}…", line[..at].trim_end()),
+        None if head.len() < text.len() => format!("{line}…"),
+        None => line,
+    }
+}
+
+fn is_unsafe(character: char) -> bool {
+    match character {
+        '\n' | '\t' => false,
+        // Marks that reorder what is shown.
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        character => character.is_control(),
+    }
+}
+
+/// What follows a sequence that sets colours (`ESC [ … m`), if the text begins with one.
+fn after_colour(text: &str) -> Option<&str> {
+    let inside = text.strip_prefix("\u{1b}[")?;
+    let end =
+        inside.find(|character: char| !character.is_ascii_digit() && !matches!(character, ';' | ':'))?;
+    inside[end..].strip_prefix('m')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn f122_nothing_steers_a_terminal() {
+        for (text, expected) in [
+            ("a\tb\r\nc\n", "a\tb\nc\n"),
+            ("\u{1b}[1;31merror\u{1b}[0m", "error"),
+            ("\u{1b}[2J\u{1b}]52;c;aGk=\u{7}", "\u{fffd}[2J\u{fffd}]52;c;aGk=\u{fffd}"),
+            ("50 %\rdone", "50 %\u{fffd}done"),
+            ("\u{9b}31m\u{0}\u{7f}", "\u{fffd}31m\u{fffd}\u{fffd}"),
+            ("user\u{202e}txt.exe\u{2069}", "user\u{fffd}txt.exe\u{fffd}"),
+            ("שלום, سلام, 漢字, 👩‍👩‍👧", "שלום, سلام, 漢字, 👩‍👩‍👧"),
+            ("\u{1b}[31", "\u{fffd}[31"),
+        ] {
+            assert_eq!(safe_text(text), expected);
+        }
+    }
+
+    #[test]
+    fn lines_are_short() {
+        assert_eq!(short_line("  a\n b\tc ", 10), "a b c");
+        assert_eq!(short_line("abcdef", 6), "abcdef");
+        assert_eq!(short_line("abcdefg", 6), "abcdef…");
+        assert_eq!(short_line("éééé", 2), "éé…");
+    }
+
+    proptest! {
+        #[test]
+        fn f122_only_what_is_visible_is_left(text in "\\PC*|[\\x00-\\x1f\\x7f-\\u{9f}\\u{202a}-\\u{202e}a\\[m;0-9]*") {
+            let safe = safe_text(&text).into_owned();
+            prop_assert!(!safe.contains(is_unsafe));
+            prop_assert_eq!(safe_text(&safe).into_owned(), safe.clone());
+            prop_assert!(!short_line(&text, 20).contains('\n'));
+        }
+    }
+}

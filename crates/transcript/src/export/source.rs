@@ -1,0 +1,92 @@
+use std::io::Read as _;
+
+use tidings_protocol::entry::Entry;
+
+use super::cut::size;
+use crate::Error;
+use crate::redact::Redactor;
+use crate::roots::SessionFiles;
+use crate::session::{NodeId, Session};
+
+/// Where an export takes everything from that it writes, so that nothing gets past the redactor.
+pub(super) struct Source<'s> {
+    pub(super) session: &'s Session,
+    files: &'s SessionFiles,
+    redactor: Option<&'s mut Redactor>,
+}
+
+/// An output that was too large for its line.
+pub(super) struct Persisted {
+    pub(super) text: String,
+    /// The size of the file; more than `text` where that was cut.
+    pub(super) bytes: u64,
+}
+
+impl<'s> Source<'s> {
+    pub(super) fn new(
+        session: &'s Session,
+        files: &'s SessionFiles,
+        redactor: Option<&'s mut Redactor>,
+    ) -> Self {
+        Source { session, files, redactor }
+    }
+
+    /// An entry, without its secrets if those are to go.
+    pub(super) fn entry(&mut self, node: NodeId) -> Result<Entry, Error> {
+        let entry = self.session.entry(node)?;
+        let Some(redactor) = &mut self.redactor else { return Ok(entry) };
+        let Ok(text) = std::str::from_utf8(entry.raw()) else { return Ok(entry) };
+        match redactor.redact_json(text) {
+            std::borrow::Cow::Borrowed(_) => Ok(entry),
+            std::borrow::Cow::Owned(redacted) => Entry::decode(redacted.as_bytes()).map_err(|error| {
+                Error::new(
+                    crate::ErrorKind::Invalid,
+                    format!("An entry broke when its secrets were taken out: {error}"),
+                    "please report this",
+                )
+            }),
+        }
+    }
+
+    /// Any other text that comes from files.
+    pub(super) fn text(&mut self, text: &str) -> String {
+        match &mut self.redactor {
+            Some(redactor) => redactor.redact(text).into_owned(),
+            None => text.to_owned(),
+        }
+    }
+
+    /// Whether secrets are taken out.
+    pub(super) fn is_redacted(&self) -> bool {
+        self.redactor.is_some()
+    }
+
+    /// A line as it stands in a file.
+    pub(super) fn line(&mut self, line: &str) -> String {
+        match &mut self.redactor {
+            Some(redactor) => redactor.redact_json(line).into_owned(),
+            None => line.to_owned(),
+        }
+    }
+
+    /// The output that a result names. Only a file in the session's own folder is read, whatever the path says, and
+    /// only its first `bytes_max` bytes.
+    pub(super) fn persisted(&mut self, path: &str, bytes_max: u64) -> Option<Persisted> {
+        let name = path.rsplit(['/', '\\']).next().filter(|name| !name.is_empty() && *name != "..")?;
+        let path = self.files.tool_results().join(name);
+        let metadata = std::fs::symlink_metadata(&path).ok()?;
+        if !metadata.is_file() {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        fs_err::File::open(&path).ok()?.take(bytes_max).read_to_end(&mut bytes).ok()?;
+        let text = String::from_utf8_lossy(&bytes);
+        // A picture or the like says nothing as text.
+        let text = if text.contains('\0') {
+            format!("[binary data: {}]", size(metadata.len()))
+        } else {
+            self.text(&text)
+        };
+        Some(Persisted { text, bytes: metadata.len() })
+    }
+}

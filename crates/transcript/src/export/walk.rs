@@ -1,0 +1,351 @@
+//! The order in which a session is told: each call with its result, sub-agents inside the call that started them,
+//! abandoned branches where they fork off.
+
+use std::collections::{HashMap, HashSet};
+use std::io::Write;
+use std::path::Path;
+
+use tidings_protocol::entry::Entry;
+use tidings_protocol::json::Raw;
+use tidings_protocol::view::Block;
+
+use super::piece::{Call, Head, Outcome, Picture, Piece, string};
+use super::pretty::pretty;
+use super::source::Source;
+use super::{Agents, Branches, Detail, Options};
+use crate::Error;
+use crate::limits::AGENT_DEPTH_MAX;
+use crate::session::{Agent, Branch, CommandTags, Compaction, LaneId, NodeId, Part, ToolUse};
+
+/// A format. Everything is written to a buffer that the walk empties from time to time.
+pub(super) trait Sink {
+    /// What was written since it was asked last.
+    fn take(&mut self) -> &mut String;
+    /// A part of an entry.
+    fn piece(&mut self, head: &Head<'_>, piece: &Piece<'_>);
+    /// A tool call begins; sub-agents that it started may follow.
+    fn open_call(&mut self, head: &Head<'_>, call: &Call<'_>);
+    /// A tool call ends.
+    fn close_call(&mut self, head: &Head<'_>, call: &Call<'_>);
+    /// A result whose call is not known.
+    fn result(&mut self, head: &Head<'_>, tool: &str, outcome: &Outcome);
+    /// A sub-agent's conversation begins.
+    fn open_agent(&mut self, agent: &Agent, entries: usize);
+    /// A sub-agent's conversation ends.
+    fn close_agent(&mut self);
+    /// A branch begins that was left again.
+    fn open_branch(&mut self, branch: &Branch, number: usize, entries: usize);
+    /// Such a branch ends.
+    fn close_branch(&mut self);
+}
+
+/// A branch beside the path that is being told.
+struct Aside {
+    /// As [`Session::branches`](crate::session::Session::branches) counts, from 1 on.
+    number: usize,
+    branch: Branch,
+    /// Its entries that nothing before it has.
+    own: Vec<NodeId>,
+}
+
+/// Tells a session to a sink.
+pub(super) struct Walk<'w, 's, S> {
+    source: &'w mut Source<'s>,
+    options: &'w Options,
+    sink: &'w mut S,
+    out: &'w mut dyn Write,
+    target: &'w Path,
+    lanes_shown: HashSet<LaneId>,
+    results_shown: HashSet<(NodeId, String)>,
+    compactions: HashMap<NodeId, &'s Compaction>,
+}
+
+impl<'w, 's, S: Sink> Walk<'w, 's, S> {
+    pub(super) fn new(
+        source: &'w mut Source<'s>,
+        options: &'w Options,
+        sink: &'w mut S,
+        out: &'w mut dyn Write,
+        target: &'w Path,
+    ) -> Self {
+        let compactions =
+            source.session.compactions().iter().map(|compaction| (compaction.node, compaction)).collect();
+        Walk {
+            source,
+            options,
+            sink,
+            out,
+            target,
+            lanes_shown: HashSet::new(),
+            results_shown: HashSet::new(),
+            compactions,
+        }
+    }
+
+    /// The main line along `path`, and everything that belongs to it.
+    pub(super) fn main(&mut self, path: &[NodeId]) -> Result<(), Error> {
+        self.flush()?;
+        let session = self.source.session;
+        let mut branches = self.other_branches(path);
+        for node in path {
+            self.node(*node, 0)?;
+            for aside in branches.remove(&Some(*node)).unwrap_or_default() {
+                self.aside(&aside)?;
+            }
+        }
+        for aside in branches.remove(&None).unwrap_or_default() {
+            self.aside(&aside)?;
+        }
+        for lane in &session.lanes()[1..] {
+            let is_loose = lane.agent.as_ref().is_some_and(|agent| agent.started_by.is_none());
+            if let Some(first) = lane.nodes.first().filter(|_| is_loose) {
+                self.agent(session.node(*first).lane, 0)?;
+            }
+        }
+        self.flush()
+    }
+
+    /// The branches that are to be shown beside the path, by the entry of the path that they fork off.
+    fn other_branches(&self, path: &[NodeId]) -> HashMap<Option<NodeId>, Vec<Aside>> {
+        let session = self.source.session;
+        let mut by_fork: HashMap<Option<NodeId>, Vec<Aside>> = HashMap::new();
+        if self.options.branches != Branches::All {
+            return by_fork;
+        }
+        let main: HashSet<NodeId> = path.iter().copied().collect();
+        let mut seen = main.clone();
+        for (index, branch) in session.branches(LaneId::MAIN).into_iter().enumerate() {
+            let whole = session.path(branch.leaf, self.options.view);
+            let fork = whole.iter().rev().find(|node| main.contains(node)).copied();
+            let own: Vec<NodeId> = whole.into_iter().filter(|node| seen.insert(*node)).collect();
+            if !own.is_empty() {
+                by_fork.entry(fork).or_default().push(Aside { number: index + 1, branch, own });
+            }
+        }
+        by_fork
+    }
+
+    fn aside(&mut self, aside: &Aside) -> Result<(), Error> {
+        self.sink.open_branch(&aside.branch, aside.number, aside.own.len());
+        for node in &aside.own {
+            self.node(*node, 0)?;
+        }
+        self.sink.close_branch();
+        self.flush()
+    }
+
+    /// A sub-agent's conversation, once.
+    fn agent(&mut self, lane: LaneId, depth: usize) -> Result<(), Error> {
+        let session = self.source.session;
+        let Some(agent) = &session.lane(lane).agent else { return Ok(()) };
+        if self.options.agents == Agents::Hidden || depth >= AGENT_DEPTH_MAX || !self.lanes_shown.insert(lane)
+        {
+            return Ok(());
+        }
+        let path = match session.active_leaf(lane) {
+            Some(leaf) => session.path(leaf, self.options.view),
+            None => session.lane(lane).nodes.clone(),
+        };
+        self.sink.open_agent(agent, path.len());
+        for node in path {
+            self.node(node, depth + 1)?;
+        }
+        self.sink.close_agent();
+        Ok(())
+    }
+
+    fn node(&mut self, id: NodeId, depth: usize) -> Result<(), Error> {
+        let session = self.source.session;
+        let node = session.node(id);
+        if self.options.detail == Detail::Folded && is_hidden(node.part) {
+            return Ok(());
+        }
+        let head = Head {
+            node: id,
+            actor: session.actor(id),
+            part: node.part,
+            at: node.at,
+            lane: node.lane,
+            is_error: node.is_error(),
+            is_aborted: node.is_aborted(),
+            is_deleted: node.is_deleted(),
+        };
+        if let Some(compaction) = self.compactions.get(&id) {
+            self.sink.piece(&head, &Piece::Compaction(compaction));
+            return self.flush();
+        }
+        let entry = self.source.entry(id)?;
+        match node.part {
+            Part::Event | Part::Progress | Part::Other | Part::Compaction | Part::Attachment => {
+                self.note(&head, &entry);
+            }
+            Part::ToolResult => self.results(&head, &entry),
+            _ => self.said(&head, &entry, depth)?,
+        }
+        // Lanes that no call of the entry claims still belong here.
+        for lane in session.lanes_of(id) {
+            self.agent(lane, depth)?;
+        }
+        self.flush()
+    }
+
+    /// What was said, block by block.
+    fn said(&mut self, head: &Head<'_>, entry: &Entry, depth: usize) -> Result<(), Error> {
+        let entry = entry.as_ref();
+        let is_thinking = entry.subtype().as_deref() == Some("thinking");
+        let mut calls = 0;
+        for block in entry.content_blocks() {
+            match block {
+                Block::Text(text) => {
+                    let text = text.get();
+                    let tags = matches!(head.part, Part::Command | Part::CommandOutput)
+                        .then(|| CommandTags::parse(&text))
+                        .flatten();
+                    match tags {
+                        _ if text.trim().is_empty() => {}
+                        Some(tags) => self.sink.piece(head, &Piece::Command(tags)),
+                        None if is_thinking => self.sink.piece(head, &Piece::Thinking(text)),
+                        None => self.sink.piece(head, &Piece::Text(text)),
+                    }
+                }
+                Block::Thinking(text) => {
+                    let text = text.get();
+                    if !text.trim().is_empty() {
+                        self.sink.piece(head, &Piece::Thinking(text));
+                    }
+                }
+                Block::ToolUse { id, name, input } => {
+                    calls += 1;
+                    self.call(head, Call::new(id.get(), &name.get(), input), depth)?;
+                }
+                Block::Other(raw) => self.other_block(head, raw),
+                _ => {}
+            }
+        }
+        if calls == 0 {
+            for call in entry.tool_calls() {
+                self.call(head, Call::new(call.id, &call.name, call.input), depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn other_block(&mut self, head: &Head<'_>, raw: Raw<'_>) {
+        if let Some(picture) = Picture::of_block(raw) {
+            self.sink.piece(head, &Piece::Picture(picture));
+            return;
+        }
+        let name = string(raw.get("type")).unwrap_or_default();
+        // Encrypted thinking says nothing to anyone.
+        if name != "redacted_thinking" {
+            self.sink.piece(head, &Piece::Note { name, text: pretty(raw) });
+        }
+    }
+
+    fn call(&mut self, head: &Head<'_>, mut call: Call<'_>, depth: usize) -> Result<(), Error> {
+        let session = self.source.session;
+        let tool: Option<ToolUse> = session.calls_of(head.node).find(|tool| *tool.id == *call.id).cloned();
+        if let Some(result) = tool.as_ref().and_then(|tool| tool.result) {
+            let entry = self.source.entry(result)?;
+            call.outcome = self.source.outcome(&entry.as_ref(), &call.id, Some(&call), self.options.detail);
+            if let Some(outcome) = &mut call.outcome {
+                self.results_shown.insert((result, call.id.to_string()));
+                let (asked, answered) = (head.at, session.node(result).at);
+                outcome.took = asked.zip(answered).map(|(asked, answered)| answered.duration_since(asked));
+            }
+        }
+        let is_started_here = |lane: &LaneId| {
+            let agent = session.lane(*lane).agent.as_ref();
+            agent.is_some_and(|agent| agent.tool_use_id.as_deref() == Some(&*call.id))
+        };
+        call.agents = session.lanes_of(head.node).filter(is_started_here).collect();
+        self.sink.open_call(head, &call);
+        for lane in &call.agents {
+            self.agent(*lane, depth)?;
+        }
+        self.sink.close_call(head, &call);
+        Ok(())
+    }
+
+    /// Results that were not shown with their calls, and what a person said beside them.
+    fn results(&mut self, head: &Head<'_>, entry: &Entry) {
+        let session = self.source.session;
+        let view = entry.as_ref();
+        let tools: Vec<ToolUse> = session.results_of(head.node).cloned().collect();
+        for result in view.tool_results() {
+            let tool =
+                tools.iter().find(|tool| result.tool_use_id.as_deref().is_none_or(|id| *tool.id == *id));
+            let id = tool.map_or_else(
+                || result.tool_use_id.clone().unwrap_or_default().into_owned(),
+                |tool| tool.id.to_string(),
+            );
+            if self.results_shown.contains(&(head.node, id.clone())) {
+                continue;
+            }
+            if let Some(outcome) = self.source.outcome(&view, &id, None, self.options.detail) {
+                self.sink.result(head, tool.map_or("", |tool| &tool.name), &outcome);
+            }
+        }
+        // In seed 001 the whole entry is the result.
+        let beside = view.tool_results().iter().all(|result| result.tool_use_id.is_some());
+        for block in view.content_blocks() {
+            match block {
+                Block::Text(text) if beside && !text.get().trim().is_empty() => {
+                    self.sink.piece(head, &Piece::Text(text.get()));
+                }
+                Block::Other(raw) => self.other_block(head, raw),
+                _ => {}
+            }
+        }
+    }
+
+    /// What the client wrote: events, attachments, progress, kinds that nobody knows.
+    fn note(&mut self, head: &Head<'_>, entry: &Entry) {
+        let view = entry.as_ref();
+        let attachment = view.attachment_type();
+        if let Some("queued_command") = attachment.as_deref() {
+            // A person typed this while the model was at work.
+            let prompt = view.get("attachment").and_then(|attachment| attachment.get("prompt"));
+            let text = match string(prompt) {
+                Some(text) => text.into_owned(),
+                None => prompt
+                    .into_iter()
+                    .flat_map(Raw::items)
+                    .filter_map(|block| string(block.get("text")))
+                    .collect::<Vec<_>>()
+                    .join("\n"),
+            };
+            if !text.trim().is_empty() {
+                self.sink.piece(head, &Piece::Text(text.into()));
+            }
+            return;
+        }
+        let text = view.text();
+        let full = self.options.detail == Detail::Full;
+        let is_silent = text.trim().is_empty() || attachment.is_some();
+        if is_silent && !full {
+            return;
+        }
+        let name = attachment.unwrap_or_else(|| view.name());
+        let text = match (text.trim().is_empty(), CommandTags::parse(&text)) {
+            (true, _) => pretty(view.get("attachment").unwrap_or(view.json())),
+            (false, Some(tags)) => return self.sink.piece(head, &Piece::Command(tags)),
+            (false, None) => text,
+        };
+        self.sink.piece(head, &Piece::Note { name, text });
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        let buffer = self.sink.take();
+        if !buffer.is_empty() {
+            self.out.write_all(buffer.as_bytes()).map_err(|error| Error::io("write", self.target, error))?;
+            buffer.clear();
+        }
+        Ok(())
+    }
+}
+
+/// What only somebody wants to see who asked for everything. Attachments are looked at first: some hold prompts.
+fn is_hidden(part: Part) -> bool {
+    matches!(part, Part::Injected | Part::Progress | Part::Other)
+}

@@ -1,0 +1,202 @@
+//! Sessions that were made up for what no recording has.
+
+use std::fs;
+use std::path::Path;
+
+use tidings_transcript::export::{Branches, Format, Options, find_branch};
+use tidings_transcript::session::{LaneId, Session};
+
+use super::{balance, full, only_session, text, write};
+
+pub(crate) const ID: &str = "00000000-0000-4000-8000-000000000001";
+
+/// A root with one session of these lines.
+pub(crate) fn root(lines: &[String]) -> tempfile::TempDir {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("projects/-p");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join(format!("{ID}.jsonl")), lines.join("\n") + "\n").unwrap();
+    root
+}
+
+pub(crate) fn json(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn envelope(uuid: &str, parent: Option<&str>, second: u32) -> String {
+    let parent = parent.map_or("null".to_owned(), json);
+    format!(
+        r#""uuid":"{uuid}","parentUuid":{parent},"isSidechain":false,"sessionId":"{ID}","timestamp":"2026-11-14T10:00:{second:02}.000Z","cwd":"/p","version":"2.1.325","gitBranch":"main","userType":"external""#
+    )
+}
+
+pub(crate) fn prompt(uuid: &str, parent: Option<&str>, second: u32, content: &str) -> String {
+    format!(
+        r#"{{"type":"user",{},"message":{{"role":"user","content":{content}}}}}"#,
+        envelope(uuid, parent, second)
+    )
+}
+
+pub(crate) fn answer(uuid: &str, parent: &str, second: u32, blocks: &str) -> String {
+    format!(
+        r#"{{"type":"assistant",{},"message":{{"id":"msg-{uuid}","type":"message","role":"assistant","model":"claude-test","content":[{blocks}],"usage":{{"input_tokens":{},"output_tokens":1}}}}}}"#,
+        envelope(uuid, Some(parent), second),
+        second * 1000
+    )
+}
+
+pub(crate) fn result(uuid: &str, parent: &str, second: u32, id: &str, content: &str, kept: &str) -> String {
+    format!(
+        r#"{{"type":"user",{},"message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}","content":{content}}}]}},"toolUseResult":{kept},"sourceToolAssistantUUID":"{parent}"}}"#,
+        envelope(uuid, Some(parent), second)
+    )
+}
+
+pub(crate) fn said(text: &str) -> String {
+    format!(r#"{{"type":"text","text":{}}}"#, json(text))
+}
+
+pub(crate) fn call(id: &str, name: &str, input: &str) -> String {
+    format!(r#"{{"type":"tool_use","id":"{id}","name":{},"input":{input}}}"#, json(name))
+}
+
+#[test]
+fn f89_a_long_output_is_cut_in_the_middle_and_says_so() {
+    let output: String = (0..5000).map(|line| format!("line {line}\n")).collect();
+    let kept = format!(r#"{{"stdout":{},"stderr":"","interrupted":false}}"#, json(&output));
+    let root = root(&[
+        prompt("u1", None, 0, "\"go\""),
+        answer("a1", "u1", 1, &call("t1", "Bash", r#"{"command":"make"}"#)),
+        result("r1", "a1", 2, "t1", &json(&output), &kept),
+        answer("a2", "r1", 3, &said("done")),
+    ]);
+    let files = only_session(root.path());
+    for format in [Format::Markdown, Format::Html] {
+        let folded = write(&files, format, &Options::default(), None);
+        assert!(folded.contains("line 0\n") && folded.contains("line 4999"), "the ends are there");
+        assert!(!folded.contains("line 2500\n"), "the middle is not");
+        assert!(folded.contains("KB not shown"), "{folded}");
+        let whole = write(&files, format, &full(), None);
+        assert_eq!(whole.matches("line 2500\n").count(), 1);
+    }
+    let shown = write(&files, text(), &Options::default(), None);
+    assert!(shown.contains("• Bash make → 5000 lines, 48 KB in 1.0 s"), "{shown}");
+}
+
+#[test]
+fn an_output_in_a_file_of_its_own_is_taken_in_and_no_other_file_is() {
+    let kept = |path: &str| {
+        format!(r#"{{"stdout":"preview","persistedOutputPath":{},"persistedOutputSize":12}}"#, json(path))
+    };
+    let lines = |path: &str| {
+        vec![
+            prompt("u1", None, 0, "\"go\""),
+            answer("a1", "u1", 1, &call("t1", "Bash", r#"{"command":"make"}"#)),
+            result("r1", "a1", 2, "t1", "\"<persisted-output>preview\"", &kept(path)),
+        ]
+    };
+    let whole = root(&lines(&format!("/home/dev/.claude/projects/-p/{ID}/tool-results/b1.txt")));
+    let folder = whole.path().join(format!("projects/-p/{ID}/tool-results"));
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("b1.txt"), "the whole output\n").unwrap();
+    let shown = write(&only_session(whole.path()), Format::Markdown, &Options::default(), None);
+    assert!(shown.contains("the whole output") && !shown.contains("preview"), "{shown}");
+
+    for path in ["../../../secret.txt", "/etc/hostname", "..", "tool-results/../../x", ""] {
+        let root = root(&lines(path));
+        fs::write(root.path().join("secret.txt"), "outside").unwrap();
+        fs::create_dir_all(root.path().join(format!("projects/-p/{ID}/tool-results"))).unwrap();
+        let shown = write(&only_session(root.path()), Format::Markdown, &Options::default(), None);
+        assert!(shown.contains("preview") && !shown.contains("outside"), "{path}: {shown}");
+    }
+}
+
+#[test]
+fn s1_26_abandoned_branches_stand_where_they_fork_off() {
+    let root = root(&[
+        prompt("u1", None, 0, "\"first\""),
+        answer("a1", "u1", 1, &said("one")),
+        prompt("u2", Some("a1"), 2, "\"wrong way\""),
+        answer("a2", "u2", 3, &said("lost")),
+        prompt("u3", Some("a1"), 4, "\"right way\""),
+        answer("a3", "u3", 5, &said("found")),
+    ]);
+    let files = only_session(root.path());
+    let session = Session::open(&files).unwrap();
+    let active = write(&files, text(), &Options::default(), None);
+    assert!(active.contains("right way") && !active.contains("wrong way"), "{active}");
+    for name in ["2", "u2", "a2"] {
+        let options =
+            Options { branches: Branches::One(find_branch(&session, name).unwrap()), ..Options::default() };
+        let other = write(&files, text(), &options, None);
+        assert!(other.contains("wrong way") && !other.contains("right way"), "{name}: {other}");
+    }
+    assert!(find_branch(&session, "9").is_err());
+    assert_eq!(session.branches(LaneId::MAIN).len(), 2);
+    let page = write(&files, Format::Html, &Options { branches: Branches::All, ..Options::default() }, None);
+    let (fork, wrong, right) = (
+        page.find("<p>one").unwrap(),
+        page.find("<p>wrong way").unwrap(),
+        page.find("<p>right way").unwrap(),
+    );
+    assert!(fork < wrong && wrong < right);
+    assert!(page.contains("<b>Branch 2</b><span class=\"about\">abandoned</span>"));
+    assert_eq!(balance::complaints(&page), Vec::<String>::new());
+}
+
+#[test]
+fn s1_52_the_flat_dialect_of_the_page_reads_the_same() {
+    let line = |rest: &str| format!(r#"{{{rest},"sessionId":"s","timestamp":"2026-11-14T10:00:00Z"}}"#);
+    let root = root(&[
+        line(r#""type":"user","uuid":"1","message":"Make a file""#),
+        line(
+            r#""type":"assistant","uuid":"2","parentUuid":"1","subtype":"response","message":"I will write it.""#,
+        ),
+        line(
+            r#""type":"assistant","uuid":"3","parentUuid":"2","subtype":"tool_use","toolName":"Write","toolArguments":{"file_path":"/a.txt","content":"hello"}"#,
+        ),
+        line(
+            r#""type":"system","uuid":"4","parentUuid":"3","subtype":"tool_result","message":"File written""#,
+        ),
+        line(
+            r#""type":"assistant","uuid":"5","parentUuid":"4","message":{"role":"assistant","content":[{"type":"text","text":"Done."}]}"#,
+        ),
+        line(
+            r#""type":"system","uuid":"6","parentUuid":"5","subtype":"error","isError":true,"message":"Disk full""#,
+        ),
+    ]);
+    let files = only_session(root.path());
+    insta::assert_snapshot!("seed_text", write(&files, text(), &Options::default(), None));
+    insta::assert_snapshot!("seed_markdown", write(&files, Format::Markdown, &Options::default(), None));
+}
+
+#[test]
+fn an_empty_or_damaged_session_is_still_a_page() {
+    for lines in [
+        vec![],
+        vec!["not json".to_owned(), "{\"type\":\"user\"".to_owned()],
+        vec![prompt("u1", None, 0, "\"\"")],
+    ] {
+        let root = root(&lines);
+        let files = only_session(root.path());
+        for format in [text(), Format::Markdown, Format::Html, Format::Json, Format::JsonLines] {
+            let shown = write(&files, format, &full(), None);
+            if format == Format::Html {
+                assert_eq!(balance::complaints(&shown), Vec::<String>::new());
+            }
+        }
+    }
+}
+
+#[test]
+fn sub_agents_that_no_call_started_are_shown_at_the_end() {
+    let root = root(&[prompt("u1", None, 0, "\"go\""), answer("a1", "u1", 1, &said("done"))]);
+    let folder = root.path().join(format!("projects/-p/{ID}/subagents"));
+    fs::create_dir_all(&folder).unwrap();
+    let line = prompt("s1", None, 5, "\"look around\"")
+        .replace("\"isSidechain\":false", "\"isSidechain\":true,\"agentId\":\"x1\"");
+    fs::write(folder.join("agent-x1.jsonl"), line + "\n").unwrap();
+    let shown = write(&only_session(root.path()), text(), &Options::default(), None);
+    assert!(shown.find("done").unwrap() < shown.find("look around").unwrap(), "{shown}");
+    let _: &Path = root.path();
+}

@@ -1,0 +1,60 @@
+//! Exports without secrets.
+
+use tidings_transcript::export::{Format, Options};
+use tidings_transcript::redact::Redactor;
+
+use super::made::{ID, answer, call, json, prompt, result, root, said};
+use super::{full, only_session, text, write};
+
+// Keys in transcripts were pushed to public repositories by people who shared a session.
+#[test]
+fn f123_no_format_lets_a_secret_through() {
+    let token = ["ghp", "_", "0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX"].concat();
+    let key = ["AKIA", "Q3EGRIFL5XN2WZ7T"].concat();
+    // Escapes in the middle of a secret hide it from a search over the bytes of the file.
+    let hidden = json(&format!("clone with {token}")).replace("_0aB", "\\u005f0\\u0061B");
+    let long = format!("{} {token}", "x".repeat(180));
+    let root = root(&[
+        format!(
+            r#"{{"type":"custom-title","customTitle":{},"sessionId":"{ID}"}}"#,
+            json(&format!("About {key}"))
+        ),
+        prompt("u1", None, 0, &hidden),
+        answer("a1", "u1", 1, &call("t1", "Bash", &format!(r#"{{"command":{}}}"#, json(&long)))),
+        result(
+            "r1",
+            "a1",
+            2,
+            "t1",
+            &json(&format!("export AWS={key}\n{token}")),
+            &format!(r#"{{"stdout":{},"persistedOutputPath":"b.txt"}}"#, json(&token)),
+        ),
+        answer("a2", "r1", 3, &said(&format!("Your token is {token}"))),
+        format!("{{\"type\":\"user\",\"uuid\":\"torn\",\"message\":\"{token}"),
+    ]);
+    let folder = root.path().join(format!("projects/-p/{ID}/tool-results"));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("b.txt"), format!("{token} in a file\n")).unwrap();
+    let files = only_session(root.path());
+    for format in [text(), Format::Markdown, Format::Html, Format::Json, Format::JsonLines, Format::Lines] {
+        for options in [Options::default(), full()] {
+            let open = write(&files, format, &options, None);
+            assert!(open.contains(&token), "the test must have something to find");
+            let mut redactor = Redactor::new();
+            let redacted = write(&files, format, &options, Some(&mut redactor));
+            assert!(!redacted.contains(&token) && !redacted.contains(&key), "{redacted}");
+            // Not even the part that is left of one when a line is cut.
+            assert!(!redacted.contains("ghp_0aB"), "{redacted}");
+            assert!(redacted.contains("[redacted: github-token #1]"), "{redacted}");
+            assert!(!redacted.contains("github-token #2"), "one secret has one number: {redacted}");
+            assert!(
+                redactor.counts().any(|(family, _)| family == "aws-access-key")
+                    || matches!(format, Format::JsonLines)
+            );
+        }
+    }
+    for line in write(&files, Format::Lines, &Options::default(), Some(&mut Redactor::new())).lines().take(5)
+    {
+        assert!(serde_json::from_str::<serde_json::Value>(line).is_ok(), "{line}");
+    }
+}
