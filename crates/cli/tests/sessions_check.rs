@@ -1,0 +1,268 @@
+//! `tidings sessions check` and `tidings sessions repair`, as a user runs them.
+
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use insta::assert_snapshot;
+use serde_json::Value;
+use tempfile::TempDir;
+
+const ID: &str = "11111111-2222-4333-8444-555555555555";
+
+/// A folder of sessions, and in it one that went through a lot.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        let folder = Folder(tempfile::tempdir().unwrap());
+        fs::create_dir_all(folder.project()).unwrap();
+        fs::write(folder.session(), lines().concat()).unwrap();
+        folder
+    }
+
+    fn project(&self) -> PathBuf {
+        self.0.path().join("projects/-home-dev-demo")
+    }
+
+    fn session(&self) -> PathBuf {
+        self.project().join(format!("{ID}.jsonl"))
+    }
+
+    fn tidings(&self, args: &[&str]) -> Command {
+        let mut command = Command::cargo_bin("tidings").unwrap();
+        command.env_clear().current_dir(self.project()).arg("sessions").args(args);
+        command.args(["--root", self.0.path().to_str().unwrap()]);
+        command
+    }
+
+    /// Exit code, stdout and stderr in one text, without where the folder is.
+    fn run(&self, args: &[&str]) -> String {
+        let output = self.tidings(args).output().unwrap();
+        let text = format!(
+            "exit: {}\n--- stdout\n{}--- stderr\n{}",
+            output.status.code().unwrap(),
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let root = fs::canonicalize(self.0.path()).unwrap();
+        text.replace(root.to_str().unwrap(), "ROOT").replace(self.0.path().to_str().unwrap(), "ROOT")
+    }
+
+    fn json(&self, args: &[&str]) -> Vec<Value> {
+        let output = self.tidings(args).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+fn entry(kind: &str, uuid: u8, parent: u8, content: &str) -> String {
+    let name = |number: u8| format!("\"{number:08}-0000-4000-8000-000000000000\"");
+    let parent = if parent == 0 { "null".to_owned() } else { name(parent) };
+    let model = if kind == "assistant" {
+        format!("\"model\":\"example\",\"id\":\"msg_{uuid}\",")
+    } else {
+        String::new()
+    };
+    format!(
+        "{{\"parentUuid\":{parent},\"isSidechain\":false,\"type\":\"{kind}\",\"message\":{{{model}\"role\":\"{kind}\",\"content\":{content}}},\"uuid\":{},\"timestamp\":\"2026-11-15T00:00:{uuid:02}.000Z\",\"sessionId\":\"{ID}\"}}",
+        name(uuid)
+    )
+}
+
+/// The result of the call is gone, the answer hangs on it, a line is cut and another glued to it, the prompt stands
+/// there twice, and the last line is torn.
+fn lines() -> Vec<String> {
+    let prompt = entry("user", 1, 0, "\"Go\"");
+    let call = entry(
+        "assistant",
+        2,
+        1,
+        r#"[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"ls"}}]"#,
+    );
+    let answer = entry("assistant", 4, 3, r#"[{"type":"text","text":"Done."}]"#);
+    let next = entry("user", 5, 4, "\"And then?\"");
+    vec![
+        format!("{prompt}\n"),
+        format!("{prompt}\n"),
+        format!("{call}\n"),
+        format!("{}{answer}\n", &call[..60]),
+        "\n".to_owned(),
+        format!("{next}\n"),
+        // A name that would clear the terminal.
+        format!("{{\"type\":\"\\u001b[2J\",\"sessionId\":\"{ID}\"}}\n"),
+        answer[..40].to_owned(),
+    ]
+}
+
+#[test]
+fn check_says_where_and_what_like_a_compiler() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.run(&["check"]), @"
+    exit: 1
+    --- stdout
+    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:2: warning[duplicate-line] The line repeats line 1 byte for byte
+    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:3: error[tool-result-missing] The result of the Bash call `toolu_1` is missing, though the model went on
+    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:4: error[glued-line] Another record begins before the line is over; 1 entry could be saved
+    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:4: warning[known-parent] The parent is in no line that can be read: `00000003-0000-4000-8000-000000000000`
+    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:7: note[unknown-type] 1 line of a type that is not known, `�[2J`, this one first
+    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:8: warning[torn-tail] The last line is cut off after 40 bytes
+    8 lines in 1 file: 5 entries, 2 damaged (1 entry saved), 1 blank
+    2 errors, 3 warnings, 1 note
+    --- stderr
+    ");
+}
+
+#[test]
+fn check_json_has_the_keys_that_scripts_rely_on() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.run(&["check", "--json", ID]), @r#"
+    exit: 1
+    --- stdout
+    {"file":"ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl","line":2,"offset":231,"rule":"duplicate-line","severity":"warning","message":"The line repeats line 1 byte for byte","uuid":"00000001-0000-4000-8000-000000000000"}
+    {"file":"ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl","line":3,"offset":462,"rule":"tool-result-missing","severity":"error","message":"The result of the Bash call `toolu_1` is missing, though the model went on","uuid":"00000002-0000-4000-8000-000000000000"}
+    {"file":"ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl","line":4,"offset":839,"rule":"glued-line","severity":"error","message":"Another record begins before the line is over; 1 entry could be saved","uuid":"00000004-0000-4000-8000-000000000000"}
+    {"file":"ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl","line":4,"offset":899,"rule":"known-parent","severity":"warning","message":"The parent is in no line that can be read: `00000003-0000-4000-8000-000000000000`","uuid":"00000004-0000-4000-8000-000000000000"}
+    {"file":"ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl","line":7,"offset":1506,"rule":"unknown-type","severity":"note","message":"1 line of a type that is not known, `\u001b[2J`, this one first"}
+    {"file":"ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl","line":8,"offset":1578,"rule":"torn-tail","severity":"warning","message":"The last line is cut off after 40 bytes"}
+    {"summary":{"files":1,"lines":8,"entries":5,"damaged":2,"blank":1,"salvaged":1,"errors":2,"warnings":3,"notes":1,"dialect":"real","rules":{"duplicate-line":1,"glued-line":1,"known-parent":1,"tool-result-missing":1,"torn-tail":1,"unknown-type":1}}}
+    --- stderr
+    "#);
+    let lines = folder.json(&["check", "--json"]);
+    let summary = &lines.last().unwrap()["summary"];
+    let count = |key: &str| summary[key].as_u64().unwrap();
+    assert_eq!(count("lines"), count("entries") + count("damaged") + count("blank"));
+    assert_eq!(lines.len() as u64 - 1, count("errors") + count("warnings") + count("notes"));
+    let rules: u64 =
+        summary["rules"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(rules, lines.len() as u64 - 1);
+}
+
+#[test]
+fn check_takes_files_ids_and_beginnings_of_ids_and_says_which_is_unknown() {
+    let folder = Folder::new();
+    for name in [ID, "1111", &format!("{ID}.jsonl"), folder.session().to_str().unwrap()] {
+        folder.tidings(&["check", name]).assert().code(1);
+    }
+    assert_snapshot!(folder.run(&["check", "2222"]), @"
+    exit: 3
+    --- stdout
+    --- stderr
+    error: No such session: `2222`
+
+    hint: `tidings sessions list` shows the ids; a unique beginning is enough
+    ");
+    assert_snapshot!(folder.run(&["check", "2222", "--json"]), @r#"
+    exit: 3
+    --- stdout
+    {"error":{"code":"not_found","message":"No such session: `2222`","hint":"`tidings sessions list` shows the ids; a unique beginning is enough"}}
+    --- stderr
+    "#);
+    folder.tidings(&["check", "--strict", "--lenient"]).assert().code(2);
+}
+
+#[test]
+fn check_of_a_clean_session_is_fine_and_seed_001_can_be_demanded_of_it() {
+    let folder = Folder::new();
+    fs::write(folder.session(), format!("{}\n", entry("user", 1, 0, "\"Go\""))).unwrap();
+    assert_snapshot!(folder.run(&["check"]), @"
+    exit: 0
+    --- stdout
+    1 line in 1 file: 1 entry, 0 damaged, 0 blank
+    0 errors, 0 warnings, 0 notes
+    --- stderr
+    ");
+    assert_snapshot!(folder.run(&["check", "--strict"]), @"
+    exit: 1
+    --- stdout
+    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:1: error[shape-matches-type] `message` should be a string and is an object
+    1 line in 1 file: 1 entry, 0 damaged, 0 blank
+    1 error, 0 warnings, 0 notes
+    --- stderr
+    ");
+    let seed =
+        "{\"type\":\"user\",\"uuid\":\"1\",\"timestamp\":\"today\",\"sessionId\":\"s\",\"message\":\"Hi\"}\n";
+    fs::write(folder.session(), seed).unwrap();
+    folder.tidings(&["check"]).assert().code(1);
+    folder.tidings(&["check", "--lenient"]).assert().success();
+}
+
+#[test]
+fn repair_says_what_it_did_and_the_copy_checks_clean() {
+    let folder = Folder::new();
+    let before = fs::read(folder.session()).unwrap();
+    assert_snapshot!(folder.run(&["repair", ID, "-o", "copy.jsonl"]), @"
+    exit: 0
+    --- stdout
+    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:2: repaired[duplicate-line] Took out the copy of line 1
+    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:3: repaired[tool-result-missing] Put an error in the place of the lost result of the Bash call `toolu_1`
+    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:4: repaired[glued-line] Saved 1 entry, set 60 bytes aside that are no entry
+    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:8: repaired[torn-tail] Set 40 bytes aside that are no entry
+    4 repairs; the copy is copy.jsonl
+    100 bytes that are in no line of it are in copy.jsonl.lost
+    --- stderr
+    ");
+    assert_eq!(fs::read(folder.session()).unwrap(), before);
+    assert_snapshot!(folder.run(&["check", "copy.jsonl"]), @"
+    exit: 0
+    --- stdout
+    copy.jsonl:7: note[unknown-type] 1 line of a type that is not known, `�[2J`, this one first
+    7 lines in 1 file: 6 entries, 0 damaged, 1 blank
+    0 errors, 0 warnings, 1 note
+    --- stderr
+    ");
+    assert_snapshot!(folder.run(&["repair", "copy.jsonl", "-o", "again.jsonl"]), @"
+    exit: 0
+    --- stdout
+    Nothing to repair; the copy is again.jsonl
+    --- stderr
+    ");
+    let read = |name: &str| fs::read(folder.project().join(name)).unwrap();
+    assert_eq!(read("again.jsonl"), read("copy.jsonl"));
+    let lost = String::from_utf8(read("copy.jsonl.lost")).unwrap();
+    assert_eq!(lost.lines().map(str::len).collect::<Vec<_>>(), [60, 40]);
+}
+
+#[test]
+fn repair_json_has_a_line_for_each_repair_and_a_summary() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.run(&["repair", ID, "-o", "copy.jsonl", "--json"]), @r#"
+    exit: 0
+    --- stdout
+    {"line":2,"offset":231,"rule":"duplicate-line","message":"Took out the copy of line 1","uuid":"00000001-0000-4000-8000-000000000000"}
+    {"line":3,"offset":462,"rule":"tool-result-missing","message":"Put an error in the place of the lost result of the Bash call `toolu_1`","uuid":"00000003-0000-4000-8000-000000000000"}
+    {"line":4,"offset":839,"rule":"glued-line","message":"Saved 1 entry, set 60 bytes aside that are no entry","uuid":"00000004-0000-4000-8000-000000000000"}
+    {"line":8,"offset":1578,"rule":"torn-tail","message":"Set 40 bytes aside that are no entry"}
+    {"summary":{"output":"copy.jsonl","lines":8,"actions":4,"lost_bytes":100,"lost":"copy.jsonl.lost","rules":{"duplicate-line":1,"glued-line":1,"tool-result-missing":1,"torn-tail":1}}}
+    --- stderr
+    "#);
+}
+
+#[test]
+fn repair_overwrites_only_when_told_and_never_the_file_itself() {
+    let folder = Folder::new();
+    let name = format!("{ID}.jsonl");
+    fs::write(folder.project().join("copy.jsonl"), "mine").unwrap();
+    assert_snapshot!(folder.run(&["repair", ID, "-o", "copy.jsonl"]), @"
+    exit: 2
+    --- stdout
+    --- stderr
+    error: There is a file of that name: `copy.jsonl`
+
+    hint: give another name, or --force to write over it
+    ");
+    assert_snapshot!(folder.run(&["repair", &name, "-o", &name, "--force"]), @"
+    exit: 2
+    --- stdout
+    --- stderr
+    error: The copy would overwrite the file itself: `11111111-2222-4333-8444-555555555555.jsonl`
+
+    hint: give the copy another name, look at it, then move it
+    ");
+    folder.tidings(&["repair", ID, "-o", "copy.jsonl", "--force"]).assert().success();
+    assert_ne!(fs::read(folder.project().join("copy.jsonl")).unwrap(), b"mine");
+    folder.tidings(&["repair", ID]).assert().code(2);
+    assert!(!Path::new(&folder.project().join("copy.jsonl.part")).exists());
+}
