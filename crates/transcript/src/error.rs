@@ -13,6 +13,8 @@ pub enum ErrorKind {
     Invalid,
     /// A file could not be read or written.
     Io,
+    /// A file of our own, which can be built anew, is damaged.
+    Damaged,
 }
 
 /// What was asked for cannot be done. Damage inside session files is no error but a [`Finding`](crate::Finding).

@@ -14,6 +14,7 @@
 //! - [`belongings`] lists all that belongs to a session; [`du`] measures it, [`retention`] says when Claude Code will
 //!   delete it, [`prune`] removes it.
 #![cfg_attr(feature = "archive", doc = "- [`archive`] keeps compressed copies.")]
+#![cfg_attr(feature = "index", doc = "- [`index`] makes searching tens of gigabytes quick.")]
 //!
 //! Nothing here prints, reads the environment or looks at a clock: places, times and ids are handed in.
 
@@ -29,6 +30,8 @@ mod error;
 pub mod export;
 mod finding;
 pub mod follow;
+#[cfg(feature = "index")]
+pub mod index;
 pub mod limits;
 pub mod list;
 pub mod manage;

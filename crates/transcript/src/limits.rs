@@ -84,3 +84,16 @@ pub const PICTURE_BYTES_MAX: usize = 1 << 20;
 /// How deep sub-agents of sub-agents are shown inside each other. The CLI itself nests a few levels at most; this
 /// keeps a damaged session from filling the stack.
 pub const AGENT_DEPTH_MAX: usize = 12;
+
+/// How many bits of a signature may be set before the index begins another: an eighth. Then a text of several trigrams
+/// that does not stand there seldom seems to.
+pub const SIGNATURE_FILL_MAX: u32 = 1 << 13;
+
+/// How many bytes of session files one signature stands for at most, so that looking there is quick.
+pub const SIGNATURE_COVERS_MAX: u64 = 256 << 10;
+
+/// How many trigrams of a text the index is asked for; more do not tell more.
+pub const TRIGRAMS_ASKED_MAX: usize = 48;
+
+/// How much unread text a search first adds to the index; more is searched without it.
+pub const INDEX_CATCH_UP_BYTES: u64 = 32 << 20;

@@ -17,9 +17,9 @@ const MAGIC: &[u8; 16] = b"tidings cache 1\n";
 
 /// The file that facts were read from, as it stood then.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Stamp {
+pub(crate) struct Stamp {
     pub(super) version: u32,
-    pub(super) mark: Mark,
+    pub(crate) mark: Mark,
     id: FileId,
     bytes: u64,
     /// Nanoseconds since 1970.
@@ -27,21 +27,21 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    pub(super) fn of(file: &FileInfo, version: u32, mark: Mark) -> Self {
+    pub(crate) fn of(file: &FileInfo, version: u32, mark: Mark) -> Self {
         Stamp { version, mark, id: file.id, bytes: file.bytes, modified: nanos(file) }
     }
 
     /// Whether nothing happened to the file since.
-    pub(super) fn is_of(&self, file: &FileInfo) -> bool {
+    pub(crate) fn is_of(&self, file: &FileInfo) -> bool {
         self.bytes == file.bytes && self.modified == nanos(file) && self.id == file.id
     }
 
     /// Whether the file may have been appended to, and nothing else. One that changed at the same size was rewritten.
-    pub(super) fn may_be_beginning_of(&self, file: &FileInfo) -> bool {
+    pub(crate) fn may_be_beginning_of(&self, file: &FileInfo) -> bool {
         self.id == file.id && self.bytes < file.bytes && self.mark.offset <= file.bytes
     }
 
-    fn write(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let Stamp { version, mark, id, bytes, modified } = self;
         let Mark { offset, len, hash } = mark;
         for number in [u64::from(*version), id.device, id.inode, *bytes, *offset, *len] {
@@ -51,7 +51,7 @@ impl Stamp {
         out.extend_from_slice(&hash.to_le_bytes());
     }
 
-    fn read(fields: &mut Fields<'_>) -> Option<Self> {
+    pub(crate) fn read(fields: &mut Fields<'_>) -> Option<Self> {
         let version = u32::try_from(fields.number()?).ok()?;
         let id = FileId { device: fields.number()?, inode: fields.number()? };
         let (bytes, offset, len) = (fields.number()?, fields.number()?, fields.number()?);

@@ -41,7 +41,8 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 pub use fields::Fields;
-use file::{Loaded, Record, Stamp};
+pub(crate) use file::Stamp;
+use file::{Loaded, Record};
 
 use crate::Error;
 use crate::roots::FileInfo;
@@ -100,7 +101,7 @@ impl Mark {
     }
 
     /// Whether the file at `path` still has the same bytes before the place.
-    fn still_stands(&self, path: &Path) -> bool {
+    pub(crate) fn still_stands(&self, path: &Path) -> bool {
         let mut bytes = Vec::with_capacity(Self::BYTES);
         let Ok(mut file) = std::fs::File::open(path) else { return false };
         let start = SeekFrom::Start(self.offset.saturating_sub(self.len));

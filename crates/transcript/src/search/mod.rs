@@ -34,6 +34,12 @@ use std::thread;
 pub use hit::{Excerpt, Hit};
 pub use query::{Case, Options, Query, Sidechains, Syntax, ToolNames};
 pub use texts::Role;
+#[cfg(feature = "index")]
+pub(crate) use {
+    literals::Literals,
+    scan::damaged_texts,
+    texts::{is_blob, texts},
+};
 
 use self::order::Gate;
 use self::scan::Scan;
@@ -79,6 +85,13 @@ pub fn run<'f>(
     run_tasks(&tasks.collect::<Vec<_>>(), query, each)
 }
 
+/// The folder that a session began in, as its first lines tell.
+pub fn first_cwd(session: &SessionFiles) -> Option<String> {
+    // What no file of the first few says, the others hardly do.
+    const FILES_MAX: usize = 4;
+    session.files().take(FILES_MAX).find_map(|file| scan::first_cwd(&file.path))
+}
+
 /// One session and what is to be searched of it.
 #[derive(Debug)]
 pub(crate) struct Task<'f> {
@@ -107,8 +120,7 @@ impl<'f> Task<'f> {
 
     /// The folder that the session began in, for lines that do not name one.
     fn project(&self) -> Option<&str> {
-        let first = || self.session.files().next().and_then(|file| scan::first_cwd(&file.path));
-        self.project.get_or_init(first).as_deref()
+        self.project.get_or_init(|| first_cwd(self.session)).as_deref()
     }
 }
 

@@ -77,6 +77,8 @@ pub struct Query {
     pub(super) options: Options,
     pub(super) pattern: Pattern,
     pub(super) prefilter: Prefilter,
+    #[cfg(feature = "index")]
+    pub(crate) literals: Literals,
 }
 
 impl Query {
@@ -88,7 +90,13 @@ impl Query {
             Syntax::Regex => literals::of_regex(&options.pattern, options.case),
         };
         let prefilter = Prefilter::new(&literals);
-        Ok(Query { options, pattern, prefilter })
+        Ok(Query {
+            options,
+            pattern,
+            prefilter,
+            #[cfg(feature = "index")]
+            literals,
+        })
     }
 
     /// What was asked for.

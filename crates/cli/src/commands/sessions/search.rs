@@ -4,12 +4,17 @@ use clap::ValueEnum;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde::Serialize;
+use tidings_transcript::Error;
+use tidings_transcript::index::Index;
+use tidings_transcript::limits::INDEX_CATCH_UP_BYTES;
+use tidings_transcript::roots::{Roots, SessionFiles};
 use tidings_transcript::search::{
     self, Case, Flow, Hit, Options, Query, Role, Sidechains, Summary, Syntax, ToolNames,
 };
 
-use super::{Place, when};
+use super::{Place, index, when};
 use crate::error::Exit;
+use crate::human;
 use crate::output::{BOLD, DIM, Output, PLAIN, RED, printable};
 
 /// Find text in every session
@@ -65,6 +70,10 @@ pub(crate) struct Search {
     /// Print only how many lines match
     #[arg(long, conflicts_with = "sessions_only")]
     count: bool,
+
+    /// Read the files even if there is an index
+    #[arg(long)]
+    no_index: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -109,23 +118,46 @@ struct SessionLine<'a> {
 impl Search {
     pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
         let query = Query::new(self.options()?)?;
-        let found = place.roots()?.scan()?;
+        let roots = place.roots()?;
+        let found = roots.scan()?;
         for error in &found.unreadable {
             out.note(&printable(&error.to_string()))?;
         }
+        let index = if self.no_index { None } else { self.index(&roots, &found.sessions, out)? };
         let mut shown = Shown { search: self, json: place.json, out, lines: 0, sessions: 0, last: None };
         let mut failed = None;
-        let summary = search::run(&found.sessions, &query, |hit| {
+        let mut each = |hit: Hit<'_>| {
             shown.hit(&hit).unwrap_or_else(|error| {
                 failed = Some(error);
                 Flow::Stop
             })
-        });
+        };
+        let summary = match index {
+            Some(index) => index.search(&found.sessions, &query, &mut each)?,
+            None => search::run(&found.sessions, &query, &mut each),
+        };
         if let Some(error) = failed {
             return Err(error);
         }
         shown.end(&summary)?;
         Ok(Exit::Fine)
+    }
+
+    /// The index, if there is one that can be used, as much up to date as is quickly done.
+    fn index(&self, roots: &Roots, sessions: &[SessionFiles], out: &Output) -> anyhow::Result<Option<Index>> {
+        let Ok(path) = index::path() else { return Ok(None) };
+        let ready = || -> Result<Option<Index>, Error> {
+            let Some(mut index) = Index::open(&path)? else { return Ok(None) };
+            if (1..=INDEX_CATCH_UP_BYTES).contains(&index.pending(sessions)?) {
+                // What it does not get to know is searched all the same.
+                index.update(sessions, &roots.projects_folders(), |_| {}).ok();
+            }
+            Ok(Some(index))
+        };
+        ready().or_else(|error| {
+            out.note(&printable(&format!("{error}; searching without it ({})", error.hint())))?;
+            Ok(None)
+        })
     }
 
     fn options(&self) -> anyhow::Result<Options> {
@@ -277,12 +309,12 @@ impl Shown<'_, '_> {
             self.out.flush()?;
             self.out.note(&format!(
                 "{}, {}",
-                counted(self.lines, "line"),
-                counted(self.sessions, "session")
+                human::plural(self.lines, "line"),
+                human::plural(self.sessions, "session")
             ))?;
         }
         if summary.oversized > 0 {
-            let lines = counted(summary.oversized, "line");
+            let lines = human::plural(summary.oversized, "line");
             self.out.note(&format!("{lines} too long to search; `tidings sessions check` tells where"))?;
         }
         for error in &summary.unreadable {
@@ -292,12 +324,10 @@ impl Shown<'_, '_> {
     }
 }
 
-/// The folder that a session worked in, as well as the hit tells.
+/// The folder that a session works in, or else that of its files.
 fn place_of(hit: &Hit<'_>) -> String {
-    match &hit.cwd {
-        Some(cwd) => cwd.clone(),
-        None => hit.session.folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-    }
+    let folder = || hit.session.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    search::first_cwd(hit.session).unwrap_or_else(folder)
 }
 
 /// Local time to the minute, as wide whether known or not.
@@ -323,8 +353,4 @@ fn one_line(text: &str) -> String {
 
 fn dots(cut: bool) -> &'static str {
     if cut { "…" } else { "" }
-}
-
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -1,0 +1,283 @@
+//! `tidings sessions search` and `tidings sessions index`, as a user runs them.
+
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use assert_cmd::Command;
+use insta::assert_snapshot;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A root with two sessions, one with a sub-agent, and a cache folder.
+struct Place {
+    folder: TempDir,
+}
+
+const OLDER: &str = r#"{"type":"user","uuid":"u-1","cwd":"/home/dev/parser","timestamp":"2026-11-01T10:00:00.000Z","message":{"role":"user","content":"please run the needle"}}
+{"type":"assistant","uuid":"u-2","timestamp":"2026-11-01T10:00:01.000Z","message":{"role":"assistant","content":[{"type":"tool_use","id":"t-1","name":"Bash","input":{"command":"needle --verbose"}}]}}
+{"type":"user","uuid":"u-3","timestamp":"2026-11-01T10:00:02.000Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t-1","content":"\u001b[31mneedle\u001b[0m:\n\tnot found"}]},"toolUseResult":{"stdout":"\u001b[31mneedle\u001b[0m:\n\tnot found"}}
+{"type":"assistant","uuid":"u-4","timestamp":"2026-11-01T10:00:03.000Z","message":{"role":"assistant","content":[{"type":"text","text":"There is no Needle."}]}}
+{"type":"user","uuid":"u-5","message":{"role":"user","content":"the needle is to
+"#;
+
+const NEWER: &str = r#"{"type":"custom-title","customTitle":"Looking for a \"needle\"","sessionId":"bbbbbbbb-0000-4000-8000-000000000000"}
+"#;
+
+const AGENT: &str = r#"{"type":"user","uuid":"u-6","isSidechain":true,"agentId":"x1","cwd":"/home/dev/shop","timestamp":"2026-11-10T10:00:00.000Z","sessionId":"bbbbbbbb-0000-4000-8000-000000000000","message":{"role":"user","content":"find the needle"}}
+"#;
+
+impl Place {
+    fn new() -> Self {
+        let place = Place { folder: TempDir::new().unwrap() };
+        let time = |days: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(1_794_400_000 + days * 86_400);
+        place.write("-home-dev-parser/aaaaaaaa-0000-4000-8000-000000000000.jsonl", OLDER, time(0));
+        place.write("-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000.jsonl", NEWER, time(1));
+        place.write(
+            "-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000/subagents/agent-x1.jsonl",
+            AGENT,
+            time(1),
+        );
+        place
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join("root/projects").join(name)
+    }
+
+    fn write(&self, name: &str, content: &str, modified: SystemTime) {
+        let path = self.file(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        fs::File::open(path).unwrap().set_modified(modified).unwrap();
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::cargo_bin("tidings").unwrap();
+        command.env_clear().env("TZ", "UTC").env("TIDINGS_CACHE_DIR", self.folder.path().join("cache"));
+        command.arg("sessions").arg("--root").arg(self.folder.path().join("root")).args(args);
+        command
+    }
+
+    /// Exit code, stdout and stderr in one text, without the place of the test.
+    fn run(&self, args: &[&str]) -> String {
+        let output = self.command(args).output().unwrap();
+        let text = format!(
+            "exit: {}\n--- stdout\n{}--- stderr\n{}",
+            output.status.code().unwrap(),
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let place = fs::canonicalize(self.folder.path()).unwrap();
+        text.replace(&*place.to_string_lossy(), "PLACE")
+            .replace(&*self.folder.path().to_string_lossy(), "PLACE")
+    }
+
+    fn stdout(&self, args: &[&str]) -> String {
+        let output = self.command(args).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn index(&self) -> PathBuf {
+        self.folder.path().join("cache/index.sqlite")
+    }
+}
+
+#[test]
+fn hits_are_shown_by_session_newest_first_and_safe_for_a_terminal() {
+    let place = Place::new();
+    assert_snapshot!(place.run(&["search", "needle"]), @r#"
+    exit: 0
+    --- stdout
+    bbbbbbbb  /home/dev/shop
+          1                    system          Looking for a "needle"
+      agent-x1
+          1  2026-11-10 10:00  user            find the needle
+
+    aaaaaaaa  /home/dev/parser
+          1  2026-11-01 10:00  user            please run the needle
+          2  2026-11-01 10:00  assistant Bash  needle --verbose
+          3  2026-11-01 10:00  tool Bash       �[31mneedle�[0m: not found
+          5                    damaged         {"type":"user","uuid":"u-5","message":{"role":"user","content":"the needle is to
+    --- stderr
+    6 lines, 2 sessions
+    "#);
+    assert_snapshot!(place.run(&["search", "-i", "NEEDLE", "--role", "assistant"]), @"
+    exit: 0
+    --- stdout
+    aaaaaaaa  /home/dev/parser
+          2  2026-11-01 10:00  assistant Bash  needle --verbose
+          4  2026-11-01 10:00  assistant       There is no Needle.
+    --- stderr
+    2 lines, 1 session
+    ");
+    assert_snapshot!(place.run(&["search", "nowhere at all"]), @"
+    exit: 0
+    --- stdout
+    --- stderr
+    0 lines, 0 sessions
+    ");
+}
+
+#[test]
+fn json_has_the_promised_keys_in_their_order() {
+    let place = Place::new();
+    assert_snapshot!(place.run(&["--json", "search", "needle"]), @r#"
+    exit: 0
+    --- stdout
+    {"session":"bbbbbbbb-0000-4000-8000-000000000000","file":"PLACE/root/projects/-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000.jsonl","line":1,"uuid":null,"role":"system","at":null,"text":"Looking for a \"needle\""}
+    {"session":"bbbbbbbb-0000-4000-8000-000000000000","file":"PLACE/root/projects/-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000/subagents/agent-x1.jsonl","line":1,"uuid":"u-6","role":"user","at":"2026-11-10T10:00:00.000Z","text":"find the needle"}
+    {"session":"aaaaaaaa-0000-4000-8000-000000000000","file":"PLACE/root/projects/-home-dev-parser/aaaaaaaa-0000-4000-8000-000000000000.jsonl","line":1,"uuid":"u-1","role":"user","at":"2026-11-01T10:00:00.000Z","text":"please run the needle"}
+    {"session":"aaaaaaaa-0000-4000-8000-000000000000","file":"PLACE/root/projects/-home-dev-parser/aaaaaaaa-0000-4000-8000-000000000000.jsonl","line":2,"uuid":"u-2","role":"assistant","tool":"Bash","at":"2026-11-01T10:00:01.000Z","text":"needle --verbose"}
+    {"session":"aaaaaaaa-0000-4000-8000-000000000000","file":"PLACE/root/projects/-home-dev-parser/aaaaaaaa-0000-4000-8000-000000000000.jsonl","line":3,"uuid":"u-3","role":"tool","tool":"Bash","at":"2026-11-01T10:00:02.000Z","text":"\u001b[31mneedle\u001b[0m:\n\tnot found"}
+    {"session":"aaaaaaaa-0000-4000-8000-000000000000","file":"PLACE/root/projects/-home-dev-parser/aaaaaaaa-0000-4000-8000-000000000000.jsonl","line":5,"uuid":null,"role":null,"at":null,"text":"{\"type\":\"user\",\"uuid\":\"u-5\",\"message\":{\"role\":\"user\",\"content\":\"the needle is to"}
+    --- stderr
+    "#);
+    for line in place.stdout(&["--json", "search", "needle"]).lines() {
+        serde_json::from_str::<Value>(line).unwrap();
+    }
+}
+
+#[test]
+fn a_count_is_only_a_number() {
+    let place = Place::new();
+    for (args, count) in [
+        (&["needle"][..], "6\n"),
+        (&["-i", "NEEDLE"], "7\n"),
+        (&["-e", r"needle\b.{0,4}:\s+not"], "1\n"),
+        (&["needle", "--no-sidechains"], "5\n"),
+        (&["needle", "--tool", "Bash"], "2\n"),
+        (&["needle", "--tool", "Bash", "--role", "tool"], "1\n"),
+        (&["needle", "--project", "shop"], "2\n"),
+        (&["needle", "--since", "2026-11-05T00:00:00Z", "--until", "2026-11-10"], "1\n"),
+        (&["needle", "--limit", "2"], "2\n"),
+        (&["needle", "--limit", "0"], "0\n"),
+        (&["\"needle\""], "1\n"),
+        (&["nowhere at all"], "0\n"),
+    ] {
+        assert_eq!(place.stdout(&[&["search", "--count"], args].concat()), count, "{args:?}");
+    }
+}
+
+#[test]
+fn sessions_only_are_printed_once_each() {
+    let place = Place::new();
+    assert_snapshot!(place.run(&["search", "-l", "needle"]), @"
+    exit: 0
+    --- stdout
+    bbbbbbbb-0000-4000-8000-000000000000  /home/dev/shop
+    aaaaaaaa-0000-4000-8000-000000000000  /home/dev/parser
+    --- stderr
+    ");
+    assert_snapshot!(place.run(&["--json", "search", "-l", "needle", "--limit", "1"]), @r#"
+    exit: 0
+    --- stdout
+    {"session":"bbbbbbbb-0000-4000-8000-000000000000","file":"PLACE/root/projects/-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000.jsonl"}
+    --- stderr
+    "#);
+}
+
+#[test]
+fn a_wrong_pattern_or_time_says_what_is_wrong() {
+    let place = Place::new();
+    assert_snapshot!(place.run(&["search", "-e", "a(b"]), @"
+    exit: 2
+    --- stdout
+    --- stderr
+    error: This is no regular expression (unclosed group): `a(b`
+
+    hint: leave out --regex to search for the text as it is
+    ");
+    assert_snapshot!(place.run(&["search", "needle", "--since", "yesterday"]), @"
+    exit: 2
+    --- stdout
+    --- stderr
+    error: This is no time: `yesterday`
+
+    hint: write a day (2026-11-14), a moment (2026-11-14T09:30, or with Z for UTC) or how long ago (30m, 12h, 7d, 2w)
+    ");
+    assert_snapshot!(place.run(&["--json", "search", ""]), @r#"
+    exit: 2
+    --- stdout
+    {"error":{"code":"usage","message":"The pattern is empty","hint":"give a word; `.` with --regex finds every line that has text"}}
+    --- stderr
+    "#);
+}
+
+#[test]
+fn an_index_is_built_kept_up_to_date_by_searches_and_dropped() {
+    let place = Place::new();
+    let without: Vec<String> = [
+        &["--json", "search", "needle"][..],
+        &["--json", "search", "-i", "NEEDLE"],
+        &["search", "--count", "ne"],
+    ]
+    .iter()
+    .map(|args| place.stdout(args))
+    .collect();
+    assert_snapshot!(place.run(&["--json", "index", "--status"]), @r#"
+    exit: 0
+    --- stdout
+    {"path":"PLACE/cache/index.sqlite","exists":false,"pending_bytes":1211,"files":0,"covered_bytes":0,"index_bytes":0}
+    --- stderr
+    "#);
+    assert!(!place.index().exists(), "a look makes nothing");
+    let built: Value = serde_json::from_str(&place.stdout(&["--json", "index"])).unwrap();
+    assert_eq!((&built["added"], &built["files"]), (&3.into(), &3.into()));
+    assert_eq!(built["covered_bytes"], OLDER.len() + NEWER.len() + AGENT.len());
+    let with: Vec<String> = [
+        &["--json", "search", "needle"][..],
+        &["--json", "search", "-i", "NEEDLE"],
+        &["search", "--count", "ne"],
+    ]
+    .iter()
+    .map(|args| place.stdout(args))
+    .collect();
+    assert_eq!(with, without);
+
+    let agent = place.file("-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000/subagents/agent-x1.jsonl");
+    fs::OpenOptions::new().append(true).open(agent).unwrap().write_all(AGENT.as_bytes()).unwrap();
+    let pending = |place: &Place| -> Value {
+        let status: Value = serde_json::from_str(&place.stdout(&["--json", "index", "--status"])).unwrap();
+        status["pending_bytes"].clone()
+    };
+    assert_eq!(pending(&place), AGENT.len());
+    assert_eq!(place.stdout(&["search", "--count", "needle"]), "7\n");
+    assert_eq!(pending(&place), 0, "the search has read it");
+
+    assert!(place.stdout(&["index", "--drop"]).starts_with("Removed "));
+    assert!(!place.index().exists());
+    assert_eq!(place.stdout(&["index", "--drop"]), "No index\n");
+}
+
+#[test]
+fn an_index_that_cannot_be_used_stops_no_search_and_is_built_anew() {
+    let place = Place::new();
+    fs::create_dir_all(place.index().parent().unwrap()).unwrap();
+    fs::write(place.index(), "no database ".repeat(1000)).unwrap();
+    assert_snapshot!(place.run(&["search", "--count", "needle"]), @"
+    exit: 0
+    --- stdout
+    6
+    --- stderr
+    The index is damaged: `PLACE/cache/index.sqlite`; searching without it (build it anew with `tidings sessions index --rebuild`)
+    ");
+    let built: Value = serde_json::from_str(&place.stdout(&["--json", "index"])).unwrap();
+    assert_eq!(built["added"], 3);
+    assert_eq!(place.stdout(&["search", "--count", "needle"]), "6\n");
+    let again: Value = serde_json::from_str(&place.stdout(&["--json", "index", "--rebuild"])).unwrap();
+    assert_eq!(again["added"], 3);
+}
+
+#[test]
+fn the_folder_of_the_index_can_be_missing() {
+    let place = Place::new();
+    let mut command = place.command(&["search", "--count", "needle"]);
+    let output =
+        command.env_remove("TIDINGS_CACHE_DIR").env("HOME", Path::new("/nonexistent")).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "6\n");
+}

@@ -1,0 +1,92 @@
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use super::store::Store;
+use crate::Error;
+use crate::cache::{Fields, Stamp};
+use crate::roots::FileInfo;
+
+/// The files that an index knows, by path.
+#[derive(Debug, Default)]
+pub(super) struct Files(HashMap<Vec<u8>, FileRow>);
+
+/// A file that is in the index.
+#[derive(Debug, Clone)]
+pub(super) struct FileRow {
+    pub(super) id: i64,
+    pub(super) stamp: Stamp,
+    /// Whole lines that were read.
+    pub(super) lines: u64,
+}
+
+/// How a file stands to what the index knows of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum State<'a> {
+    /// As it was.
+    Same(&'a FileRow),
+    /// Only appended to.
+    Grown(&'a FileRow),
+    /// Another file by now.
+    Replaced(&'a FileRow),
+    /// Never seen.
+    New,
+}
+
+impl State<'_> {
+    /// How many bytes are still to be read.
+    pub(super) fn pending(&self, file: &FileInfo) -> u64 {
+        match self {
+            State::Same(_) => 0,
+            State::Grown(row) => file.bytes.saturating_sub(row.stamp.mark.offset()),
+            State::Replaced(_) | State::New => file.bytes,
+        }
+    }
+}
+
+impl Files {
+    pub(super) fn load(store: &Store) -> Result<Self, Error> {
+        let read = || {
+            let mut select = store.connection.prepare_cached("SELECT id, path, stamp, lines FROM file")?;
+            let mut rows = select.query([])?;
+            let mut files = HashMap::new();
+            while let Some(row) = rows.next()? {
+                // A stamp that cannot be read leaves the file unknown, so that it is read again.
+                let Some(stamp) = Stamp::read(&mut Fields::new(row.get_ref(2)?.as_blob()?)) else { continue };
+                let lines = row.get::<_, i64>(3)?.cast_unsigned();
+                files.insert(row.get(1)?, FileRow { id: row.get(0)?, stamp, lines });
+            }
+            Ok(Files(files))
+        };
+        read().map_err(|error| store.failed(&error))
+    }
+
+    /// How a file stands; one that changed is looked into.
+    pub(super) fn state(&self, file: &FileInfo) -> State<'_> {
+        match self.0.get(file.path.as_os_str().as_encoded_bytes()) {
+            None => State::New,
+            Some(row) if row.stamp.is_of(file) => State::Same(row),
+            Some(row) if row.stamp.may_be_beginning_of(file) && row.stamp.mark.still_stands(&file.path) => {
+                State::Grown(row)
+            }
+            Some(row) => State::Replaced(row),
+        }
+    }
+
+    /// Those below `folders` that are not among the `existing` ones.
+    pub(super) fn missing<'a>(
+        &self,
+        folders: &[PathBuf],
+        existing: impl Iterator<Item = &'a Path>,
+    ) -> Vec<i64> {
+        let existing: std::collections::HashSet<&[u8]> =
+            existing.map(|path| path.as_os_str().as_encoded_bytes()).collect();
+        let below = |path: &[u8]| {
+            folders.iter().any(|folder| {
+                let rest = path.strip_prefix(folder.as_os_str().as_encoded_bytes());
+                rest.is_some_and(|rest| rest.first().is_some_and(|byte| matches!(byte, b'/' | b'\\')))
+            })
+        };
+        let gone = self.0.iter().filter(|(path, _)| below(path) && !existing.contains(path.as_slice()));
+        gone.map(|(_, row)| row.id).collect()
+    }
+}

@@ -1,0 +1,256 @@
+//! The tables of the index.
+//!
+//! Signatures are numbered. A segment holds [`COLUMNS`] of them turned by a quarter, as bits in which the signatures
+//! stand side by side: asking for a trigram then reads one short row and answers for the whole segment. The youngest
+//! signatures, fewer than a segment, are kept as they are.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, params};
+
+use super::signature::{BITS, BYTES, Signature};
+use crate::{Error, ErrorKind};
+
+/// Signatures in a segment.
+pub(super) const COLUMNS: usize = 512;
+
+/// Bytes of a row: one bit per signature of the segment.
+pub(super) const ROW: usize = COLUMNS / 8;
+
+/// Rows that are stored together; small enough that several fill a page of the database.
+const ROWS_TOGETHER: usize = 16;
+
+/// How the tables look. Another layout gets another number, and an index of an older one is built anew.
+const LAYOUT: i64 = 1;
+
+const TABLES: &str = "
+    CREATE TABLE file (
+        id INTEGER PRIMARY KEY,
+        path BLOB NOT NULL UNIQUE,
+        -- The file as it was when it was read, and up to where.
+        stamp BLOB NOT NULL,
+        -- Whole lines read so far.
+        lines INTEGER NOT NULL
+    );
+    -- Whole lines of a file, and the signature that their text is in.
+    CREATE TABLE part (
+        file INTEGER NOT NULL,
+        start INTEGER NOT NULL,
+        stop INTEGER NOT NULL,
+        line INTEGER NOT NULL,
+        signature INTEGER NOT NULL,
+        PRIMARY KEY (file, start)
+    ) WITHOUT ROWID;
+    CREATE INDEX part_signature ON part (signature);
+    -- The youngest signatures, each with how many bytes of files it stands for.
+    CREATE TABLE young (signature INTEGER PRIMARY KEY, covers INTEGER NOT NULL, bits BLOB NOT NULL);
+    -- Rows of segments.
+    CREATE TABLE rows (id INTEGER PRIMARY KEY, bits BLOB NOT NULL);
+";
+
+/// An open database.
+#[derive(Debug)]
+pub(super) struct Store {
+    pub(super) connection: Connection,
+    path: PathBuf,
+}
+
+/// Whether an index may be made where there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Missing {
+    Create,
+    Leave,
+}
+
+impl Store {
+    /// Opens the index at `path`; `None` if there is none and none may be made.
+    pub(super) fn open(path: &Path, missing: Missing) -> Result<Option<Self>, Error> {
+        if missing == Missing::Leave && !path.is_file() {
+            return Ok(None);
+        }
+        if missing == Missing::Create {
+            make_private(path).map_err(|error| Error::io("write", path, error))?;
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(|error| failed(path, &error))?;
+        let store = Store { connection, path: path.to_owned() };
+        store.prepare().map(|()| Some(store))
+    }
+
+    fn prepare(&self) -> Result<(), Error> {
+        let run = |sql: &str| self.connection.execute_batch(sql).map_err(|error| self.failed(&error));
+        self.connection
+            .busy_timeout(std::time::Duration::from_secs(5))
+            .map_err(|error| self.failed(&error))?;
+        let layout = self.layout()?;
+        if layout > LAYOUT {
+            return Err(Error::new(
+                ErrorKind::Invalid,
+                format!("A newer version of this program made the index `{}`", self.path.display()),
+                "update, or build it anew with `tidings sessions index --rebuild`",
+            ));
+        }
+        if layout == LAYOUT {
+            return run("PRAGMA synchronous = NORMAL");
+        }
+        run(
+            "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE",
+        )?;
+        // Another process may have been faster.
+        if self.layout()? < LAYOUT {
+            for table in ["file", "part", "young", "rows"] {
+                run(&format!("DROP TABLE IF EXISTS {table}"))?;
+            }
+            run(TABLES)?;
+            run(&format!("PRAGMA user_version = {LAYOUT}"))?;
+        }
+        run("COMMIT")
+    }
+
+    fn layout(&self) -> Result<i64, Error> {
+        self.ask("PRAGMA user_version")
+    }
+
+    /// One number.
+    pub(super) fn ask(&self, sql: &str) -> Result<i64, Error> {
+        self.connection.query_row(sql, [], |row| row.get(0)).map_err(|error| self.failed(&error))
+    }
+
+    pub(super) fn failed(&self, error: &rusqlite::Error) -> Error {
+        failed(&self.path, error)
+    }
+
+    /// How many segments there are.
+    pub(super) fn segments(&self) -> Result<usize, Error> {
+        let rows = self.ask("SELECT COALESCE(MAX(id) + 1, 0) FROM rows")?;
+        Ok(usize::try_from(rows).unwrap_or(0) * ROWS_TOGETHER / BITS)
+    }
+
+    /// Adds a segment.
+    pub(super) fn add_segment(
+        &self,
+        segment: usize,
+        signatures: &[(Signature, u64)],
+    ) -> rusqlite::Result<()> {
+        let mut turned = vec![0u8; BITS * ROW];
+        for (column, (signature, _)) in signatures.iter().enumerate() {
+            for (at, byte) in signature.as_bytes().iter().enumerate() {
+                let mut byte = *byte;
+                while byte != 0 {
+                    let bucket = at * 8 + byte.trailing_zeros() as usize;
+                    turned[bucket * ROW + column / 8] |= 1 << (column % 8);
+                    byte &= byte - 1;
+                }
+            }
+        }
+        let mut insert = self.connection.prepare_cached("INSERT OR REPLACE INTO rows VALUES (?1, ?2)")?;
+        for (number, rows) in turned.chunks(ROWS_TOGETHER * ROW).enumerate() {
+            insert.execute(params![rows_id(segment, number * ROWS_TOGETHER), rows])?;
+        }
+        Ok(())
+    }
+
+    /// The row of a bucket: which signatures of a segment have it.
+    pub(super) fn row(&self, segment: usize, bucket: usize) -> Result<[u8; ROW], Error> {
+        let read = || {
+            let mut select = self.connection.prepare_cached("SELECT bits FROM rows WHERE id = ?1")?;
+            select
+                .query_row([rows_id(segment, bucket)], |row| {
+                    let bits = row.get_ref(0)?.as_blob()?;
+                    let at = bucket % ROWS_TOGETHER * ROW;
+                    Ok(bits.get(at..).and_then(<[u8]>::first_chunk).copied())
+                })
+                .optional()
+        };
+        let row = read().map_err(|error| self.failed(&error))?;
+        row.flatten().ok_or_else(|| damaged(&self.path))
+    }
+
+    /// The youngest signatures, numbered from the end of the last segment on, and how many bytes each stands for.
+    pub(super) fn young(&self) -> Result<Vec<(Signature, u64)>, Error> {
+        let read = || {
+            let mut select = self
+                .connection
+                .prepare_cached("SELECT signature, covers, bits FROM young ORDER BY signature")?;
+            let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            rows.collect::<rusqlite::Result<Vec<(i64, i64, Vec<u8>)>>>()
+        };
+        let rows = read().map_err(|error| self.failed(&error))?;
+        let first = self.segments()? * COLUMNS;
+        let signature = |(at, (number, covers, bits)): (usize, (i64, i64, Vec<u8>))| {
+            let in_order = usize::try_from(number) == Ok(first + at);
+            let signature = Signature::of_bytes(bits).filter(|_| in_order);
+            Ok((signature.ok_or_else(|| damaged(&self.path))?, covers.cast_unsigned()))
+        };
+        rows.into_iter().enumerate().map(signature).collect()
+    }
+}
+
+/// Removes an index with everything that belongs to it; how many bytes it took.
+pub(super) fn remove(path: &Path) -> Result<u64, Error> {
+    let mut freed = 0;
+    for path in files(path) {
+        let bytes = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
+        match fs_err::remove_file(&path) {
+            Ok(()) => freed += bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::io("remove", &path, error)),
+        }
+    }
+    Ok(freed)
+}
+
+/// The bytes that an index takes on the disk.
+pub(super) fn size(path: &Path) -> u64 {
+    files(path).iter().filter_map(|path| std::fs::metadata(path).ok()).map(|metadata| metadata.len()).sum()
+}
+
+fn files(path: &Path) -> [PathBuf; 3] {
+    ["", "-wal", "-shm"].map(|end| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        name.into()
+    })
+}
+
+fn rows_id(segment: usize, bucket: usize) -> i64 {
+    let id = (segment * BITS + bucket) / ROWS_TOGETHER;
+    i64::try_from(id).unwrap_or(i64::MAX)
+}
+
+/// The folder and the file, for nobody else to read: sessions are private, and so is what stands in them.
+fn make_private(path: &Path) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(folder)?;
+    }
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop)
+}
+
+fn failed(path: &Path, error: &rusqlite::Error) -> Error {
+    let code = error.sqlite_error_code();
+    if matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)) {
+        return damaged(path);
+    }
+    let hint = match code {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => "another program is at it; try again",
+        Some(ErrorCode::DiskFull) => "make room on the disk",
+        _ => "build it anew with `tidings sessions index --rebuild`",
+    };
+    Error::new(ErrorKind::Io, format!("The index `{}` cannot be used: {error}", path.display()), hint)
+}
+
+fn damaged(path: &Path) -> Error {
+    let hint = "build it anew with `tidings sessions index --rebuild`";
+    Error::new(ErrorKind::Damaged, format!("The index is damaged: `{}`", path.display()), hint)
+}
+
+const _: () = assert!(BYTES * 8 == BITS && BITS.is_multiple_of(ROWS_TOGETHER));
