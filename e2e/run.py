@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
 
 import sessions_repair  # noqa: E402
-from lib import check, compare, sdk, table  # noqa: E402
+from lib import check, compare, sdk, sessions, table  # noqa: E402
 from lib.api import Api  # noqa: E402
 from lib.cli import E2E, Missing, Place, Programs  # noqa: E402
 from lib.host import Host, Record  # noqa: E402
@@ -30,7 +30,8 @@ from lib.scenario import Scenario, all_scenarios  # noqa: E402
 from lib.table import COLUMNS, Row  # noqa: E402
 
 PARALLEL_MAX = 2
-FRAME_COLUMNS, SDK_COLUMNS = COLUMNS[:2], COLUMNS[2:]
+FRAME_COLUMNS, SDK_COLUMNS = COLUMNS[:3], COLUMNS[3:]
+MADE = "sessions-made"
 
 
 class Run:
@@ -78,6 +79,8 @@ class Run:
         real_place, real, problems = self._played(scenario, "cli")
         if "cli×api" in wanted:
             row.cell("cli×api").add(problems)
+        if "sessions" in wanted:
+            row.cell("sessions").add(sessions.problems_of(self.programs, real_place))
         if "agent=cli" not in wanted:
             return
         agent_place, agent, problems = self._played(scenario, "agent")
@@ -85,6 +88,13 @@ class Run:
         for left, right in zip(real, agent):
             problems += compare.differences(compare.outline(left), compare.outline(right), same_place)
         row.cell("agent=cli").add(self.known.unknown(scenario.name, list(dict.fromkeys(problems))))
+
+    def made(self) -> Row:
+        """The row of session files that no scenario leaves behind."""
+        row, began = Row(MADE), time.monotonic()
+        row.cell("sessions").add(sessions.problems_of_made(self.programs, self.root))
+        row.seconds = time.monotonic() - began
+        return row
 
     def _played(self, scenario: Scenario, who: str) -> tuple[Place, list[Record], list[str]]:
         """Plays a scenario with the real CLI (on the API stand-in) or with the agent stand-in."""
@@ -147,10 +157,10 @@ def _wanted(opts: argparse.Namespace, name: str) -> bool:
 
 def main() -> int:
     opts = options()
-    scenarios = all_scenarios()
-    scenarios = [each for each in scenarios if _wanted(opts, each.name)]
+    scenarios = [each for each in all_scenarios() if _wanted(opts, each.name)]
     opts.repair = "cli×api" in opts.column and _wanted(opts, sessions_repair.NAME)
-    names = [each.name for each in scenarios] + [sessions_repair.NAME] * opts.repair
+    opts.made = "sessions" in opts.column and _wanted(opts, MADE)
+    names = [each.name for each in scenarios] + [sessions_repair.NAME] * opts.repair + [MADE] * opts.made
     if opts.list or not names:
         print("\n".join(names) or "error: no such scenario")
         return 0 if names else 2
@@ -180,8 +190,9 @@ def report(opts: argparse.Namespace, scenarios: list[Scenario], root: Path) -> i
         return row
 
     with ThreadPoolExecutor(PARALLEL_MAX) as pool:
-        repair = [pool.submit(run.sessions_repair)] if opts.repair else []
-        rows = list(pool.map(one, scenarios)) + [row.result() for row in repair]
+        extra = [run.sessions_repair] * opts.repair + [run.made] * opts.made
+        waiting = [pool.submit(each) for each in extra]
+        rows = list(pool.map(one, scenarios)) + [row.result() for row in waiting]
     rows = [row for row in rows if row.cells]
     stale = run.known.stale() if opts.everything else []
     print(table.show(rows, opts.column))
