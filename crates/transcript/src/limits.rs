@@ -37,6 +37,7 @@ pub const SIDECAR_BYTES_MAX: u64 = 1 << 20;
 
 /// The longest id or name that the index of a session keeps as it is. Real ones have less than a hundred bytes.
 pub const NAME_BYTES_MAX: usize = 256;
+
 /// How many threads search. Two keep up with most disks and leave the rest of the machine to others.
 pub const SEARCH_THREADS: usize = 2;
 
@@ -45,6 +46,7 @@ pub const HITS_KEPT_MAX: usize = 1024;
 
 /// How many hits of finished sessions may wait for those before them, until a thread waits too.
 pub const HITS_WAITING_MAX: usize = 4096;
+
 /// How much of either end of a session file is read for a list. The official SDKs read as much, so that both see the
 /// same titles.
 pub const END_BYTES: usize = 64 << 10;
@@ -57,8 +59,10 @@ pub(crate) const FIELD_WINDOW_BYTES: usize = 8 << 10;
 
 /// How much may be read to fill in the counts of a list that nobody asked for: about a third of a second.
 pub const LIST_UNREAD_BYTES_MAX: u64 = 64 << 20;
+
 /// The longest description of an archived session that is read: room for tens of thousands of files.
 pub const MANIFEST_BYTES_MAX: u64 = 64 << 20;
+
 /// The texts of an edit that are compared line by line; of longer ones all old lines stand before all new ones, since
 /// comparing takes more than linear time.
 pub const DIFF_BYTES_MAX: usize = 512 << 10;
@@ -97,3 +101,5 @@ pub const TRIGRAMS_ASKED_MAX: usize = 48;
 
 /// How much unread text a search first adds to the index; more is searched without it.
 pub const INDEX_CATCH_UP_BYTES: u64 = 32 << 20;
+/// How many threads count at most: more than these wait for the disk.
+pub(crate) const COUNT_THREADS_MAX: usize = 4;

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use tidings_protocol::entry::EntryRef;
+use tidings_protocol::entry::{EntryKind, EntryRef};
 
 use super::part::{Part, hash};
 
@@ -21,6 +21,8 @@ pub(super) struct Branches {
 #[derive(Debug, Clone, Copy)]
 struct Node {
     part: Part,
+    /// Whether a person, a tool or the model says something in it.
+    speaks: bool,
     parent: Parent,
     logical: Option<u64>,
 }
@@ -42,7 +44,8 @@ impl Branches {
             None => Parent::Before,
         };
         let logical = entry.logical_parent_uuid().map(|uuid| hash(&uuid));
-        let node = Node { part, parent, logical };
+        let speaks = matches!(entry.kind(), EntryKind::User | EntryKind::Assistant | EntryKind::Human);
+        let node = Node { part, speaks, parent, logical };
         let Ok(next) = u32::try_from(self.nodes.len()) else { return };
         let known = entry.uuid().map(|uuid| *self.by_uuid.entry(hash(&uuid)).or_insert(next));
         match known {
@@ -87,23 +90,27 @@ impl Branches {
         above
     }
 
-    /// Whether the conversation goes on at an end. It does not where the client went back and nothing came since.
+    /// Whether the conversation goes on at an end of a way. It does not where the client went back and nothing came
+    /// since, or where the last thing said hangs beside.
     fn active_is_leaf(&self, units: &Units) -> bool {
-        let Some((leaf, since)) = self.resume else { return true };
-        let Some(&noted) = self.by_uuid.get(&leaf) else { return true };
-        let mut unit = units.of[noted as usize] as usize;
-        loop {
-            let mut going_on =
-                units.children[unit].iter().filter(|child| units.lively[**child as usize]).peekable();
-            if going_on.peek().is_none() {
-                return true;
-            }
-            let Some(next) = going_on.filter(|child| units.firsts[**child as usize] as usize >= since).max()
-            else {
-                return false;
-            };
-            unit = *next as usize;
+        let noted = self.resume.and_then(|(leaf, since)| Some((*self.by_uuid.get(&leaf)?, since)));
+        let last = || self.nodes.iter().rposition(|node| node.speaks).and_then(|at| u32::try_from(at).ok());
+        let Some((start, since)) = noted.or_else(|| last().map(|last| (last, 0))) else { return true };
+        let mut unit = units.of[start as usize];
+        let young =
+            |child: &&u32| units.lively[**child as usize] && units.firsts[**child as usize] as usize >= since;
+        while let Some(next) = units.children[unit as usize]
+            .iter()
+            .filter(young)
+            .max_by_key(|child| units.firsts[**child as usize])
+        {
+            unit = *next;
         }
+        while !units.lively[unit as usize] {
+            let Some(parent) = units.parents[unit as usize] else { return false };
+            unit = parent;
+        }
+        units.is_leaf(unit as usize)
     }
 }
 
@@ -180,7 +187,7 @@ impl Units {
     }
 }
 
-/// Cuts every circle at the entry that closes it, which then is lost.
+/// Cuts every circle at its first entry, which then is lost.
 fn break_circles(above: &mut [Option<u32>], lost: &mut [bool]) {
     // The walk that came by, so that meeting it again means a circle.
     let mut walked = vec![0_u32; above.len()];
@@ -189,26 +196,35 @@ fn break_circles(above: &mut [Option<u32>], lost: &mut [bool]) {
         while walked[at] == 0 {
             walked[at] = walk;
             let Some(parent) = above[at] else { break };
-            if walked[parent as usize] == walk {
-                above[at] = None;
-                lost[at] = true;
-                break;
-            }
             at = parent as usize;
+            if walked[at] == walk {
+                let lowest = lowest_in_circle(above, at);
+                above[lowest] = None;
+                lost[lowest] = true;
+            }
         }
     }
 }
 
+fn lowest_in_circle(above: &[Option<u32>], member: usize) -> usize {
+    let (mut lowest, mut at) = (member, member);
+    while let Some(parent) = above[at].map(|parent| parent as usize).filter(|parent| *parent != member) {
+        lowest = lowest.min(parent);
+        at = parent;
+    }
+    lowest
+}
+
 /// Lets an entry whose parent is missing follow the last one before it that belongs to an island that began earlier.
 /// Islands then follow each other by where they begin, and never in a circle.
-fn bridge(above: &mut [Option<u32>], lost: &[bool]) {
+fn bridge(above: &mut [Option<u32>], is_lost: &[bool]) {
     let mut island = vec![0_u32; above.len()];
     for at in parents_first(above) {
         island[at as usize] = above[at as usize].map_or(at, |parent| island[parent as usize]);
     }
     let mut last = None;
     for (at, island) in (0_u32..).zip(island) {
-        if island == at && lost[at as usize] {
+        if island == at && is_lost[at as usize] {
             above[at as usize] = last;
         }
         if island <= at {

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-pub use read::{count, is_known, unread_bytes};
+pub use read::{Counted, count, unread_bytes};
 
 use crate::cache::{Fields, Kind};
 
@@ -73,11 +73,6 @@ impl Counts {
         }
         self.first = [self.first, other.first].into_iter().flatten().min();
         self.last = [self.last, other.last].into_iter().flatten().max();
-    }
-
-    /// What of a sub-agent's file counts for its session.
-    fn of_agent(self) -> Self {
-        Counts { turns: 0, messages: 0, branches: 0, ..self }
     }
 
     fn to_facts(&self) -> Vec<u8> {

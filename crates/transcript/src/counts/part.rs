@@ -46,6 +46,10 @@ fn answer(entry: &EntryRef<'_>) -> Part {
     Part::Response(said.message_id.map(Text::get).filter(|id| !id.is_empty()).map(|id| hash(&id)))
 }
 
+/// How texts begin that a person did not type.
+const PRINTED: [&str; 4] =
+    ["<local-command-std", "<bash-stdout>", "<bash-stderr>", "[Request interrupted by user"];
+
 fn asked(entry: &EntryRef<'_>) -> Part {
     let mut text = None;
     for block in entry.content_blocks() {
@@ -66,8 +70,6 @@ fn asked(entry: &EntryRef<'_>) -> Part {
     }
     let text = text.unwrap_or_default();
     let text = text.trim_start();
-    const PRINTED: [&str; 4] =
-        ["<local-command-std", "<bash-stdout>", "<bash-stderr>", "[Request interrupted by user"];
     if PRINTED.iter().any(|tag| text.starts_with(tag)) {
         return Part::Beside;
     }

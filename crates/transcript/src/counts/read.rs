@@ -1,4 +1,7 @@
 use std::fs::File;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use super::tally::{Of, Tally};
 use super::{Counts, KIND};
@@ -6,27 +9,46 @@ use crate::Error;
 use crate::blocks::Buffer;
 use crate::cache::{Cache, Known, Mark};
 use crate::error::At as _;
+use crate::limits::COUNT_THREADS_MAX;
 use crate::roots::{FileInfo, SessionFiles};
 
-/// Counts a session with its sub-agents. Files that did not change since are not read again; `done` is told how many
-/// bytes were read each time.
-///
-/// A file that cannot be read is an error; the caller may go on with the next session.
-pub fn count(session: &SessionFiles, cache: &mut Cache, done: &dyn Fn(u64)) -> Result<Counts, Error> {
-    let mut buffer = Buffer::default();
-    let mut counts = Counts::default();
-    if let Some(main) = &session.main {
-        counts.add(&of_file(main, Of::Session, cache, &mut buffer, done)?);
-    }
-    for agent in &session.agents {
-        counts.add(&of_file(&agent.file, Of::Agent, cache, &mut buffer, done)?.of_agent());
-    }
-    Ok(counts)
+/// What was counted of several sessions.
+#[derive(Debug, Default)]
+pub struct Counted {
+    /// Of each session, in the order in which they were given.
+    pub sessions: Vec<Counts>,
+    /// Files that could not be read; nothing of them is counted.
+    pub unreadable: Vec<Error>,
 }
 
-/// Whether the counts of a session can be had without reading it.
-pub fn is_known(session: &SessionFiles, cache: &Cache) -> bool {
-    unread_bytes(session, cache) == 0
+/// Counts sessions with their sub-agents. Files that did not change since are not read again.
+///
+/// `done` is told how many more bytes were read, from the threads that read. The caller saves the cache.
+pub fn count(sessions: &[&SessionFiles], cache: &mut Cache, done: &(dyn Fn(u64) + Sync)) -> Counted {
+    let mut counted = Counted { sessions: vec![Counts::default(); sessions.len()], unreadable: Vec::new() };
+    let mut jobs = Vec::new();
+    for (session, files) in sessions.iter().enumerate() {
+        let main = files.main.iter().map(|file| (file, Of::Session));
+        let agents = files.agents.iter().map(|agent| (&agent.file, Of::Agent));
+        for (file, of) in main.chain(agents) {
+            match known(file, cache) {
+                Some(counts) => counted.sessions[session].add(&of.share(counts)),
+                None => jobs.push(Job { session, file, of }),
+            }
+        }
+    }
+    // The largest first, so that no thread is left alone with one at the end.
+    jobs.sort_by_key(|job| std::cmp::Reverse(job.file.bytes));
+    for (job, counts) in all(&jobs, done) {
+        match counts {
+            Ok(counts) => {
+                cache.keep(job.file, KIND, Mark::default(), counts.to_facts());
+                counted.sessions[job.session].add(&job.of.share(counts));
+            }
+            Err(error) => counted.unreadable.push(error),
+        }
+    }
+    counted
 }
 
 /// How much must be read to count a session.
@@ -35,22 +57,45 @@ pub fn unread_bytes(session: &SessionFiles, cache: &Cache) -> u64 {
     unread.map(|file| file.bytes).sum()
 }
 
-fn of_file(
-    file: &FileInfo,
+#[derive(Debug)]
+struct Job<'a> {
+    session: usize,
+    file: &'a FileInfo,
     of: Of,
-    cache: &mut Cache,
-    buffer: &mut Buffer,
-    done: &dyn Fn(u64),
-) -> Result<Counts, Error> {
-    if let Some(counts) = known(file, cache) {
-        return Ok(counts);
-    }
-    // Branches need the whole tree, so that a file that grew is read from its beginning.
-    let opened = File::open(&file.path).at("read", &file.path)?;
-    let counts = Tally::read(opened, of, buffer).at("read", &file.path)?;
-    done(file.bytes);
-    cache.keep(file, KIND, Mark::default(), counts.to_facts());
-    Ok(counts)
+}
+
+/// Reads all files, on a few threads.
+fn all<'j, 'f>(
+    jobs: &'j [Job<'f>],
+    done: &(dyn Fn(u64) + Sync),
+) -> Vec<(&'j Job<'f>, Result<Counts, Error>)> {
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(COUNT_THREADS_MAX);
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(Vec::with_capacity(jobs.len()));
+    let work = || {
+        let mut buffer = Buffer::default();
+        while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let counts = of_file(job, &mut buffer);
+            done(job.file.bytes);
+            if let Ok(mut results) = results.lock() {
+                results.push((job, counts));
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads.min(jobs.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    results.into_inner().unwrap_or_default()
+}
+
+/// Branches need the whole tree, so that a file that grew is read from its beginning.
+fn of_file(job: &Job<'_>, buffer: &mut Buffer) -> Result<Counts, Error> {
+    let path = &job.file.path;
+    let file = File::open(path).at("read", path)?;
+    Tally::read(file, job.of, buffer).at("read", path)
 }
 
 fn known(file: &FileInfo, cache: &Cache) -> Option<Counts> {

@@ -17,6 +17,16 @@ pub(super) enum Of {
     Agent,
 }
 
+impl Of {
+    /// What of a file counts for its session.
+    pub(super) fn share(self, counts: Counts) -> Counts {
+        match self {
+            Of::Session => counts,
+            Of::Agent => Counts { turns: 0, messages: 0, branches: 0, ..counts },
+        }
+    }
+}
+
 /// Counts one file.
 #[derive(Debug, Default)]
 pub(super) struct Tally {

@@ -1,8 +1,12 @@
 use std::fmt::Write as _;
 
+use proptest::prelude::*;
+
 use super::tally::{Of, Tally};
 use super::*;
 use crate::blocks::Buffer;
+use crate::roots::SessionFiles;
+use crate::session::{LaneId, Session};
 
 fn counted(lines: &str) -> Counts {
     Tally::read(lines.as_bytes(), Of::Session, &mut Buffer::default()).unwrap()
@@ -102,6 +106,15 @@ fn what_nobody_typed_is_no_turn() {
     }
 }
 
+/// What the tree of the same session says.
+fn left_in_the_tree(lines: &str) -> u64 {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    std::fs::write(&path, lines).unwrap();
+    let session = Session::open(&SessionFiles::of_file(&path).unwrap()).unwrap();
+    session.branches(LaneId::MAIN).len().saturating_sub(1) as u64
+}
+
 #[test]
 fn branches_are_ways_that_were_left() {
     for (more, branches) in [
@@ -114,9 +127,10 @@ fn branches_are_ways_that_were_left() {
         ("q c prompt \n d q says m3 \n r c prompt", 1),
         // The model was asked again.
         ("q p says m4", 1),
-        // Events and what the client writes hang beside.
+        // Events hang beside; what the client says last is where the conversation goes on.
         ("q p event", 0),
-        ("q p meta", 0),
+        ("q p meta", 1),
+        ("q p meta \n r c prompt", 0),
         // A compaction follows what it stands for.
         ("q - boundary c \n s q summary \n t s prompt", 0),
         // A parent that was never written is no branch.
@@ -130,7 +144,33 @@ fn branches_are_ways_that_were_left() {
         // Entries that follow each other in a circle.
         ("q r prompt \n r q says m3", 0),
     ] {
-        assert_eq!(counted(&file(&format!("{PARALLEL}{more}"))).branches, branches, "{more}");
+        let lines = file(&format!("{PARALLEL}{more}"));
+        assert_eq!(counted(&lines).branches, branches, "{more}");
+        assert_eq!(left_in_the_tree(&lines), branches, "{more}");
+    }
+}
+
+proptest! {
+    /// The tree has the rule and is far slower; both must see the same branches in whatever there is.
+    #[test]
+    fn the_count_of_branches_is_that_of_the_tree(
+        entries in prop::collection::vec((0..14_usize, 0..9_usize, 0..4_usize), 1..14),
+    ) {
+        const WHATS: [&str; 9] = [
+            "prompt", "says m1", "says m2", "calls m3 t1", "gives t1", "meta", "event", "summary", "command",
+        ];
+        let mut notation = String::new();
+        for (at, (parent, what, twist)) in entries.iter().enumerate() {
+            let parent = match (twist, parent) {
+                // Mostly what stands before, sometimes anything, a later one or nothing.
+                (0 | 1, _) if at > 0 => format!("e{}", at - 1),
+                (3, 13) => "-".to_owned(),
+                _ => format!("e{parent}"),
+            };
+            let _ = writeln!(notation, "e{at} {parent} {}", WHATS[*what]);
+        }
+        let lines = file(&notation);
+        prop_assert_eq!(counted(&lines).branches, left_in_the_tree(&lines), "{}", notation);
     }
 }
 

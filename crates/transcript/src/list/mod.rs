@@ -77,14 +77,15 @@ pub struct Listed {
 
 /// Reads the ends of the files of the wanted sessions. A session that lies in several folders is listed once, as it
 /// was written last; files without a byte are no sessions.
-pub fn list(mut sessions: Vec<SessionFiles>, wanted: &Wanted) -> Vec<(SessionFiles, Listed)> {
+pub fn list<'f>(found: &'f [SessionFiles], wanted: &Wanted) -> Vec<(&'f SessionFiles, Listed)> {
+    let mut sessions: Vec<&SessionFiles> = found.iter().collect();
     sessions.retain(|session| {
         let young = wanted.since.is_none_or(|since| session.modified().is_some_and(|at| at >= since));
         young && session.bytes() > 0
     });
     sessions.sort_by(|a, b| b.modified().cmp(&a.modified()).then_with(|| a.id.cmp(&b.id)));
     let mut seen = HashSet::new();
-    sessions.retain(|session| seen.insert(session.id.clone()));
+    sessions.retain(|session| seen.insert(&session.id));
     match wanted.first {
         First::Newest => {}
         First::Oldest => sessions.reverse(),
@@ -96,7 +97,7 @@ pub fn list(mut sessions: Vec<SessionFiles>, wanted: &Wanted) -> Vec<(SessionFil
         if wanted.limit.is_some_and(|limit| rows.len() >= limit) {
             break;
         }
-        let row = listed(&session, &mut reader);
+        let row = listed(session, &mut reader);
         if wanted.project.as_deref().is_none_or(|part| projects::fits(&row, part)) {
             rows.push((session, row));
         }

@@ -9,7 +9,7 @@ use crate::roots::SessionFiles;
 /// two, …
 ///
 /// The name of the folder with the sessions is no help: two paths can have the same one (F84).
-pub(super) fn name(rows: &mut [(SessionFiles, Listed)]) {
+pub(super) fn name(rows: &mut [(&SessionFiles, Listed)]) {
     let folders: BTreeSet<String> = rows.iter().filter_map(|(_, row)| row.cwd.clone()).collect();
     let names = names(&folders);
     for (_, row) in rows {
@@ -77,9 +77,9 @@ mod tests {
             "",
         ];
         let names = names(&folders.iter().map(|&folder| folder.to_owned()).collect());
-        let named: Vec<&str> = folders.iter().map(|folder| names[*folder].as_str()).collect();
+        let found: Vec<&str> = folders.iter().map(|folder| names[*folder].as_str()).collect();
         assert_eq!(
-            named,
+            found,
             ["demo", "other/api", "dev/shop/api", "/srv/shop/api", "項目", "测试", "/", "/api", "tool", ""]
         );
     }

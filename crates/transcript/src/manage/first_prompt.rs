@@ -166,7 +166,7 @@ mod tests {
         let command = user(r#""<command-message>x</command-message> <command-name>/init</command-name>""#);
         let other = user(r#""<command-name>/clear</command-name>""#);
         let empty = user(r#""<command-name></command-name>""#);
-        check(&[empty.clone()], None);
+        check(std::slice::from_ref(&empty), None);
         check(&[empty, command.clone(), other], Some("/init"));
         check(&[command, user(r#""Hello""#)], Some("Hello"));
     }
