@@ -62,8 +62,8 @@ impl Delete {
             let deleted = Deleted { id: session.id.as_str(), bytes: files.bytes(), removed };
             out.text(&format!("{}\n", serde_json::to_string(&deleted)?))?;
         } else {
-            let list: String = removed.iter().map(|path| format!("\n  {}", printable(path))).collect();
-            out.text(&format!("Deleted {}, {size}:{list}\n", session.id))?;
+            let list = printable(&removed.join(", "));
+            out.text(&format!("Deleted {}, {size}: {list}\n", session.id))?;
         }
         Ok(Exit::Fine)
     }

@@ -1,3 +1,4 @@
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use tidings_transcript::manage::{Page, Scope, SessionInfo, list_sessions, session_info};
@@ -90,7 +91,8 @@ fn render(info: &SessionInfo) -> String {
     ];
     for (name, value) in facts {
         if let Some(value) = value {
-            text.push_str(&format!("{DIM}{name:>14}{PLAIN}  {}\n", printable(value)));
+            // Writing into a String cannot fail.
+            let _ = writeln!(text, "{DIM}{name:>14}{PLAIN}  {}", printable(value));
         }
     }
     text

@@ -3,7 +3,10 @@ use std::fmt::Write as _;
 
 use clap::ValueEnum;
 use jiff::Timestamp;
+use tidings_transcript::counts;
+use tidings_transcript::limits::LIST_UNREAD_BYTES_MAX;
 use tidings_transcript::list::{self, First, Listed, Wanted};
+use tidings_transcript::roots::SessionFiles;
 
 use super::Place;
 use super::filter::Filter;
@@ -11,6 +14,7 @@ use super::running;
 use crate::error::Exit;
 use crate::human;
 use crate::output::{BOLD, DIM, Output, PLAIN, YELLOW, printable};
+use crate::progress::Progress;
 
 /// Sessions of all projects, newest first
 #[derive(Debug, clap::Args)]
@@ -26,6 +30,10 @@ pub(crate) struct List {
     /// What comes first
     #[arg(long, value_name = "ORDER", default_value = "newest")]
     sort: Sort,
+
+    /// Count turns and messages even if many files have to be read for it
+    #[arg(long)]
+    counts: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -61,9 +69,10 @@ impl List {
                 Sort::Largest => First::Largest,
             },
         };
-        let rows: Vec<Listed> = list::list(found.sessions, &wanted).into_iter().map(|(_, row)| row).collect();
+        let mut rows = list::list(&found.sessions, &wanted);
+        self.fill_in(&mut rows, out)?;
         if place.json {
-            for row in &rows {
+            for (_, row) in &rows {
                 out.bytes(serde_json::to_string(row)?.as_bytes())?;
                 out.bytes(b"\n")?;
             }
@@ -75,13 +84,57 @@ impl List {
     }
 }
 
+impl List {
+    /// Adds what needs a pass over whole files: from the cache, and from the files where that is little or asked for.
+    fn fill_in(&self, rows: &mut [(&SessionFiles, Listed)], out: &Output) -> anyhow::Result<()> {
+        let mut cache = Place::cache();
+        let unread: Vec<u64> =
+            rows.iter().map(|(session, _)| counts::unread_bytes(session, &cache)).collect();
+        let unread_all: u64 = unread.iter().sum();
+        let reads = self.counts || unread_all <= LIST_UNREAD_BYTES_MAX;
+        let mut picked: Vec<&mut (&SessionFiles, Listed)> = rows
+            .iter_mut()
+            .zip(&unread)
+            .filter(|(_, bytes)| reads || **bytes == 0)
+            .map(|(row, _)| row)
+            .collect();
+        let left = unread.len() - picked.len();
+        let sessions: Vec<&SessionFiles> = picked.iter().map(|(session, _)| *session).collect();
+        let progress = Progress::bytes("counting", if reads { unread_all } else { 0 });
+        let counted = counts::count(&sessions, &mut cache, &|bytes| progress.done(bytes));
+        drop(progress);
+        for ((_, row), counts) in picked.iter_mut().zip(&counted.sessions) {
+            row.turns = Some(counts.turns);
+            row.messages = Some(counts.messages);
+            row.branches = Some(counts.branches);
+        }
+        for error in counted.unreadable {
+            out.note(&format!(
+                "{YELLOW}warning{PLAIN}: {}",
+                printable(&format!("{:#}", anyhow::Error::from(error)))
+            ))?;
+        }
+        if left > 0 {
+            let sessions = human::plural(left as u64, "session");
+            let bytes = human::bytes(unread_all);
+            out.note(&format!("{sessions} not counted yet; `--counts` reads their {bytes} once"))?;
+        }
+        Place::save(&mut cache, out)
+    }
+}
+
 /// One line per session; the title gets what room is left.
-fn table(rows: &[Listed], running: &HashSet<String>, now: Timestamp, columns: usize) -> String {
+fn table(
+    rows: &[(&SessionFiles, Listed)],
+    running: &HashSet<String>,
+    now: Timestamp,
+    columns: usize,
+) -> String {
     const PROJECT_COLUMNS_MAX: usize = 24;
     if rows.is_empty() {
         return "No sessions.\n".to_owned();
     }
-    let projects = rows.iter().map(|row| human::width(&printable(&row.project))).max().unwrap_or(0);
+    let projects = rows.iter().map(|(_, row)| human::width(&printable(&row.project))).max().unwrap_or(0);
     let projects = projects.clamp("project".len(), PROJECT_COLUMNS_MAX);
     let mut text = format!(
         "{BOLD}{:<8}  {:>4}  {}  {:>5}  {:>8}  {:>8}  title{PLAIN}\n",
@@ -93,7 +146,7 @@ fn table(rows: &[Listed], running: &HashSet<String>, now: Timestamp, columns: us
         "cost"
     );
     let room = columns.saturating_sub(8 + 2 + 4 + 2 + projects + 2 + 5 + 2 + 8 + 2 + 8 + 2).max(10);
-    for row in rows {
+    for (_, row) in rows {
         let age = row.modified.map_or_else(String::new, |modified| human::age(modified, now));
         let mark = if running.contains(&row.id) { "● " } else { "" };
         let tag = row.tag.as_deref().map(|tag| format!(" #{tag}")).unwrap_or_default();

@@ -2,9 +2,11 @@ use std::env;
 use std::path::PathBuf;
 
 use clap::Args;
+use tidings_transcript::cache::Cache;
 use tidings_transcript::roots::{Roots, SessionFiles};
 
 use crate::error::CannotRun;
+use crate::output::{Output, PLAIN, YELLOW, printable};
 
 /// Which sessions, and how to print; every command takes these.
 #[derive(Debug, Args)]
@@ -76,5 +78,19 @@ impl Place {
         let xdg = || env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         let home = || env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(".cache"));
         given.or_else(|| xdg().or_else(home).map(|folder| folder.join("tidings")))
+    }
+
+    /// What earlier runs found out about session files; nothing where there is no folder to keep it in.
+    pub(crate) fn cache() -> Cache {
+        Self::cache_folder().map_or_else(Cache::none, |folder| Cache::open(&folder.join("sessions.cache")))
+    }
+
+    /// Keeps what this run found out. Without it the next run is slow and nothing else, so that it is no error.
+    pub(crate) fn save(cache: &mut Cache, out: &Output) -> anyhow::Result<()> {
+        if let Err(error) = cache.save() {
+            let error = anyhow::Error::from(error);
+            out.note(&format!("{YELLOW}warning{PLAIN}: {}", printable(&format!("{error:#}"))))?;
+        }
+        Ok(())
     }
 }

@@ -1,13 +1,190 @@
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use jiff::civil::Date;
+use jiff::{Timestamp, ToSpan as _, Zoned};
+use serde::{Serialize, Serializer};
+use tidings_transcript::counts::{self, Counts};
+use tidings_transcript::list::{self, Listed, Wanted};
+use tidings_transcript::roots::SessionFiles;
+
 use super::Place;
+use super::filter::Filter;
 use crate::error::Exit;
-use crate::output::Output;
+use crate::human;
+use crate::output::{BOLD, DIM, Output, PLAIN, YELLOW, printable};
+use crate::progress::Progress;
 
 /// Count sessions, messages, tools, errors
+///
+/// Turns are prompts and slash commands of a person; messages are turns and responses of the model, each response
+/// once; branches are ways that were left for another one. Sub-agents' tool calls and errors count for their session.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Stats {}
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Stats {
+    #[command(flatten)]
+    filter: Filter,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tidings sessions stats
+  tidings sessions stats --project shop --since 30d
+  tidings sessions stats --json | jq .tools";
+
+/// The keys that scripts rely on, in this order.
+#[derive(Debug, Serialize)]
+struct Report {
+    sessions: u64,
+    messages: u64,
+    turns: u64,
+    tool_calls: u64,
+    tools: BTreeMap<String, u64>,
+    errors: u64,
+    subagents: u64,
+    branches: u64,
+    compactions: u64,
+    damaged: u64,
+    #[serde(serialize_with = "iso")]
+    first: Option<Timestamp>,
+    #[serde(serialize_with = "iso")]
+    last: Option<Timestamp>,
+}
 
 impl Stats {
-    pub(crate) fn run(&self, _place: &Place, _out: &mut Output) -> anyhow::Result<Exit> {
-        anyhow::bail!("not built yet")
+    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
+        let found = place.roots()?.scan()?;
+        let wanted =
+            Wanted { project: self.filter.project.clone(), since: self.filter.since()?, ..Wanted::default() };
+        let rows = list::list(&found.sessions, &wanted);
+        let sessions: Vec<&SessionFiles> = rows.iter().map(|(session, _)| *session).collect();
+        let mut cache = Place::cache();
+        let unread = sessions.iter().map(|session| counts::unread_bytes(session, &cache)).sum();
+        let progress = Progress::bytes("counting", unread);
+        let counted = counts::count(&sessions, &mut cache, &|bytes| progress.done(bytes));
+        drop(progress);
+        for error in found.unreadable.into_iter().chain(counted.unreadable) {
+            let error = anyhow::Error::from(error);
+            out.note(&format!("{YELLOW}warning{PLAIN}: {}", printable(&format!("{error:#}"))))?;
+        }
+        Place::save(&mut cache, out)?;
+        let mut sum = Counts::default();
+        counted.sessions.iter().for_each(|counts| sum.add(counts));
+        let report = Report {
+            sessions: rows.len() as u64,
+            messages: sum.messages,
+            turns: sum.turns,
+            tool_calls: sum.tool_calls(),
+            tools: sum.tools,
+            errors: sum.errors,
+            subagents: rows.iter().map(|(_, row)| row.subagents).sum(),
+            branches: sum.branches,
+            compactions: sum.compactions,
+            damaged: sum.damaged,
+            first: sum.first,
+            last: sum.last,
+        };
+        if place.json {
+            out.text(&format!("{}\n", serde_json::to_string(&report)?))?;
+        } else {
+            let rows: Vec<&Listed> = rows.iter().map(|(_, row)| row).collect();
+            out.text(&report.render(&rows, &sum.models, &Zoned::now()))?;
+        }
+        Ok(Exit::Fine)
+    }
+}
+
+impl Report {
+    fn render(&self, rows: &[&Listed], models: &BTreeMap<String, u64>, now: &Zoned) -> String {
+        const TOOLS_SHOWN: usize = 15;
+        let mut text = String::new();
+        let numbers = [
+            ("sessions", self.sessions),
+            ("turns", self.turns),
+            ("messages", self.messages),
+            ("tool calls", self.tool_calls),
+            ("errors", self.errors),
+            ("sub-agents", self.subagents),
+            ("branches", self.branches),
+            ("compactions", self.compactions),
+            ("damaged lines", self.damaged),
+        ];
+        for (name, number) in numbers {
+            // Writing into a String cannot fail.
+            let _ = writeln!(text, "{BOLD}{:>12}{PLAIN}  {name}", human::count(number));
+        }
+        if let (Some(first), Some(last)) = (self.first, self.last) {
+            let day = |time: Timestamp| time.to_zoned(now.time_zone().clone()).date();
+            let _ = writeln!(text, "\n{DIM}from {} to {}{PLAIN}", day(first), day(last));
+        }
+        if let Some(strip) = strip(rows, now) {
+            text.push_str(&strip);
+        }
+        text.push_str(&bars("tools", &self.tools, TOOLS_SHOWN));
+        text.push_str(&bars("responses by model", models, TOOLS_SHOWN));
+        text
+    }
+}
+
+/// Numbers as bars, the largest first.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "bars are short"
+)]
+fn bars(title: &str, numbers: &BTreeMap<String, u64>, shown: usize) -> String {
+    const BAR_COLUMNS: f64 = 30.0;
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let mut sorted: Vec<(&String, u64)> = numbers.iter().map(|(name, number)| (name, *number)).collect();
+    sorted.sort_by_key(|(name, number)| (std::cmp::Reverse(*number), *name));
+    let Some(&(_, largest)) = sorted.first() else { return String::new() };
+    let names =
+        sorted.iter().take(shown).map(|(name, _)| human::width(&printable(name))).max().unwrap_or(0).min(32);
+    let mut text = format!("\n{BOLD}{title}{PLAIN}\n");
+    for (name, number) in sorted.iter().take(shown) {
+        let eighths = (*number as f64 / largest as f64 * BAR_COLUMNS * 8.0).ceil() as usize;
+        let bar = format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8]);
+        let name = human::padded(&printable(name), names);
+        let _ = writeln!(text, "  {name}  {:>9}  {DIM}{bar}{PLAIN}", human::count(*number));
+    }
+    if sorted.len() > shown {
+        let rest: u64 = sorted[shown..].iter().map(|(_, number)| number).sum();
+        let others = human::count((sorted.len() - shown) as u64);
+        let _ = writeln!(text, "  {DIM}{others} others: {}{PLAIN}", human::count(rest));
+    }
+    text
+}
+
+/// Sessions per day over the last weeks that have any, one column a day.
+fn strip(rows: &[&Listed], now: &Zoned) -> Option<String> {
+    const DAYS: i32 = 60;
+    const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let mut days: BTreeMap<Date, u64> = BTreeMap::new();
+    for time in rows.iter().filter_map(|row| row.modified) {
+        *days.entry(time.to_zoned(now.time_zone().clone()).date()).or_default() += 1;
+    }
+    let (&last, _) = days.last_key_value()?;
+    let first = last.checked_sub((DAYS - 1).days()).ok()?;
+    let first = first.max(*days.first_key_value()?.0);
+    let most = days.range(first..).map(|(_, count)| *count).max()?;
+    let line: String = first
+        .series(1.day())
+        .take_while(|day| *day <= last)
+        .map(|day| match days.get(&day) {
+            None => '·',
+            Some(count) => LEVELS[usize::try_from((count * 8).div_ceil(most) - 1).unwrap_or(7).min(7)],
+        })
+        .collect();
+    Some(format!(
+        "\n{BOLD}sessions per day{PLAIN}  {DIM}{first} to {last}, at most {most}{PLAIN}\n  {line}\n"
+    ))
+}
+
+#[expect(clippy::ref_option, reason = "serde hands a reference to the field")]
+fn iso<S: Serializer>(time: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
+    match time {
+        Some(time) => serializer.collect_str(&format_args!("{time:.3}")),
+        None => serializer.serialize_none(),
     }
 }
