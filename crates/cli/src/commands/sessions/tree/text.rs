@@ -12,22 +12,26 @@ use crate::output::{BOLD, DIM, Output, PLAIN, RED, YELLOW, printable};
 
 /// Room for what an entry says.
 const WORDS_MAX: usize = 72;
+/// How much is gathered before it is printed.
+const PRINTED_AT_ONCE: usize = 64 << 10;
 /// Room for what a tool gave back.
 const RESULT_MAX: usize = 36;
 
 pub(super) fn print(session: &Session, detail: Detail, out: &mut Output) -> anyhow::Result<()> {
-    out.text(&head(session, detail))?;
+    let mut text = head(session, detail);
     let rows = rows(session, detail);
     let depths: Vec<usize> = rows.iter().map(|(depth, _)| *depth).collect();
-    let prefixes = prefixes(&depths);
-    for ((_, row), prefix) in rows.iter().zip(prefixes) {
-        let mut lines = lines(session, row, detail)?.into_iter();
-        let first = lines.next().unwrap_or_default();
-        out.text(&format!("{DIM}{}{PLAIN}{first}\n", prefix.first))?;
-        for line in lines {
-            out.text(&format!("{DIM}{}{PLAIN}{line}\n", prefix.rest))?;
+    for ((_, row), prefix) in rows.iter().zip(prefixes(&depths)) {
+        let mut before = &prefix.first;
+        for line in lines(session, row, detail)? {
+            let _ = writeln!(text, "{DIM}{before}{PLAIN}{line}");
+            before = &prefix.rest;
+        }
+        if text.len() > PRINTED_AT_ONCE {
+            out.text(&std::mem::take(&mut text))?;
         }
     }
+    out.text(&text)?;
     Ok(())
 }
 
