@@ -167,6 +167,9 @@ pub fn export(
     }
 }
 
+/// How much of a uuid names an entry.
+const UUID_PART_MIN: usize = 4;
+
 /// The end of the branch that `name` means: its number as [`Session::branches`] has it, from 1 on, or the uuid of one
 /// of its entries, or the beginning of one.
 pub fn find_branch(session: &Session, name: &str) -> Result<NodeId, Error> {
@@ -177,13 +180,15 @@ pub fn find_branch(session: &Session, name: &str) -> Result<NodeId, Error> {
         return Ok(branch.leaf);
     }
     let hint = "`tidings sessions tree` shows the branches and their numbers";
-    let names =
-        |node: &NodeId| session.node(*node).uuid.as_deref().is_some_and(|uuid| uuid.starts_with(name));
-    if !name.is_empty() {
-        for branch in &branches {
-            if names(&branch.leaf) || session.path(branch.leaf, View::Unified).iter().any(names) {
-                return Ok(branch.leaf);
-            }
+    // A short number that is no branch must not hit a uuid by chance.
+    let is_part = name.len() >= UUID_PART_MIN;
+    let names = |node: &NodeId| {
+        let uuid = session.node(*node).uuid.as_deref();
+        uuid.is_some_and(|uuid| uuid == name || (is_part && uuid.starts_with(name)))
+    };
+    for branch in &branches {
+        if names(&branch.leaf) || session.path(branch.leaf, View::Unified).iter().any(names) {
+            return Ok(branch.leaf);
         }
     }
     let message = format!("No such branch: `{name}`; there are {}", branches.len());
