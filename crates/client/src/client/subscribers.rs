@@ -168,3 +168,55 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // Nothing here panics while it holds a lock, and a queue is no worse for a panic elsewhere.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidings_protocol::Frame;
+
+    /// F98: a subscriber that does not read loses the oldest, is told how many, and holds a bounded number of bytes;
+    /// one that reads loses nothing.
+    #[tokio::test]
+    async fn f98_a_slow_subscriber_loses_the_oldest_and_is_told() {
+        let frame = Frame::from_json(&format!(r#"{{"type":"x","text":"{}"}}"#, "x".repeat(1 << 20))).unwrap();
+        let event = Event::Frame { turn: None, frame };
+        let subscribers = Subscribers::default();
+        let (mut slow, mut quick) = (subscribers.add(None), subscribers.add(None));
+        for _ in 0..100 {
+            subscribers.tell(&event, &[]);
+            assert!(matches!(quick.next().await, Some(Event::Frame { .. })));
+        }
+        assert!(lock(&slow.queue).bytes <= QUEUE_BYTES_MAX);
+        subscribers.end(&Error::closed());
+        let Some(Event::Lagged { lost }) = slow.next().await else { panic!("not told") };
+        let mut left = 0;
+        while slow.next().await.is_some() {
+            left += 1;
+        }
+        assert_eq!((left, lost), (63, 37));
+        assert!(quick.next().await.is_none());
+    }
+
+    /// Many small frames are bounded by their number.
+    #[test]
+    fn f98_many_small_frames_are_bounded_by_their_number() {
+        let subscribers = Subscribers::default();
+        let slow = subscribers.add(None);
+        for _ in 0..QUEUE_FRAMES_MAX + 10 {
+            subscribers.tell(&Event::Noise { text: String::new() }, &[]);
+        }
+        let queue = lock(&slow.queue);
+        assert_eq!((queue.events.len(), queue.lost), (QUEUE_FRAMES_MAX, 10));
+    }
+
+    /// Whoever has stopped listening costs nothing.
+    #[test]
+    fn f32_a_subscriber_that_left_is_forgotten() {
+        let subscribers = Subscribers::default();
+        for _ in 0..1000 {
+            drop(subscribers.add(None));
+        }
+        subscribers.tell(&Event::Noise { text: String::new() }, &[]);
+        assert!(lock(&subscribers.0).is_empty());
+    }
+}

@@ -33,7 +33,7 @@ pub(super) fn owner(session: &str) -> String {
     format!("{}:{session}", host_mark())
 }
 
-pub(super) fn prepare(program: &Path, launch: &Launch, owner: &str) -> Result<Prepared, Error> {
+pub(super) fn prepare(program: &Path, launch: &Launch) -> Result<Prepared, Error> {
     let mut command = if find::is_script(program) {
         let runtime = launch.runtime.clone().unwrap_or_else(|| "node".into());
         let mut command = Command::new(runtime);
@@ -47,20 +47,22 @@ pub(super) fn prepare(program: &Path, launch: &Launch, owner: &str) -> Result<Pr
         command.arg(argument(arg, &mut files)?);
     }
     environment(&mut command, launch);
-    command.env(OWNER, owner);
     if let Some(cwd) = &launch.cwd {
         command.current_dir(cwd).env("PWD", cwd);
     }
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     #[cfg(unix)]
-    {
+    if let Some(user) = launch.user {
         use std::os::unix::process::CommandExt as _;
-        if let Some(user) = launch.user {
-            command.gid(user.gid).uid(user.uid);
-        }
-        command.process_group(0);
+        command.gid(user.gid).uid(user.uid);
     }
     Ok(Prepared { command, files })
+}
+
+/// What holds for every command, whoever made it: three pipes, a group of its own, and our mark.
+pub(super) fn seal(command: &mut Command, owner: &str) {
+    command.env(OWNER, owner).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
 }
 
 fn argument(arg: &Arg, files: &mut Option<TempDir>) -> Result<OsString, Error> {
@@ -80,7 +82,7 @@ fn argument(arg: &Arg, files: &mut Option<TempDir>) -> Result<OsString, Error> {
 fn write(files: &mut Option<TempDir>, name: &str, contents: &str) -> std::io::Result<OsString> {
     let folder = match files {
         Some(folder) => folder,
-        None => files.insert(tempfile::Builder::new().prefix("tidings-").tempdir()?),
+        None => files.insert(private_folder()?),
     };
     let path = folder.path().join(name);
     let mut open = std::fs::OpenOptions::new();
@@ -89,6 +91,14 @@ fn write(files: &mut Option<TempDir>, name: &str, contents: &str) -> std::io::Re
     std::os::unix::fs::OpenOptionsExt::mode(&mut open, 0o600);
     open.open(&path)?.write_all(contents.as_bytes())?;
     Ok(path.into())
+}
+
+fn private_folder() -> std::io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("tidings-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.tempdir()
 }
 
 fn environment(command: &mut Command, launch: &Launch) {

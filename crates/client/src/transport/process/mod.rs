@@ -75,11 +75,12 @@ impl Process {
             check_folder(cwd)?;
         }
         let owner = command::owner(launch.session_mark());
-        let Prepared { command, files } = command::prepare(&program, &launch, &owner)?;
-        let command = match &self.wrap {
+        let Prepared { command, files } = command::prepare(&program, &launch)?;
+        let mut command = match &self.wrap {
             Some(wrap) => wrap(command),
             None => command,
         };
+        command::seal(&mut command, &owner);
         tracing::debug!(program = %program.display(), "starting Claude Code");
         let mut child = spawner::spawn(command).await.map_err(|source| {
             let message = format!("Failed to start `{}`", program.display());

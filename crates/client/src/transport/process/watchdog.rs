@@ -9,20 +9,19 @@ use std::process::{Child, Command, Stdio};
 
 use super::command::{OWNER, host_mark};
 
-/// `$1` is the mark. Asks, waits up to five seconds, kills.
+/// `$1` is the mark. Asks, waits up to four seconds, kills.
 const SCRIPT: &str = r#"
 while read -r _; do :; done
 each() {
-    found=1
-    for place in /proc/[0-9]*; do
-        if grep -qsaF "$2" "$place/environ" 2>/dev/null; then
-            kill "-$1" "${place#/proc/}" 2>/dev/null && found=0
-        fi
+    none=1
+    for place in $(grep -lsaF -e "$2" /proc/[0-9]*/environ); do
+        pid=${place#/proc/}
+        kill "-$1" "${pid%/environ}" 2>/dev/null && none=0
     done
-    return $found
+    return $none
 }
 each TERM "$1" || exit 0
-for _ in 1 2 3 4 5; do
+for _ in 1 2 3 4; do
     sleep 1
     each 0 "$1" || exit 0
 done

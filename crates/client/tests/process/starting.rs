@@ -1,0 +1,183 @@
+//! What is started, and what it gets.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::{Value, json};
+use tidings::control::McpServerConfig;
+use tidings::options::EnvBase;
+use tidings::transport::Process;
+use tidings::{Client, ErrorKind, Options};
+
+use crate::stage::Stage;
+
+/// A `claude` that writes down how it was called and shakes hands.
+const WITNESS: &str = r#"
+printf '%s\n' "$@" > "$(dirname "$0")/args"
+env > "$(dirname "$0")/env"
+ls -l /proc/self/fd > "$(dirname "$0")/fds" 2>/dev/null
+for word in "$@"; do
+    case "$word" in /*.json) stat -c '%a' "$word" "$(dirname "$word")" > "$(dirname "$0")/modes"; cat "$word" > "$(dirname "$0")/file";; esac
+done
+pwd > "$(dirname "$0")/cwd"
+read -r line
+printf '%s\n' "$line" > "$(dirname "$0")/first"
+id=${line#*\"request_id\":\"}
+id=${id%%\"*}
+printf '{"type":"control_response","response":{"subtype":"success","request_id":"%s","response":{}}}\n' "$id"
+while read -r line; do :; done
+"#;
+
+async fn witness(options: impl FnOnce(Options) -> Options) -> Stage {
+    let stage = Stage::running(WITNESS);
+    let client = Client::connect(options(stage.options())).await.unwrap();
+    client.close().await.unwrap();
+    stage
+}
+
+fn read(stage: &Stage, name: &str) -> String {
+    std::fs::read_to_string(stage.path(name)).unwrap()
+}
+
+/// F41: three ways of not being a program, three errors.
+#[tokio::test]
+async fn f41_what_cannot_be_started_is_told_apart() {
+    let stage = Stage::running("exit 0");
+    let plain = stage.path("plain");
+    std::fs::write(&plain, "no program").unwrap();
+    let folder = stage.path("folder");
+    std::fs::create_dir(&folder).unwrap();
+    let missing = stage.path("missing");
+    for (path, words) in
+        [(missing, "There is no program"), (folder, "A folder is no program"), (plain, "executed")]
+    {
+        let error = Client::connect(Options::new().program(&path)).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert!(error.to_string().contains(words) && !error.hint().is_empty(), "{error:?}");
+        assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
+    }
+    let error = Client::connect(stage.options().cwd("/nonexistent/folder")).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Spawn);
+    assert!(error.to_string().contains("working folder"), "{error}");
+    let no_interpreter = stage.path("script");
+    std::fs::write(&no_interpreter, "#!/nonexistent/interpreter\n").unwrap();
+    std::fs::set_permissions(&no_interpreter, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let error = Client::connect(Options::new().program(no_interpreter)).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Spawn);
+    assert!(error.hint().contains("interpreter"), "{error:?}");
+}
+
+/// F19, F20: a megabyte of system prompt and of agents goes by the handshake; argv stays short.
+#[tokio::test]
+async fn f19_long_options_stay_off_the_command_line() {
+    let long = "x".repeat(1 << 20);
+    let prompt = long.clone();
+    let stage = witness(move |options| {
+        let agent = tidings::control::AgentDefinition::new("helps", prompt.clone());
+        options.system_prompt(prompt).define_agent("helper", agent)
+    })
+    .await;
+    assert!(read(&stage, "args").len() < 1000);
+    let first: Value = serde_json::from_str(&read(&stage, "first")).unwrap();
+    assert_eq!(first["request"]["systemPrompt"], json!([long]));
+    assert_eq!(first["request"]["agents"]["helper"]["prompt"], json!(long));
+}
+
+/// Secrets go by files that nobody else can read, and that are gone afterwards.
+#[tokio::test]
+async fn secrets_go_by_files_of_our_own() {
+    let mut server = tidings::control::RemoteServer::default();
+    server.url = "https://example.com".to_owned();
+    server.headers.insert("Authorization".to_owned(), "Bearer secret".to_owned());
+    let stage = witness(|options| options.mcp_server("far", McpServerConfig::Http(server))).await;
+    let args = read(&stage, "args");
+    assert!(!args.contains("secret"), "{args}");
+    let file: Value = serde_json::from_str(&read(&stage, "file")).unwrap();
+    assert_eq!(file["mcpServers"]["far"]["headers"]["Authorization"], "Bearer secret");
+    assert_eq!(read(&stage, "modes"), "600\n700\n");
+    let path = args.lines().skip_while(|line| *line != "--mcp-config").nth(1).unwrap();
+    assert!(path.ends_with("mcp.json") && !std::path::Path::new(path).exists(), "{path}");
+}
+
+/// F24: marks of a `claude` around us are not passed on, ours are, and the rest is as asked for.
+#[tokio::test]
+async fn f24_the_environment_is_what_it_should_be() {
+    let stage =
+        witness(|options| options.env_base(EnvBase::Only(vec!["PATH".to_owned()])).env("MINE", "yes")).await;
+    let env = read(&stage, "env");
+    let mut names: Vec<&str> = env.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
+    names.retain(|name| !["_", "OLDPWD", "SHLVL"].contains(name));
+    names.sort_unstable();
+    let expected = [
+        "CLAUDE_AGENT_SDK_VERSION",
+        "CLAUDE_CODE_ENTRYPOINT",
+        "CLAUDE_CODE_SDK_READS_SESSION_STATE",
+        "MINE",
+        "PATH",
+        "PWD",
+        "TIDINGS_OWNER",
+    ];
+    assert_eq!(names, expected);
+    let folder = stage.program().parent().unwrap().canonicalize().unwrap();
+    assert_eq!(read(&stage, "cwd").trim(), folder.to_str().unwrap());
+}
+
+/// F42: what this process has open is not handed on: no file, and no pipe of another session.
+#[tokio::test]
+async fn f42_open_files_are_not_handed_on() {
+    let other = Stage::running(WITNESS);
+    let _other = Client::connect(other.options()).await.unwrap();
+    let open = std::fs::File::create(other.path("open-here")).unwrap();
+    let before = pipes();
+    let stage = witness(|options| options).await;
+    let fds = read(&stage, "fds");
+    assert!(!fds.contains("open-here"), "{fds}");
+    assert!(!before.is_empty() && before.iter().all(|pipe| !fds.contains(pipe.as_str())), "{before:?} {fds}");
+    drop(open);
+}
+
+/// The pipes that this process has open to others, and did not itself inherit.
+fn pipes() -> Vec<String> {
+    let links = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let own = links.filter(|link| !inherited(&link.file_name().to_string_lossy()));
+    let targets = own.filter_map(|link| std::fs::read_link(link.path()).ok());
+    targets.map(|target| target.display().to_string()).filter(|target| target.starts_with("pipe:")).collect()
+}
+
+/// Whether a handle would be handed on, because whoever started the tests left it so.
+fn inherited(fd: &str) -> bool {
+    let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{fd}")).unwrap_or_default();
+    let flags =
+        info.lines().find_map(|line| line.strip_prefix("flags:")).unwrap_or_default().trim().to_owned();
+    // O_CLOEXEC, as the kernel shows it.
+    u32::from_str_radix(&flags, 8).is_ok_and(|flags| flags & 0o2_000_000 == 0)
+}
+
+/// Something else can start it: the command is handed over and may be wrapped.
+#[tokio::test]
+async fn a_command_can_be_wrapped() {
+    let stage = Stage::running(WITNESS);
+    let process = Process::wrapped(|command| {
+        let mut wrapped = std::process::Command::new("/bin/sh");
+        wrapped
+            .args(["-c", "WRAPPED=1 exec \"$@\"", "sh"])
+            .arg(command.get_program())
+            .args(command.get_args());
+        wrapped.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        wrapped
+    });
+    let client = Client::connect_over(process, stage.options().model("haiku")).await.unwrap();
+    client.close().await.unwrap();
+    assert!(read(&stage, "env").contains("WRAPPED=1"));
+    assert!(read(&stage, "args").contains("--model=haiku"));
+}
+
+/// F21, F40: a CLI that does not know our flags says so, and its version says what to do.
+#[tokio::test]
+async fn f40_an_old_cli_is_named_by_its_version() {
+    let old = "[ \"$1\" = --version ] && { echo '1.0.44 (Claude Code)'; exit 0; }\necho \"error: unknown option '$1'\" >&2; exit 1";
+    let stage = Stage::running(old);
+    let error = Client::connect(stage.options()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::VersionTooOld);
+    assert!(error.to_string().contains("1.0.44"), "{error}");
+    assert_eq!(tidings::find::version(&stage.program()).await.unwrap().to_string(), "1.0.44");
+}

@@ -1,0 +1,125 @@
+//! Ways out.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tidings::transport::Exit;
+use tidings::{ErrorKind, Options};
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::session;
+
+/// F38: closing may be called any number of times, from any handle, and ends once.
+#[tokio::test(start_paused = true)]
+async fn f38_closing_twice_is_closing_once() {
+    let (client, mut cli) = session(Options::new()).await;
+    let other = client.clone();
+    let play = async {
+        cli.hears_the_end().await;
+        cli.exits(0).await;
+    };
+    let (first, second, ()) = tokio::join!(client.close(), other.close(), play);
+    assert_eq!((first.unwrap(), second.unwrap()), (Exit::code(0), Exit::code(0)));
+    assert_eq!(client.close().await.unwrap(), Exit::code(0));
+    assert_eq!(client.send("too late").await.unwrap_err().kind(), ErrorKind::Closed);
+}
+
+/// F28: a CLI that ignores the end of its input, and then SIGTERM, is gone within eleven seconds; the result is kept.
+#[tokio::test(start_paused = true)]
+async fn f28_a_cli_that_does_not_leave_is_made_to() {
+    let (client, mut cli) = session(Options::new()).await;
+    let turn = client.send("go").await.unwrap();
+    let uuid = cli.hears_prompt().await;
+    cli.plays(&[&uuid], "done").await;
+    let before = tokio::time::Instant::now();
+    let play = async {
+        cli.hears_the_end().await;
+        cli.peer.terminated().await;
+        assert_eq!(before.elapsed(), Duration::from_secs(5));
+        cli.peer.killed().await;
+        cli.peer.exit(Exit::signal(9)).await;
+    };
+    let (closed, ()) = tokio::join!(client.close(), play);
+    assert!(before.elapsed() <= Duration::from_secs(11), "{:?}", before.elapsed());
+    assert_eq!(closed.unwrap(), Exit::signal(9));
+    assert_eq!(turn.finish().await.unwrap().text(), "done");
+}
+
+/// F30: something that cannot even be killed does not keep its caller.
+#[tokio::test(start_paused = true)]
+async fn f30_what_cannot_be_killed_is_given_up() {
+    let (client, cli) = session(Options::new()).await;
+    let before = tokio::time::Instant::now();
+    client.close().await.unwrap();
+    assert!(before.elapsed() <= Duration::from_secs(11), "{:?}", before.elapsed());
+    drop(cli);
+}
+
+/// Dropping the last handle closes; dropping another does not.
+#[tokio::test(start_paused = true)]
+async fn f32_dropping_the_last_handle_closes() {
+    let (client, mut cli) = session(Options::new()).await;
+    let other = client.clone();
+    drop(client);
+    other.keep_alive().await.unwrap();
+    cli.hears("keep_alive").await;
+    drop(other);
+    cli.hears_the_end().await;
+}
+
+/// A token closes the session from afar.
+#[tokio::test(start_paused = true)]
+async fn a_token_closes_the_session() {
+    let token = CancellationToken::new();
+    let (client, mut cli) = session(Options::new().cancel_with(token.clone())).await;
+    let turn = client.send("go").await.unwrap();
+    cli.hears_prompt().await;
+    token.cancel();
+    cli.hears_the_end().await;
+    cli.exits(0).await;
+    assert_eq!(turn.finish().await.unwrap_err().kind(), ErrorKind::Closed);
+    assert!(client.is_closed());
+}
+
+/// F26: the reason of an exit is what the CLI said last, in its result or else in its error output.
+#[tokio::test(start_paused = true)]
+async fn f26_an_exit_is_explained_by_the_last_words() {
+    use serde_json::json;
+    let result = json!({"type": "result", "subtype": "error_during_execution", "is_error": true,
+        "errors": ["No conversation found with session ID: x"]});
+    for (result, stderr, words) in [
+        (Some(result.clone()), "noise", "No conversation found"),
+        (None, "Error: Session ID is already in use", "already in use"),
+        (None, "", "with exit code 1"),
+    ] {
+        let (client, cli) = session(Options::new()).await;
+        if let Some(result) = result {
+            cli.says(result).await;
+        }
+        cli.voice().complain(stderr).await;
+        cli.exits(1).await;
+        let error = client.ended().await.unwrap_err();
+        assert_eq!((error.kind(), error.exit()), (ErrorKind::Exit, Some(Exit::code(1))));
+        assert!(error.to_string().contains(words), "{error}");
+    }
+}
+
+/// F25: a megabyte of complaints costs a bounded tail, and the last line is in the error.
+#[tokio::test(start_paused = true)]
+async fn f25_the_end_of_the_error_output_is_kept() {
+    let heard = Arc::new(std::sync::Mutex::new(0));
+    let count = Arc::clone(&heard);
+    let options = Options::new().on_stderr(move |_| *count.lock().unwrap() += 1);
+    let (client, cli) = session(options).await;
+    let voice = cli.voice();
+    for index in 0..10_000 {
+        voice.complain(&format!("{index} {}", "x".repeat(100))).await;
+    }
+    voice.complain("the last line").await;
+    cli.exits(3).await;
+    let error = client.ended().await.unwrap_err();
+    assert_eq!(error.exit(), Some(Exit::code(3)));
+    assert!(error.stderr().ends_with("the last line") && error.stderr().len() <= 64 << 10);
+    assert!(error.to_string().ends_with("the last line") && error.to_string().len() < 3000);
+    assert_eq!(*heard.lock().unwrap(), 10_001);
+}

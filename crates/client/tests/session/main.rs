@@ -1,0 +1,14 @@
+//! Sessions over the carrier in memory: what the client does with what a CLI says, in time that a test turns.
+
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+mod cli;
+mod closing;
+mod control;
+mod hooks;
+mod lagging;
+mod permissions;
+mod query;
+mod replay;
+mod turns;
+mod writing;

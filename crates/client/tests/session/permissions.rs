@@ -1,0 +1,215 @@
+//! May this tool run? Every way out but an allow is a deny.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tidings::{AllowAll, Decision, DenyAll, ErrorKind, Options, PermissionAsk};
+
+use crate::cli::{Cli, session};
+
+fn may_bash_run() -> Value {
+    json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "ls"}, "tool_use_id": "toolu_1",
+        "description": "List files", "decision_reason_type": "mode", "permission_suggestions": []})
+}
+
+async fn answer_to(options: Options) -> Value {
+    let (_client, mut cli) = session(options).await;
+    cli.asks("q", may_bash_run()).await;
+    answer(&mut cli).await
+}
+
+async fn answer(cli: &mut Cli) -> Value {
+    let answer = cli.hears("control_response").await;
+    assert_eq!(answer["response"]["subtype"], "success", "{answer}");
+    answer["response"]["response"].clone()
+}
+
+/// F60: an allow always says what the tool gets, since some versions refuse one that does not.
+#[tokio::test(start_paused = true)]
+async fn f60_an_allow_always_carries_the_input() {
+    let expected = json!({"behavior": "allow", "updatedInput": {"command": "ls"}, "toolUseID": "toolu_1"});
+    assert_eq!(answer_to(Options::new().on_permission(AllowAll)).await, expected);
+    let options = Options::new()
+        .on_permission(|_: PermissionAsk| async { Decision::allow_with(json!({"command": "ls -l"})) });
+    assert_eq!(answer_to(options).await["updatedInput"], json!({"command": "ls -l"}));
+}
+
+/// A deny tells the model why, and may end the turn; with no handler at all the answer is no.
+#[tokio::test(start_paused = true)]
+async fn a_deny_tells_why_and_nobody_at_all_is_a_deny() {
+    let no = answer_to(Options::new().on_permission(DenyAll)).await;
+    assert_eq!((no["behavior"].as_str(), no.get("interrupt")), (Some("deny"), None));
+    let stop = |_: PermissionAsk| async { Decision::deny_and_stop("Enough") };
+    let stopped = answer_to(Options::new().on_permission(stop)).await;
+    assert_eq!((&stopped["message"], &stopped["interrupt"]), (&json!("Enough"), &json!(true)));
+    let nobody = answer_to(Options::new()).await;
+    assert_eq!(nobody["behavior"], "deny");
+}
+
+/// F70: a handler that panics refuses, and the session goes on.
+#[tokio::test(start_paused = true)]
+async fn f70_a_panic_is_a_refusal_and_not_the_end() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls);
+    let options = Options::new().on_permission(move |_: PermissionAsk| {
+        let first = counted.fetch_add(1, Ordering::SeqCst) == 0;
+        async move {
+            assert!(!first, "a bug in the handler");
+            Decision::allow()
+        }
+    });
+    let (client, mut cli) = session(options).await;
+    cli.asks("q1", may_bash_run()).await;
+    let refused = answer(&mut cli).await;
+    assert_eq!(refused["behavior"], "deny");
+    assert!(refused["message"].as_str().unwrap().contains("failed"), "{refused}");
+    cli.asks("q2", may_bash_run()).await;
+    assert_eq!(answer(&mut cli).await["behavior"], "allow");
+    let turn = client.send("still there?").await.unwrap();
+    let uuid = cli.hears_prompt().await;
+    cli.plays(&[&uuid], "yes").await;
+    assert!(turn.finish().await.unwrap().is_success());
+}
+
+/// F64: a question that nobody answers in time is refused in words that do not blame the user.
+#[tokio::test(start_paused = true)]
+async fn f64_a_time_out_is_not_the_users_refusal() {
+    let options = Options::new()
+        .on_permission(|_: PermissionAsk| std::future::pending::<Decision>())
+        .permission_timeout(Duration::from_secs(600));
+    let answer = answer_to(options).await;
+    assert_eq!(answer["behavior"], "deny");
+    assert!(answer["message"].as_str().unwrap().contains("in time"), "{answer}");
+}
+
+/// F53: nothing is written once the CLI has taken its question back, and the handler is dropped.
+#[tokio::test(start_paused = true)]
+async fn f53_no_answer_after_a_question_was_taken_back() {
+    struct Dropped(Arc<AtomicUsize>);
+    impl Drop for Dropped {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    for wait_ms in [0, 1, 99, 100, 101] {
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&dropped);
+        let options = Options::new().on_permission(move |_: PermissionAsk| {
+            let dropped = Dropped(Arc::clone(&count));
+            async move {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                drop(dropped);
+                Decision::allow()
+            }
+        });
+        let (client, mut cli) = session(options).await;
+        cli.asks("q", may_bash_run()).await;
+        tokio::time::sleep(Duration::from_millis(wait_ms)).await;
+        cli.takes_back("q").await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        client.keep_alive().await.unwrap();
+        let mut answers = 0;
+        loop {
+            let line: Value = serde_json::from_str(&cli.peer.line().await.unwrap()).unwrap();
+            match line["type"].as_str() {
+                Some("control_response") => answers += 1,
+                _ => break,
+            }
+        }
+        assert!(answers <= 1 && (wait_ms >= 100 || answers == 0), "{wait_ms} ms: {answers} answers");
+        assert_eq!(dropped.load(Ordering::SeqCst), 1);
+        assert!(client.open_permissions().is_empty());
+    }
+}
+
+/// F62: a question that was left open is answered by the first who decides; the others are told.
+#[tokio::test(start_paused = true)]
+async fn f62_the_first_of_many_decisions_counts() {
+    let (client, mut cli) =
+        session(Options::new().on_permission(|_: PermissionAsk| async { Decision::Later })).await;
+    cli.asks("q", may_bash_run()).await;
+    while client.open_permissions().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(client.open_permissions()[0].1.tool_name, "Bash");
+    let deciding: Vec<_> = (0..100)
+        .map(|index| {
+            let client = client.clone();
+            let decision = if index % 2 == 0 { Decision::allow() } else { Decision::deny("no") };
+            tokio::spawn(async move { client.decide("q", decision).await })
+        })
+        .collect();
+    let mut won = 0;
+    for decided in deciding {
+        match decided.await.unwrap() {
+            Ok(()) => won += 1,
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Settled),
+        }
+    }
+    assert_eq!(won, 1);
+    answer(&mut cli).await;
+    client.keep_alive().await.unwrap();
+    cli.hears("keep_alive").await;
+    assert_eq!(client.decide("unknown", Decision::allow()).await.unwrap_err().kind(), ErrorKind::Settled);
+}
+
+/// A question that is delivered twice is asked and answered once.
+#[tokio::test(start_paused = true)]
+async fn a_question_that_is_delivered_twice_is_answered_once() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls);
+    let options = Options::new().on_permission(move |_: PermissionAsk| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        async {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            Decision::allow()
+        }
+    });
+    let (client, mut cli) = session(options).await;
+    cli.asks("q", may_bash_run()).await;
+    cli.asks("q", may_bash_run()).await;
+    answer(&mut cli).await;
+    client.keep_alive().await.unwrap();
+    cli.hears("keep_alive").await;
+    assert_eq!(calls.load(Ordering::SeqCst), 1);
+}
+
+/// A handler may use the session that asks, and several run at once: a slow one holds up nobody.
+#[tokio::test(start_paused = true)]
+async fn handlers_run_side_by_side_and_may_call_back() {
+    let options = Options::new().on_permission(|ask: PermissionAsk| async move {
+        if ask.call.tool_use_id.as_deref() == Some("slow") {
+            tokio::time::sleep(Duration::from_secs(3600)).await;
+        }
+        match ask.client().binary_version().await {
+            Ok(version) => Decision::deny(version.version),
+            Err(error) => Decision::deny(error.to_string()),
+        }
+    });
+    let (_client, mut cli) = session(options).await;
+    let mut slow = may_bash_run();
+    slow["tool_use_id"] = json!("slow");
+    cli.asks("slow", slow).await;
+    cli.asks("quick", may_bash_run()).await;
+    let request = cli.hears_request("get_binary_version").await;
+    cli.answers(&request, json!({"version": "2.1.325"})).await;
+    let answer = cli.hears("control_response").await;
+    assert_eq!(answer["response"]["request_id"], "quick");
+    assert_eq!(answer["response"]["response"]["message"], "2.1.325");
+}
+
+/// A handle that a handler keeps does not keep the session open.
+#[tokio::test(start_paused = true)]
+async fn a_waiting_handler_does_not_keep_the_session_open() {
+    let options = Options::new().on_permission(|ask: PermissionAsk| async move {
+        ask.context.cancelled().await;
+        Decision::deny(ask.client().is_closed().to_string())
+    });
+    let (client, mut cli) = session(options).await;
+    cli.asks("q", may_bash_run()).await;
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    drop(client);
+    cli.hears_the_end().await;
+}

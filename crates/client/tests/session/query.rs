@@ -1,0 +1,121 @@
+//! One question, one stream.
+
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use serde_json::json;
+use tidings::messages::Message;
+use tidings::transport::Exit;
+use tidings::{AllowAll, ErrorKind, Options, query_over};
+
+use crate::cli::{Cli, pair};
+
+async fn state(cli: &Cli, state: &str) {
+    let frame =
+        json!({"type": "system", "subtype": "session_state_changed", "state": state, "sdk_host_only": true});
+    cli.says(frame).await;
+}
+
+/// The stream has the messages of the turn, ends the input when all is said, and ends with the process.
+#[tokio::test(start_paused = true)]
+async fn a_query_is_the_messages_of_its_turn() {
+    let (memory, mut cli) = pair();
+    let play = async move {
+        cli.shakes_hands().await;
+        let uuid = cli.hears_prompt().await;
+        cli.plays(&[&uuid], "4").await;
+        assert_eq!(cli.peer.line().await, None);
+        cli.exits(0).await;
+    };
+    let messages = query_over(memory, "What is 2 + 2?", Options::new()).collect::<Vec<_>>();
+    let (messages, ()) = tokio::join!(messages, play);
+    let kinds: Vec<String> =
+        messages.into_iter().map(|message| message.unwrap().type_name().to_owned()).collect();
+    assert_eq!(kinds, ["command_lifecycle", "system", "assistant", "result", "command_lifecycle"]);
+}
+
+/// F45, F46: the input stays open while background work goes on, since questions still come.
+#[tokio::test(start_paused = true)]
+async fn f46_the_input_stays_open_until_all_is_said() {
+    let (memory, mut cli) = pair();
+    let play = async move {
+        cli.shakes_hands().await;
+        let uuid = cli.hears_prompt().await;
+        state(&cli, "running").await;
+        cli.plays(&[&uuid], "started").await;
+        tokio::time::sleep(Duration::from_secs(300)).await;
+        cli.asks("q", json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": {}})).await;
+        let answer = cli.hears("control_response").await;
+        assert_eq!(answer["response"]["response"]["behavior"], "allow");
+        cli.plays(&[], "the task is done").await;
+        state(&cli, "idle").await;
+        assert_eq!(cli.peer.line().await, None);
+        cli.exits(0).await;
+    };
+    let options = Options::new().on_permission(AllowAll);
+    let (memories, ()) = tokio::join!(query_over(memory, "go", options).collect::<Vec<_>>(), play);
+    let results = memories.iter().filter(|message| matches!(message, Ok(Message::Result(_)))).count();
+    assert_eq!(results, 2);
+    let shown = memories.iter().map(|message| message.as_ref().unwrap().to_line()).collect::<String>();
+    assert!(!shown.contains("session_state_changed"), "what is for the host only is not shown");
+}
+
+/// F46: background work that never ends is waited for ten minutes, as in the official SDKs.
+#[tokio::test(start_paused = true)]
+async fn f46_background_work_is_not_waited_for_for_ever() {
+    let (memory, mut cli) = pair();
+    let before = tokio::time::Instant::now();
+    let play = async move {
+        cli.shakes_hands().await;
+        let uuid = cli.hears_prompt().await;
+        state(&cli, "running").await;
+        cli.plays(&[&uuid], "started").await;
+        assert_eq!(cli.peer.line().await, None);
+        cli.exits(0).await;
+    };
+    let (_, ()) = tokio::join!(query_over(memory, "go", Options::new()).collect::<Vec<_>>(), play);
+    assert_eq!(before.elapsed(), Duration::from_secs(600));
+}
+
+/// An error result is a message; an exit code after it repeats it; an exit without one is an error.
+#[tokio::test(start_paused = true)]
+async fn an_exit_is_an_error_unless_a_result_said_so() {
+    for told in [true, false] {
+        let (memory, mut cli) = pair();
+        let play = async move {
+            cli.shakes_hands().await;
+            let uuid = cli.hears_prompt().await;
+            cli.begins(&[&uuid]).await;
+            if told {
+                cli.says(json!({"type": "result", "subtype": "success", "is_error": true, "result": "API Error: 400",
+                    "terminal_reason": "api_error", "user_message_uuids": [uuid]}))
+                    .await;
+                cli.hears_the_end().await;
+            }
+            cli.peer.exit(Exit::code(1)).await;
+        };
+        let (messages, ()) = tokio::join!(query_over(memory, "go", Options::new()).collect::<Vec<_>>(), play);
+        let last = messages.last().unwrap();
+        match last {
+            Ok(Message::Result(_)) => assert!(told),
+            Err(error) => assert!(!told && error.kind() == ErrorKind::Exit, "{error}"),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// F32: dropping the stream in the middle ends the session.
+#[tokio::test(start_paused = true)]
+async fn f32_dropping_a_query_ends_the_session() {
+    let (memory, mut cli) = pair();
+    let mut query = query_over(memory, "go", Options::new());
+    let play = async {
+        cli.shakes_hands().await;
+        let uuid = cli.hears_prompt().await;
+        cli.begins(&[&uuid]).await;
+    };
+    let (first, ()) = tokio::join!(query.next(), play);
+    assert!(first.unwrap().is_ok());
+    drop(query);
+    cli.hears_the_end().await;
+}

@@ -1,0 +1,49 @@
+//! Recordings, played to a live session.
+
+use futures_util::StreamExt as _;
+use tidings::messages::Message;
+use tidings::transport::Replay;
+use tidings::{AllowAll, Client, Options, query_over};
+
+/// Plain lines of a CLI's output: a prompt sets them going.
+#[tokio::test(start_paused = true)]
+async fn plain_lines_are_played_to_a_query() {
+    let replay = Replay::parse(include_str!("../fixtures/tool_use.ndjson"));
+    let messages: Vec<_> = query_over(replay, "go", Options::new()).collect().await;
+    let kinds: Vec<String> =
+        messages.into_iter().map(|message| message.unwrap().type_name().to_owned()).collect();
+    assert_eq!(kinds, ["system", "assistant", "user", "assistant", "result"]);
+}
+
+/// A recording has both sides: answers keep to their requests, a question waits, and each prompt has its turn.
+#[tokio::test(start_paused = true)]
+async fn a_recording_is_played_in_step() {
+    let recording = concat!(
+        r#"{"t_ms":0,"dir":"in","frame":{"type":"control_request","request_id":"r1","request":{"subtype":"initialize"}}}"#,
+        "\n",
+        r#"{"t_ms":1,"dir":"out","frame":{"type":"control_response","response":{"subtype":"success","request_id":"r1","response":{"claude_code_version":"2.1.325"}}}}"#,
+        "\n",
+        r#"{"t_ms":2,"dir":"in","frame":{"type":"user","message":{"role":"user","content":"one"}}}"#,
+        "\n",
+        r#"{"t_ms":3,"dir":"out","frame":{"type":"control_request","request_id":"q","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{}}}}"#,
+        "\n",
+        r#"{"t_ms":4,"dir":"in","frame":{"type":"control_response","response":{"subtype":"success","request_id":"q","response":{"behavior":"allow"}}}}"#,
+        "\n",
+        r#"{"t_ms":5,"dir":"out","frame":{"type":"result","subtype":"success","result":"first"}}"#,
+        "\n",
+        r#"{"t_ms":6,"dir":"in","frame":{"type":"user","message":{"role":"user","content":"two"}}}"#,
+        "\n",
+        r#"{"t_ms":7,"dir":"out","frame":{"type":"result","subtype":"success","result":"second"}}"#,
+        "\n",
+        r#"{"t_ms":8,"dir":"exit","rc":0}"#,
+    );
+    let options = Options::new().on_permission(AllowAll);
+    let client = Client::connect_over(Replay::parse(recording), options).await.unwrap();
+    assert_eq!(client.info().claude_code_version.as_deref(), Some("2.1.325"));
+    for expected in ["first", "second"] {
+        let end = client.send("go on").await.unwrap().finish().await.unwrap();
+        assert_eq!(end.text(), expected);
+        assert!(matches!(end.message(), Some(Message::Result(_))));
+    }
+    assert!(client.close().await.unwrap().is_success());
+}
