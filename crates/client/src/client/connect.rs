@@ -22,7 +22,10 @@ impl Client {
     /// Joins a session over any carrier and shakes hands.
     #[tracing::instrument(level = "debug", skip_all)]
     pub async fn connect_over(transport: impl Transport + 'static, options: Options) -> Result<Self, Error> {
-        let Plan { launch, initialize, .. } = options.plan()?;
+        let Plan { launch, initialize, warnings } = options.plan()?;
+        for warning in warnings {
+            tracing::warn!("{warning}");
+        }
         let program = launch.program.clone();
         let link = Box::new(transport).open(launch).await?;
         let client = Client::start(link, &options);

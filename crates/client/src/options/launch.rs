@@ -14,6 +14,8 @@ pub struct Plan {
     pub launch: Launch,
     /// What is said first.
     pub initialize: Initialize,
+    /// What is allowed but perhaps not meant, for people to read.
+    pub warnings: Vec<String>,
 }
 
 /// What is started: for carriers that start something.
@@ -119,7 +121,7 @@ impl Plan {
             orphans: Orphans::default(),
             session_mark,
         };
-        Plan { launch, initialize: Initialize::default() }
+        Plan { launch, initialize: Initialize::default(), warnings: Vec::new() }
     }
 
     /// `--flag`

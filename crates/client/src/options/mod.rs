@@ -78,6 +78,7 @@ impl Options {
         self.handlers.add(&mut plan)?;
         self.process.add(&mut plan)?;
         self.check_together()?;
+        plan.warnings.extend(self.unasked());
         plan.check()?;
         Ok(plan)
     }
@@ -89,6 +90,20 @@ impl Options {
             return Err(Error::invalid(message, "leave out one of the two"));
         }
         Ok(())
+    }
+
+    /// What the permission handler will never be asked about, since the options say yes already.
+    fn unasked(&self) -> Option<String> {
+        if !self.handlers.has_permission() {
+            return None;
+        }
+        if self.permission.bypasses() {
+            return Some("In the mode `bypassPermissions` the permission handler is never asked".to_owned());
+        }
+        let tools = self.tools.allowed_outright();
+        let names = tools.join("`, `");
+        (!tools.is_empty())
+            .then(|| format!("The permission handler is never asked about `{names}`, which may always run"))
     }
 
     /// Whether prompts are marked as to be taken word for word.

@@ -73,9 +73,13 @@ impl Options {
 }
 
 impl PermissionOptions {
+    /// Whether nobody is asked anything.
+    pub(super) fn bypasses(&self) -> bool {
+        self.mode.as_ref().is_some_and(|mode| *mode == PermissionMode::BYPASS_PERMISSIONS)
+    }
+
     pub(super) fn add(&self, plan: &mut Plan, handlers: &Handlers) -> Result<(), Error> {
-        let bypass = self.mode.as_ref().is_some_and(|mode| *mode == PermissionMode::BYPASS_PERMISSIONS);
-        if bypass && !self.allow_bypass {
+        if self.bypasses() && !self.allow_bypass {
             let message = "The mode `bypassPermissions` lets every tool run, and was not allowed";
             return Err(Error::invalid(message, "call `Options::allow_bypass_permissions` if that is meant"));
         }

@@ -143,6 +143,11 @@ impl Options {
 }
 
 impl ToolOptions {
+    /// Tools of which every call may run.
+    pub(super) fn allowed_outright(&self) -> Vec<&str> {
+        self.allowed.iter().map(String::as_str).filter(|rule| !rule.contains('(')).collect()
+    }
+
     pub(super) fn add(&self, plan: &mut Plan) -> Result<(), Error> {
         match &self.set {
             ToolSet::Unset => {}
