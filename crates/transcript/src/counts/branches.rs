@@ -82,7 +82,9 @@ impl Branches {
                 Parent::Before => u32::try_from(at).ok()?.checked_sub(1),
                 Parent::Named(uuid) => find(uuid, at),
             });
-            lost[at] = parent.is_none() && matches!(node.parent, Parent::Named(_));
+            // Only who speaks can begin anew; all others were meant to follow something.
+            let begins = node.part.makes_branches() && !matches!(node.parent, Parent::Named(_));
+            lost[at] = parent.is_none() && !begins;
             above.push(parent);
         }
         break_circles(&mut above, &mut lost);
@@ -215,7 +217,7 @@ fn lowest_in_circle(above: &[Option<u32>], member: usize) -> usize {
     lowest
 }
 
-/// Lets an entry whose parent is missing follow the last one before it that belongs to an island that began earlier.
+/// Lets an entry that lost its parent follow the last one before it that belongs to an island that began earlier.
 /// Islands then follow each other by where they begin, and never in a circle.
 fn bridge(above: &mut [Option<u32>], is_lost: &[bool]) {
     let mut island = vec![0_u32; above.len()];
