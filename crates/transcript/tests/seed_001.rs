@@ -12,6 +12,8 @@ use tidings_protocol::json::{Json, Raw};
 use tidings_protocol::tools::{ToolFamily, family};
 use tidings_transcript::Severity;
 use tidings_transcript::check::{self, Profile};
+use tidings_transcript::roots::SessionFiles;
+use tidings_transcript::session::{Actor, Session};
 
 /// The page's examples.
 const HUMAN: &str = r#"{"type":"user","uuid":"msg-001","parentUuid":"msg-000","timestamp":"2025-01-27T10:00:00Z","sessionId":"session-123","message":"Please help me write a Python script"}"#;
@@ -97,12 +99,18 @@ fn s1_3_the_human_example_reads() {
 }
 
 #[test]
-fn s1_4_the_example_of_claude_as_user_reads() {
+fn s1_4_the_example_of_claude_as_user_reads_and_is_claudes() {
     let claude = entry(CLAUDE_AS_USER);
     assert_eq!(claude.kind(), EntryKind::User);
     assert_eq!(claude.text(), "Analyze this code for potential improvements");
     assert!(claude.flags().is_sidechain);
     assert_eq!(errors(&[&root(CLAUDE_AS_USER)]), [""; 0]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session-123.jsonl");
+    std::fs::write(&path, format!("{}\n{CLAUDE_AS_USER}\n", root(HUMAN))).unwrap();
+    let session = Session::open(&SessionFiles::of_file(&path).unwrap()).unwrap();
+    let actors: Vec<Actor<'_>> = session.ids().map(|id| session.actor(id)).collect();
+    assert_eq!(actors, [Actor::User, Actor::ClaudeAsUser]);
 }
 
 #[test]
