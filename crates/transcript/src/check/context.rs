@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use tidings_protocol::entry::{Dialect, EntryRef};
+use tidings_protocol::entry::{Dialect, EntryKind, EntryRef};
 use tidings_protocol::json::{Raw, Text};
 
 use super::Profile;
@@ -72,6 +72,11 @@ impl<'a> Seen<'a> {
     /// Whether a key is not there, or there for nothing.
     pub(super) fn is_missing(&self, key: &str) -> bool {
         self.get(key).is_none_or(|value| value.is_null() || value.as_str() == "\"\"")
+    }
+
+    /// The tool's whole output, of an entry that has one.
+    pub(super) fn tool_use_result(&self) -> Option<Raw<'a>> {
+        if self.entry.kind() == EntryKind::User { self.get("toolUseResult") } else { None }
     }
 
     /// Whether this is a further copy of an entry that stands further up.

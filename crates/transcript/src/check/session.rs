@@ -46,7 +46,7 @@ impl SessionFacts {
     /// Learns from an entry of the file of that number.
     pub(super) fn learn(&mut self, seen: &Seen<'_>, file: usize) {
         if let Some(agent) =
-            seen.entry.tool_use_result().and_then(|result| result.get("agentId")).and_then(Raw::text)
+            seen.tool_use_result().and_then(|result| result.get("agentId")).and_then(Raw::text)
         {
             self.agent_calls.push(AgentCall {
                 agent_id: agent.get().into(),

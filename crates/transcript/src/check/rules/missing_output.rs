@@ -14,8 +14,7 @@ pub(super) struct MissingOutput;
 impl Check for MissingOutput {
     fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, found: &mut Found) {
         let Some(folder) = file.role.tool_results() else { return };
-        let Some(path) = seen.entry.tool_use_result().and_then(|result| result.get("persistedOutputPath"))
-        else {
+        let Some(path) = seen.tool_use_result().and_then(|result| result.get("persistedOutputPath")) else {
             return;
         };
         let Some(path) = path.text().map(Text::get) else { return };
