@@ -105,7 +105,7 @@ impl<'s> Builder<'s> {
             let (signature, covers) = &self.signatures[at];
             self.run(
                 "INSERT OR REPLACE INTO young VALUES (?1, ?2, ?3)",
-                params![self.number(at), covers.cast_signed(), signature.as_bytes()],
+                params![self.number(at), covers.cast_signed(), signature.to_bytes()],
             )?;
         }
         self.changed_from = self.signatures.len();

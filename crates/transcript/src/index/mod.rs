@@ -28,7 +28,9 @@ mod line;
 mod signature;
 mod store;
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use self::build::Builder;
 use self::files::{Files, State};
@@ -42,6 +44,8 @@ use crate::{Error, ErrorKind};
 pub struct Index {
     store: Store,
     path: PathBuf,
+    /// The files that it knows, with the version of the database that they were read from.
+    files: RefCell<(Option<i64>, Arc<Files>)>,
 }
 
 /// What bringing an index up to date came to.
@@ -78,7 +82,7 @@ impl Index {
     /// The index at `path`, if there is one.
     pub fn open(path: &Path) -> Result<Option<Self>, Error> {
         let store = Store::open(path, Missing::Leave)?;
-        Ok(store.map(|store| Index { store, path: path.to_owned() }))
+        Ok(store.map(|store| Index::of(store, path)))
     }
 
     /// The index at `path`; an empty one is made if there is none, or only a damaged one.
@@ -91,9 +95,23 @@ impl Index {
             opened => opened,
         };
         match opened? {
-            Some(store) => Ok(Index { store, path: path.to_owned() }),
+            Some(store) => Ok(Index::of(store, path)),
             None => Err(Error::io("open", path, std::io::ErrorKind::NotFound.into())),
         }
+    }
+
+    fn of(store: Store, path: &Path) -> Self {
+        Index { store, path: path.to_owned(), files: RefCell::default() }
+    }
+
+    /// The files that it knows; read again only if somebody else has written.
+    fn files(&self) -> Result<Arc<Files>, Error> {
+        let version = Some(self.store.ask("PRAGMA data_version")?);
+        let mut kept = self.files.borrow_mut();
+        if kept.0 != version {
+            *kept = (version, Arc::new(Files::load(&self.store)?));
+        }
+        Ok(kept.1.clone())
     }
 
     /// Removes the index at `path`, whatever state it is in, and says how many bytes it took.
@@ -103,7 +121,7 @@ impl Index {
 
     /// How many bytes of the sessions it has still to read.
     pub fn pending(&self, sessions: &[SessionFiles]) -> Result<u64, Error> {
-        let files = Files::load(&self.store)?;
+        let files = self.files()?;
         Ok(all(sessions).map(|file| files.state(file).pending(file)).sum())
     }
 
@@ -118,6 +136,8 @@ impl Index {
     ) -> Result<Updated, Error> {
         self.run("BEGIN IMMEDIATE")?;
         let updated = self.update_inside(sessions, folders, &mut each);
+        // What this connection writes itself does not show as a new version.
+        self.files = RefCell::default();
         match updated {
             Ok(updated) => self.run("COMMIT").map(|()| updated),
             Err(error) => {
@@ -134,7 +154,7 @@ impl Index {
         each: &mut impl FnMut(u64),
     ) -> Result<Updated, Error> {
         let mut updated = Updated::default();
-        let files = Files::load(&self.store)?;
+        let files = self.files()?;
         let mut builder = Builder::new(&self.store)?;
         for file in files.missing(folders, all(sessions).map(|file| file.path.as_path())) {
             builder.remove(file)?;
@@ -186,7 +206,7 @@ impl Index {
 
     fn tasks<'f>(&self, sessions: &'f [SessionFiles], query: &Query) -> Result<Option<Vec<Task<'f>>>, Error> {
         let Some(mut parts) = candidates::parts(&self.store, &query.literals)? else { return Ok(None) };
-        let files = Files::load(&self.store)?;
+        let files = self.files()?;
         let mut parts_of = |file: &FileInfo| match files.state(file) {
             State::New | State::Replaced(_) => vec![Part::WHOLE],
             State::Same(row) | State::Grown(row) => {

@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
+
 use crate::limits::TRIGRAMS_ASKED_MAX;
 use crate::search::Case;
 
@@ -12,28 +14,38 @@ use crate::search::Case;
 pub(super) const BITS: usize = 1 << 16;
 
 /// Bytes of a signature.
-pub(super) const BYTES: usize = BITS / 8;
+const BYTES: usize = BITS / 8;
+
+const WORDS: usize = BITS / 64;
 
 /// The trigrams of some text.
 #[derive(Debug, Clone)]
 pub(super) struct Signature {
-    bits: Box<[u8]>,
+    words: Box<[u64; WORDS]>,
     set: u32,
 }
 
 impl Signature {
     pub(super) fn new() -> Self {
-        Signature { bits: vec![0; BYTES].into(), set: 0 }
+        Signature { words: Box::new([0; WORDS]), set: 0 }
     }
 
     /// A signature that was stored.
-    pub(super) fn of_bytes(bits: Vec<u8>) -> Option<Self> {
-        let set = bits.iter().map(|byte| byte.count_ones()).sum();
-        (bits.len() == BYTES).then(|| Signature { bits: bits.into(), set })
+    pub(super) fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut signature = Signature::new();
+        if bytes.len() != BYTES {
+            return None;
+        }
+        for (word, bytes) in signature.words.iter_mut().zip(bytes.as_chunks().0) {
+            *word = u64::from_le_bytes(*bytes);
+        }
+        signature.set = signature.words.iter().map(|word| word.count_ones()).sum();
+        Some(signature)
     }
 
-    pub(super) fn as_bytes(&self) -> &[u8] {
-        &self.bits
+    /// What is stored.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        self.words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
     /// How many bits are set.
@@ -41,25 +53,38 @@ impl Signature {
         self.set
     }
 
+    /// The bits that are set.
+    pub(super) fn buckets(&self) -> impl Iterator<Item = usize> {
+        self.words.iter().enumerate().flat_map(|(at, word)| {
+            let mut rest = *word;
+            std::iter::from_fn(move || {
+                let bit = rest.trailing_zeros() as usize;
+                rest &= rest.checked_sub(1)?;
+                Some(at * 64 + bit)
+            })
+        })
+    }
+
     /// Adds the trigrams of a text.
     pub(super) fn add(&mut self, text: &str) {
         let text = folded(text);
-        let mut trigram = 0;
+        let [first, second, rest @ ..] = text.as_bytes() else { return };
+        let mut trigram = with(with(0, *first), *second);
         let mut set = 0;
-        for (at, byte) in text.bytes().enumerate() {
-            trigram = trigram << 8 | u32::from(byte.to_ascii_lowercase());
-            if at >= 2 {
-                let bucket = bucket(trigram);
-                let (byte, bit) = (&mut self.bits[bucket / 8], 1 << (bucket % 8));
-                set += u32::from(*byte & bit == 0);
-                *byte |= bit;
-            }
+        // Most bytes of a large index go through here: no branches, no checks.
+        for byte in rest {
+            trigram = with(trigram, *byte);
+            let bucket = bucket(trigram);
+            let word = &mut self.words[usize::from(bucket >> 6)];
+            let bit = bucket & 63;
+            set += 1 - (*word >> bit & 1);
+            *word |= 1 << bit;
         }
-        self.set += set;
+        self.set += u32::try_from(set).unwrap_or(u32::MAX);
     }
 
     pub(super) fn has_all(&self, buckets: &[usize]) -> bool {
-        buckets.iter().all(|bucket| self.bits[bucket / 8] & 1 << (bucket % 8) != 0)
+        buckets.iter().all(|bucket| self.words[bucket / 64] >> (bucket % 64) & 1 == 1)
     }
 }
 
@@ -71,9 +96,7 @@ pub(super) fn buckets(text: &str, case: Case) -> Vec<usize> {
         .windows(3)
         // Only letters of ASCII are folded in the index, so that others tell nothing when case does not matter.
         .filter(|trigram| case == Case::Sensitive || trigram.is_ascii())
-        .map(|trigram| {
-            bucket(trigram.iter().fold(0, |all, byte| all << 8 | u32::from(byte.to_ascii_lowercase())))
-        })
+        .map(|trigram| bucket(trigram.iter().fold(0, |all, byte| with(all, *byte))).into())
         .collect();
     buckets.sort_unstable();
     buckets.dedup();
@@ -82,17 +105,26 @@ pub(super) fn buckets(text: &str, case: Case) -> Vec<usize> {
     buckets.into_iter().step_by(step).collect()
 }
 
+/// The bytes so far and one more.
 #[inline]
-fn bucket(trigram: u32) -> usize {
+fn with(trigram: u32, byte: u8) -> u32 {
+    trigram << 8 | u32::from(byte.to_ascii_lowercase())
+}
+
+/// The bit of a trigram.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "sixteen bits are left")]
+fn bucket(trigram: u32) -> u16 {
     const PRIME: u32 = 0x9e37_79b1;
-    usize::from(((trigram & 0x00ff_ffff).wrapping_mul(PRIME) >> 16) as u16)
+    ((trigram & 0x00ff_ffff).wrapping_mul(PRIME) >> 16) as u16
 }
 
 /// The only two letters outside ASCII that are the same as one inside it when case does not matter.
 fn folded(text: &str) -> Cow<'_, str> {
-    const KELVIN: char = '\u{212a}';
-    const LONG_S: char = '\u{17f}';
-    if text.is_ascii() || !text.contains([KELVIN, LONG_S]) {
+    const KELVIN: &str = "\u{212a}";
+    const LONG_S: &str = "\u{17f}";
+    let has = |letter: &str| memmem::find(text.as_bytes(), letter.as_bytes()).is_some();
+    if text.is_ascii() || !(has(KELVIN) || has(LONG_S)) {
         return Cow::Borrowed(text);
     }
     Cow::Owned(text.replace(KELVIN, "k").replace(LONG_S, "s"))
@@ -117,7 +149,10 @@ mod tests {
                     prop_assert!(signature.has_all(&buckets(&other, Case::Ignore)));
                 }
             }
-            prop_assert_eq!(Signature::of_bytes(signature.as_bytes().to_vec()).unwrap().set(), signature.set());
+            let stored = Signature::of_bytes(&signature.to_bytes()).unwrap();
+            prop_assert_eq!(stored.set(), signature.set());
+            prop_assert_eq!(stored.buckets().count(), usize::try_from(signature.set()).unwrap());
+            prop_assert!(signature.has_all(&stored.buckets().collect::<Vec<_>>()));
         }
     }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, params};
 
-use super::signature::{BITS, BYTES, Signature};
+use super::signature::{BITS, Signature};
 use crate::{Error, ErrorKind};
 
 /// Signatures in a segment.
@@ -135,13 +135,8 @@ impl Store {
     ) -> rusqlite::Result<()> {
         let mut turned = vec![0u8; BITS * ROW];
         for (column, (signature, _)) in signatures.iter().enumerate() {
-            for (at, byte) in signature.as_bytes().iter().enumerate() {
-                let mut byte = *byte;
-                while byte != 0 {
-                    let bucket = at * 8 + byte.trailing_zeros() as usize;
-                    turned[bucket * ROW + column / 8] |= 1 << (column % 8);
-                    byte &= byte - 1;
-                }
+            for bucket in signature.buckets() {
+                turned[bucket * ROW + column / 8] |= 1 << (column % 8);
             }
         }
         let mut insert = self.connection.prepare_cached("INSERT OR REPLACE INTO rows VALUES (?1, ?2)")?;
@@ -180,7 +175,7 @@ impl Store {
         let first = self.segments()? * COLUMNS;
         let signature = |(at, (number, covers, bits)): (usize, (i64, i64, Vec<u8>))| {
             let in_order = usize::try_from(number) == Ok(first + at);
-            let signature = Signature::of_bytes(bits).filter(|_| in_order);
+            let signature = Signature::of_bytes(&bits).filter(|_| in_order);
             Ok((signature.ok_or_else(|| damaged(&self.path))?, covers.cast_unsigned()))
         };
         rows.into_iter().enumerate().map(signature).collect()
@@ -252,5 +247,3 @@ fn damaged(path: &Path) -> Error {
     let hint = "build it anew with `tidings sessions index --rebuild`";
     Error::new(ErrorKind::Damaged, format!("The index is damaged: `{}`", path.display()), hint)
 }
-
-const _: () = assert!(BYTES * 8 == BITS && BITS.is_multiple_of(ROWS_TOGETHER));

@@ -59,7 +59,7 @@ fn project(folder: &Path, paths: &[PathBuf], found: &mut Found) {
         if let Some(id) = name.strip_suffix(".jsonl") {
             if id.starts_with("agent-") {
                 // Where older versions kept sub-agents.
-                loose.extend(agent(path, &mut found.unreadable));
+                loose.extend(agent(path, paths, &mut found.unreadable));
                 continue;
             }
             match FileInfo::of(path) {
@@ -97,11 +97,11 @@ pub(super) fn agents_below(folder: &Path, unreadable: &mut Vec<Error>) -> Vec<Ag
                 continue;
             }
         };
-        for path in paths {
-            if is_jsonl(&path) {
-                agents.extend(agent(&path, unreadable));
+        for path in &paths {
+            if is_jsonl(path) {
+                agents.extend(agent(path, &paths, unreadable));
             } else if path.extension().is_none() && path.is_dir() && !path.is_symlink() {
-                folders.push(path);
+                folders.push(path.clone());
             }
         }
     }
@@ -109,11 +109,13 @@ pub(super) fn agents_below(folder: &Path, unreadable: &mut Vec<Error>) -> Vec<Ag
     agents
 }
 
-fn agent(path: &Path, unreadable: &mut Vec<Error>) -> Option<AgentFile> {
+/// The sub-agent whose file `path` is; `beside` is what lies in its folder, in order.
+fn agent(path: &Path, beside: &[PathBuf], unreadable: &mut Vec<Error>) -> Option<AgentFile> {
     let agent_id = path.file_stem()?.to_str()?.strip_prefix("agent-")?.to_owned();
     match FileInfo::of(path) {
         Ok(file) => {
-            let sidecar = Some(path.with_extension("meta.json")).filter(|path| path.is_file());
+            let sidecar = Some(path.with_extension("meta.json"));
+            let sidecar = sidecar.filter(|path| beside.binary_search(path).is_ok());
             Some(AgentFile { agent_id, file, sidecar })
         }
         Err(error) => {

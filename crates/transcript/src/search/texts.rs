@@ -57,7 +57,7 @@ pub(crate) fn texts<'a>(
             continue;
         }
         if key == "message" && value.is_object() && kind != EntryKind::Progress {
-            let content = value.get("content").unwrap_or(value);
+            let content = entry.said().content.unwrap_or(value);
             if let Some(text) = content.text() {
                 each(plain, text)?;
             }
@@ -180,24 +180,51 @@ fn block_texts<'a>(
     if let Some(text) = block.text() {
         return each(plain, text);
     }
-    let tag = |key| block.get(key).and_then(Raw::text);
-    match tag("type").as_ref().map(|kind| kind.escaped()) {
+    let block = Parts::of(block);
+    match block.kind {
         Some("tool_use" | "server_tool_use") => {
-            let name = tag("name");
-            let origin = Origin { tool: name.map_or(ToolOf::No, ToolOf::Named), ..plain };
-            name.map_or(ControlFlow::Continue(()), |name| each(origin, name))?;
+            let origin = Origin { tool: block.name.map_or(ToolOf::No, ToolOf::Named), ..plain };
+            block.name.map_or(ControlFlow::Continue(()), |name| each(origin, name))?;
             // An input is all the model's own words, whatever its keys are called.
-            for (_, text) in block.get("input").into_iter().flat_map(Raw::strings) {
+            for (_, text) in block.input.into_iter().flat_map(Raw::strings) {
                 each(origin, text)?;
             }
             ControlFlow::Continue(())
         }
         Some("tool_result") => {
-            *answered = tag("tool_use_id").map_or(ToolOf::No, ToolOf::Called);
+            *answered = block.tool_use_id.map_or(ToolOf::No, ToolOf::Called);
             let origin = Origin { role: Role::Tool, tool: *answered };
-            block.get("content").map_or(ControlFlow::Continue(()), |content| strings(content, origin, each))
+            block.content.map_or(ControlFlow::Continue(()), |content| strings(content, origin, each))
         }
-        _ => strings(block, plain, each),
+        _ => strings(block.whole, plain, each),
+    }
+}
+
+/// The parts of a block that matter here, from one pass over it.
+struct Parts<'a> {
+    whole: Raw<'a>,
+    kind: Option<&'a str>,
+    name: Option<Text<'a>>,
+    tool_use_id: Option<Text<'a>>,
+    input: Option<Raw<'a>>,
+    content: Option<Raw<'a>>,
+}
+
+impl<'a> Parts<'a> {
+    fn of(whole: Raw<'a>) -> Self {
+        let mut parts =
+            Parts { whole, kind: None, name: None, tool_use_id: None, input: None, content: None };
+        for (key, value) in whole.members() {
+            match key.escaped() {
+                "type" => parts.kind = value.text().map(Text::escaped),
+                "name" => parts.name = value.text(),
+                "tool_use_id" => parts.tool_use_id = value.text(),
+                "input" => parts.input = Some(value),
+                "content" => parts.content = Some(value),
+                _ => {}
+            }
+        }
+        parts
     }
 }
 
