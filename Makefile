@@ -1,12 +1,12 @@
 # What people and CI call. The work itself is in scripts/, so that it can be read and run without make.
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench fuzz soak schema
+.PHONY: help run test check bench bench-decode bench-sessions fuzz soak schema
 
 # Seconds that `make fuzz` runs for.
 S ?= 60
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
 run: ## Decode the demo recording and count its kinds
 	cargo run -q -p tidings-cli -- frames check crates/protocol/tests/fixtures/demo.ndjson
@@ -17,8 +17,13 @@ test: ## The whole suite, as CI runs it; installs what is missing
 check: ## The quick loop: format, lints, unit tests
 	@scripts/test.sh fmt clippy unit
 
-bench: ## Measure decoding against other ways to read the same frames
+bench: bench-decode bench-sessions ## Measure everything that has a bar; takes minutes
+
+bench-decode: ## Measure decoding against other ways to read the same frames
 	benches/decode/run.sh
+
+bench-sessions: ## Measure the commands for sessions against other programs
+	benches/transcripts/run.py
 
 fuzz: ## Fuzz one target: make fuzz T=name S=seconds (60 unless told)
 	@test -n "$(T)" || { echo "error: no target given"; echo "hint: make fuzz T=name, one of the files in fuzz/fuzz_targets/"; exit 2; } >&2
