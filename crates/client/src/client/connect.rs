@@ -26,8 +26,8 @@ impl Client {
         for warning in warnings {
             tracing::warn!("{warning}");
         }
-        let program = launch.program.clone();
         let link = Box::new(transport).open(launch).await?;
+        let program = link.program.clone();
         let client = Client::start(link, &options);
         match client.shake_hands(initialize, &options).await {
             Ok(()) => Ok(client),
@@ -36,7 +36,7 @@ impl Client {
     }
 
     fn start(link: Link, options: &Options) -> Self {
-        let Link { incoming, outgoing, stop } = link;
+        let Link { incoming, outgoing, stop, .. } = link;
         let life = Arc::new(Life::new());
         let core = Arc::new(Core::new(options, Writer::start(outgoing), stop));
         drop(life.0.set(Arc::clone(&core)));
@@ -101,7 +101,7 @@ async fn explain(error: Error, program: Option<std::path::PathBuf>) -> Error {
     if !matches!(error.kind(), ErrorKind::Exit | ErrorKind::Timeout) {
         return error;
     }
-    let Some(program) = program.or_else(|| find::claude().ok()) else { return error };
+    let Some(program) = program else { return error };
     match find::version(&program).await.map(find::check) {
         Ok(Err(too_old)) => too_old,
         _ => error,

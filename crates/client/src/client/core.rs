@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use tidings_protocol::Frame;
 use tidings_protocol::control::{Call, ControlRequest, ControlResponse, InitializeReply, Request, Success};
 use tidings_protocol::json::Raw;
 use tidings_protocol::messages::{ControlCancelRequest, Message};
+use tidings_protocol::{Frame, Kind};
 use tokio::sync::watch;
 
 use super::Client;
@@ -199,7 +199,9 @@ impl Core {
     /// A frame of the conversation.
     pub(super) fn frame(&self, frame: Frame) {
         self.note_error(&frame);
-        let hidden = frame.get("sdk_host_only").and_then(Raw::bool) == Some(true);
+        // Only system frames can be for the host alone, and most frames are none.
+        let hidden =
+            frame.kind() == Kind::System && frame.get("sdk_host_only").and_then(Raw::bool) == Some(true);
         let seen = self.turns().see(&frame);
         if let Some((turn, prompts)) = seen.started {
             tracing::debug!(%turn, "a turn begins");
@@ -218,13 +220,14 @@ impl Core {
 
     /// Remembers what an error result says until something else follows: it explains an exit code better than any.
     fn note_error(&self, frame: &Frame) {
-        let trailing = matches!(
-            &*frame.name(),
-            "system/session_state_changed"
-                | "system/session_writes_lost"
-                | "system/plugin_install"
-                | "command_lifecycle"
-        );
+        let trailing = match frame.kind() {
+            Kind::System => matches!(
+                frame.subtype().as_deref(),
+                Some("session_state_changed" | "session_writes_lost" | "plugin_install")
+            ),
+            Kind::Unknown => frame.type_name().as_deref() == Some("command_lifecycle"),
+            _ => false,
+        };
         if !trailing {
             *lock(&self.last_error) = frame.error_text();
         }
@@ -232,6 +235,9 @@ impl Core {
 
     /// The other side has ended: everybody who waits is told why.
     pub(super) fn end(&self, exit: Exit) {
+        if self.ended.borrow().is_some() {
+            return;
+        }
         let error = self.reason(exit);
         tracing::debug!(%exit, "Claude Code has ended");
         let reason = error.clone().unwrap_or_else(Error::closed);
@@ -267,6 +273,15 @@ impl Core {
     /// Wakes whoever waits for something to change.
     pub(super) fn touch(&self) {
         self.changed.send_modify(|count| *count = count.wrapping_add(1));
+    }
+}
+
+/// Ends the session when the task that reads is gone, whichever way: nobody shall wait for what will not come.
+pub(super) struct EndsIt(pub(super) Arc<Core>);
+
+impl Drop for EndsIt {
+    fn drop(&mut self) {
+        self.0.end(Exit::default());
     }
 }
 

@@ -1,5 +1,6 @@
 //! The one task that reads. It waits for nobody but the other side.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use tidings_protocol::{Frame, Kind};
 use tokio::sync::mpsc;
 use tokio::time::error::Elapsed;
 
-use super::core::{Core, lock};
+use super::core::{Core, EndsIt, lock};
 use super::event::Event;
 use crate::options::StderrHandler;
 use crate::transport::{Exit, Incoming};
@@ -19,6 +20,7 @@ pub(super) async fn run(
     mut incoming: mpsc::Receiver<Incoming>,
     hear: Option<StderrHandler>,
 ) {
+    let _ends_it = EndsIt(Arc::clone(&core));
     let mut told = false;
     loop {
         let Ok(next) = within(core.limits.stall.filter(|_| !told), incoming.recv()).await else {
@@ -40,13 +42,20 @@ pub(super) async fn run(
                 tracing::debug!(line, "Claude Code complains");
                 lock(&core.stderr).push(&line);
                 if let Some(hear) = &hear {
-                    hear(&line);
+                    call(hear, &line);
                 }
             }
             Some(Incoming::Exit(exit)) => return core.end(exit),
             // The carrier is gone without a word.
             None => return core.end(Exit::default()),
         }
+    }
+}
+
+/// A panic of somebody else's must not end the task that everybody waits for.
+fn call(hear: &StderrHandler, line: &str) {
+    if catch_unwind(AssertUnwindSafe(|| hear(line))).is_err() {
+        tracing::error!("the handler of the error output panicked");
     }
 }
 

@@ -207,9 +207,10 @@ impl Turns {
                     seen.prompts.clone_from(&current.prompts);
                 }
             }
-        } else if frame.kind() != Kind::User {
-            let prompts = uuids(frame);
-            self.begin(&prompts, seen);
+        } else if frame.kind() == Kind::Assistant || (frame.kind() == Kind::StreamEvent && !self.is_running())
+        {
+            // Events of a stream are many, and say nothing that the first of them did not.
+            self.begin(&uuids(frame), seen);
         }
         let turn = seen.turn.or_else(|| self.current.as_ref().map(|current| current.id));
         if let Some(turn) = turn {

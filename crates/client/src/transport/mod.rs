@@ -11,6 +11,7 @@ mod replay;
 
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
@@ -40,6 +41,8 @@ pub struct Link {
     pub outgoing: Box<dyn Outgoing>,
     /// How to stop it.
     pub stop: Arc<dyn Stop>,
+    /// The program that was started on this machine, which can be asked for its version if it does not answer.
+    pub program: Option<PathBuf>,
 }
 
 /// Something that comes from the other side.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tidings::control::{ControlRequest, ControlStyle, Interrupt};
 use tidings::json::Json;
 use tidings::messages::{ContentBlock, Message, Priority};
-use tidings::transport::{Link, Outgoing, Stop, Transport};
+use tidings::transport::{Link, Outgoing, Transport};
 use tidings::{ErrorKind, Options, Prompt};
 
 use crate::cli::session;
@@ -119,9 +119,8 @@ impl Transport for Strict {
         launch: tidings::options::Launch,
     ) -> std::pin::Pin<Box<dyn Future<Output = Result<Link, tidings::Error>> + Send + 'static>> {
         Box::pin(async move {
-            let Link { incoming, outgoing, stop } = Box::new(self.0).open(launch).await?;
-            let stop: std::sync::Arc<dyn Stop> = stop;
-            Ok(Link { incoming, outgoing: Box::new(StrictOutgoing(outgoing)), stop })
+            let Link { incoming, outgoing, stop, program } = Box::new(self.0).open(launch).await?;
+            Ok(Link { incoming, outgoing: Box::new(StrictOutgoing(outgoing)), stop, program })
         })
     }
 }

@@ -11,7 +11,6 @@ mod stop;
 #[path = "stop_elsewhere.rs"]
 mod stop;
 #[cfg(target_os = "linux")]
-#[path = "tether.rs"]
 mod tether;
 #[cfg(target_os = "linux")]
 mod watchdog;
@@ -92,7 +91,7 @@ impl Process {
         let pipes =
             pipes::Pipes { stop: Arc::clone(&stop), events, files, line_bytes_max: launch.line_bytes_max };
         drop(tokio::spawn(pipes.run(child)));
-        Ok(Link { incoming, outgoing, stop })
+        Ok(Link { incoming, outgoing, stop, program: self.wrap.is_none().then_some(program) })
     }
 }
 
