@@ -113,7 +113,6 @@ fn with(trigram: u32, byte: u8) -> u32 {
 
 /// The bit of a trigram.
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "sixteen bits are left")]
 fn bucket(trigram: u32) -> u16 {
     const PRIME: u32 = 0x9e37_79b1;
     ((trigram & 0x00ff_ffff).wrapping_mul(PRIME) >> 16) as u16
