@@ -93,12 +93,12 @@ fn hits_are_shown_by_session_newest_first_and_safe_for_a_terminal() {
     assert_snapshot!(place.run(&["search", "needle"]), @r#"
     exit: 0
     --- stdout
-    bbbbbbbb  /home/dev/shop
+    bbbbbbbb  Looking for a "needle"  -home-dev-shop
           1                    system          Looking for a "needle"
       agent-x1
           1  2026-11-10 10:00  user            find the needle
 
-    aaaaaaaa  /home/dev/parser
+    aaaaaaaa  please run the needle  /home/dev/parser
           1  2026-11-01 10:00  user            please run the needle
           2  2026-11-01 10:00  assistant Bash  needle --verbose
           3  2026-11-01 10:00  tool Bash       �[31mneedle�[0m: not found
@@ -109,7 +109,7 @@ fn hits_are_shown_by_session_newest_first_and_safe_for_a_terminal() {
     assert_snapshot!(place.run(&["search", "-i", "NEEDLE", "--role", "assistant"]), @"
     exit: 0
     --- stdout
-    aaaaaaaa  /home/dev/parser
+    aaaaaaaa  please run the needle  /home/dev/parser
           2  2026-11-01 10:00  assistant Bash  needle --verbose
           4  2026-11-01 10:00  assistant       There is no Needle.
     --- stderr
@@ -166,13 +166,13 @@ fn a_count_is_only_a_number() {
 #[test]
 fn sessions_only_are_printed_once_each() {
     let place = Place::new();
-    assert_snapshot!(place.run(&["search", "-l", "needle"]), @"
+    assert_snapshot!(place.run(&["search", "-l", "needle"]), @r#"
     exit: 0
     --- stdout
-    bbbbbbbb-0000-4000-8000-000000000000  /home/dev/shop
-    aaaaaaaa-0000-4000-8000-000000000000  /home/dev/parser
+    bbbbbbbb-0000-4000-8000-000000000000  Looking for a "needle"  -home-dev-shop
+    aaaaaaaa-0000-4000-8000-000000000000  please run the needle  /home/dev/parser
     --- stderr
-    ");
+    "#);
     assert_snapshot!(place.run(&["--json", "search", "-l", "needle", "--limit", "1"]), @r#"
     exit: 0
     --- stdout

@@ -94,7 +94,7 @@ pub const AGENT_DEPTH_MAX: usize = 12;
 pub const SIGNATURE_FILL_MAX: u32 = 1 << 13;
 
 /// How many bytes of session files one signature stands for at most, so that looking there is quick.
-pub const SIGNATURE_COVERS_MAX: u64 = 256 << 10;
+pub const SIGNATURE_COVERS_MAX: u64 = 128 << 10;
 
 /// How many trigrams of a text the index is asked for; more do not tell more.
 pub const TRIGRAMS_ASKED_MAX: usize = 48;

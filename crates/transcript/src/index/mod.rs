@@ -155,21 +155,28 @@ impl Index {
     ) -> Result<Updated, Error> {
         let mut updated = Updated::default();
         let files = self.files()?;
+        let missing = files.missing(folders, all(sessions).map(|file| file.path.as_path()));
+        let changed: Vec<_> = all(sessions)
+            .map(|file| (file, files.state(file)))
+            .filter(|(_, state)| !matches!(state, State::Same(_)))
+            .collect();
+        if missing.is_empty() && changed.is_empty() {
+            return Ok(updated);
+        }
         let mut builder = Builder::new(&self.store)?;
-        for file in files.missing(folders, all(sessions).map(|file| file.path.as_path())) {
+        for file in missing {
             builder.remove(file)?;
             updated.removed += 1;
         }
         let mut segments = builder.segments();
-        for file in all(sessions) {
-            let state = files.state(file);
+        for (file, state) in changed {
             let pending = state.pending(file);
             if let Err(error) = builder.add(file, state)? {
                 updated.unreadable.push(Error::io("read", &file.path, error));
                 continue;
             }
             match state {
-                State::Same(_) => continue,
+                State::Same(_) => {}
                 State::New => updated.added += 1,
                 State::Grown(_) => updated.grown += 1,
                 State::Replaced(_) => updated.replaced += 1,

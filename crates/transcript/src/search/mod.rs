@@ -86,7 +86,7 @@ pub fn run<'f>(
 }
 
 /// The folder that a session began in, as its first lines tell.
-pub fn first_cwd(session: &SessionFiles) -> Option<String> {
+fn first_cwd(session: &SessionFiles) -> Option<String> {
     // What no file of the first few says, the others hardly do.
     const FILES_MAX: usize = 4;
     session.files().take(FILES_MAX).find_map(|file| scan::first_cwd(&file.path))

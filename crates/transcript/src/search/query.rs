@@ -19,7 +19,7 @@ pub struct Options {
     pub roles: Vec<Role>,
     /// Only calls of this tool and what it gave back.
     pub tool: Option<String>,
-    /// Only sessions, or lines, whose working folder contains this.
+    /// Only sessions, or lines, whose working folder contains this, in upper or lower case.
     pub project: Option<String>,
     /// Only lines of this time or later; a line without a time counts as old as its file.
     pub since: Option<Timestamp>,

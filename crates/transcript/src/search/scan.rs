@@ -237,7 +237,7 @@ impl<'q> Scan<'q> {
             }
         }
         if let Some(project) = &options.project {
-            let fits = |cwd: &str| cwd.contains(project.as_str());
+            let fits = |cwd: &str| cwd.to_lowercase().contains(&project.to_lowercase());
             if !cwd.as_deref().is_some_and(fits) && !task.project().is_some_and(fits) {
                 return None;
             }

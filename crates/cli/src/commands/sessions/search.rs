@@ -7,6 +7,7 @@ use serde::Serialize;
 use tidings_transcript::Error;
 use tidings_transcript::index::Index;
 use tidings_transcript::limits::INDEX_CATCH_UP_BYTES;
+use tidings_transcript::list::{self, Wanted};
 use tidings_transcript::roots::{Roots, SessionFiles};
 use tidings_transcript::search::{
     self, Case, Flow, Hit, Options, Query, Role, Sidechains, Summary, Syntax, ToolNames,
@@ -94,6 +95,9 @@ enum RoleArg {
     /// What tools gave back
     Tool,
 }
+
+/// How much of a title is shown.
+const TITLE_COLUMNS: usize = 60;
 
 /// A hit for scripts; the keys stay in this order whatever features a build has.
 #[derive(Serialize)]
@@ -243,7 +247,7 @@ impl Shown<'_, '_> {
     fn session(&mut self, hit: &Hit<'_>) -> anyhow::Result<()> {
         let session = hit.session;
         if !self.json {
-            let text = format!("{}  {DIM}{}{PLAIN}\n", printable(&session.id), printable(&place_of(hit)));
+            let text = format!("{}  {}\n", printable(&session.id), described(session));
             return Ok(self.out.text(&text)?);
         }
         let file = session.files().next().map_or_else(|| session.dir(), |file| file.path.clone());
@@ -273,7 +277,7 @@ impl Shown<'_, '_> {
     fn heading(&mut self, hit: &Hit<'_>) -> anyhow::Result<()> {
         let id: String = hit.session.id.chars().take(8).collect();
         let gap = if self.sessions > 1 { "\n" } else { "" };
-        let text = format!("{gap}{BOLD}{}{PLAIN}  {}\n", printable(&id), printable(&place_of(hit)));
+        let text = format!("{gap}{BOLD}{}{PLAIN}  {}\n", printable(&id), described(hit.session));
         Ok(self.out.text(&text)?)
     }
 
@@ -324,10 +328,16 @@ impl Shown<'_, '_> {
     }
 }
 
-/// The folder that a session works in, or else that of its files.
-fn place_of(hit: &Hit<'_>) -> String {
-    let folder = || hit.session.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    search::first_cwd(hit.session).unwrap_or_else(folder)
+/// What a session is called, and where it works; both may be unknown.
+fn described(session: &SessionFiles) -> String {
+    let listed = list::list(std::slice::from_ref(session), &Wanted::default()).pop();
+    let (title, cwd) = listed.map(|(_, listed)| (listed.title, listed.cwd)).unwrap_or_default();
+    let folder = || session.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let place = format!("{DIM}{}{PLAIN}", printable(&cwd.unwrap_or_else(folder)));
+    match title {
+        Some(title) => format!("{}  {place}", human::fit(&one_line(&title), TITLE_COLUMNS)),
+        None => place,
+    }
 }
 
 /// Local time to the minute, as wide whether known or not.
