@@ -1,22 +1,32 @@
 use std::borrow::Cow;
 
-use memchr::memchr2;
+use memchr::{memchr2, memmem};
 use tidings_protocol::json::{Raw, write_string};
 
-use super::{FAMILIES, Redactor, find};
+use super::{FAMILIES, PATTERNS, Redactor, find};
 
 /// Strings of this length and more that hold nothing but base64 are pictures or other binary data.
 const BLOB_BYTES_MIN: usize = 1024;
+
+/// No pattern fits a shorter text, and most strings of a session are shorter.
+const SECRET_BYTES_MIN: usize = 8;
 
 impl Redactor {
     /// A JSON text without the secrets in its strings. What was valid JSON stays valid JSON; a damaged line is gone
     /// through as far as its strings can be made out, and then once more as plain text.
     pub fn redact_json<'t>(&mut self, json: &'t str) -> Cow<'t, str> {
+        if is_clean(json) {
+            return Cow::Borrowed(json);
+        }
         let mut out = String::new();
         let mut copied = 0;
         let mut at = 0;
         let mut before = Before::default();
         while let Some(string) = next_string(json, at) {
+            // A name speaks of its own value only, which may be a number.
+            if json[at..string.open].trim() != ":" {
+                before.name = None;
+            }
             at = string.after;
             let text = decode(&json[string.open..string.after]);
             let is_key = json[string.after..].trim_start().starts_with(':');
@@ -38,7 +48,7 @@ impl Redactor {
 
     /// The string without its secrets, if it has any.
     fn redact_string(&mut self, text: &str, before: &Before) -> Option<String> {
-        if is_blob(text) {
+        if is_blob(text) || (text.len() < SECRET_BYTES_MIN && before.name.is_none()) {
             return None;
         }
         if before.in_key_block {
@@ -75,6 +85,15 @@ impl Redactor {
         }
         out
     }
+}
+
+/// Whether nothing in a line can be a secret. Most lines are such, and one pass over their bytes tells.
+///
+/// No hint needs a character that JSON must escape, so that what is hidden by escapes is hidden by needless ones.
+fn is_clean(json: &str) -> bool {
+    let has_needless =
+        ["\\u", "\\/"].iter().any(|escape| memmem::find(json.as_bytes(), escape.as_bytes()).is_some());
+    !has_needless && !PATTERNS.hints.is_match(json)
 }
 
 /// What the strings before tell about the next one.

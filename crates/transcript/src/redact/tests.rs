@@ -316,6 +316,11 @@ fn a_name_tells_of_the_value_beside_it_in_json() {
             r#"{"env":{"API_KEY" : "[redacted: assigned-secret #1]"}}"#,
         ),
         (r#"{"input_tokens":12,"key":"value"}"#, r#"{"input_tokens":12,"key":"value"}"#),
+        (
+            r#"{"ephemeral_1h_input_tokens":0,"ephemeral_5m_input_tokens":1584}"#,
+            r#"{"ephemeral_1h_input_tokens":0,"ephemeral_5m_input_tokens":1584}"#,
+        ),
+        (r#"{"token":{"ephemeral_5m_input":"x"}}"#, r#"{"token":{"ephemeral_5m_input":"x"}}"#),
         (r#"{"token":"see the vault"}"#, r#"{"token":"see the vault"}"#),
         (r#"["password","correct-horse"]"#, r#"["password","correct-horse"]"#),
     ] {
