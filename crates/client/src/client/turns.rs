@@ -7,16 +7,18 @@
 //!
 //! This is a state machine without clocks, tasks or locks: the same frames give the same turns.
 
+mod reading;
+
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use tidings_protocol::json::{Raw, Text};
 use tidings_protocol::messages::OriginKind;
 use tidings_protocol::view::Block;
 use tidings_protocol::{Frame, Kind, Outcome};
 
 use super::event::{TurnEnd, TurnId, TurnOutcome};
 use crate::limits::{CALLS_REMEMBERED_MAX, PROMPTS_OPEN_MAX};
+use reading::{outcome, text, uuids};
 
 #[derive(Debug, Default)]
 pub(super) struct Turns {
@@ -354,7 +356,11 @@ impl Turns {
             // Nothing but the order tells whose result this is.
             turn.prompts.extend(self.prompts.front().map(|prompt| prompt.uuid.clone()));
         }
-        let outcome = outcome(frame, turn.interrupted);
+        // An interrupt is not a failure, whatever the CLI makes of it.
+        let outcome = match outcome(frame) {
+            TurnOutcome::Failed(Outcome::Failed) if turn.interrupted => TurnOutcome::Cancelled,
+            other => other,
+        };
         self.prompts.retain(|prompt| !turn.prompts.contains(&prompt.uuid));
         for prompt in &mut self.prompts {
             prompt.saw_result = true;
@@ -372,32 +378,6 @@ impl Turns {
         seen.prompts = turn.prompts;
         seen.ended.push(end);
     }
-}
-
-/// An interrupt is not a failure, whatever the CLI makes of it.
-fn outcome(frame: &Frame, interrupted: bool) -> TurnOutcome {
-    match frame.outcome() {
-        Some(Outcome::Interrupted) => TurnOutcome::Cancelled,
-        Some(Outcome::Failed) if interrupted => TurnOutcome::Cancelled,
-        Some(Outcome::Completed | Outcome::Deferred | Outcome::InputRequired) | None => {
-            TurnOutcome::Completed
-        }
-        Some(failure) => TurnOutcome::Failed(failure),
-    }
-}
-
-/// The prompts that a frame names.
-fn uuids(frame: &Frame) -> Vec<String> {
-    let many = frame.get("user_message_uuids").into_iter().flat_map(Raw::items).filter_map(Raw::text);
-    let mut uuids: Vec<String> = many.map(|uuid| uuid.get().into_owned()).collect();
-    if uuids.is_empty() {
-        uuids.extend(text(frame, "user_message_uuid"));
-    }
-    uuids
-}
-
-fn text(frame: &Frame, key: &str) -> Option<String> {
-    frame.get(key).and_then(Raw::text).map(Text::get).map(Into::into)
 }
 
 #[cfg(test)]

@@ -1,0 +1,31 @@
+//! What frames say of turns.
+
+use tidings_protocol::json::{Raw, Text};
+use tidings_protocol::{Frame, Outcome};
+
+use crate::client::event::TurnOutcome;
+
+/// How a turn ended, as far as its result tells.
+pub(super) fn outcome(frame: &Frame) -> TurnOutcome {
+    match frame.outcome() {
+        Some(Outcome::Interrupted) => TurnOutcome::Cancelled,
+        Some(Outcome::Completed | Outcome::Deferred | Outcome::InputRequired) | None => {
+            TurnOutcome::Completed
+        }
+        Some(failure) => TurnOutcome::Failed(failure),
+    }
+}
+
+/// The prompts that a frame names.
+pub(super) fn uuids(frame: &Frame) -> Vec<String> {
+    let many = frame.get("user_message_uuids").into_iter().flat_map(Raw::items).filter_map(Raw::text);
+    let mut uuids: Vec<String> = many.map(|uuid| uuid.get().into_owned()).collect();
+    if uuids.is_empty() {
+        uuids.extend(text(frame, "user_message_uuid"));
+    }
+    uuids
+}
+
+pub(super) fn text(frame: &Frame, key: &str) -> Option<String> {
+    frame.get(key).and_then(Raw::text).map(Text::get).map(Into::into)
+}
