@@ -264,7 +264,7 @@ fn an_index_that_cannot_be_used_stops_no_search_and_is_built_anew() {
     --- stdout
     6
     --- stderr
-    The index is damaged: `PLACE/cache/index.sqlite`; searching without it (build it anew with `tidings sessions index --rebuild`)
+    The index is damaged: `PLACE/cache/index.sqlite`; searched without it (build it anew with `tidings sessions index --rebuild`)
     ");
     let built: Value = serde_json::from_str(&place.stdout(&["--json", "index"])).unwrap();
     assert_eq!(built["added"], 3);

@@ -24,6 +24,7 @@ use crate::output::{BOLD, DIM, Output, PLAIN, RED, printable};
 /// too and however the text is escaped in the file. A line counts once.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Search {
     /// What to find; upper and lower case differ
     pattern: String,
@@ -127,7 +128,7 @@ impl Search {
         for error in &found.unreadable {
             out.note(&printable(&error.to_string()))?;
         }
-        let index = if self.no_index { None } else { self.index(&roots, &found.sessions, out)? };
+        let index = if self.no_index { None } else { up_to_date(&roots, &found.sessions, out)? };
         let mut shown = Shown { search: self, json: place.json, out, lines: 0, sessions: 0, last: None };
         let mut failed = None;
         let mut each = |hit: Hit<'_>| {
@@ -136,32 +137,21 @@ impl Search {
                 Flow::Stop
             })
         };
-        let summary = match index {
-            Some(index) => index.search(&found.sessions, &query, &mut each)?,
-            None => search::run(&found.sessions, &query, &mut each),
+        // An index fails before the first hit or not at all.
+        let indexed = index.map(|index| index.search(&found.sessions, &query, &mut each)).transpose();
+        let (summary, unusable) = match indexed {
+            Ok(Some(summary)) => (summary, None),
+            Ok(None) => (search::run(&found.sessions, &query, &mut each), None),
+            Err(error) => (search::run(&found.sessions, &query, &mut each), Some(error)),
         };
         if let Some(error) = failed {
             return Err(error);
         }
         shown.end(&summary)?;
+        if let Some(error) = unusable {
+            without_index(&error, out)?;
+        }
         Ok(Exit::Fine)
-    }
-
-    /// The index, if there is one that can be used, as much up to date as is quickly done.
-    fn index(&self, roots: &Roots, sessions: &[SessionFiles], out: &Output) -> anyhow::Result<Option<Index>> {
-        let Ok(path) = index::path() else { return Ok(None) };
-        let ready = || -> Result<Option<Index>, Error> {
-            let Some(mut index) = Index::open(&path)? else { return Ok(None) };
-            if (1..=INDEX_CATCH_UP_BYTES).contains(&index.pending(sessions)?) {
-                // What it does not get to know is searched all the same.
-                index.update(sessions, &roots.projects_folders(), |_| {}).ok();
-            }
-            Ok(Some(index))
-        };
-        ready().or_else(|error| {
-            out.note(&printable(&format!("{error}; searching without it ({})", error.hint())))?;
-            Ok(None)
-        })
     }
 
     fn options(&self) -> anyhow::Result<Options> {
@@ -183,6 +173,27 @@ impl Search {
             tools: if shows_tools { ToolNames::LookUp } else { ToolNames::LeaveOut },
         })
     }
+}
+
+/// The index, if there is one that can be used, as much up to date as is quickly done.
+fn up_to_date(roots: &Roots, sessions: &[SessionFiles], out: &Output) -> anyhow::Result<Option<Index>> {
+    let Ok(path) = index::path() else { return Ok(None) };
+    let ready = || -> Result<Option<Index>, Error> {
+        let Some(mut index) = Index::open(&path)? else { return Ok(None) };
+        if (1..=INDEX_CATCH_UP_BYTES).contains(&index.pending(sessions)?) {
+            // What it does not get to know is searched all the same.
+            index.update(sessions, &roots.projects_folders(), |_| {}).ok();
+        }
+        Ok(Some(index))
+    };
+    ready().or_else(|error| {
+        without_index(&error, out)?;
+        Ok(None)
+    })
+}
+
+fn without_index(error: &Error, out: &Output) -> anyhow::Result<()> {
+    Ok(out.note(&printable(&format!("{error}; searched without it ({})", error.hint())))?)
 }
 
 impl From<RoleArg> for Role {
