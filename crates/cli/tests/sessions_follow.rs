@@ -98,6 +98,8 @@ fn the_last_entries_come_first_and_then_what_is_written() {
     append(&session, &(user("u-3", "thr\\u001bee\\nfour")));
     assert_eq!(follow.line(), "10:20:30 user      thr\u{fffd}ee");
     assert_eq!(follow.line().trim(), "four");
+    append(&session, &user("u-4", "<command-name>/compact</command-name><command-args>now</command-args>"));
+    assert_eq!(follow.line(), "10:20:30 command   /compact now");
     fs::remove_file(&session).unwrap();
     assert_eq!(follow.line(), "-- s-1.jsonl was deleted --");
     assert_eq!(follow.interrupt(), Some(130));

@@ -8,6 +8,7 @@ use tidings_protocol::ToolCall;
 use tidings_protocol::entry::{EntryKind, EntryRef, ToolResult};
 use tidings_protocol::json::Raw;
 use tidings_protocol::view::Block;
+use tidings_transcript::session::CommandTags;
 
 use crate::output::{BOLD, DIM, PLAIN, RED, printable};
 
@@ -45,7 +46,11 @@ struct Part {
 
 fn parts(entry: &EntryRef<'_>) -> Vec<Part> {
     let actor = match entry.kind() {
+        EntryKind::Assistant if entry.is_sidechain() => "agent",
         EntryKind::Assistant => "assistant",
+        EntryKind::User if is_compact_summary(entry) => "summary",
+        // What a sub-agent is asked comes from Claude.
+        EntryKind::User if entry.is_sidechain() => "claude",
         EntryKind::User | EntryKind::Human => "user",
         EntryKind::System | EntryKind::CompactSystem | EntryKind::CompactPrelude => "system",
         EntryKind::Summary | EntryKind::CompactRecap => "summary",
@@ -61,9 +66,12 @@ fn parts(entry: &EntryRef<'_>) -> Vec<Part> {
         if thoughts > 0 {
             parts.push(Part { actor, style: DIM, lines: vec!["(thinks)".to_owned()] });
         }
-        let lines = text_lines(&entry.text());
-        if !lines.is_empty() {
-            parts.push(Part { actor, style: "", lines });
+        let text = entry.text();
+        let lines = text_lines(&text);
+        match CommandTags::parse(&text) {
+            Some(command) => parts.extend(command_part(&command)),
+            None if lines.is_empty() => {}
+            None => parts.push(Part { actor, style: "", lines }),
         }
     }
     parts.extend(entry.tool_calls().iter().map(|call| Part {
@@ -79,6 +87,20 @@ fn parts(entry: &EntryRef<'_>) -> Vec<Part> {
         parts.push(Part { actor, style: DIM, lines: vec![printable(&subtype)] });
     }
     parts
+}
+
+fn is_compact_summary(entry: &EntryRef<'_>) -> bool {
+    entry.get("isCompactSummary").and_then(Raw::bool) == Some(true)
+}
+
+/// A slash command, or what it printed.
+fn command_part(command: &CommandTags) -> Option<Part> {
+    let lines = match &command.name {
+        Some(name) => vec![cut(format!("{name} {}", command.args.as_deref().unwrap_or_default()).trim_end())],
+        None => text_lines(command.stdout.as_deref().or(command.stderr.as_deref())?),
+    };
+    let style = if command.name.is_some() { "" } else { DIM };
+    (!lines.is_empty()).then_some(Part { actor: "command", style, lines })
 }
 
 fn title(entry: &EntryRef<'_>, key: &str) -> Vec<Part> {
