@@ -40,7 +40,7 @@ fn session_of(text: &str) -> tempfile::TempDir {
             .replace("\"gitBranch\":\"main\"", &format!("\"gitBranch\":{it}")),
         answer("a1", "u1", 1, &said(text)).replace("\"claude-test\"", &it),
         answer("a2", "a1", 2, &format!(r#"{{"type":"thinking","thinking":{it},"signature":"s"}}"#)),
-        answer("a3", "a2", 3, &call("t1", text, &format!(r#"{{{it}:{it}}}"#))),
+        answer("a3", "a2", 3, &call("t1", text, &format!("{{{it}:{it}}}"))),
         result("r1", "a3", 4, "t1", &it, &it),
         answer(
             "a4",

@@ -62,7 +62,8 @@ pub(crate) fn call(id: &str, name: &str, input: &str) -> String {
 
 #[test]
 fn f89_a_long_output_is_cut_in_the_middle_and_says_so() {
-    let output: String = (0..5000).map(|line| format!("line {line}\n")).collect();
+    let lines: Vec<String> = (0..5000).map(|line| format!("line {line}\n")).collect();
+    let output = lines.concat();
     let kept = format!(r#"{{"stdout":{},"stderr":"","interrupted":false}}"#, json(&output));
     let root = root(&[
         prompt("u1", None, 0, "\"go\""),

@@ -56,7 +56,9 @@ fn s1_19_json_names_actor_and_flow_of_each_entry() {
         let entry: serde_json::Value = serde_json::from_str(line).unwrap();
         if entry["part"] != "attachment" {
             let word = |key: &str| entry[key].as_str().unwrap().to_owned();
-            shown += &format!("{} | {} | {} | {}\n", word("lane"), word("actor"), word("flow"), word("text"));
+            let words = [word("lane"), word("actor"), word("flow"), word("text")];
+            shown += &words.join(" | ");
+            shown += "\n";
         }
     }
     insta::assert_snapshot!("agent_actors", shown);

@@ -70,7 +70,7 @@ impl Export {
         let mut redactor = self.what.redactor();
         match self.output.as_deref().filter(|path| *path != Path::new("-")) {
             None => {
-                out.with(|out| Ok(export(&session, &files, format, &options, redactor.as_mut(), out)?))?
+                out.with(|out| Ok(export(&session, &files, format, &options, redactor.as_mut(), out)?))?;
             }
             Some(path) => {
                 let file = create(path, &files)?;

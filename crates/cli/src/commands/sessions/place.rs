@@ -11,7 +11,7 @@ use crate::output::{Output, PLAIN, YELLOW, printable};
 /// Which sessions, and how to print; every command takes these.
 #[derive(Debug, Args)]
 pub(crate) struct Place {
-    /// Look in this folder instead of CLAUDE_CONFIG_DIR or ~/.claude; can be given several times
+    /// Look in this folder instead of `$CLAUDE_CONFIG_DIR` or ~/.claude; can be given several times
     #[arg(long = "root", value_name = "DIR", global = true)]
     roots: Vec<PathBuf>,
 

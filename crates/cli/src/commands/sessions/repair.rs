@@ -92,7 +92,7 @@ fn summary(output: &Path, report: &Report) -> String {
     };
     if let Some(lost) = &report.lost {
         let lost = printable(&lost.display().to_string());
-        text.push_str(&format!("{} bytes that are in no line of it are in {lost}\n", report.lost_bytes));
+        text = format!("{text}{} bytes that are in no line of it are in {lost}\n", report.lost_bytes);
     }
     text
 }

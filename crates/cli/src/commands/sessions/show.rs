@@ -8,10 +8,6 @@ use crate::error::Exit;
 use crate::output::{BOLD, DIM, Output, PLAIN, RED};
 
 /// A session as text: the active branch, tools folded
-///
-/// With --json one object per entry: {"uuid","parent","line","at","kind","part","actor","flow","lane","text",
-/// "tools":[{"id","name","summary","input"}],"results":[{"id","name","is_error","text"}]}, and where there is something
-/// to say "model", "thinking", "pictures" and "is_error".
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Show {
@@ -62,7 +58,12 @@ Examples:
   tidings sessions show                      the newest session
   tidings sessions show 5a15c0fc --full      with inputs, outputs and thinking
   tidings sessions show 5a15c0fc --branch 2  what was abandoned
-  tidings sessions show --json | jq -r 'select(.part == \"prompt\") | .text'";
+  tidings sessions show --json | jq -r 'select(.part == \"prompt\") | .text'
+
+With --json one object per entry:
+  {\"uuid\",\"parent\",\"line\",\"at\",\"kind\",\"part\",\"actor\",\"flow\",\"lane\",\"text\",
+   \"tools\":[{\"id\",\"name\",\"summary\",\"input\"}],\"results\":[{\"id\",\"name\",\"is_error\",\"text\"}]}
+and where there is something to say \"model\", \"thinking\", \"pictures\" and \"is_error\"";
 
 impl Show {
     pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {

@@ -16,11 +16,11 @@ pub(crate) struct Tag {
     id: String,
 
     /// The tag
-    #[arg(required_unless_present = "clear")]
-    tag: Option<String>,
+    #[arg(value_name = "TAG", required_unless_present = "clear")]
+    label: Option<String>,
 
     /// Take the tag away
-    #[arg(long, conflicts_with = "tag")]
+    #[arg(long, conflicts_with = "label")]
     clear: bool,
 }
 
@@ -38,7 +38,7 @@ struct Tagged<'a> {
 impl Tag {
     pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
         let session = SessionFile::of(&place.roots()?.find(&self.id)?)?;
-        let tag = tag_session(&session, self.tag.as_deref())?;
+        let tag = tag_session(&session, self.label.as_deref())?;
         let tagged = Tagged { id: session.id.as_str(), tag: tag.as_deref() };
         if place.json {
             out.text(&format!("{}\n", serde_json::to_string(&tagged)?))?;
