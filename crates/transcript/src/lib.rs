@@ -5,6 +5,7 @@
 //! - [`export`] writes a session as text, Markdown, HTML or JSON.
 //! - [`redact`] takes secrets out of text and JSON.
 //! - [`follow`] reads them while they are being written.
+//! - [`cost`] sums up tokens and dollars, each response counted once.
 //! - [`cache`] keeps facts about files from run to run.
 //! - [`check`] says which rules a file does not keep; [`repair`] writes a copy that keeps them.
 //! - [`search`] finds text in all of them.
@@ -24,6 +25,7 @@ pub mod belongings;
 pub mod blocks;
 pub mod cache;
 pub mod check;
+pub mod cost;
 pub mod counts;
 pub mod du;
 mod error;

@@ -103,3 +103,8 @@ pub const TRIGRAMS_ASKED_MAX: usize = 48;
 pub const INDEX_CATCH_UP_BYTES: u64 = 32 << 20;
 /// How many threads count at most: more than these wait for the disk.
 pub(crate) const COUNT_THREADS_MAX: usize = 4;
+/// How many threads read for a sum of costs. The disk is the bound for more, and two leave the machine usable.
+pub const COST_THREADS_MAX: usize = 2;
+
+/// Below this, starting a second thread takes longer than it saves.
+pub const COST_THREAD_BYTES_MIN: u64 = 4 << 20;

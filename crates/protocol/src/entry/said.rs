@@ -23,7 +23,7 @@ pub struct ToolResult<'a> {
 impl<'a> EntryRef<'a> {
     /// The API message of the entry, in one look; all empty where there is none.
     pub fn said(&self) -> Said<'a> {
-        let mut said = Said { content: None, message_id: None, model: None, usage: None };
+        let mut said = Said { content: None, message_id: None, model: None, usage: None, stop_reason: None };
         match self.message() {
             Some(text) if text.text().is_some() => said.content = Some(text),
             Some(message) if message.is_object() => {
@@ -32,6 +32,7 @@ impl<'a> EntryRef<'a> {
                 said.message_id = spans.id.text(text);
                 said.model = spans.model.text(text);
                 said.usage = spans.usage.raw(text);
+                said.stop_reason = spans.stop_reason.raw(text);
             }
             None if self.kind() == EntryKind::System => said.content = self.get("content"),
             Some(_) | None => {}

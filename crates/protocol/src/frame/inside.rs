@@ -35,6 +35,7 @@ pub(crate) struct SaidSpans {
     pub(crate) id: Span,
     pub(crate) model: Span,
     pub(crate) usage: Span,
+    pub(crate) stop_reason: Span,
 }
 
 impl EventSpans {
@@ -93,6 +94,7 @@ impl SaidSpans {
             b"id" => self.id = value,
             b"model" => self.model = value,
             b"usage" => self.usage = value,
+            b"stop_reason" => self.stop_reason = value,
             _ => {}
         }
     }

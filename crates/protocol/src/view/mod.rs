@@ -44,18 +44,21 @@ pub struct Said<'a> {
     pub model: Option<Text<'a>>,
     /// Tokens, as written.
     pub usage: Option<Raw<'a>>,
+    /// Why the model stopped; `null` while it had not.
+    pub stop_reason: Option<Raw<'a>>,
 }
 
 impl<'a> Said<'a> {
     #[inline]
     fn of(frame: &FrameRef<'a>) -> Self {
-        let SaidSpans { content, id, model, usage } = frame.said_spans();
+        let SaidSpans { content, id, model, usage, stop_reason } = frame.said_spans();
         let text = frame.text();
         Said {
             content: content.raw(text),
             message_id: id.text(text),
             model: model.text(text),
             usage: usage.raw(text),
+            stop_reason: stop_reason.raw(text),
         }
     }
 

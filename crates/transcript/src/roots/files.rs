@@ -1,3 +1,4 @@
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -98,7 +99,11 @@ impl SessionFiles {
 impl FileInfo {
     /// Looks at a file.
     pub fn of(path: &Path) -> Result<Self, Error> {
-        let metadata = std::fs::metadata(path).at("look at", path)?;
+        Self::new(path, std::fs::metadata(path))
+    }
+
+    pub(super) fn new(path: &Path, metadata: io::Result<std::fs::Metadata>) -> Result<Self, Error> {
+        let metadata = metadata.at("look at", path)?;
         let modified = metadata.modified().at("look at", path)?;
         Ok(FileInfo { path: path.to_owned(), bytes: metadata.len(), modified, id: FileId::of(&metadata) })
     }

@@ -64,9 +64,16 @@ impl Roots {
 
     /// All sessions. A root that does not exist is an error; an unreadable folder inside one is reported.
     pub fn scan(&self) -> Result<Found, Error> {
+        self.scan_some(|_, _| true)
+    }
+
+    /// The sessions whose id and main file are `wanted`; of the others nothing else is looked at.
+    ///
+    /// A session of which only files of sub-agents are left is always wanted.
+    pub fn scan_some(&self, wanted: impl Fn(&str, &FileInfo) -> bool) -> Result<Found, Error> {
         let mut found = Found::default();
         for root in &self.roots {
-            scan::root(root, &mut found)?;
+            scan::root(root, &wanted, &mut found)?;
         }
         found.sessions.sort_by(|a, b| b.modified().cmp(&a.modified()).then_with(|| a.id.cmp(&b.id)));
         Ok(found)

@@ -1,7 +1,8 @@
 //! The folders below a root, in the layout of today and in older ones.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
+use std::fs::DirEntry;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -21,20 +22,24 @@ pub(super) fn projects_folder(root: &Path) -> Option<PathBuf> {
     root.is_dir().then(|| root.to_owned())
 }
 
-pub(super) fn root(root: &Path, found: &mut Found) -> Result<(), Error> {
+/// Which sessions to look at, by id and main file.
+pub(super) type Wanted<'a> = &'a dyn Fn(&str, &FileInfo) -> bool;
+
+pub(super) fn root(root: &Path, wanted: Wanted<'_>, found: &mut Found) -> Result<(), Error> {
     let Some(projects) = projects_folder(root) else {
         let missing = io::Error::from(io::ErrorKind::NotFound);
         return Err(Error::io("look into", root, missing));
     };
     let folders = list(&projects).at("look into", &projects)?;
     // Session files that lie in the root itself, with the folders that belong to them.
-    let (own, folders): (Vec<_>, Vec<_>) =
-        folders.into_iter().partition(|path| is_jsonl(path) || path.with_extension("jsonl").is_file());
-    project(&projects, &own, found);
-    for folder in folders.iter().filter(|path| path.is_dir()) {
-        match list(folder) {
-            Ok(paths) => project(folder, &paths, found),
-            Err(error) => found.unreadable.push(Error::io("look into", folder, error)),
+    let (own, folders): (Vec<_>, Vec<_>) = folders
+        .into_iter()
+        .partition(|listed| is_jsonl(&listed.path) || listed.path.with_extension("jsonl").is_file());
+    project(&projects, &own, wanted, found);
+    for folder in folders.iter().filter(|listed| listed.is_dir()) {
+        match list(&folder.path) {
+            Ok(listed) => project(&folder.path, &listed, wanted, found),
+            Err(error) => found.unreadable.push(Error::io("look into", &folder.path, error)),
         }
     }
     Ok(())
@@ -45,7 +50,7 @@ fn is_jsonl(path: &Path) -> bool {
 }
 
 /// One folder of a project.
-fn project(folder: &Path, paths: &[PathBuf], found: &mut Found) {
+fn project(folder: &Path, listed: &[Listed], wanted: Wanted<'_>, found: &mut Found) {
     let mut sessions: HashMap<String, SessionFiles> = HashMap::new();
     let of = |id: &str| SessionFiles {
         id: id.to_owned(),
@@ -54,31 +59,41 @@ fn project(folder: &Path, paths: &[PathBuf], found: &mut Found) {
         agents: Vec::new(),
     };
     let mut loose = Vec::new();
-    for path in paths {
-        let Some(name) = path.file_name().and_then(OsStr::to_str) else { continue };
-        if let Some(id) = name.strip_suffix(".jsonl") {
-            if id.starts_with("agent-") {
-                // Where older versions kept sub-agents.
-                loose.extend(agent(path, paths, &mut found.unreadable));
-                continue;
+    let mut unwanted = HashSet::new();
+    for file in listed {
+        let Some(id) = file.name().and_then(|name| name.strip_suffix(".jsonl")) else { continue };
+        if id.starts_with("agent-") {
+            // Where older versions kept sub-agents.
+            loose.extend(agent(file, listed, &mut found.unreadable));
+            continue;
+        }
+        match file.info() {
+            Ok(info) if wanted(id, &info) => {
+                drop(sessions.insert(id.to_owned(), SessionFiles { main: Some(info), ..of(id) }));
             }
-            match FileInfo::of(path) {
-                Ok(info) => sessions.entry(id.to_owned()).or_insert_with(|| of(id)).main = Some(info),
-                Err(error) => found.unreadable.push(error),
-            }
-        } else if name == "subagents" {
-            loose.extend(agents_below(path, &mut found.unreadable));
-        } else if !name.contains('.') {
-            let agents = agents_below(&path.join("subagents"), &mut found.unreadable);
-            if !agents.is_empty() {
-                sessions.entry(name.to_owned()).or_insert_with(|| of(name)).agents.extend(agents);
-            }
+            Ok(_) => drop(unwanted.insert(id)),
+            Err(error) => found.unreadable.push(error),
+        }
+    }
+    for dir in listed {
+        let Some(name) = dir.name().filter(|name| !name.contains('.') && !unwanted.contains(name)) else {
+            continue;
+        };
+        if name == "subagents" {
+            loose.extend(agents_below(&dir.path, &mut found.unreadable));
+            continue;
+        }
+        let agents = agents_below(&dir.path.join("subagents"), &mut found.unreadable);
+        if !agents.is_empty() {
+            sessions.entry(name.to_owned()).or_insert_with(|| of(name)).agents.extend(agents);
         }
     }
     for agent in loose {
         // The folder does not tell whose it is, so its lines must.
         let id = owner(&agent.file.path).unwrap_or_else(|| format!("agent-{}", agent.agent_id));
-        sessions.entry(id.clone()).or_insert_with(|| of(&id)).agents.push(agent);
+        if !unwanted.contains(id.as_str()) {
+            sessions.entry(id.clone()).or_insert_with(|| of(&id)).agents.push(agent);
+        }
     }
     found.sessions.extend(sessions.into_values());
 }
@@ -88,8 +103,8 @@ pub(super) fn agents_below(folder: &Path, unreadable: &mut Vec<Error>) -> Vec<Ag
     let mut agents = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
-        let paths = match list(&folder) {
-            Ok(paths) => paths,
+        let listed = match list(&folder) {
+            Ok(listed) => listed,
             Err(error) => {
                 if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) {
                     unreadable.push(Error::io("look into", &folder, error));
@@ -97,11 +112,11 @@ pub(super) fn agents_below(folder: &Path, unreadable: &mut Vec<Error>) -> Vec<Ag
                 continue;
             }
         };
-        for path in &paths {
-            if is_jsonl(path) {
-                agents.extend(agent(path, &paths, unreadable));
-            } else if path.extension().is_none() && path.is_dir() && !path.is_symlink() {
-                folders.push(path.clone());
+        for one in &listed {
+            if is_jsonl(&one.path) {
+                agents.extend(agent(one, &listed, unreadable));
+            } else if one.path.extension().is_none() && one.is_dir() && !one.is_symlink() {
+                folders.push(one.path.clone());
             }
         }
     }
@@ -109,16 +124,15 @@ pub(super) fn agents_below(folder: &Path, unreadable: &mut Vec<Error>) -> Vec<Ag
     agents
 }
 
-/// The sub-agent whose file `path` is; `beside` is what lies in its folder, in order.
-fn agent(path: &Path, beside: &[PathBuf], unreadable: &mut Vec<Error>) -> Option<AgentFile> {
-    let agent_id = path.file_stem()?.to_str()?.strip_prefix("agent-")?.to_owned();
-    match FileInfo::of(path) {
-        Ok(file) => {
-            let sidecar = Some(path.with_extension("meta.json"));
-            let sidecar = sidecar.filter(|path| {
-                beside.binary_search_by(|other| other.as_os_str().cmp(path.as_os_str())).is_ok()
-            });
-            Some(AgentFile { agent_id, file, sidecar })
+/// A sub-agent's file; its sidecar is in the same folder.
+fn agent(file: &Listed, beside: &[Listed], unreadable: &mut Vec<Error>) -> Option<AgentFile> {
+    let agent_id = file.path.file_stem()?.to_str()?.strip_prefix("agent-")?.to_owned();
+    match file.info() {
+        Ok(info) => {
+            let sidecar = file.path.with_extension("meta.json");
+            let there =
+                beside.binary_search_by(|listed| listed.path.as_os_str().cmp(sidecar.as_os_str())).is_ok();
+            Some(AgentFile { agent_id, file: info, sidecar: there.then_some(sidecar) })
         }
         Err(error) => {
             unreadable.push(error);
@@ -142,11 +156,45 @@ fn owner(path: &Path) -> Option<String> {
     None
 }
 
-/// The paths in a folder, in order of their names.
-fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
+/// Something in a folder. The folder's list tells what it is, and looking at it from there is cheaper than by its path:
+/// there are thousands.
+#[derive(Debug)]
+struct Listed {
+    path: PathBuf,
+    entry: DirEntry,
+}
+
+impl Listed {
+    fn name(&self) -> Option<&str> {
+        self.path.file_name().and_then(OsStr::to_str)
+    }
+
+    fn is_symlink(&self) -> bool {
+        self.entry.file_type().is_ok_and(|kind| kind.is_symlink())
+    }
+
+    /// Whether it is a folder, or leads to one.
+    fn is_dir(&self) -> bool {
+        if self.is_symlink() {
+            self.path.is_dir()
+        } else {
+            self.entry.file_type().is_ok_and(|kind| kind.is_dir())
+        }
+    }
+
+    fn info(&self) -> Result<FileInfo, Error> {
+        if self.is_symlink() {
+            return FileInfo::of(&self.path);
+        }
+        FileInfo::new(&self.path, self.entry.metadata())
+    }
+}
+
+/// What is in a folder, in order of the names.
+fn list(folder: &Path) -> io::Result<Vec<Listed>> {
     let entries = std::fs::read_dir(folder)?;
-    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
-    // As bytes, since only the last part differs; to compare part by part takes longer than to read the folder.
-    paths.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
-    Ok(paths)
+    let listed = |entry: io::Result<DirEntry>| entry.map(|entry| Listed { path: entry.path(), entry });
+    let mut all = entries.map(listed).collect::<io::Result<Vec<_>>>()?;
+    all.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
+    Ok(all)
 }

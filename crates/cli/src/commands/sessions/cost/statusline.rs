@@ -1,0 +1,161 @@
+//! One short line, again and again, while somebody works.
+
+use std::io::{self, IsTerminal as _, Read as _};
+use std::time::SystemTime;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use tidings_transcript::cache::Cache;
+use tidings_transcript::cost::{Block, Ledger, Money, Prices, Query, Running};
+use tidings_transcript::roots::{FileInfo, Roots};
+
+use super::super::Place;
+use crate::output::{Output, printable};
+
+/// What Claude Code tells its status line; much more than is needed here.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Told {
+    session_id: Option<String>,
+    model: Option<Model>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Model {
+    id: Option<String>,
+    display_name: Option<String>,
+}
+
+/// What the line says.
+#[derive(Debug, PartialEq, Serialize)]
+struct Line {
+    today_usd: Money,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_usd: Option<Money>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    block: Option<Current>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+}
+
+#[derive(Debug, PartialEq, Serialize)]
+struct Current {
+    cost_usd: Money,
+    minutes_left: i64,
+}
+
+pub(super) fn print(
+    roots: &Roots,
+    cache: &mut Cache,
+    prices: &Prices,
+    query: &Query,
+    place: &Place,
+    out: &mut Output,
+) -> anyhow::Result<()> {
+    let told = if query.session.is_some() { Told::default() } else { told() };
+    let session = query.session.clone().or(told.session_id);
+    let today =
+        query.now.to_zoned(query.zone.clone()).start_of_day().map_or(query.now, |day| day.timestamp());
+    let mut line = None;
+    // Today and a block are short, so that files which rested longer need not be looked at. Somebody who never rests
+    // may have to wait for more.
+    for days in [Some(2), Some(14), None] {
+        let since =
+            days.map_or(Timestamp::MIN, |days| today.min(query.now - SignedDuration::from_hours(24 * days)));
+        let ledger = recent(roots, cache, since, session.as_deref())?;
+        let block = match ledger.running_block(since, query.now) {
+            Running::Block(block) => Some(block),
+            Running::None => None,
+            Running::Unknown => continue,
+        };
+        line = Some(Line::new(&ledger, prices, query.now, today, session.as_deref(), block));
+        break;
+    }
+    // Reading everything leaves nothing unknown.
+    let Some(mut line) = line else { return Ok(()) };
+    line.model = told.model.and_then(|model| model.display_name.or(model.id)).or(line.model);
+    let text = if place.json { serde_json::to_string(&line)? } else { line.text() };
+    Ok(out.text(&(text + "\n"))?)
+}
+
+/// What sessions say that were written to since a moment, and one session whenever that was.
+fn recent(
+    roots: &Roots,
+    cache: &mut Cache,
+    since: Timestamp,
+    session: Option<&str>,
+) -> anyhow::Result<Ledger> {
+    let since = SystemTime::from(since);
+    let wanted = |id: &str, main: &FileInfo| {
+        main.modified >= since || session.is_some_and(|session| id.starts_with(session))
+    };
+    Ok(Ledger::read(&roots.scan_some(wanted)?, cache, &|_| {}))
+}
+
+/// What stands on standard input, if anything does.
+fn told() -> Told {
+    /// Far more than Claude Code sends.
+    const BYTES_MAX: u64 = 1 << 20;
+    let stdin = io::stdin();
+    if stdin.is_terminal() {
+        return Told::default();
+    }
+    // Ends with the first object and does not wait for more. Anything else tells nothing, which is no reason to fail.
+    let mut objects = serde_json::Deserializer::from_reader(stdin.lock().take(BYTES_MAX)).into_iter::<Told>();
+    objects.next().and_then(Result::ok).unwrap_or_default()
+}
+
+impl Line {
+    fn new(
+        ledger: &Ledger,
+        prices: &Prices,
+        now: Timestamp,
+        today: Timestamp,
+        session: Option<&str>,
+        block: Option<Block>,
+    ) -> Self {
+        let mut line = Line {
+            today_usd: Money::ZERO,
+            session_usd: session.map(|_| Money::ZERO),
+            block: None,
+            model: None,
+        };
+        let mut block_cost = Money::ZERO;
+        let mut last: Option<(Timestamp, &str)> = None;
+        let since = block.map_or(today, |block| today.min(block.start));
+        for response in ledger.responses_since(since, session) {
+            let cost = prices.cost(&response).unwrap_or_default();
+            if response.time.is_some_and(|time| time >= today) {
+                line.today_usd += cost;
+            }
+            if block.zip(response.time).is_some_and(|(block, time)| (block.start..block.end).contains(&time))
+            {
+                block_cost += cost;
+            }
+            if session.is_some_and(|session| response.session.starts_with(session)) {
+                line.session_usd = line.session_usd.map(|sum| sum + cost);
+                last = last.max(response.time.map(|time| (time, response.model)));
+            }
+        }
+        line.block =
+            block.map(|block| Current { cost_usd: block_cost, minutes_left: minutes_left(&block, now) });
+        line.model = last.map(|(_, model)| model.to_owned());
+        line
+    }
+
+    fn text(&self) -> String {
+        let mut parts = vec![format!("{} today", self.today_usd.cents())];
+        parts.extend(self.session_usd.map(|cost| format!("{} session", cost.cents())));
+        if let Some(Current { cost_usd, minutes_left }) = &self.block {
+            let (hours, minutes) = (minutes_left / 60, minutes_left % 60);
+            parts.push(format!("{} block, {hours}h {minutes:02}m left", cost_usd.cents()));
+        }
+        parts.extend(self.model.as_deref().map(printable));
+        parts.join(" · ")
+    }
+}
+
+fn minutes_left(block: &Block, now: Timestamp) -> i64 {
+    (block.end.as_second() - now.as_second()) / 60
+}

@@ -1,0 +1,204 @@
+//! A report as a table with bars.
+
+use std::fmt::Write as _;
+
+use jiff::tz::TimeZone;
+use tidings_transcript::cost::{By, Report, Row, Total};
+
+use crate::human;
+use crate::output::{BOLD, DIM, PLAIN, printable};
+
+/// The widest bar; a wider one says no more.
+const BAR_COLUMNS_MAX: usize = 30;
+/// A narrower one says nothing.
+const BAR_COLUMNS_MIN: usize = 6;
+/// A folder may take so much before it is cut.
+const KEY_COLUMNS_MAX: usize = 44;
+
+const HEADS: [&str; 6] = ["responses", "input", "output", "cache write", "cache read", "cost"];
+
+pub(super) fn text(report: &Report, columns: usize) -> String {
+    let (table, widths) = [Digits::All, Digits::Few]
+        .map(|digits| {
+            let table = Table::new(report, digits);
+            let widths = table.widths();
+            (table, widths)
+        })
+        .into_iter()
+        .reduce(|all, few| if all.1.iter().sum::<usize>() + 2 * HEADS.len() <= columns { all } else { few })
+        .unwrap_or_default();
+    table.text(&widths, columns)
+}
+
+/// How numbers are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Digits {
+    All,
+    /// Three, and a unit, where the terminal is narrow.
+    Few,
+}
+
+/// The cells: head, rows, total.
+#[derive(Debug, Default)]
+struct Table {
+    head: Vec<String>,
+    rows: Vec<Vec<String>>,
+    total: Vec<String>,
+    /// How long the bar of each row is, of the longest.
+    shares: Vec<f64>,
+}
+
+impl Table {
+    fn new(report: &Report, digits: Digits) -> Self {
+        let zone = TimeZone::get(&report.zone).unwrap_or(TimeZone::UTC);
+        let mut head = vec![head(report)];
+        head.extend(HEADS.map(str::to_owned));
+        let most = report.rows.iter().map(|row| row.total.cost.dollars()).fold(0.0, f64::max);
+        let share = |row: &Row| if most > 0.0 { row.total.cost.dollars() / most } else { 0.0 };
+        Table {
+            head,
+            rows: report.rows.iter().map(|row| cells(key(row, &zone), &row.total, digits)).collect(),
+            total: cells("total".to_owned(), &report.total, digits),
+            shares: report.rows.iter().map(share).collect(),
+        }
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let lines = || self.rows.iter().chain([&self.head, &self.total]);
+        let width = |at: usize| lines().map(|line| human::width(&line[at])).max().unwrap_or(0);
+        let mut widths: Vec<usize> = (0..self.head.len()).map(width).collect();
+        if let Some(key) = widths.first_mut() {
+            *key = (*key).min(KEY_COLUMNS_MAX);
+        }
+        widths
+    }
+
+    fn text(&self, widths: &[usize], columns: usize) -> String {
+        let used = widths.iter().sum::<usize>() + 2 * widths.len();
+        let room = columns.saturating_sub(used).min(BAR_COLUMNS_MAX);
+        let room = if room < BAR_COLUMNS_MIN { 0 } else { room };
+        let mut text = String::new();
+        // Writing into a String cannot fail.
+        let _ = writeln!(text, "{BOLD}{}{PLAIN}", line(&self.head, widths));
+        for (row, share) in self.rows.iter().zip(&self.shares) {
+            let bar = bar(*share, room);
+            let gap = if bar.is_empty() { "" } else { "  " };
+            let _ = writeln!(text, "{}{gap}{DIM}{bar}{PLAIN}", line(row, widths));
+        }
+        let _ = writeln!(text, "{BOLD}{}{PLAIN}", line(&self.total, widths));
+        text
+    }
+}
+
+fn head(report: &Report) -> String {
+    match report.by {
+        By::Day | By::Week | By::Month | By::Block => format!("{} ({})", report.by.as_str(), report.zone),
+        By::Session | By::Project | By::Model => report.by.as_str().to_owned(),
+    }
+}
+
+fn key(row: &Row, zone: &TimeZone) -> String {
+    match (&row.block, &row.project) {
+        (Some(block), _) => {
+            let (start, end) = (block.start.to_zoned(zone.clone()), block.end.to_zoned(zone.clone()));
+            let active = if block.active { " active" } else { "" };
+            format!("{}–{}{active}", start.strftime("%F %R"), end.strftime("%R"))
+        }
+        (None, Some(project)) => {
+            let id: String = row.key.chars().take(8).collect();
+            printable(&format!("{id}  {project}"))
+        }
+        _ => printable(&row.key),
+    }
+}
+
+fn cells(key: String, total: &Total, digits: Digits) -> Vec<String> {
+    let tokens = &total.tokens;
+    let number = |number: u64| match digits {
+        Digits::All => human::count(number),
+        Digits::Few => few(number),
+    };
+    let mut cells = vec![key, number(total.responses)];
+    cells.extend([tokens.input, tokens.output, tokens.cache_write(), tokens.cache_read].map(number));
+    cells.push(total.cost.cents());
+    cells
+}
+
+/// The key on the left, numbers on the right.
+fn line(cells: &[String], widths: &[usize]) -> String {
+    let mut text = String::new();
+    for (at, (cell, width)) in cells.iter().zip(widths).enumerate() {
+        if at == 0 {
+            text += &human::padded(cell, *width);
+        } else {
+            let gap = " ".repeat(2 + width.saturating_sub(human::width(cell)));
+            text += &gap;
+            text += cell;
+        }
+    }
+    text
+}
+
+/// A number with three digits: `999`, `1.23k`, `45.6M`.
+#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+fn few(number: u64) -> String {
+    let mut size = number as f64;
+    if number < 1000 {
+        return number.to_string();
+    }
+    for unit in ["k", "M", "G", "T"] {
+        size /= 1000.0;
+        if size < 999.5 {
+            let digits = if size < 9.995 { 2 } else { usize::from(size < 99.95) };
+            return format!("{size:.digits$}{unit}");
+        }
+    }
+    format!("{size:.0}T")
+}
+
+/// A bar of eighths of a column.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "a share of a few dozen columns"
+)]
+fn bar(share: f64, columns: usize) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (share * columns as f64 * 8.0).round() as usize;
+    "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_are_enough_for_a_narrow_terminal() {
+        for (number, expected) in [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1.00k"),
+            (9_994, "9.99k"),
+            (9_995, "10.0k"),
+            (99_949, "99.9k"),
+            (99_950, "100k"),
+            (999_499, "999k"),
+            (999_500, "1.00M"),
+            (12_345_678, "12.3M"),
+            (u64::MAX, "18446744T"),
+        ] {
+            assert_eq!(few(number), expected, "{number}");
+        }
+    }
+
+    #[test]
+    fn bars_are_as_long_as_their_share() {
+        for (share, expected) in
+            [(0.0, ""), (0.01, ""), (0.02, "▏"), (0.5, "████"), (0.6, "████▊"), (1.0, "████████")]
+        {
+            assert_eq!(bar(share, 8), expected, "{share}");
+        }
+        assert_eq!(bar(1.0, 0), "");
+    }
+}

@@ -1,0 +1,125 @@
+use jiff::Timestamp;
+
+use super::calendar::{five_hours_after, hour_floor};
+
+/// Five hours of work, as subscriptions count them.
+///
+/// A block begins at the full hour (UTC) of the first response that belongs to none, and lasts five hours; the next
+/// response after that begins another. The one that `now` lies in is active.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Block {
+    /// The hour it began.
+    pub start: Timestamp,
+    /// Five hours later; no longer part of it.
+    pub end: Timestamp,
+    /// Whether it is running.
+    pub active: bool,
+}
+
+/// Whether a block is running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Running {
+    /// This one.
+    Block(Block),
+    /// None.
+    None,
+    /// Somebody has worked without a pause for longer than what was read: read more.
+    Unknown,
+}
+
+impl Block {
+    /// The blocks of responses at these times, in order.
+    pub(super) fn of(mut times: Vec<Timestamp>, now: Timestamp) -> Vec<Block> {
+        times.sort_unstable();
+        let mut blocks: Vec<Block> = Vec::new();
+        for time in times {
+            if blocks.last().is_none_or(|last| time >= last.end) {
+                let start = hour_floor(time);
+                let end = five_hours_after(start);
+                blocks.push(Block { start, end, active: (start..end).contains(&now) });
+            }
+        }
+        blocks
+    }
+
+    /// The block that is running at `now`, of responses at these times. Those before `since` may be missing.
+    pub(super) fn running(mut times: Vec<Timestamp>, since: Timestamp, now: Timestamp) -> Running {
+        times.retain(|time| *time >= since);
+        times.sort_unstable();
+        // Whoever paused for five hours begins anew, whatever came before.
+        let mut before = since;
+        let mut begin = (since == Timestamp::MIN).then_some(0);
+        for (at, time) in times.iter().enumerate() {
+            if five_hours_after(before) <= *time {
+                begin = Some(at);
+            }
+            before = *time;
+        }
+        match begin {
+            _ if five_hours_after(before) <= now => Running::None,
+            None => Running::Unknown,
+            Some(at) => {
+                let block = Block::of(times.split_off(at), now).into_iter().find(|block| block.active);
+                block.map_or(Running::None, Running::Block)
+            }
+        }
+    }
+
+    /// The block that holds a moment.
+    pub(super) fn at(blocks: &[Block], time: Timestamp) -> Option<&Block> {
+        let at = blocks.partition_point(|block| block.end <= time);
+        blocks.get(at).filter(|block| block.start <= time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_lasts_five_hours_from_the_hour_of_its_first_response() {
+        let times = ["09:59", "10:00", "13:59", "14:00", "18:59", "23:30"];
+        let times: Vec<Timestamp> =
+            times.iter().map(|time| format!("2026-11-14T{time}:00Z").parse().unwrap()).collect();
+        let now = "2026-11-15T03:59:59Z".parse().unwrap();
+        let blocks = Block::of(times.iter().rev().copied().collect(), now);
+        let shown: Vec<String> =
+            blocks.iter().map(|block| format!("{} {} {}", block.start, block.end, block.active)).collect();
+        assert_eq!(
+            shown,
+            [
+                "2026-11-14T09:00:00Z 2026-11-14T14:00:00Z false",
+                "2026-11-14T14:00:00Z 2026-11-14T19:00:00Z false",
+                "2026-11-14T23:00:00Z 2026-11-15T04:00:00Z true",
+            ]
+        );
+        for time in times {
+            assert!(Block::at(&blocks, time).is_some_and(|block| (block.start..block.end).contains(&time)));
+        }
+        assert_eq!(Block::at(&blocks, "2026-11-14T20:00:00Z".parse().unwrap()), None);
+    }
+
+    #[test]
+    fn the_running_block_is_known_from_the_last_long_pause_on() {
+        let time = |text: &str| -> Timestamp { format!("2026-11-{text}:00Z").parse().unwrap() };
+        let all = ["13T01:30", "13T05:30", "13T09:30", "13T20:10", "14T00:30", "14T02:00"].map(time).to_vec();
+        let now = time("14T03:30");
+        let whole = Block::of(all.clone(), now).into_iter().find(|block| block.active).unwrap();
+        assert_eq!(whole.start, time("14T02:00"));
+        for (since, expected) in [
+            ("12T00:00", Running::Block(whole)),
+            ("13T02:00", Running::Block(whole)),
+            // The pause before 20:10 is seen.
+            ("13T10:00", Running::Block(whole)),
+            ("13T15:10", Running::Block(whole)),
+            // It may or may not have been one.
+            ("13T15:11", Running::Unknown),
+            ("14T01:00", Running::Unknown),
+        ] {
+            assert_eq!(Block::running(all.clone(), time(since), now), expected, "{since}");
+        }
+        assert_eq!(Block::running(all.clone(), Timestamp::MIN, now), Running::Block(whole));
+        assert_eq!(Block::running(all, time("14T01:00"), time("14T07:00")), Running::None);
+        assert_eq!(Block::running(Vec::new(), Timestamp::MIN, now), Running::None);
+    }
+}

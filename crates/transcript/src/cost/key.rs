@@ -1,0 +1,79 @@
+use std::hash::{BuildHasherDefault, Hasher};
+
+use tidings_protocol::entry::EntryRef;
+
+/// Names an API response: 128 bits of a hash, so that a million of them collide with a chance of one in 10^26.
+///
+/// The hash (FNV-1a) is fixed for ever, because keys are stored in the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Key(pub(super) u128);
+
+/// What a key was made of; equal texts of different kinds are different responses.
+#[derive(Debug, Clone, Copy)]
+#[repr(u8)]
+enum Source {
+    MessageId = b'm',
+    Uuid = b'u',
+    Line = b'l',
+}
+
+impl Key {
+    /// The key of an entry that carries usage under this message id.
+    ///
+    /// Without an id the entry's own uuid must do, and without that the line: equal lines are copies.
+    pub(super) fn of(message_id: Option<&str>, entry: &EntryRef<'_>) -> Self {
+        if let Some(id) = message_id.filter(|id| !id.is_empty()) {
+            return Key::hash(Source::MessageId, id.as_bytes());
+        }
+        match entry.uuid() {
+            Some(uuid) if !uuid.is_empty() => Key::hash(Source::Uuid, uuid.as_bytes()),
+            _ => Key::hash(Source::Line, entry.raw()),
+        }
+    }
+
+    fn hash(source: Source, bytes: &[u8]) -> Self {
+        const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+        const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+        let step = |hash: u128, byte: &u8| (hash ^ u128::from(*byte)).wrapping_mul(PRIME);
+        Key(bytes.iter().fold(step(BASIS, &(source as u8)), step))
+    }
+}
+
+/// A map by key; keys are hashes already and need no second one.
+pub(super) type KeyMap<V> = std::collections::HashMap<Key, V, BuildHasherDefault<Taken>>;
+
+/// Takes a number as its own hash.
+#[derive(Debug, Default)]
+pub(super) struct Taken(u64);
+
+impl Hasher for Taken {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.0 ^= u64::from_le_bytes(word);
+        }
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "both halves are used")]
+    fn write_u128(&mut self, number: u128) {
+        self.0 = (number as u64) ^ ((number >> 64) as u64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_stay_what_they_are_in_caches_of_years_ago() {
+        // FNV-1a 128 of "mmsg_01", as another program has it.
+        let key = Key::hash(Source::MessageId, b"msg_01");
+        assert_eq!(key, Key(0xde81_868d_6d4f_f78d_767d_fe5e_ad6a_b945));
+        assert_ne!(key, Key::hash(Source::Uuid, b"msg_01"));
+    }
+}

@@ -1,0 +1,175 @@
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+
+use jiff::Timestamp;
+
+use super::block::{Block, Running};
+use super::key::KeyMap;
+use super::line::Teller;
+use super::money::Money;
+use super::names::{Name, Names};
+use super::prices::Prices;
+use super::query::Query;
+use super::report::{self, Report};
+use super::rows::{Row, Rows, USAGE};
+use super::scan::{self, Job, Progress};
+use super::time::Millis;
+use super::tokens::Tokens;
+use crate::Error;
+use crate::cache::{Cache, Known};
+use crate::roots::{FileInfo, Found};
+
+/// Every API response in a set of files, once.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    pub(super) rows: Vec<Row>,
+    pub(super) names: Names,
+    /// Files that could not be read, or not to their end.
+    pub unreadable: Vec<Error>,
+    /// Lines that are too long to read, in which usage may stand.
+    pub oversized_lines: u64,
+}
+
+/// An API response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Response<'a> {
+    /// When its first line was written.
+    pub time: Option<Timestamp>,
+    /// The session it belongs to; responses to sub-agents belong to the session that started them.
+    pub session: &'a str,
+    /// The folder that the session worked in at that moment; may be empty.
+    pub cwd: &'a str,
+    /// The model, as written; may be empty.
+    pub model: &'a str,
+    /// What it used.
+    pub tokens: Tokens,
+    /// Whether the faster and dearer way was taken.
+    pub fast: bool,
+    /// Whether a sub-agent got it.
+    pub sub_agent: bool,
+}
+
+impl Ledger {
+    /// Reads what the cache does not know, and counts. What was learnt is handed to the cache; the caller saves it.
+    ///
+    /// `progress` is called from the threads that read.
+    pub fn read(found: &Found, cache: &mut Cache, progress: &(dyn Fn(Progress) + Sync)) -> Self {
+        let mut files: Vec<(&FileInfo, &str)> = found
+            .sessions
+            .iter()
+            .flat_map(|session| session.files().map(|file| (file, session.id.as_str())))
+            .collect();
+        // Of equal claims to a response the one that is merged first stays.
+        files.sort_by(|(a, _), (b, _)| a.modified.cmp(&b.modified).then_with(|| a.path.cmp(&b.path)));
+        let mut slots: Vec<Option<Rows>> = Vec::new();
+        slots.resize_with(files.len(), || None);
+        let mut jobs = Vec::new();
+        for (at, (file, _)) in files.iter().enumerate() {
+            match known(cache, file) {
+                (rows, None) => slots[at] = Some(rows),
+                (rows, Some(offset)) => jobs.push(Job { at, file, offset, rows }),
+            }
+        }
+        let mut ledger = Ledger::default();
+        for done in scan::all(jobs, progress) {
+            if let Some(mark) = done.mark {
+                cache.keep(files[done.at].0, USAGE, mark, done.rows.encode());
+            }
+            ledger.unreadable.extend(done.error);
+            slots[done.at] = Some(done.rows);
+        }
+        ledger.unreadable.sort_by_key(ToString::to_string);
+        ledger.merge(slots.iter().flatten().zip(files.iter().map(|(_, session)| *session)));
+        ledger
+    }
+
+    /// The responses, in no particular order.
+    pub fn responses(&self) -> impl Iterator<Item = Response<'_>> {
+        self.rows.iter().map(|row| self.response(row))
+    }
+
+    /// The responses from a moment on, and besides all those of a session, if one is given by its id or the beginning
+    /// of it.
+    pub fn responses_since<'a>(
+        &'a self,
+        since: Timestamp,
+        session: Option<&'a str>,
+    ) -> impl Iterator<Item = Response<'a>> {
+        let since = since.as_millisecond();
+        let recent = move |row: &&Row| row.claim.time != Millis::UNKNOWN && row.claim.time.0 >= since;
+        let in_session =
+            move |row: &&Row| session.is_some_and(|id| self.names.get(row.session).starts_with(id));
+        self.rows.iter().filter(move |row| recent(row) || in_session(row)).map(|row| self.response(row))
+    }
+
+    /// The block that is running at `now`, if all responses from `since` on are here.
+    pub fn running_block(&self, since: Timestamp, now: Timestamp) -> Running {
+        Block::running(self.rows.iter().filter_map(|row| row.claim.time.timestamp()).collect(), since, now)
+    }
+
+    /// Sums by what the query asks for.
+    pub fn report(&self, prices: &Prices, query: &Query) -> Report {
+        report::build(self, prices, query)
+    }
+
+    /// What each session cost and used.
+    pub fn by_session(&self, prices: &Prices) -> HashMap<&str, (Money, Tokens)> {
+        let mut sums: HashMap<&str, (Money, Tokens)> = HashMap::new();
+        for response in self.responses() {
+            let (money, tokens) = sums.entry(response.session).or_default();
+            *money += prices.cost(&response).unwrap_or_default();
+            tokens.add(&response.tokens);
+        }
+        sums
+    }
+
+    pub(super) fn response(&self, row: &Row) -> Response<'_> {
+        Response {
+            time: row.claim.time.timestamp(),
+            session: self.names.get(row.session),
+            cwd: self.names.get(row.cwd),
+            model: self.names.get(row.model),
+            tokens: row.usage.tokens(),
+            fast: row.usage.fast,
+            sub_agent: row.claim.teller != Teller::Conversation,
+        }
+    }
+
+    /// Puts the rows of all files together; each comes with the session that the file belongs to.
+    fn merge<'a>(&mut self, files: impl Iterator<Item = (&'a Rows, &'a str)> + Clone) {
+        let count = files.clone().map(|(rows, _)| rows.list.len()).sum();
+        let mut by_key = KeyMap::with_capacity_and_hasher(count, BuildHasherDefault::default());
+        self.rows.reserve(count);
+        for (file, session) in files {
+            self.oversized_lines += file.oversized;
+            let names: Vec<Name> = file.names.iter().map(|name| self.names.get_or_add(name)).collect();
+            let name = |name: Name| names.get(name.0 as usize).copied().unwrap_or(Name::EMPTY);
+            for row in &file.list {
+                let mut row =
+                    Row { session: name(row.session), cwd: name(row.cwd), model: name(row.model), ..*row };
+                if row.session == Name::EMPTY {
+                    row.session = self.names.get_or_add(session);
+                }
+                let at = *by_key.entry(row.key).or_insert(self.rows.len());
+                match self.rows.get_mut(at) {
+                    Some(known) => known.merge(&row),
+                    None => self.rows.push(row),
+                }
+            }
+        }
+    }
+}
+
+/// What the cache knows of a file, and from where on it has to be read.
+fn known(cache: &Cache, file: &FileInfo) -> (Rows, Option<u64>) {
+    let (facts, offset) = match cache.known(file, USAGE) {
+        Known::Whole(facts) => (facts, None),
+        Known::UpTo { facts, offset } => (facts, Some(offset)),
+        Known::Nothing => return (Rows::default(), Some(0)),
+    };
+    match Rows::decode(facts) {
+        Some(rows) => (rows, offset),
+        None => (Rows::default(), Some(0)),
+    }
+}

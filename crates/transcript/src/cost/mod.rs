@@ -1,0 +1,59 @@
+//! What sessions cost: tokens and dollars, each API response counted once.
+//!
+//! ```no_run
+//! use jiff::{Timestamp, tz::TimeZone};
+//! use tidings_transcript::cache::Cache;
+//! use tidings_transcript::cost::{By, Ledger, Prices, Query};
+//! use tidings_transcript::roots::Roots;
+//!
+//! let found = Roots::new(["/home/dev/.claude"]).scan()?;
+//! let ledger = Ledger::read(&found, &mut Cache::none(), &|_| {});
+//! let query = Query::new(By::Day, TimeZone::UTC, Timestamp::UNIX_EPOCH);
+//! let report = ledger.report(&Prices::built_in(), &query);
+//! println!("{} responses, {}", report.total.tokens.output, report.total.cost.cents());
+//! # Ok::<(), tidings_transcript::Error>(())
+//! ```
+//!
+//! # What counts
+//!
+//! - A response is one `message.id`, over all files of all roots: main files, sub-agents, forks, resumed copies and
+//!   side questions that repeat it. Request ids and session ids do not matter. Without an id the entry's uuid stands
+//!   for it, and without that the line itself.
+//! - Every content block has a line of its own that repeats the usage, and early lines may hold placeholders: of each
+//!   number the largest counts. Output is taken from lines on which the model had stopped, where there are any.
+//! - Day, session, folder and model are those of the best line: one of the conversation before one of a sub-agent
+//!   before progress, an original before a fork that says so, then the earliest. Of equal ones the file written
+//!   longest ago decides, then the first path.
+//! - Messages that the client wrote itself (`<synthetic>`, API errors) cost nothing and are no responses.
+//! - `usage` counts only where it belongs, in `message` of an assistant entry (or of the progress of a sub-agent):
+//!   text may hold the same bytes.
+//!
+//! Some calls leave no line at all: titles, classifiers, compactions. The client's own books hold them where it wrote
+//! any; [`books`] compares.
+
+mod block;
+pub mod books;
+mod calendar;
+mod key;
+mod ledger;
+mod line;
+mod money;
+mod names;
+mod prices;
+mod query;
+mod report;
+mod rows;
+mod scan;
+#[cfg(test)]
+mod tests;
+mod time;
+mod tokens;
+
+pub use block::{Block, Running};
+pub use ledger::{Ledger, Response};
+pub use money::Money;
+pub use prices::Prices;
+pub use query::{By, Query};
+pub use report::{Report, Row, Total, Unpriced};
+pub use scan::Progress;
+pub use tokens::Tokens;

@@ -1,0 +1,64 @@
+use std::collections::HashMap;
+
+/// A text that many responses share, by its number in [`Names`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Name(pub(super) u32);
+
+impl Name {
+    /// The empty text: what was not there.
+    pub(super) const EMPTY: Name = Name(0);
+}
+
+/// Sessions, folders and models, each text once.
+#[derive(Debug)]
+pub(super) struct Names {
+    texts: Vec<Box<str>>,
+    by_text: HashMap<Box<str>, Name>,
+    /// The texts that were asked for last; neighbours ask for the same ones.
+    recent: [Name; 4],
+    turn: usize,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        Names { texts: vec!["".into()], by_text: HashMap::new(), recent: [Name::EMPTY; 4], turn: 0 }
+    }
+}
+
+impl Names {
+    pub(super) fn get_or_add(&mut self, text: &str) -> Name {
+        if let Some(recent) = self.recent.iter().find(|name| self.get(**name) == text) {
+            return *recent;
+        }
+        let name = match self.by_text.get(text) {
+            Some(name) => *name,
+            None if text.is_empty() => Name::EMPTY,
+            None => {
+                // There are far fewer texts than lines, and no more lines than numbers.
+                let name = Name(u32::try_from(self.texts.len()).unwrap_or(0));
+                self.texts.push(text.into());
+                self.by_text.insert(text.into(), name);
+                name
+            }
+        };
+        self.recent[self.turn % 4] = name;
+        self.turn += 1;
+        name
+    }
+
+    pub(super) fn get(&self, name: Name) -> &str {
+        self.texts.get(name.0 as usize).map_or("", |text| text)
+    }
+
+    pub(super) fn has(&self, name: Name) -> bool {
+        (name.0 as usize) < self.texts.len()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().map(|text| &**text)
+    }
+}

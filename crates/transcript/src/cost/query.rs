@@ -1,0 +1,90 @@
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use super::ledger::Response;
+
+/// What a sum is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// A day in the query's zone.
+    Day,
+    /// A week that begins on Monday, as ISO 8601 counts them: `2026-W46`.
+    Week,
+    /// A month.
+    Month,
+    /// A session, its sub-agents included.
+    Session,
+    /// A folder that sessions were started in.
+    Project,
+    /// A model, as written.
+    Model,
+    /// Five hours of work; see [`Block`](super::Block).
+    Block,
+}
+
+impl By {
+    /// One word, for reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            By::Day => "day",
+            By::Week => "week",
+            By::Month => "month",
+            By::Session => "session",
+            By::Project => "project",
+            By::Model => "model",
+            By::Block => "block",
+        }
+    }
+
+    /// Whether sums follow one another in time; the others stand in order of their cost.
+    pub fn is_time(self) -> bool {
+        matches!(self, By::Day | By::Week | By::Month | By::Block)
+    }
+}
+
+/// Which responses to sum up, and for what.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Query {
+    /// What a sum is made for.
+    pub by: By,
+    /// Where days begin.
+    pub zone: TimeZone,
+    /// The present moment: which block is running depends on it.
+    pub now: Timestamp,
+    /// Only responses from this moment on. One whose time is not known is left out.
+    pub since: Option<Timestamp>,
+    /// Only responses before this moment. One whose time is not known is left out.
+    pub until: Option<Timestamp>,
+    /// Only projects whose folder contains this text, in any case of letters.
+    pub project: Option<String>,
+    /// Only models whose name contains this text, in any case of letters.
+    pub model: Option<String>,
+    /// Only sessions whose id begins so.
+    pub session: Option<String>,
+}
+
+impl Query {
+    /// All responses.
+    pub fn new(by: By, zone: TimeZone, now: Timestamp) -> Self {
+        Query { by, zone, now, since: None, until: None, project: None, model: None, session: None }
+    }
+
+    pub(super) fn wants(&self, response: &Response<'_>, project: &str) -> bool {
+        let time = match (self.since, self.until) {
+            (None, None) => true,
+            (since, until) => response.time.is_some_and(|time| {
+                since.is_none_or(|since| time >= since) && until.is_none_or(|until| time < until)
+            }),
+        };
+        time && contains(project, self.project.as_deref())
+            && contains(response.model, self.model.as_deref())
+            && self.session.as_deref().is_none_or(|session| response.session.starts_with(session))
+    }
+}
+
+fn contains(text: &str, part: Option<&str>) -> bool {
+    part.is_none_or(|part| text.to_lowercase().contains(&part.to_lowercase()))
+}

@@ -1,0 +1,156 @@
+//! Reads the files that the cache does not know, on two threads.
+
+use std::fs::File;
+use std::io::{self, Seek as _, SeekFrom};
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use memchr::{memchr, memmem, memrchr};
+
+use super::line::{self, MARK};
+use super::rows::Rows;
+use crate::Error;
+use crate::blocks::{Block, Blocks, Buffer};
+use crate::cache::Mark;
+use crate::limits::{COST_THREAD_BYTES_MIN, COST_THREADS_MAX};
+use crate::roots::FileInfo;
+
+/// How far reading got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes that are read already.
+    pub done: u64,
+    /// All bytes that have to be read.
+    pub all: u64,
+}
+
+/// A file to read, from an offset on.
+#[derive(Debug)]
+pub(super) struct Job<'a> {
+    /// Which of the files it is; results come in any order.
+    pub(super) at: usize,
+    pub(super) file: &'a FileInfo,
+    pub(super) offset: u64,
+    /// What is known of it up to there.
+    pub(super) rows: Rows,
+}
+
+/// What came of a job.
+#[derive(Debug)]
+pub(super) struct Done {
+    pub(super) at: usize,
+    pub(super) rows: Rows,
+    /// Up to where the file was read; not known if it could not be, or if no line of it is whole yet.
+    pub(super) mark: Option<Mark>,
+    pub(super) error: Option<Error>,
+}
+
+/// Does all jobs.
+pub(super) fn all(mut jobs: Vec<Job<'_>>, progress: &(dyn Fn(Progress) + Sync)) -> Vec<Done> {
+    let rest = |job: &Job<'_>| job.file.bytes.saturating_sub(job.offset);
+    let bytes: u64 = jobs.iter().map(rest).sum();
+    let threads = if bytes < COST_THREAD_BYTES_MIN { 1 } else { COST_THREADS_MAX };
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(threads).min(jobs.len());
+    let meter = Meter { done: AtomicU64::new(0), all: bytes, progress };
+    // The largest are begun first, so that the threads end at about the same time.
+    jobs.sort_by_key(rest);
+    let jobs = Mutex::new(jobs);
+    let work = || {
+        let mut buffers = Buffers::default();
+        let mut results = Vec::new();
+        let next = || jobs.lock().ok().and_then(|mut jobs| jobs.pop());
+        while let Some(job) = next() {
+            results.push(job.run(&mut buffers, &meter));
+        }
+        results
+    };
+    if threads < 2 {
+        return work();
+    }
+    thread::scope(|scope| {
+        let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut results = work();
+        for helper in helpers {
+            match helper.join() {
+                Ok(more) => results.extend(more),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        results
+    })
+}
+
+/// Counts what all threads have read.
+struct Meter<'p> {
+    done: AtomicU64,
+    all: u64,
+    progress: &'p (dyn Fn(Progress) + Sync),
+}
+
+impl Meter<'_> {
+    fn add(&self, bytes: u64) {
+        let done = self.done.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        // Files may have grown since they were looked at.
+        (self.progress)(Progress { done: done.min(self.all), all: self.all });
+    }
+}
+
+#[derive(Default)]
+struct Buffers {
+    blocks: Buffer,
+    /// For damaged lines.
+    spare: Buffer,
+}
+
+impl Job<'_> {
+    fn run(mut self, buffers: &mut Buffers, meter: &Meter<'_>) -> Done {
+        let rows = std::mem::take(&mut self.rows);
+        let mark = (self.offset == 0).then(Mark::default);
+        let mut done = Done { at: self.at, rows, mark, error: None };
+        if let Err(error) = self.read(&mut done, buffers, meter) {
+            done.mark = None;
+            done.error = Some(Error::io("read", &self.file.path, error));
+        }
+        done
+    }
+
+    fn read(&self, done: &mut Done, buffers: &mut Buffers, meter: &Meter<'_>) -> io::Result<()> {
+        let mut file = File::open(&self.file.path)?;
+        if self.offset > 0 {
+            file.seek(SeekFrom::Start(self.offset))?;
+        }
+        let finder = memmem::Finder::new(MARK);
+        let mut blocks = Blocks::new(file, self.offset, &mut buffers.blocks);
+        while let Some(block) = blocks.next()? {
+            match block {
+                Block::Lines { offset, bytes } => {
+                    see_lines(bytes, &finder, &mut buffers.spare, &mut done.rows);
+                    let end = offset + bytes.len() as u64;
+                    if bytes.ends_with(b"\n") {
+                        done.mark = Some(Mark::before(end, bytes));
+                    }
+                    meter.add(bytes.len() as u64);
+                }
+                Block::Oversized { len, .. } => {
+                    done.rows.oversized += 1;
+                    meter.add(len);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads the lines in which the mark stands; the others are passed without finding out where they end.
+fn see_lines(bytes: &[u8], finder: &memmem::Finder<'_>, spare: &mut Buffer, rows: &mut Rows) {
+    let mut at = 0;
+    while let Some(found) = bytes.get(at..).and_then(|rest| finder.find(rest)) {
+        let mark = at + found;
+        let start = memrchr(b'\n', &bytes[at..mark]).map_or(at, |end| at + end + 1);
+        let end = memchr(b'\n', &bytes[mark..]).map_or(bytes.len(), |end| mark + end);
+        line::read(&bytes[start..end], spare, |seen| rows.see(&seen));
+        at = end + 1;
+    }
+}
