@@ -1,0 +1,22 @@
+//! Limits of a session, and how a turn says that it ran into one.
+
+#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+
+use tidings::{AllowAll, Client, Options, Outcome, TurnOutcome};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), tidings::Error> {
+    let options = Options::new().max_turns(1).max_budget_usd(0.50).on_permission(AllowAll);
+    let client = Client::connect(options).await?;
+    let end = client.send("Read every file.").await?.finish().await?;
+    match end.outcome {
+        TurnOutcome::Completed => println!("{}", end.text()),
+        TurnOutcome::Failed(Outcome::MaxTurns) => println!("one round was not enough"),
+        TurnOutcome::Failed(Outcome::MaxBudget) => println!("the money is spent"),
+        other => println!("{other:?}: {}", end.error_text().unwrap_or_default()),
+    }
+    let cost = end.result.as_ref().and_then(tidings::Frame::cost_usd);
+    println!("the cost is told: {}", cost.is_some());
+    client.close().await?;
+    Ok(())
+}

@@ -1,0 +1,22 @@
+//! One token ends everything: for programs that shut down, and for requests that nobody waits for any more.
+
+#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+
+use tidings::{Client, Options};
+use tokio_util::sync::CancellationToken;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), tidings::Error> {
+    let token = CancellationToken::new();
+    let client = Client::connect(Options::new().cancel_with(token.clone())).await?;
+    let mut turn = client.send("Tell me everything about whales.").await?;
+    // Something has come, and that is enough.
+    drop(turn.next().await);
+    token.cancel();
+
+    let stopped = turn.finish().await;
+    println!("the turn was cut off: {}", stopped.is_err() || stopped.is_ok_and(|end| !end.is_success()));
+    drop(client.ended().await);
+    println!("closed: {}, process: {:?}", client.is_closed(), client.pid());
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! What can go wrong, and how to tell it apart.
+
+#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+
+use tidings::{Client, ErrorKind, Options, TurnOutcome};
+
+async fn ask(options: Options) -> Result<String, tidings::Error> {
+    let client = Client::connect(options).await?;
+    let end = client.send("Hello!").await?.finish().await?;
+    // A turn that failed is an answer, not an error: the session is alive.
+    if let TurnOutcome::Failed(outcome) = end.outcome {
+        println!("the turn failed: {outcome:?}");
+    }
+    client.close().await?;
+    Ok(end.text())
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let attempts = [
+        ("a good one", Options::new()),
+        ("no such program", Options::new().program("/nowhere/claude")),
+        ("no such folder", Options::new().cwd("/nowhere")),
+        ("a contradiction", Options::new().fork_session()),
+        ("an unknown flag", Options::new().extra_arg("no-such-flag", None)),
+    ];
+    for (name, options) in attempts {
+        match ask(options).await {
+            Ok(text) => println!("{name}: {text}"),
+            // A kind to branch on, a sentence to show, a hint to act on.
+            Err(error) => {
+                let kind = match error.kind() {
+                    ErrorKind::NotFound => "install it",
+                    ErrorKind::Invalid => "fix the options",
+                    ErrorKind::Exit => "read what it said",
+                    _ => "look closer",
+                };
+                println!("{name}: {kind}\n  {error}\n  hint: {}", error.hint());
+            }
+        }
+    }
+}

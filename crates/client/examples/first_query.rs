@@ -1,0 +1,17 @@
+//! Asks one thing and prints what the model says.
+
+#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+
+use tidings::messages::ContentBlock;
+use tidings::{Options, query};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), tidings::Error> {
+    let mut answer = query("What is 2 + 2?", Options::new());
+    while let Some(message) = answer.next().await {
+        for text in message?.content_blocks().iter().filter_map(ContentBlock::as_text) {
+            println!("{text}");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! Defines an agent that work can be given to, and shows who says what.
+
+#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+
+use tidings::control::AgentDefinition;
+use tidings::messages::{Message, SystemMessage};
+use tidings::{AllowAll, Client, Options};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), tidings::Error> {
+    let mut searcher = AgentDefinition::default();
+    searcher.description = "Finds things in the code".to_owned();
+    searcher.prompt = "You search and report where things are. You change nothing.".to_owned();
+    searcher.tools = Some(vec!["Read".to_owned(), "Grep".to_owned()]);
+    let options =
+        Options::new().define_agent("searcher", searcher).forward_subagent_text().on_permission(AllowAll);
+
+    let client = Client::connect(options).await?;
+    let mut turn = client.send("Where is `greet`?").await?;
+    while let Some(message) = turn.next().await {
+        match message? {
+            Message::Assistant(said) => {
+                // What a sub-agent says names the call that started it.
+                let who = if said.parent_tool_use_id.is_some() { "  searcher" } else { "main" };
+                for call in said.message.content.iter().map(|block| block.kind()) {
+                    println!("{who}: {call}");
+                }
+            }
+            Message::System(SystemMessage::TaskStarted(task)) => {
+                println!("started: {}", task.description.unwrap_or_default());
+            }
+            _ => {}
+        }
+    }
+    println!("{}", turn.finish().await?.text());
+    client.close().await?;
+    Ok(())
+}
