@@ -136,7 +136,7 @@ fn every_sum_has_the_same_total() {
         totals.insert(report["total"].to_string());
         let rows = report["rows"].as_array().unwrap().iter();
         let names: Vec<String> = rows.map(|row| row["key"].as_str().unwrap().to_owned()).collect();
-        keys += &format!("{by}: {}\n", names.join(", "));
+        keys = format!("{keys}{by}: {}\n", names.join(", "));
     }
     assert_eq!(totals.len(), 1);
     assert_snapshot!(keys, @r#"
@@ -268,8 +268,7 @@ fn a_status_line_is_one_short_line() {
     let said = |args: &[&str], stdin: &str| {
         let output = home.command(args).write_stdin(stdin).output().unwrap();
         assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
-        let text = String::from_utf8(output.stdout).unwrap();
-        text
+        String::from_utf8(output.stdout).unwrap()
     };
     let statusline = ["--statusline", "--tz", "UTC", "--now", "2026-11-14T12:46:30Z"];
     assert_eq!(

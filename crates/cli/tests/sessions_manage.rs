@@ -104,6 +104,21 @@ fn list_json_has_the_keys_that_scripts_rely_on() {
     assert!(places.is_sorted(), "{line}");
 }
 
+#[test]
+fn list_tells_what_a_session_cost_and_nothing_where_no_price_is_known() {
+    let place = Place::new();
+    let answer = |model: &str| {
+        let usage = r#""usage":{"input_tokens":1000000,"output_tokens":0}"#;
+        ANSWER.replace(r#""model":"claude-x""#, &format!(r#""model":"{model}",{usage}"#))
+    };
+    for (model, expected) in [("claude-sonnet-4-5-20250929", json!(3.0)), ("claude-x", json!(null))] {
+        place.session("-home-dev-demo", FIRST, 1, &[&prompt(FIRST, "/home/dev/demo", "Fix"), &answer(model)]);
+        let rows = place.json(&["list", "--project", "demo"]);
+        assert_eq!(rows[0]["cost_usd"], expected, "{model}");
+    }
+    assert_eq!(place.json(&["list", "--project", "項"])[0]["cost_usd"], json!(0.0));
+}
+
 /// Every character outside ASCII becomes a dash in the name of the folder, so that two projects share one.
 #[test]
 fn f84_two_paths_with_one_folder_are_two_projects() {

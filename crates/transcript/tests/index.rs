@@ -291,7 +291,8 @@ fn line() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => text.prop_map(|text| says(&text)),
         1 => text.prop_map(|text| {
-            let escaped: String = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+            let units: Vec<String> = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+            let escaped = units.concat();
             format!("{{\"type\":\"user\",\"message\":\"{escaped}\"}}\n")
         }),
         1 => text.prop_map(|text| text.replace('\n', " ") + "\n"),

@@ -17,7 +17,7 @@ use super::time::Millis;
 use super::tokens::Tokens;
 use crate::Error;
 use crate::cache::{Cache, Known};
-use crate::roots::{FileInfo, Found};
+use crate::roots::{FileInfo, Found, SessionFiles};
 
 /// Every API response in a set of files, once.
 #[derive(Debug, Default)]
@@ -82,6 +82,17 @@ impl Ledger {
         ledger.unreadable.sort_by_key(ToString::to_string);
         ledger.merge(slots.iter().flatten().zip(files.iter().map(|(_, session)| *session)));
         ledger
+    }
+
+    /// How much [`Ledger::read`] would have to read.
+    pub fn unread_bytes(found: &Found, cache: &Cache) -> u64 {
+        let files = found.sessions.iter().flat_map(SessionFiles::files);
+        let unread = files.map(|file| match cache.known(file, USAGE) {
+            Known::Whole(_) => 0,
+            Known::UpTo { offset, .. } => file.bytes.saturating_sub(offset),
+            Known::Nothing => file.bytes,
+        });
+        unread.sum()
     }
 
     /// The responses, in no particular order.

@@ -1,12 +1,14 @@
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use clap::ValueEnum;
 use jiff::Timestamp;
+use tidings_transcript::cache::Cache;
+use tidings_transcript::cost::{Ledger, Money, Prices};
 use tidings_transcript::counts;
 use tidings_transcript::limits::LIST_UNREAD_BYTES_MAX;
 use tidings_transcript::list::{self, First, Listed, Wanted};
-use tidings_transcript::roots::SessionFiles;
+use tidings_transcript::roots::{Found, SessionFiles};
 
 use super::Place;
 use super::filter::Filter;
@@ -31,7 +33,7 @@ pub(crate) struct List {
     #[arg(long, value_name = "ORDER", default_value = "newest")]
     sort: Sort,
 
-    /// Count turns and messages even if many files have to be read for it
+    /// Count turns, messages and cost even if many files have to be read for it
     #[arg(long)]
     counts: bool,
 }
@@ -70,7 +72,7 @@ impl List {
             },
         };
         let mut rows = list::list(&found.sessions, &wanted);
-        self.fill_in(&mut rows, out)?;
+        self.fill_in(&found, &mut rows, out)?;
         if place.json {
             for (_, row) in &rows {
                 out.bytes(serde_json::to_string(row)?.as_bytes())?;
@@ -86,8 +88,14 @@ impl List {
 
 impl List {
     /// Adds what needs a pass over whole files: from the cache, and from the files where that is little or asked for.
-    fn fill_in(&self, rows: &mut [(&SessionFiles, Listed)], out: &Output) -> anyhow::Result<()> {
+    fn fill_in(
+        &self,
+        found: &Found,
+        rows: &mut [(&SessionFiles, Listed)],
+        out: &Output,
+    ) -> anyhow::Result<()> {
         let mut cache = Place::cache();
+        self.fill_in_costs(found, rows, &mut cache);
         let unread: Vec<u64> =
             rows.iter().map(|(session, _)| counts::unread_bytes(session, &cache)).collect();
         let unread_all: u64 = unread.iter().sum();
@@ -120,6 +128,28 @@ impl List {
             out.note(&format!("{sessions} not counted yet; `--counts` reads their {bytes} once"))?;
         }
         Place::save(&mut cache, out)
+    }
+
+    /// A response may stand in the files of several sessions and counts for one, so that costs need all files.
+    fn fill_in_costs(&self, found: &Found, rows: &mut [(&SessionFiles, Listed)], cache: &mut Cache) {
+        if !self.counts && Ledger::unread_bytes(found, cache) > LIST_UNREAD_BYTES_MAX {
+            return;
+        }
+        let ledger = Ledger::read(found, cache, &|_| {});
+        let prices = Prices::built_in();
+        // A model without a price makes the sum unknown, not smaller.
+        let mut costs: HashMap<&str, Option<Money>> = HashMap::new();
+        for response in ledger.responses() {
+            let sum = costs.entry(response.session).or_insert(Some(Money::default()));
+            *sum = sum.zip(prices.cost(&response)).map(|(mut sum, cost)| {
+                sum += cost;
+                sum
+            });
+        }
+        for (_, row) in rows {
+            let cost = costs.get(row.id.as_str()).copied().unwrap_or(Some(Money::default()));
+            row.cost_usd = cost.map(Money::dollars);
+        }
     }
 }
 

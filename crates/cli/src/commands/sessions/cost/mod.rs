@@ -12,7 +12,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use tidings_transcript::cache::Cache;
 use tidings_transcript::cost::{self, By, Ledger, Prices, Query, Report};
-use tidings_transcript::roots::Found;
+use tidings_transcript::roots::{Found, SessionFiles};
 
 use super::{Place, when};
 use crate::error::{CannotRun, Exit};
@@ -123,7 +123,7 @@ impl Cost {
         } else {
             self.report(ledger.report(&prices, &query), place, out)?;
         }
-        self.remarks(&ledger, out)
+        Self::remarks(&ledger, out)
     }
 
     fn report(&self, mut report: Report, place: &Place, out: &mut Output) -> anyhow::Result<()> {
@@ -156,7 +156,7 @@ impl Cost {
     }
 
     /// What is missing in the sums.
-    fn remarks(&self, ledger: &Ledger, out: &Output) -> anyhow::Result<Exit> {
+    fn remarks(ledger: &Ledger, out: &Output) -> anyhow::Result<Exit> {
         if ledger.oversized_lines > 0 {
             let lines = human::plural(ledger.oversized_lines, "line");
             out.note(&format!("Left out, because too long to read: {lines}"))?;
@@ -177,7 +177,7 @@ impl Cost {
         let mut cache = self.cache();
         let bar = Bar::default();
         let ledger = Ledger::read(&found, &mut cache, &|progress| bar.show(progress));
-        let files = found.sessions.iter().flat_map(|session| session.files());
+        let files = found.sessions.iter().flat_map(SessionFiles::files);
         cache.forget_missing(&roots.projects_folders(), files.map(|file| file.path.as_path()));
         Place::save(&mut cache, out)?;
         Ok((found, ledger))
