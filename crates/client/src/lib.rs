@@ -58,6 +58,8 @@ pub mod find;
 pub mod handlers;
 mod ids;
 mod limits;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 pub mod options;
 mod prompt;
 mod query;

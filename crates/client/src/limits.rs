@@ -29,6 +29,14 @@ pub(crate) const CALLS_REMEMBERED_MAX: usize = 4096;
 /// Prompts without an end. The CLI merges what waits, so this is never reached in earnest.
 pub(crate) const PROMPTS_OPEN_MAX: usize = 4096;
 
+/// Messages on their way between the CLI and a server in this process. A server that says more waits, or is not heard.
+#[cfg(feature = "mcp")]
+pub(crate) const MCP_MESSAGES_MAX: usize = 256;
+
+/// Calls that were taken back before they came, of which there is at most one for each task that was overtaken.
+#[cfg(feature = "mcp")]
+pub(crate) const MCP_TAKEN_BACK_MAX: usize = 64;
+
 /// The end of the error output that is kept for error messages.
 pub(crate) const STDERR_TAIL_BYTES: usize = 64 << 10;
 

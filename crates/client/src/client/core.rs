@@ -76,7 +76,7 @@ impl Core {
             asks: Asks::default(),
             subscribers: Subscribers::default(),
             turns: Mutex::default(),
-            handlers: Arc::new(options.handlers.clone()),
+            handlers: Arc::new(options.handlers.for_session()),
             ids: options.ids.clone(),
             stop,
             verbatim,

@@ -1,5 +1,7 @@
 //! Messages to MCP servers that live in this process.
 
+use std::sync::Arc;
+
 use futures_core::future::BoxFuture;
 use tidings_protocol::control::{ControlResponse, McpMessage, McpMessageReply};
 use tidings_protocol::json::Json;
@@ -10,6 +12,24 @@ use super::{Answer, Context, Handlers};
 pub trait McpHandler: Send + Sync {
     /// Takes a JSON-RPC message. A request gets its response; a notification gets `None`.
     fn handle(&self, message: Json, call: McpCallContext) -> BoxFuture<'static, Option<Json>>;
+}
+
+/// Where a session takes the handler of a server from.
+#[derive(Clone)]
+pub(crate) enum McpSource {
+    /// All sessions have the same.
+    Shared(Arc<dyn McpHandler>),
+    /// Each session has one of its own.
+    PerSession(Arc<dyn Fn() -> Arc<dyn McpHandler> + Send + Sync>),
+}
+
+impl McpSource {
+    pub(super) fn handler(&self) -> Arc<dyn McpHandler> {
+        match self {
+            McpSource::Shared(handler) => Arc::clone(handler),
+            McpSource::PerSession(make) => make(),
+        }
+    }
 }
 
 /// What a server knows of the message that it takes.
@@ -33,7 +53,7 @@ pub(super) async fn answer(handlers: &Handlers, call: McpMessage, context: Conte
         )));
     };
     let context = McpCallContext { server: call.server_name, context };
-    let response = handler.handle(call.message, context).await;
+    let response = handler.handler().handle(call.message, context).await;
     let response = response.or_else(|| Json::parse(NOTHING).ok()).unwrap_or_default();
     Answer::Now(ControlResponse::success(&McpMessageReply::new(response)))
 }

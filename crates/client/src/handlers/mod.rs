@@ -24,6 +24,7 @@ pub use context::Context;
 pub use dialog::{DialogAsk, DialogHandler};
 pub use elicitation::{ElicitationAsk, ElicitationHandler};
 pub use hooks::{Hook, HookCall, HookKind};
+pub(crate) use mcp::McpSource;
 pub use mcp::{McpCallContext, McpHandler};
 pub use permission::{AllowAll, Decision, DenyAll, PermissionAsk, PermissionHandler};
 
@@ -39,7 +40,7 @@ pub(crate) struct Handlers {
     elicitation: Option<Arc<dyn ElicitationHandler>>,
     dialog: Option<Arc<dyn DialogHandler>>,
     dialog_kinds: Vec<DialogKind>,
-    pub(crate) mcp: BTreeMap<String, Arc<dyn McpHandler>>,
+    pub(crate) mcp: BTreeMap<String, McpSource>,
 }
 
 /// What becomes of a question.
@@ -70,6 +71,15 @@ impl Handlers {
     ) {
         self.dialog = Some(Arc::new(handler));
         self.dialog_kinds.extend(kinds);
+    }
+
+    /// The handlers of a session that begins.
+    pub(crate) fn for_session(&self) -> Self {
+        let mut handlers = self.clone();
+        for source in handlers.mcp.values_mut() {
+            *source = McpSource::Shared(source.handler());
+        }
+        handlers
     }
 
     /// What the handshake says of the handlers.

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tidings_protocol::control::{McpServerConfig, SdkMcpServerConfig};
+use tidings_protocol::control::{McpServerConfig, SdkMcpManifest, SdkMcpServerConfig};
 use tidings_protocol::json::{Json, Wire as _};
 
 use super::{Options, Plan};
 use crate::error::Error;
-use crate::handlers::{Handlers, McpHandler};
+use crate::handlers::{Handlers, McpHandler, McpSource};
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct McpOptions {
@@ -17,6 +17,9 @@ pub(super) struct McpOptions {
     files: Vec<PathBuf>,
     strict: bool,
     settings: BTreeMap<String, SdkMcpServerConfig>,
+    manifests: BTreeMap<String, SdkMcpManifest>,
+    #[cfg(feature = "mcp")]
+    invalid: Option<Error>,
 }
 
 impl Options {
@@ -40,7 +43,18 @@ impl Options {
 
     /// An MCP server in this process: what the CLI says to it is handed to `handler`.
     pub fn mcp_handler(mut self, name: impl Into<String>, handler: impl McpHandler + 'static) -> Self {
-        self.handlers.mcp.insert(name.into(), Arc::new(handler));
+        self.handlers.mcp.insert(name.into(), McpSource::Shared(Arc::new(handler)));
+        self
+    }
+
+    /// The same with a handler for each session that is started with these options.
+    pub fn mcp_handler_per_session<H: McpHandler + 'static>(
+        mut self,
+        name: impl Into<String>,
+        make: impl Fn() -> H + Send + Sync + 'static,
+    ) -> Self {
+        let source = McpSource::PerSession(Arc::new(move || Arc::new(make())));
+        self.handlers.mcp.insert(name.into(), source);
         self
     }
 
@@ -49,15 +63,33 @@ impl Options {
         self.mcp.settings.insert(name.into(), settings);
         self
     }
+
+    /// What an MCP server in this process would answer to the CLI's first questions, so that it need not ask them.
+    pub fn mcp_handler_manifest(mut self, name: impl Into<String>, manifest: SdkMcpManifest) -> Self {
+        self.mcp.manifests.insert(name.into(), manifest);
+        self
+    }
+
+    /// Remembers what no session can begin with, for [`Options::plan`] to say.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn invalid_mcp(mut self, error: Error) -> Self {
+        self.mcp.invalid.get_or_insert(error);
+        self
+    }
 }
 
 impl McpOptions {
     pub(super) fn add(&self, plan: &mut Plan, handlers: &Handlers) -> Result<(), Error> {
+        #[cfg(feature = "mcp")]
+        if let Some(error) = &self.invalid {
+            return Err(error.clone());
+        }
         if let Some(name) = self.servers.keys().find(|name| handlers.mcp.contains_key(*name)) {
             let message = format!("Two MCP servers have the same name: `{name}`");
             return Err(Error::invalid(message, "rename the one in this process or the other"));
         }
-        if let Some(name) = self.settings.keys().find(|name| !handlers.mcp.contains_key(*name)) {
+        let mut described = self.settings.keys().chain(self.manifests.keys());
+        if let Some(name) = described.find(|name| !handlers.mcp.contains_key(*name)) {
             let message = format!("There is no MCP server of this name in this process: `{name}`");
             return Err(Error::invalid(message, "add it with `mcp_handler`"));
         }
@@ -75,6 +107,9 @@ impl McpOptions {
         }
         if !self.settings.is_empty() {
             plan.initialize.sdk_mcp_server_configs = Some(self.settings.clone());
+        }
+        if !self.manifests.is_empty() {
+            plan.initialize.sdk_mcp_server_manifests = Some(self.manifests.clone());
         }
         Ok(())
     }

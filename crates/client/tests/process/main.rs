@@ -9,3 +9,5 @@ mod orphans;
 mod stage;
 mod starting;
 mod talking;
+#[cfg(feature = "mcp")]
+mod tools;

@@ -8,6 +8,8 @@ mod closing;
 mod control;
 mod hooks;
 mod lagging;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod permissions;
 mod query;
 mod replay;

@@ -1,0 +1,284 @@
+//! A connection between the CLI and a server in this process: what comes in control requests goes to rmcp, and what
+//! rmcp says goes back as their answers or, if it is no answer, as requests of our own.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rmcp::model::{
+    CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientJsonRpcMessage,
+    ClientNotification, Implementation, InitializeRequestParams, JsonRpcMessage, ProtocolVersion, RequestId,
+    ServerJsonRpcMessage,
+};
+use rmcp::service::{serve_directly_with_ct, serve_server_with_ct};
+use rmcp::transport::Transport;
+use rmcp::{ErrorData, RoleServer, Service};
+use tidings_protocol::json::Json;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::guard::Guard;
+use crate::client::Client;
+use crate::handlers::McpCallContext;
+use crate::limits::{MCP_MESSAGES_MAX, MCP_TAKEN_BACK_MAX};
+
+/// How a connection begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// With `initialize`.
+    Handshake,
+    /// Without: the CLI knows the server already.
+    Known,
+}
+
+pub(super) struct Connection {
+    to_server: mpsc::Sender<ClientJsonRpcMessage>,
+    calls: Mutex<Calls>,
+    end: CancellationToken,
+}
+
+/// Requests of the CLI that wait for the server.
+#[derive(Default)]
+struct Calls {
+    open: HashMap<RequestId, oneshot::Sender<Json>>,
+    /// Calls that were taken back before they came: every message is handed over by a task of its own, and these
+    /// overtake each other.
+    taken_back: VecDeque<RequestId>,
+}
+
+impl Connection {
+    pub(super) fn open<S: Service<RoleServer>>(
+        service: Arc<S>,
+        opening: Opening,
+        call: &McpCallContext,
+    ) -> Arc<Self> {
+        let (to_server, from_cli) = mpsc::channel(MCP_MESSAGES_MAX);
+        let (to_cli, from_server) = mpsc::channel(MCP_MESSAGES_MAX);
+        let (to_forward, forwarded) = mpsc::channel(MCP_MESSAGES_MAX);
+        let end = CancellationToken::new();
+        let connection = Arc::new(Connection { to_server, calls: Mutex::default(), end: end.clone() });
+        let guard = Guard::new(service, end.clone());
+        drop(tokio::spawn(serve(guard, Carrier { from_cli, to_cli }, opening, end)));
+        drop(tokio::spawn(sort(Arc::clone(&connection), from_server, to_forward)));
+        let client = call.context.client().clone();
+        drop(tokio::spawn(forward(Arc::clone(&connection), call.server.clone(), client, forwarded)));
+        connection
+    }
+
+    pub(super) fn end(&self) {
+        self.end.cancel();
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.end.is_cancelled()
+    }
+
+    /// Hands a message of the CLI to the server, and waits for the answer if it is a request.
+    pub(super) async fn take(self: Arc<Self>, message: ClientJsonRpcMessage) -> Option<Json> {
+        let taken_back = match &message {
+            JsonRpcMessage::Request(request) => {
+                let id = request.id.clone();
+                return Some(self.ask(id, message).await);
+            }
+            JsonRpcMessage::Notification(notification) => match &notification.notification {
+                ClientNotification::CancelledNotification(cancelled) => cancelled.params.request_id.clone(),
+                _ => None,
+            },
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => None,
+        };
+        if self.to_server.send(message).await.is_err() {
+            tracing::debug!("a message came for an MCP server that has ended");
+        }
+        if let Some(id) = taken_back {
+            self.forget(id);
+        }
+        None
+    }
+
+    async fn ask(&self, id: RequestId, message: ClientJsonRpcMessage) -> Json {
+        let ended = || refusal(id.clone(), ErrorData::internal_error("The MCP server has ended", None));
+        let answer = match self.expect(&id) {
+            Ok(answer) => answer,
+            Err(error) => return refusal(id, error),
+        };
+        let mut unanswered = Unanswered { connection: self, id: Some(id.clone()) };
+        if self.to_server.send(message).await.is_err() {
+            return ended();
+        }
+        let answer = answer.await;
+        unanswered.id = None;
+        answer.unwrap_or_else(|_| ended())
+    }
+
+    fn expect(&self, id: &RequestId) -> Result<oneshot::Receiver<Json>, ErrorData> {
+        let mut calls = self.calls();
+        if let Some(at) = calls.taken_back.iter().position(|other| other == id) {
+            calls.taken_back.remove(at);
+            return Err(cancelled());
+        }
+        if calls.open.contains_key(id) {
+            return Err(ErrorData::invalid_request("A request with this id is being answered", None));
+        }
+        let (sender, answer) = oneshot::channel();
+        calls.open.insert(id.clone(), sender);
+        Ok(answer)
+    }
+
+    /// The CLI has taken a call back: rmcp will not answer it, and the control request must not stay open.
+    fn forget(&self, id: RequestId) {
+        let mut calls = self.calls();
+        if let Some(waiting) = calls.open.remove(&id) {
+            // Nobody waits any more if the control request was taken back as well.
+            drop(waiting.send(refusal(id, cancelled())));
+            return;
+        }
+        if calls.taken_back.len() >= MCP_TAKEN_BACK_MAX {
+            calls.taken_back.pop_front();
+        }
+        calls.taken_back.push_back(id);
+    }
+
+    fn calls(&self) -> MutexGuard<'_, Calls> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tells the server that nobody waits for an answer any more.
+struct Unanswered<'a> {
+    connection: &'a Connection,
+    id: Option<RequestId>,
+}
+
+impl Drop for Unanswered<'_> {
+    fn drop(&mut self) {
+        let Some(id) = self.id.take() else { return };
+        self.connection.calls().open.remove(&id);
+        let params = CancelledNotificationParam::new(Some(id), None);
+        let notification = ClientNotification::CancelledNotification(CancelledNotification::new(params));
+        if self.connection.to_server.try_send(JsonRpcMessage::notification(notification)).is_err() {
+            tracing::debug!("an MCP server was not told that a call was taken back");
+        }
+    }
+}
+
+/// What carries messages to and from rmcp.
+struct Carrier {
+    from_cli: mpsc::Receiver<ClientJsonRpcMessage>,
+    to_cli: mpsc::Sender<ServerJsonRpcMessage>,
+}
+
+impl Transport<RoleServer> for Carrier {
+    type Error = mpsc::error::SendError<ServerJsonRpcMessage>;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        let to_cli = self.to_cli.clone();
+        async move { to_cli.send(message).await }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        self.from_cli.recv().await
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.from_cli.close();
+        Ok(())
+    }
+}
+
+/// Runs the server until the connection ends.
+async fn serve<S: Service<RoleServer>>(
+    service: Guard<S>,
+    carrier: Carrier,
+    opening: Opening,
+    end: CancellationToken,
+) {
+    let running = match opening {
+        Opening::Handshake => serve_server_with_ct(service, carrier, end.clone()).await,
+        Opening::Known => Ok(serve_directly_with_ct(service, carrier, Some(claude()), end.clone())),
+    };
+    match running {
+        Ok(running) => drop(running.waiting().await),
+        Err(error) => tracing::warn!(%error, "an MCP server did not begin"),
+    }
+    end.cancel();
+}
+
+/// Gives answers to who waits for them, and everything else to be forwarded. Ends with the server.
+async fn sort(
+    connection: Arc<Connection>,
+    mut from_server: mpsc::Receiver<ServerJsonRpcMessage>,
+    to_forward: mpsc::Sender<ServerJsonRpcMessage>,
+) {
+    while let Some(message) = from_server.recv().await {
+        let id = match &message {
+            JsonRpcMessage::Response(response) => Some(&response.id),
+            JsonRpcMessage::Error(error) => error.id.as_ref(),
+            JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => {
+                // Answers do not wait behind a CLI that takes no messages.
+                if let Err(error) = to_forward.try_send(message) {
+                    tracing::warn!("an MCP server says more than the CLI takes, and is not heard");
+                    undelivered(&connection, &error.into_inner(), "Too many messages wait").await;
+                }
+                continue;
+            }
+        };
+        let waiting = id.and_then(|id| connection.calls().open.remove(id));
+        // Nobody waits for the answer to what was taken back.
+        drop(waiting.map(|waiting| waiting.send(json(&message))));
+    }
+    connection.end();
+    connection.calls().open.clear();
+}
+
+/// Sends what the server says by itself to the CLI, one after the other, and ends the connection with the session.
+async fn forward(
+    connection: Arc<Connection>,
+    server: String,
+    client: Client,
+    mut forwarded: mpsc::Receiver<ServerJsonRpcMessage>,
+) {
+    loop {
+        let message = tokio::select! {
+            () = connection.end.cancelled() => return,
+            _ = client.ended() => return connection.end(),
+            message = forwarded.recv() => message,
+        };
+        let Some(message) = message else { return };
+        if let Err(error) = client.send_mcp_message(&server, json(&message)).await {
+            tracing::debug!(%error, server, "the CLI did not take a message of an MCP server");
+            undelivered(&connection, &message, &error.to_string()).await;
+        }
+    }
+}
+
+/// A request of the server that did not reach the CLI gets an error, so that nobody waits for ever.
+async fn undelivered(connection: &Connection, message: &ServerJsonRpcMessage, why: &str) {
+    if let JsonRpcMessage::Request(request) = message {
+        let error = ErrorData::internal_error(why.to_owned(), None);
+        drop(connection.to_server.send(JsonRpcMessage::error(error, Some(request.id.clone()))).await);
+    }
+}
+
+/// Who calls, where the CLI does not say so itself.
+fn claude() -> InitializeRequestParams {
+    let mut claude =
+        InitializeRequestParams::new(ClientCapabilities::default(), Implementation::new("claude-code", ""));
+    claude.protocol_version = ProtocolVersion::V_2025_11_25;
+    claude
+}
+
+fn cancelled() -> ErrorData {
+    ErrorData::internal_error("The call was taken back", None)
+}
+
+pub(super) fn refusal(id: RequestId, error: ErrorData) -> Json {
+    json(&JsonRpcMessage::error(error, Some(id)))
+}
+
+fn json(message: &ServerJsonRpcMessage) -> Json {
+    // Maps with keys that are no strings are all that serde_json cannot write, and MCP has none.
+    let text = serde_json::to_string(message).unwrap_or_default();
+    Json::parse(&text).unwrap_or_default()
+}

@@ -1,0 +1,46 @@
+use std::error::Error;
+
+use rmcp::ErrorData;
+use rmcp::handler::server::tool::IntoCallToolResult;
+use rmcp::model::CallToolResponse;
+
+use super::tool::failure;
+
+/// Why a tool did not do what it was asked for, in words for the model. Every error becomes one with `?`.
+///
+/// ```
+/// use tidings::mcp::Failure;
+///
+/// async fn count(text: String) -> Result<String, Failure> {
+///     let number: u32 = text.parse()?;
+///     number.checked_add(1).map(|next| next.to_string()).ok_or_else(|| Failure::new("There is no next number"))
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure(String);
+
+impl Failure {
+    /// A failure in your own words.
+    pub fn new(words: impl Into<String>) -> Self {
+        Failure(words.into())
+    }
+}
+
+impl<E: Error> From<E> for Failure {
+    fn from(error: E) -> Self {
+        let mut words = error.to_string();
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            words.push_str(": ");
+            words.push_str(&error.to_string());
+            cause = error.source();
+        }
+        Failure(words)
+    }
+}
+
+impl IntoCallToolResult for Failure {
+    fn into_call_tool_result(self) -> Result<CallToolResponse, ErrorData> {
+        Ok(failure(self.0))
+    }
+}

@@ -1,0 +1,72 @@
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_core::future::BoxFuture;
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, JsonRpcRequest, RequestId};
+use rmcp::{ErrorData, RoleServer, Service};
+use tidings_protocol::json::Json;
+
+use super::connection::{Connection, Opening, refusal};
+use crate::handlers::{McpCallContext, McpHandler};
+
+/// A server in one session: its messages go to the connection that is open.
+pub(super) struct Link<S> {
+    service: Arc<S>,
+    open: Mutex<Option<Arc<Connection>>>,
+}
+
+impl<S: Service<RoleServer>> Link<S> {
+    pub(super) fn new(service: Arc<S>) -> Self {
+        Link { service, open: Mutex::default() }
+    }
+
+    /// The connection that a message belongs to. A handshake begins a new one, as when the CLI connects again; without
+    /// one the CLI has made it from what it was told beforehand.
+    fn connection(&self, message: &ClientJsonRpcMessage, call: &McpCallContext) -> Arc<Connection> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let opening = match message {
+            JsonRpcMessage::Request(JsonRpcRequest {
+                request: ClientRequest::InitializeRequest(_), ..
+            }) => Opening::Handshake,
+            _ => Opening::Known,
+        };
+        let usable = open.as_ref().filter(|open| opening == Opening::Known && !open.has_ended());
+        if let Some(connection) = usable {
+            return Arc::clone(connection);
+        }
+        if let Some(old) = open.take() {
+            old.end();
+        }
+        let connection = Connection::open(Arc::clone(&self.service), opening, call);
+        *open = Some(Arc::clone(&connection));
+        connection
+    }
+}
+
+impl<S: Service<RoleServer>> McpHandler for Link<S> {
+    fn handle(&self, message: Json, call: McpCallContext) -> BoxFuture<'static, Option<Json>> {
+        match serde_json::from_str::<ClientJsonRpcMessage>(message.raw().as_str()) {
+            Ok(message) => Box::pin(self.connection(&message, &call).take(message)),
+            Err(error) => {
+                tracing::warn!(server = call.server, %error, "a message to an MCP server cannot be read");
+                let id = message.raw().get("id");
+                let id = id.and_then(|id| serde_json::from_str::<RequestId>(id.as_str()).ok());
+                let answer = id.map(|id| {
+                    refusal(
+                        id,
+                        ErrorData::invalid_request(format!("The message cannot be read: {error}"), None),
+                    )
+                });
+                Box::pin(std::future::ready(answer))
+            }
+        }
+    }
+}
+
+impl<S> Drop for Link<S> {
+    fn drop(&mut self) {
+        let open = self.open.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(connection) = open.take() {
+            connection.end();
+        }
+    }
+}
