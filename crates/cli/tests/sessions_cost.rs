@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -136,7 +137,7 @@ fn every_sum_has_the_same_total() {
         totals.insert(report["total"].to_string());
         let rows = report["rows"].as_array().unwrap().iter();
         let names: Vec<String> = rows.map(|row| row["key"].as_str().unwrap().to_owned()).collect();
-        keys = format!("{keys}{by}: {}\n", names.join(", "));
+        writeln!(keys, "{by}: {}", names.join(", ")).unwrap();
     }
     assert_eq!(totals.len(), 1);
     assert_snapshot!(keys, @r#"
@@ -163,7 +164,17 @@ fn sessions_and_blocks_are_named_so_that_people_find_them() {
     --- stderr
     No price is known for gpt-7 (1 response): not in the dollars above. See --prices
     "#);
-    assert_snapshot!(home.run(&["--tz", "UTC", "--by", "block", "--now", "2026-11-14T12:00:00Z"]), @"");
+    assert_snapshot!(home.run(&["--tz", "UTC", "--by", "block", "--now", "2026-11-14T12:00:00Z"]), @r#"
+    exit: 0
+    --- stdout
+    block (UTC)                    responses  input  output  cache write  cache read   cost
+    2026-11-13 09:00–14:00                 2  2 000   4 000        6 000     800 000  $0.33  ███████████
+    2026-11-13 23:00–04:00                 1  1 000   2 000        3 000     400 000  $0.27  █████████▏
+    2026-11-14 10:00–15:00 active          2  2 000   4 000        6 000     800 000  $0.27  █████████▏
+    total                                  5  5 000  10 000       15 000   2 000 000  $0.88
+    --- stderr
+    No price is known for gpt-7 (1 response): not in the dollars above. See --prices
+    "#);
 }
 
 #[test]
@@ -257,8 +268,23 @@ fn the_books_of_the_client_are_compared() {
     let old = books.replace("0.60225", "9").replace("2000", "9");
     fs::write(&path, format!("{}{old}\n{books}\n", fs::read_to_string(&path).unwrap())).unwrap();
     home.write("-home-dev-shop/three.jsonl", &format!("{}\n", books.replace("\"one\"", "\"three\"")));
-    assert_snapshot!(home.run(&["--verify"]), @"");
-    assert_snapshot!(home.run(&["--verify", "--json"]), @"");
+    assert_snapshot!(home.run(&["--verify"]), @r#"
+    exit: 0
+    --- stdout
+    session                                       ours         books    difference  why
+    three                                     0.000000      0.602250     +0.602250  hidden calls
+    one                                       0.602250      0.602250     +0.000000  same
+
+    hidden calls: titles, classifiers and compactions leave no line behind
+    same: the lines hold what the client reckons
+    --- stderr
+    "#);
+    assert_snapshot!(home.run(&["--verify", "--json"]), @r#"
+    exit: 0
+    --- stdout
+    {"sessions":[{"session":"three","ours_usd":0.0,"books_usd":0.60225,"difference_usd":0.60225,"reason":"hidden calls"},{"session":"one","ours_usd":0.60225,"books_usd":0.60225,"difference_usd":0.0,"reason":"same"}]}
+    --- stderr
+    "#);
 }
 
 #[test]
