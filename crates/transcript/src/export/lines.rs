@@ -38,8 +38,11 @@ pub(super) fn write(
             match block {
                 Block::Lines { bytes, .. } => {
                     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-                        let redacted = source.line(&String::from_utf8_lossy(line));
-                        out.write_all(redacted.as_bytes()).at("write", target)?;
+                        let text = String::from_utf8_lossy(line);
+                        let redacted = source.line(&text);
+                        // A line without secrets keeps its bytes, even those that are no text.
+                        let bytes = if redacted == text { line } else { redacted.as_bytes() };
+                        out.write_all(bytes).at("write", target)?;
                     }
                 }
                 Block::Oversized { len, .. } => {

@@ -58,3 +58,27 @@ fn f123_no_format_lets_a_secret_through() {
         assert!(serde_json::from_str::<serde_json::Value>(line).is_ok(), "{line}");
     }
 }
+
+#[test]
+fn lines_without_secrets_keep_their_bytes_also_when_damaged() {
+    let root = root(&[prompt("u1", None, 0, "\"go\"")]);
+    let files = only_session(root.path());
+    let path = &files.main.as_ref().unwrap().path;
+    let mut bytes = std::fs::read(path).unwrap();
+    bytes.extend_from_slice(b"{\"type\":\"user\",\"message\":\"\xff\xfe\"}\n\n{\"type\":\"us");
+    std::fs::write(path, &bytes).unwrap();
+    let files = only_session(root.path());
+    let session = tidings_transcript::session::Session::open(&files).unwrap();
+    let mut out = Vec::new();
+    let mut redactor = Redactor::new();
+    tidings_transcript::export::export(
+        &session,
+        &files,
+        Format::Lines,
+        &Options::default(),
+        Some(&mut redactor),
+        &mut out,
+    )
+    .unwrap();
+    assert_eq!(out, bytes);
+}
