@@ -20,7 +20,7 @@ async fn count_words(CountWords { path }: CountWords) -> Result<String, Failure>
     if path.contains("..") {
         return Err(Failure::new("Only files in this folder are counted"));
     }
-    Ok(std::fs::read_to_string(path)?.split_whitespace().count().to_string())
+    Ok(format!("{} words", std::fs::read_to_string(path)?.split_whitespace().count()))
 }
 
 #[tokio::main(flavor = "current_thread")]

@@ -5,8 +5,10 @@ use crate::graph::{Graph, Package};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Crates that may be there twice, each with its reason.
-const EXCEPTIONS: &[(&str, &str)] =
-    &[("syn", "runs at build time only: the derive of ts-rs is still on 2, every other derive on 3")];
+const EXCEPTIONS: &[(&str, &str)] = &[
+    ("bitflags", "1 is never built: it belongs to defmt, a feature of jiff for small devices that is off"),
+    ("syn", "runs at build time only: the derive of ts-rs is still on 2, every other derive on 3"),
+];
 
 const TABLE: &str = "xtask/src/tidy/duplicates.rs";
 

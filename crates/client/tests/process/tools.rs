@@ -6,7 +6,7 @@ use tidings::mcp::{Tool, ToolServer};
 use tidings::messages::ContentBlock;
 use tidings::{AllowAll, query};
 
-use crate::stage::Stage;
+use crate::stage::{Stage, example};
 
 const SCRIPT: &str = r#"
 [[turn]]
@@ -55,4 +55,47 @@ async fn a_tool_of_this_process_is_called() {
     let misfit = "The arguments of `add` do not fit: missing field `b`".to_owned();
     assert_eq!(results, [("5".to_owned(), false), (misfit, true)]);
     assert_eq!(texts, ["The sum is 5."]);
+}
+
+/// Runs an example with a `claude` that plays a script, in a folder with a file of five words.
+fn printed_by(name: &str, script: &str) -> String {
+    let stage = Stage::playing(script);
+    std::fs::write(stage.path("README.md"), "# Demo\n\nA small project.\n").unwrap();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut command = std::process::Command::new(example(name));
+    command.env_clear().env("PATH", path).env("HOME", stage.path("home")).current_dir(stage.path(""));
+    let output = command.arg("Go on").arg(stage.program()).output().unwrap();
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_example_of_a_function_counts_words() {
+    let script = r#"
+[[turn]]
+[[turn.block]]
+tool = "mcp__files__count_words"
+input = { path = "README.md" }
+
+[[turn]]
+when = { contains = "5 words" }
+text = "Five."
+"#;
+    let printed = printed_by("tool_function", script);
+    assert_eq!(printed, "[mcp__files__count_words {\"path\":\"README.md\"}]\nFive.\n(success)\n");
+}
+
+#[test]
+fn the_example_of_an_rmcp_server_remembers() {
+    let script = r#"
+[[turn]]
+[[turn.block]]
+tool = "mcp__notes__remember"
+input = { text = "tea" }
+
+[[turn]]
+when = { contains = "1 notes" }
+text = "I will remember."
+"#;
+    assert_eq!(printed_by("tool_server_rmcp", script), "I will remember.\n");
 }
