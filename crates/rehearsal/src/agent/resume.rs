@@ -90,7 +90,9 @@ impl Session {
             "cost-state" => self.recall_costs(&entry["modelUsage"]),
             _ => {}
         }
-        if let Some(uuid) = entry.get("uuid").and_then(Value::as_str) {
+        // The title of a copy has an id too, but no place in the tree.
+        let in_tree = entry.get("parentUuid").is_some();
+        if let Some(uuid) = entry.get("uuid").and_then(Value::as_str).filter(|_| in_tree) {
             self.talk.file.parent = Some(uuid.to_owned());
             self.talk.file.begun = true;
         }
