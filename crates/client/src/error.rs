@@ -34,6 +34,10 @@ pub enum ErrorKind {
     Lagged,
     /// A question was answered before, or is not open.
     Settled,
+    /// There is no such session on disk.
+    NoSession,
+    /// A session on disk could not be read or written.
+    Storage,
 }
 
 /// What went wrong: a kind to branch on, a sentence to show and a hint to act on. Cheap to clone.

@@ -106,6 +106,12 @@ pub fn claude() -> Result<PathBuf, Error> {
     Search::from_environment().find()
 }
 
+/// The folder of Claude Code's settings and sessions: `CLAUDE_CONFIG_DIR`, or `.claude` in the home folder.
+pub fn config_folder() -> Option<PathBuf> {
+    let named = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|value| !value.is_empty());
+    named.map(PathBuf::from).or_else(|| Some(std::env::home_dir()?.join(".claude")))
+}
+
 /// Asks a program for its version.
 pub async fn version(program: &Path) -> Result<Version, Error> {
     let mut command = tokio::process::Command::new(program);

@@ -16,6 +16,9 @@
 //! [`Options`] has every option of the official SDKs, and takes who answers the CLI's questions: a
 //! [`PermissionHandler`], [hooks](Hook), MCP servers of your own.
 //!
+//! [`Sessions`] are the conversations on disk: to list, read, rename, tag, copy and delete. A [`Pool`] has processes ready
+//! before anybody asks, and parks conversations that nobody uses.
+//!
 //! Nothing is left behind: a session that is closed, dropped, cancelled or killed with its program takes its processes
 //! with it. No queue grows without bound, and nobody who listens slowly holds up anybody else.
 //! What goes wrong is an [`Error`] with a kind to branch on, a sentence to show and a hint to act on.
@@ -61,8 +64,11 @@ mod limits;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod options;
+mod pool;
 mod prompt;
 mod query;
+#[cfg(feature = "sessions")]
+pub mod sessions;
 pub mod transport;
 
 pub use client::{Client, Event, Interrupted, StoppedBy, Subscriber, Turn, TurnEnd, TurnId, TurnOutcome};
@@ -73,12 +79,18 @@ pub use handlers::{
 };
 pub use ids::Ids;
 pub use options::{Options, SystemPrompt};
+pub use pool::{Lease, Pool, PoolLimits, PooledSession};
 pub use prompt::Prompt;
 pub use query::{Query, query, query_over, query_stream};
+#[cfg(feature = "sessions")]
+pub use sessions::Sessions;
 pub use tidings_protocol::{
     DecodeError, DecodeErrorKind, Frame, FrameRef, Kind, Outcome, ToolCall, Typed, control, entry, hooks,
     json, messages, mobile, ndjson, permissions, seed, stream, tools, ui, view,
 };
 
 #[doc = include_str!("guide/messages.md")]
-pub mod guide {}
+pub mod guide {
+    #[doc = include_str!("guide/telemetry.md")]
+    pub mod telemetry {}
+}

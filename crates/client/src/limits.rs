@@ -90,3 +90,17 @@ pub(crate) const BACKGROUND_WAIT: Duration = Duration::from_secs(600);
 
 /// How long `claude --version` may take.
 pub(crate) const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long git may take to name the worktrees of a repository: what the official SDKs wait.
+#[cfg(feature = "sessions")]
+pub(crate) const WORKTREES_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What is read of git's answer. Ten thousand worktrees fit in it.
+#[cfg(feature = "sessions")]
+pub(crate) const WORKTREES_BYTES_MAX: u64 = 4 << 20;
+
+/// How long a pool waits before it starts another spare when one could not be started; each failure doubles it …
+pub(crate) const SPARE_RETRY_MIN: Duration = Duration::from_secs(1);
+
+/// … up to this.
+pub(crate) const SPARE_RETRY_MAX: Duration = Duration::from_secs(60);

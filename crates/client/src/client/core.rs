@@ -37,6 +37,10 @@ pub(crate) struct Core {
     pub(super) verbatim: Verbatim,
     pub(super) limits: Limits,
     pub(super) info: OnceLock<InitializeReply>,
+    /// The conversation, as the last turn named it.
+    pub(super) session: Mutex<Option<String>>,
+    #[cfg(feature = "otel")]
+    pub(super) spans: super::spans::Spans,
     pub(super) stderr: Mutex<Tail>,
     /// What the last result said, if it was an error and nothing came after it.
     pub(super) last_error: Mutex<Option<String>>,
@@ -87,6 +91,9 @@ impl Core {
                 stall: process.stall_after,
             },
             info: OnceLock::new(),
+            session: Mutex::default(),
+            #[cfg(feature = "otel")]
+            spans: super::spans::Spans::default(),
             stderr: Mutex::default(),
             last_error: Mutex::default(),
             ended: watch::Sender::new(None),
@@ -199,10 +206,13 @@ impl Core {
     /// A frame of the conversation.
     pub(super) fn frame(&self, frame: Frame) {
         self.note_error(&frame);
+        self.note_session(&frame);
         // Only system frames can be for the host alone, and most frames are none.
         let hidden =
             frame.kind() == Kind::System && frame.get("sdk_host_only").and_then(Raw::bool) == Some(true);
         let seen = self.turns().see(&frame);
+        #[cfg(feature = "otel")]
+        self.spans.see(&frame, &seen);
         if let Some((turn, prompts)) = seen.started {
             tracing::debug!(%turn, "a turn begins");
             self.subscribers.tell(&Event::TurnStarted { turn, prompts: prompts.clone() }, &prompts);
@@ -216,6 +226,17 @@ impl Core {
             self.subscribers.end_turn(&end, &end.prompts);
         }
         self.touch();
+    }
+
+    /// The id of a conversation can change, as by `/clear`; every turn names it at its beginning and at its end.
+    fn note_session(&self, frame: &Frame) {
+        let names_it = match frame.kind() {
+            Kind::System => frame.subtype().as_deref() == Some("init"),
+            kind => kind == Kind::Result,
+        };
+        if let Some(id) = frame.session_id().filter(|id| names_it && !id.is_empty()) {
+            *lock(&self.session) = Some(id.into_owned());
+        }
     }
 
     /// Remembers what an error result says until something else follows: it explains an exit code better than any.
@@ -245,6 +266,8 @@ impl Core {
         self.asks.end();
         self.subscribers.tell(&Event::Ended { exit, error: error.clone() }, &[]);
         self.subscribers.end(&reason);
+        #[cfg(feature = "otel")]
+        self.spans.end();
         self.writer.end();
         self.ended.send_if_modified(|ended| {
             let first = ended.is_none();

@@ -6,6 +6,8 @@ mod event;
 mod interrupt;
 mod pending;
 mod reader;
+#[cfg(feature = "otel")]
+mod spans;
 mod stderr;
 mod subscribers;
 mod turn;
@@ -81,6 +83,8 @@ impl Client {
                 "wait for some of them",
             ));
         }
+        #[cfg(feature = "otel")]
+        core.spans.sent(&uuid);
         core.touch();
         let mut unsent = Unsent { core, uuid: &uuid, armed: true };
         if let Err(error) = core.writer.data(line).await {
@@ -103,6 +107,11 @@ impl Client {
     /// What the CLI said of itself when the session began: its version, models, commands and agents.
     pub fn info(&self) -> InitializeReply {
         self.core.info.get().cloned().unwrap_or_default()
+    }
+
+    /// The id of the conversation, by which it can be resumed; none before its first turn.
+    pub fn session_id(&self) -> Option<String> {
+        self::core::lock(&self.core.session).clone()
     }
 
     /// Sends any control request and gives back its typed answer.
@@ -211,6 +220,29 @@ impl Client {
     }
 }
 
+/// What a pool needs to know of a session that it may park.
+impl Client {
+    /// Whether nothing is under way, nobody is asked anything, and nothing will begin by itself.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.core.turns().is_idle() && self.core.asks.is_empty()
+    }
+
+    /// Counts up with everything that happens.
+    pub(crate) fn changes(&self) -> tokio::sync::watch::Receiver<u64> {
+        self.core.changed.subscribe()
+    }
+
+    /// Counts as something that happens.
+    pub(crate) fn touch(&self) {
+        self.core.touch();
+    }
+
+    /// A handle that does not keep the session open.
+    pub(crate) fn guest(&self) -> Self {
+        Client::new(Arc::clone(&self.core), None)
+    }
+}
+
 /// Forgets a prompt that was not written after all.
 struct Unsent<'a> {
     core: &'a Core,
@@ -222,6 +254,8 @@ impl Drop for Unsent<'_> {
     fn drop(&mut self) {
         if self.armed {
             self.core.turns().unsent(self.uuid);
+            #[cfg(feature = "otel")]
+            self.core.spans.unsent(self.uuid);
         }
     }
 }

@@ -103,10 +103,13 @@ impl Turns {
     }
 
     /// Whether nothing is under way, nothing waits, and nothing will begin by itself.
+    pub(super) fn is_idle(&self) -> bool {
+        !self.is_busy() && self.state.map_or(self.tasks.is_empty(), |state| state == State::Idle)
+    }
+
+    /// Whether it is idle after at least one turn.
     pub(super) fn is_settled(&self) -> bool {
-        !self.is_busy()
-            && self.last.is_some()
-            && self.state.map_or(self.tasks.is_empty(), |state| state == State::Idle)
+        self.is_idle() && self.last.is_some()
     }
 
     /// Whether a tool is running.

@@ -106,6 +106,19 @@ impl ConversationOptions {
         Ok(())
     }
 
+    /// One conversation cannot be many, and one that is not written cannot be taken up again.
+    pub(super) fn check_shared(&self) -> Result<(), Error> {
+        if self.continue_latest || self.resume.is_some() || self.session_id.is_some() || self.fork {
+            let message = "The conversations of a pool cannot all be the same one";
+            return Err(Error::invalid(message, "resume it with `Pool::resume`, one at a time"));
+        }
+        if self.forget {
+            let message = "A conversation that is not written cannot be parked";
+            return Err(Error::invalid(message, "leave out `forget_session`"));
+        }
+        Ok(())
+    }
+
     fn check(&self) -> Result<(), Error> {
         let again = self.continue_latest || self.resume.is_some();
         let problem = if self.continue_latest && self.resume.is_some() {

@@ -14,6 +14,7 @@ mod permission;
 mod process;
 mod settings;
 mod system_prompt;
+mod telemetry;
 mod tools;
 
 pub use launch::{Arg, EnvBase, Environment, Launch, Orphans, Plan, User};
@@ -49,6 +50,7 @@ pub struct Options {
     mcp: mcp::McpOptions,
     settings: settings::SettingsOptions,
     output: output::OutputOptions,
+    telemetry: telemetry::TelemetryOptions,
     pub(crate) process: process::ProcessOptions,
     pub(crate) handlers: Handlers,
     pub(crate) ids: Ids,
@@ -76,6 +78,7 @@ impl Options {
         self.settings.add(&mut plan)?;
         self.output.add(&mut plan);
         self.handlers.add(&mut plan)?;
+        self.telemetry.add(&mut plan)?;
         self.process.add(&mut plan)?;
         self.check_together()?;
         plan.warnings.extend(self.unasked());
@@ -104,6 +107,11 @@ impl Options {
         let names = tools.join("`, `");
         (!tools.is_empty())
             .then(|| format!("The permission handler is never asked about `{names}`, which may always run"))
+    }
+
+    /// Refuses what many conversations cannot share.
+    pub(crate) fn check_shared(&self) -> Result<(), Error> {
+        self.conversation.check_shared()
     }
 
     /// Whether prompts are marked as to be taken word for word.

@@ -32,6 +32,12 @@ pub trait Transport: fmt::Debug + Send {
     fn open(self: Box<Self>, launch: Launch) -> BoxFuture<'static, Result<Link, Error>>;
 }
 
+impl Transport for Box<dyn Transport> {
+    fn open(self: Box<Self>, launch: Launch) -> BoxFuture<'static, Result<Link, Error>> {
+        (*self).open(launch)
+    }
+}
+
 /// An open way to a `claude` and back.
 #[derive(Debug)]
 pub struct Link {

@@ -6,6 +6,8 @@
 mod faults;
 #[cfg(target_os = "linux")]
 mod orphans;
+#[cfg(feature = "sessions")]
+mod sessions;
 mod stage;
 mod starting;
 mod talking;

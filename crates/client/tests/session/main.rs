@@ -11,7 +11,10 @@ mod lagging;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod permissions;
+mod pool;
 mod query;
 mod replay;
+#[cfg(feature = "otel")]
+mod spans;
 mod turns;
 mod writing;

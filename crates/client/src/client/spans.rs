@@ -1,0 +1,128 @@
+//! A span per turn, with the names that OpenTelemetry has for generative models.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use tidings_protocol::json::{Raw, Text};
+use tidings_protocol::{Frame, Kind};
+use tracing::Span;
+use tracing::field::Empty;
+
+use super::core::lock;
+use super::event::{TurnEnd, TurnId, TurnOutcome};
+use super::turns::Seen;
+
+#[derive(Debug, Default)]
+pub(super) struct Spans(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// Where prompts were sent from. There are as many as there are open prompts, which has a bound.
+    senders: HashMap<String, Span>,
+    current: Option<(TurnId, Span)>,
+}
+
+impl Spans {
+    /// A prompt is sent: its turn belongs to the span that this happens in.
+    pub(super) fn sent(&self, uuid: &str) {
+        lock(&self.0).senders.insert(uuid.to_owned(), Span::current());
+    }
+
+    /// A prompt was not sent after all.
+    pub(super) fn unsent(&self, uuid: &str) {
+        lock(&self.0).senders.remove(uuid);
+    }
+
+    /// A frame of the conversation, and what it means.
+    pub(super) fn see(&self, frame: &Frame, seen: &Seen) {
+        let mut state = lock(&self.0);
+        if let Some((turn, prompts)) = &seen.started {
+            let sender = prompts.iter().find_map(|prompt| state.senders.get(prompt));
+            state.current = Some((*turn, begin(sender.and_then(Span::id))));
+        }
+        if let Some((_, span)) = &state.current {
+            describe(span, frame);
+        }
+        for end in &seen.ended {
+            if let Some((_, span)) = state.current.take_if(|(turn, _)| end.turn == Some(*turn)) {
+                finish(&span, end);
+            }
+            for prompt in &end.prompts {
+                state.senders.remove(prompt);
+            }
+        }
+    }
+
+    /// Nothing more comes.
+    pub(super) fn end(&self) {
+        *lock(&self.0) = State::default();
+    }
+}
+
+fn begin(parent: Option<tracing::span::Id>) -> Span {
+    tracing::info_span!(
+        parent: parent,
+        "turn",
+        otel.name = "invoke_agent claude-code",
+        otel.kind = "client",
+        otel.status_code = Empty,
+        gen_ai.operation.name = "invoke_agent",
+        gen_ai.system = "anthropic",
+        gen_ai.provider.name = "anthropic",
+        gen_ai.agent.name = "claude-code",
+        gen_ai.conversation.id = Empty,
+        gen_ai.request.model = Empty,
+        gen_ai.response.model = Empty,
+        gen_ai.response.id = Empty,
+        gen_ai.usage.input_tokens = Empty,
+        gen_ai.usage.output_tokens = Empty,
+        gen_ai.usage.cache_read.input_tokens = Empty,
+        gen_ai.usage.cache_creation.input_tokens = Empty,
+        error.type = Empty,
+    )
+}
+
+/// What the frames of a turn tell of it.
+fn describe(span: &Span, frame: &Frame) {
+    match frame.kind() {
+        Kind::System if frame.subtype().as_deref() == Some("init") => {
+            record(span, "gen_ai.request.model", frame.get("model"));
+            record(span, "gen_ai.conversation.id", frame.get("session_id"));
+        }
+        // What sub-agents say is part of the turn, but not its answer.
+        Kind::Assistant if frame.parent_tool_use_id().is_none() => {
+            let message = frame.get("message");
+            record(span, "gen_ai.response.model", message.and_then(|message| message.get("model")));
+            record(span, "gen_ai.response.id", message.and_then(|message| message.get("id")));
+        }
+        _ => {}
+    }
+}
+
+fn finish(span: &Span, end: &TurnEnd) {
+    if let Some(usage) = end.result.as_ref().and_then(Frame::usage) {
+        let read = usage.cache_read_input_tokens.unwrap_or_default();
+        let created = usage.cache_creation_input_tokens.unwrap_or_default();
+        // The convention counts cached tokens as input; the API counts them beside it.
+        span.record(
+            "gen_ai.usage.input_tokens",
+            usage.input_tokens.saturating_add(read).saturating_add(created),
+        );
+        span.record("gen_ai.usage.output_tokens", usage.output_tokens);
+        span.record("gen_ai.usage.cache_read.input_tokens", read);
+        span.record("gen_ai.usage.cache_creation.input_tokens", created);
+    }
+    match end.outcome {
+        TurnOutcome::Completed => span.record("otel.status_code", "OK"),
+        TurnOutcome::Cancelled | TurnOutcome::Dropped => span.record("error.type", "cancelled"),
+        TurnOutcome::Failed(outcome) => {
+            span.record("otel.status_code", "ERROR").record("error.type", tracing::field::debug(outcome))
+        }
+    };
+}
+
+fn record(span: &Span, name: &'static str, value: Option<Raw<'_>>) {
+    if let Some(text) = value.and_then(Raw::text).map(Text::get) {
+        span.record(name, &*text);
+    }
+}

@@ -1,0 +1,176 @@
+//! A conversation that has a process while it is used.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+
+use tokio::sync::{Mutex, OwnedSemaphorePermit};
+
+use super::Inner;
+use super::lease::Lease;
+use crate::client::{Client, Turn};
+use crate::error::Error;
+use crate::prompt::Prompt;
+
+/// A conversation of a [`Pool`](super::Pool): it has a process while it is used, and is parked when it is not.
+///
+/// A process that has died is no loss: the next prompt resumes the conversation, as after parking. Handles are cheap to
+/// clone; with the last one the process goes, and the session file stays.
+#[derive(Clone)]
+pub struct PooledSession {
+    slot: Arc<Slot>,
+    pool: Arc<Inner>,
+}
+
+pub(super) struct Slot {
+    /// Held while a process is started or ended for this conversation.
+    state: Mutex<State>,
+    /// Leases that somebody holds: while there are any, nothing is parked.
+    leases: Arc<AtomicUsize>,
+    used: AtomicU64,
+}
+
+#[derive(Default)]
+struct State {
+    live: Option<Live>,
+    /// By which it is resumed; none before the first turn.
+    session_id: Option<String>,
+}
+
+struct Live {
+    client: Client,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl PooledSession {
+    pub(super) fn new(pool: &Arc<Inner>, session_id: Option<String>) -> Self {
+        let slot = Arc::new(Slot {
+            state: Mutex::new(State { live: None, session_id }),
+            leases: Arc::default(),
+            used: AtomicU64::new(pool.next_use()),
+        });
+        pool.add(&slot);
+        PooledSession { slot, pool: Arc::clone(pool) }
+    }
+
+    /// Says something, as [`Client::send`] does. If there is no process, one is taken or started first.
+    pub async fn send(&self, prompt: impl Into<Prompt>) -> Result<Turn, Error> {
+        self.client().await?.send(prompt).await
+    }
+
+    /// The process, for everything else that a [`Client`] can do. The conversation is not parked while this is held.
+    pub async fn client(&self) -> Result<Lease, Error> {
+        let mut state = self.slot.state.lock().await;
+        self.slot.used.store(self.pool.next_use(), Ordering::Relaxed);
+        if let Some(live) = state.live.as_ref().filter(|live| !live.client.is_closed()) {
+            return Ok(Lease::new(live.client.clone(), &self.slot.leases, &self.pool.idle));
+        }
+        state.put_down();
+        let permit = self.pool.permit().await?;
+        let client = match &state.session_id {
+            Some(id) => self.pool.resumed(id).await?,
+            None => self.pool.fresh().await?,
+        };
+        let lease = Lease::new(client.clone(), &self.slot.leases, &self.pool.idle);
+        let watched = watch(client.guest(), Arc::downgrade(&self.slot), Arc::downgrade(&self.pool));
+        drop(tokio::spawn(watched));
+        state.live = Some(Live { client, _permit: permit });
+        Ok(lease)
+    }
+
+    /// The id of the conversation; none before its first turn.
+    pub async fn session_id(&self) -> Option<String> {
+        let state = self.slot.state.lock().await;
+        let named = state.live.as_ref().and_then(|live| live.client.session_id());
+        named.or_else(|| state.session_id.clone())
+    }
+
+    /// Whether it has a process.
+    pub fn is_live(&self) -> bool {
+        self.slot.is_live()
+    }
+
+    /// Closes the process now, if nothing is under way, and waits until it is gone. `false` if it goes on.
+    pub async fn park(&self) -> bool {
+        self.slot.park().await
+    }
+}
+
+impl Slot {
+    pub(super) fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// A slot that somebody is at has a process, or is about to have or to lose one.
+    pub(super) fn is_live(&self) -> bool {
+        self.state.try_lock().map_or(true, |state| state.live.is_some())
+    }
+
+    /// Gives up the process if nobody is at it.
+    pub(super) async fn park(&self) -> bool {
+        // Whoever has the lock is about to use it.
+        let Ok(mut state) = self.state.try_lock() else { return false };
+        let Some(live) = &state.live else { return false };
+        if self.leases.load(Ordering::Acquire) > 0 || !(live.client.is_closed() || live.client.is_idle()) {
+            return false;
+        }
+        tracing::debug!(session = live.client.session_id(), "a conversation is parked");
+        // The permit is kept until the process is gone: the bound counts processes, not intentions.
+        if let Err(error) = live.client.close().await {
+            tracing::debug!(%error, "a parked conversation ended badly");
+        }
+        state.put_down();
+        true
+    }
+}
+
+impl State {
+    /// Remembers what is needed to go on, and lets the process go.
+    fn put_down(&mut self) {
+        if let Some(id) = self.live.take().and_then(|live| live.client.session_id()) {
+            self.session_id = Some(id);
+        }
+    }
+}
+
+/// Parks a conversation in which nothing has happened for a while, and tells whoever waits for its place.
+async fn watch(client: Client, slot: Weak<Slot>, pool: Weak<Inner>) {
+    let Some((park_after, idle)) = pool.upgrade().map(|pool| (pool.park_after, Arc::clone(&pool.idle)))
+    else {
+        return;
+    };
+    let mut changes = client.changes();
+    loop {
+        changes.mark_unchanged();
+        let over = client.is_closed();
+        if over || client.is_idle() {
+            idle.notify_waiters();
+        }
+        let quiet = match park_after {
+            _ if over => true,
+            Some(limit) if client.is_idle() => tokio::time::timeout(limit, changes.changed()).await.is_err(),
+            _ => {
+                drop(changes.changed().await);
+                false
+            }
+        };
+        let Some(slot) = slot.upgrade() else { return };
+        if quiet && slot.park().await {
+            return;
+        }
+        drop(slot);
+        if over {
+            return;
+        }
+        if quiet {
+            // Somebody is at it: what they do next is a change, and so is that they leave.
+            drop(changes.changed().await);
+        }
+    }
+}
+
+impl fmt::Debug for PooledSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PooledSession").field("live", &self.is_live()).finish_non_exhaustive()
+    }
+}

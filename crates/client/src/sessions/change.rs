@@ -1,0 +1,56 @@
+//! What can be changed about sessions on disk.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use tidings_transcript::manage::{self, Fork};
+
+use super::{Forked, Sessions};
+use crate::error::Error;
+
+impl Sessions {
+    /// Gives a session a title.
+    pub async fn rename(&self, id: &str, title: &str) -> Result<(), Error> {
+        let title = title.to_owned();
+        self.run_with(id, move |session| manage::rename_session(session, &title)).await
+    }
+
+    /// Tags a session, or takes its tag away; gives the tag as it was written, cleaned.
+    pub async fn tag(&self, id: &str, tag: Option<&str>) -> Result<Option<String>, Error> {
+        let tag = tag.map(str::to_owned);
+        self.run_with(id, move |session| manage::tag_session(session, tag.as_deref())).await
+    }
+
+    /// Copies a session up to a message of it, or all of it, so that the copy can go another way.
+    ///
+    /// [`Options::fork_session`](crate::Options::fork_session) does the same while it goes on.
+    pub async fn fork(&self, id: &str, up_to: Option<&str>, title: Option<&str>) -> Result<Forked, Error> {
+        let (up_to, title) = (up_to.map(str::to_owned), title.map(str::to_owned));
+        let ids = self.ids.clone();
+        self.run_with(id, move |session| {
+            let fork = Fork { up_to: up_to.as_deref(), title: title.as_deref() };
+            manage::fork_session(session, fork, now(), || ids.next())
+        })
+        .await
+    }
+
+    /// Deletes a session with its sub-agents and tool results; gives what was removed.
+    pub async fn delete(&self, id: &str) -> Result<Vec<PathBuf>, Error> {
+        self.run_with(id, manage::delete_session).await
+    }
+
+    /// Puts a session aside. It stays where it is; lists say so.
+    pub async fn archive(&self, id: &str) -> Result<(), Error> {
+        self.run_with(id, |session| manage::archive_session(session, now())).await
+    }
+
+    /// Takes a session back that was put aside.
+    pub async fn unarchive(&self, id: &str) -> Result<(), Error> {
+        self.run_with(id, |session| manage::unarchive_session(session, now())).await
+    }
+}
+
+/// The one place where this crate looks at the clock on the wall: files say when they were written.
+fn now() -> Timestamp {
+    Timestamp::now()
+}
