@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::commands::{frames, rehearse, schema, sessions};
+use crate::commands::{doctor, frames, rehearse, schema, sessions};
 use crate::error::Exit;
 use crate::output::Output;
 
@@ -39,6 +39,8 @@ enum Command {
     /// Stand-ins for the Messages API and for `claude`, from one readable script
     #[command(subcommand)]
     Rehearse(rehearse::RehearseCommand),
+    /// Look at what Tidings needs, and say what to do about what is missing
+    Doctor(doctor::Doctor),
     /// Print the schema of the messages that Tidings itself sends
     #[command(subcommand)]
     Schema(schema::SchemaCommand),
@@ -51,6 +53,7 @@ impl Command {
             Command::Frames(frames::FramesCommand::Check(check)) => check.json,
             Command::Rehearse(rehearse::RehearseCommand::Api(api)) => api.json,
             Command::Sessions(sessions) => sessions.place.json,
+            Command::Doctor(doctor) => doctor.place.json,
             _ => false,
         }
     }
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Some(Command::Frames(command)) => frames::run(command, &mut out),
         Some(Command::Sessions(args)) => sessions::run(args, &mut out),
         Some(Command::Rehearse(command)) => rehearse::run(command, &mut out),
+        Some(Command::Doctor(doctor)) => doctor.run(&mut out),
         Some(Command::Schema(command)) => schema::run(command).and_then(|text| {
             out.text(&text)?;
             Ok(Exit::Fine)

@@ -1,5 +1,6 @@
 //! One module per command, laid out as the command line is.
 
+pub(crate) mod doctor;
 pub(crate) mod frames;
 pub(crate) mod rehearse;
 pub(crate) mod schema;

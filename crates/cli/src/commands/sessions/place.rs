@@ -47,6 +47,16 @@ impl Place {
         Ok(Roots::new(there))
     }
 
+    /// The folder of Claude Code's settings, there or not; the first if several were given.
+    pub(crate) fn config_folder(&self) -> PathBuf {
+        let given = self.roots.first().cloned();
+        let named = || {
+            let folders = env::var_os("CLAUDE_CONFIG_DIR").filter(|value| !value.is_empty())?;
+            folders.to_string_lossy().split(',').next().map(PathBuf::from)
+        };
+        given.or_else(named).unwrap_or_else(|| env::home_dir().unwrap_or_default().join(".claude"))
+    }
+
     /// Where copies of sessions lie: `tidings` in the user's data folder.
     pub(crate) fn data_folder() -> Option<PathBuf> {
         let given = env::var_os("TIDINGS_DATA_DIR").map(PathBuf::from);

@@ -1,0 +1,26 @@
+//! The report for a person.
+
+use std::fmt::Write as _;
+
+use super::{Check, Need};
+use crate::human;
+use crate::output::{DIM, PLAIN, RED, YELLOW, printable};
+
+pub(super) fn of(checks: &[Check]) -> String {
+    let width = checks.iter().map(|check| human::width(check.name)).max().unwrap_or_default();
+    let mut text = String::new();
+    for check in checks {
+        let (colour, mark) = match (check.ok, check.need) {
+            (true, _) => ("", "✓"),
+            (false, Need::Needed) => (RED, "✗"),
+            (false, Need::Useful) => (YELLOW, "!"),
+        };
+        let name = human::padded(check.name, width);
+        // Writing into a String cannot fail.
+        let _ = writeln!(text, "{colour}{mark}{PLAIN} {name}  {}", printable(&check.found));
+        if !check.hint.is_empty() {
+            let _ = writeln!(text, "  {:width$}  {DIM}{}{PLAIN}", "", printable(&check.hint));
+        }
+    }
+    text
+}
