@@ -111,11 +111,15 @@ fn bridge_islands(nodes: &[Node], above: &mut [Option<NodeId>], bridged: &mut [b
     }
     let lanes = nodes.iter().map(|node| node.lane.index() + 1).max().unwrap_or(0);
     let mut last: Vec<Option<NodeId>> = vec![None; lanes];
+    let mut spoken = vec![false; lanes];
     for (id, node) in (0_u32..).map(NodeId).zip(nodes) {
         let last = &mut last[node.lane.index()];
-        // Only who speaks can begin anew; all others were meant to follow something.
-        let begins =
-            node.part.makes_branches() && node.parent.is_none() && !node.is_orphan() && !node.is_cut();
+        let speaks = node.part.makes_branches();
+        // Only who speaks can begin anew; all others were meant to follow something. The first to speak follows what
+        // stands before it, which would belong to nobody otherwise.
+        let spoken = &mut spoken[node.lane.index()];
+        let begins = speaks && *spoken && node.parent.is_none() && !node.is_orphan() && !node.is_cut();
+        *spoken |= speaks;
         if island[id.index()] == id && !begins {
             above[id.index()] = *last;
             bridged[id.index()] = last.is_some();
