@@ -12,9 +12,9 @@ const PIXEL: &str =
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), tidings::Error> {
     let mut source = Source::default();
-    source.kind = "base64".to_owned();
-    source.media_type = Some("image/png".to_owned());
-    source.data = Some(PIXEL.to_owned());
+    source.kind = "base64".into();
+    source.media_type = Some("image/png".into());
+    source.data = Some(PIXEL.into());
     let mut image = Image::default();
     image.source = source;
 

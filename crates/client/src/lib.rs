@@ -1,11 +1,14 @@
 //! Drive Claude Code from Rust.
 //!
 //! ```no_run
+//! # use tidings::messages::ContentBlock;
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), tidings::Error> {
 //! let mut answer = tidings::query("What is 2 + 2?", tidings::Options::new());
 //! while let Some(message) = answer.next().await {
-//!     println!("{}", message?.to_line());
+//!     for text in message?.content_blocks().iter().filter_map(ContentBlock::as_text) {
+//!         println!("{text}");
+//!     }
 //! }
 //! # Ok(())
 //! # }
@@ -52,12 +55,18 @@
 //! ```
 //!
 //! What nobody knows yet is no error: it arrives as `Unknown`, with its text. So every enum of the wire is open,
-//! and a `match` on it needs a last arm. The [`guide`] shows more.
+//! and a `match` on it needs a last arm.
+//!
+//! # More
+//!
+//! The [`guide`] has a chapter on each thing that can surprise: turns, permissions, hooks, cancellation, deadlocks,
+//! options, errors, processes. The folder `examples/` has a program for each idea, and each of them runs in the tests.
 
 mod calls;
 mod client;
 mod error;
 pub mod find;
+pub mod guide;
 pub mod handlers;
 mod ids;
 mod limits;
@@ -88,9 +97,3 @@ pub use tidings_protocol::{
     DecodeError, DecodeErrorKind, Frame, FrameRef, Kind, Outcome, ToolCall, Typed, control, entry, hooks,
     json, messages, mobile, ndjson, permissions, seed, stream, tools, ui, view,
 };
-
-#[doc = include_str!("guide/messages.md")]
-pub mod guide {
-    #[doc = include_str!("guide/telemetry.md")]
-    pub mod telemetry {}
-}
