@@ -5,7 +5,7 @@
 use tidings::{Client, Decision, Options, PermissionAsk};
 
 /// Called for what the rules leave open. `allowed_tools` below is such a rule: `Read` never comes here.
-async fn decide(ask: PermissionAsk) -> Decision {
+fn decide(ask: &PermissionAsk) -> Decision {
     let input = ask.input().map(ToString::to_string).unwrap_or_default();
     match ask.call.tool_name.as_str() {
         "Bash" if input.contains("rm ") => Decision::deny("Nothing is removed here"),
@@ -17,9 +17,9 @@ async fn decide(ask: PermissionAsk) -> Decision {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), tidings::Error> {
-    let options = Options::new().allowed_tools(["Read"]).on_permission(|ask: PermissionAsk| async {
-        let tool = ask.call.tool_name.clone();
-        let decision = decide(ask).await;
+    let options = Options::new().allowed_tools(["Read"]).on_permission(|ask: PermissionAsk| async move {
+        let tool = &ask.call.tool_name;
+        let decision = decide(&ask);
         match &decision {
             Decision::Deny(deny) => println!("{tool}: no, {}", deny.message),
             _ => println!("{tool}: yes"),

@@ -3,7 +3,7 @@
 #![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
 
 use tidings::control::AgentDefinition;
-use tidings::messages::{Message, SystemMessage};
+use tidings::messages::{ContentBlock, Message, SystemMessage};
 use tidings::{AllowAll, Client, Options};
 
 #[tokio::main(flavor = "current_thread")]
@@ -22,7 +22,7 @@ async fn main() -> Result<(), tidings::Error> {
             Message::Assistant(said) => {
                 // What a sub-agent says names the call that started it.
                 let who = if said.parent_tool_use_id.is_some() { "  searcher" } else { "main" };
-                for call in said.message.content.iter().map(|block| block.kind()) {
+                for call in said.message.content.iter().map(ContentBlock::kind) {
                     println!("{who}: {call}");
                 }
             }

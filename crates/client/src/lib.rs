@@ -14,7 +14,7 @@
 //! # }
 //! ```
 //!
-//! [`query`] asks one thing. A [`Client`] is a conversation: many prompts, [turns](Turn) that can be followed and
+//! [`query()`] asks one thing. A [`Client`] is a conversation: many prompts, [turns](Turn) that can be followed and
 //! interrupted, several [subscribers](Subscriber), and every request that the CLI knows as a method.
 //! [`Options`] has every option of the official SDKs, and takes who answers the CLI's questions: a
 //! [`PermissionHandler`], [hooks](Hook), MCP servers of your own.

@@ -50,7 +50,7 @@ pub struct HookCall<E> {
     pub context: Context,
 }
 
-/// An event that hooks can be made for: each of the types in [`hooks`](tidings_protocol::hooks) that says what happened.
+/// An event that hooks can be made for: each of the types in [`hooks`] that says what happened.
 pub trait HookKind: Sized + Send + 'static {
     /// The event.
     const EVENT: HookEvent;

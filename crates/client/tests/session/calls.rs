@@ -92,3 +92,29 @@ async fn s0_33_every_request_has_a_method() {
         Call::KNOWN.iter().filter(|name| !NOT_OURS.contains(name)).map(ToString::to_string).collect();
     assert_eq!(heard, known);
 }
+
+/// What the CLI does not answer is written all the same, and an interrupt can take the rest of the queue with it.
+#[tokio::test(start_paused = true)]
+async fn lines_without_an_answer_and_an_interrupt_of_all_that_waits() {
+    let (client, mut cli) = session(Options::new()).await;
+    client.keep_alive().await.unwrap();
+    cli.hears("keep_alive").await;
+    let variables = BTreeMap::from([("KEY".to_owned(), "value".to_owned())]);
+    client.update_environment(variables).await.unwrap();
+    assert_eq!(cli.hears("update_environment_variables").await["variables"], json!({"KEY": "value"}));
+
+    let turn = client.send("go").await.unwrap();
+    let uuid = cli.hears_prompt().await;
+    cli.begins(&[&uuid]).await;
+    let answer = async {
+        let request = cli.hears_request("interrupt").await;
+        assert_eq!(request["request"]["cancel_queued"], true);
+        cli.answers(&request, json!({"still_queued": [], "cancelled": ["u"]})).await;
+    };
+    let (interrupted, ()) = tokio::join!(client.interrupt_and_cancel_queued(), answer);
+    let tidings::Interrupted::Stopping(receipt) = interrupted.unwrap() else {
+        panic!("nothing was under way")
+    };
+    assert_eq!(receipt.cancelled, Some(vec!["u".to_owned()]));
+    drop(turn);
+}

@@ -1,0 +1,158 @@
+//! What `docs/parity.md` and the guide claim is so.
+
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tidings::Frame;
+use tidings::messages::Message;
+
+/// Frames that no recording has: with what they cannot do without, and a key that nobody knows.
+const FRAMES: &[&str] = &[
+    r#"{"type":"tool_progress","tool_use_id":"t","elapsed_time_seconds":3.5,"new":1}"#,
+    r#"{"type":"tool_use_summary","summary":"Read 3 files","preceding_tool_use_ids":["t"],"new":1}"#,
+    r#"{"type":"auth_status","isAuthenticating":true,"output":["Open the page"],"new":1}"#,
+    r#"{"type":"prompt_suggestion","suggestion":"Run the tests","new":1}"#,
+    r#"{"type":"conversation_reset","new_conversation_id":"c","trigger":"clear","new":1}"#,
+    r#"{"type":"active_goal","goal":null,"new":1}"#,
+    r#"{"type":"rate_limit_event","rate_limit_info":{"status":"allowed"},"new":1}"#,
+];
+
+/// Subtypes of system frames.
+const SYSTEM: &[&str] = &[
+    "api_retry",
+    "background_tasks_changed",
+    "commands_changed",
+    "compact_boundary",
+    "control_request_progress",
+    "elicitation_complete",
+    "files_persisted",
+    "hook_progress",
+    "hook_response",
+    "hook_started",
+    "informational",
+    "local_command_output",
+    "memory_recall",
+    "mirror_error",
+    "model_fallback",
+    "model_refusal_fallback",
+    "model_refusal_no_fallback",
+    "notification",
+    "permission_denied",
+    "plugin_install",
+    "session_state_changed",
+    "session_writes_lost",
+    "status",
+    "task_notification",
+    "task_progress",
+    "task_started",
+    "task_updated",
+    "thinking_tokens",
+    "worker_shutting_down",
+];
+
+/// What frames of some subtypes cannot do without; the others keep it like any key that they do not know.
+const MEMBERS: &str = r#""task_id":"t","hook_id":"h","request_id":"r","tool_name":"Bash","state":"idle","tasks":[],"commands":[],"content":"c","text":"x","new":1"#;
+
+#[test]
+fn every_frame_of_the_official_sdks_is_typed() {
+    let system =
+        SYSTEM.iter().map(|subtype| format!(r#"{{"type":"system","subtype":"{subtype}",{MEMBERS}}}"#));
+    for line in FRAMES.iter().map(ToString::to_string).chain(system) {
+        let frame = Frame::from_json(&line).unwrap();
+        let message = frame.message();
+        if let Message::Unknown(unknown) = &message {
+            panic!("{line}: {:?}", unknown.reason);
+        }
+        let back: Value = serde_json::from_str(&message.to_line()).unwrap();
+        assert_eq!(back, serde_json::from_str::<Value>(&line).unwrap());
+    }
+}
+
+/// Whatever looks like the name of a test on the page is one.
+#[test]
+fn every_test_that_the_parity_page_names_exists() {
+    let page = std::fs::read_to_string(root().join("docs/parity.md")).unwrap();
+    let tests = tests_of(&root().join("crates"));
+    let rows = page.lines().filter(|line| line.starts_with("| ") && line.matches('|').count() == 7);
+    let mut named = BTreeSet::new();
+    for row in rows.skip(1) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let (ours, test) = (cells[4], cells[6]);
+        assert!(["Tidings", "yes", "partly", "no"].contains(&ours), "{row}");
+        assert!(ours == "no" || !test.is_empty(), "a claim without a test: {row}");
+        named.extend(code(test));
+    }
+    // Those in sentences, told apart from other names by their length.
+    named.extend(code(&page).filter(|name| name.matches('_').count() > 3 && !name.contains(['.', ':', ' '])));
+    assert!(named.len() > 50, "{named:?}");
+    let missing: Vec<&String> = named.iter().filter(|name| !tests.contains(*name)).collect();
+    assert!(missing.is_empty(), "no such tests: {missing:?}");
+}
+
+/// Each `no` and each `partly` has its reason.
+#[test]
+fn whatever_is_left_out_of_parity_has_a_reason() {
+    let page = std::fs::read_to_string(root().join("docs/parity.md")).unwrap();
+    let (tables, reasons) = page.split_once("## What is left out").unwrap();
+    for row in tables.lines().filter(|row| row.contains("| no |") || row.contains("| partly |")) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        if ["no", "partly"].contains(&cells[4]) {
+            assert!(reasons.contains(&format!("\n| {} |", cells[1])), "no reason is given: {row}");
+        }
+    }
+}
+
+/// The guide says of every option what becomes of it.
+#[test]
+fn every_option_is_in_the_guide() {
+    let guide = std::fs::read_to_string(root().join("crates/client/src/guide/options.md")).unwrap();
+    let mut options = Vec::new();
+    for file in rust_files(&root().join("crates/client/src/options")) {
+        let text = std::fs::read_to_string(file).unwrap();
+        // A signature may go over several lines, but it ends with the brace of its body.
+        let signatures = text.split("\n    pub fn ").skip(1).filter_map(|rest| rest.split('{').next());
+        let setters = signatures.filter(|signature| signature.contains("mut self"));
+        options.extend(setters.filter_map(|signature| signature.split(['(', '<']).next()).map(str::to_owned));
+    }
+    assert!(options.len() > 70, "{options:?}");
+    let missing: Vec<&String> = options.iter().filter(|name| !guide.contains(&format!("`{name}`"))).collect();
+    assert!(missing.is_empty(), "not in the guide: {missing:?}");
+}
+
+/// What stands in backticks.
+fn code(text: &str) -> impl Iterator<Item = String> {
+    text.split('`').skip(1).step_by(2).map(str::to_owned)
+}
+
+/// The names of all functions that are tests, and of some that are not.
+fn tests_of(folder: &Path) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for file in rust_files(folder) {
+        let text = std::fs::read_to_string(file).unwrap();
+        let words = text
+            .lines()
+            .filter_map(|line| line.trim_start().trim_start_matches("async ").strip_prefix("fn "));
+        names.extend(words.filter_map(|rest| rest.split('(').next()).map(str::to_owned));
+    }
+    names
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
