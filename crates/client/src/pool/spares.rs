@@ -37,7 +37,7 @@ impl Spares {
         let (told, ends) = (stop.clone(), stopped.clone().drop_guard());
         drop(tokio::spawn(async move {
             // What is being started when the pool goes is dropped with this, and ends.
-            told.run_until_cancelled(keeper).await;
+            told.run_until_cancelled(Box::pin(keeper)).await;
             drop(ends);
         }));
         Spares { shelf, _stops_it: stop.clone().drop_guard(), stop, stopped }
