@@ -2,7 +2,7 @@
 //!
 //! | here | Python SDK | TypeScript SDK |
 //! |---|---|---|
-//! | [`list_sessions`] | `list_sessions` | `listSessions` |
+//! | [`list_sessions()`] | `list_sessions` | `listSessions` |
 //! | [`session_info`] | `get_session_info` | `getSessionInfo` |
 //! | [`session_messages`] | `get_session_messages` | `getSessionMessages` |
 //! | [`list_subagents`] | `list_subagents` | `listSubagents` |
