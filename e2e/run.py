@@ -32,6 +32,8 @@ from lib.table import COLUMNS, Row  # noqa: E402
 PARALLEL_MAX = 2
 FRAME_COLUMNS, SDK_COLUMNS = COLUMNS[:3], COLUMNS[3:]
 MADE = "sessions-made"
+# Runs whose session files differ in kind; all others leave files like one of these.
+WITH_SESSIONS = {"agent-foreground", "compact-manual", "plain-text", "session-fork", "slash-local", "tools-parallel"}
 
 
 class Run:
@@ -79,7 +81,7 @@ class Run:
         real_place, real, problems = self._played(scenario, "cli")
         if "cli×api" in wanted:
             row.cell("cli×api").add(problems)
-        if "sessions" in wanted:
+        if "sessions" in wanted and scenario.name in WITH_SESSIONS:
             row.cell("sessions").add(sessions.problems_of(self.programs, real_place))
         if "agent=cli" not in wanted:
             return
