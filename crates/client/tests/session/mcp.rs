@@ -99,7 +99,7 @@ fn endless() -> (Tool, mpsc::Receiver<&'static str>) {
     (tool, hears)
 }
 
-/// JSON for a snapshot: the same whatever features of serde_json a build has on.
+/// JSON for a snapshot: the same whatever features of `serde_json` a build has on.
 fn pretty(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(&sorted(&serde_json::to_value(value).unwrap())).unwrap()
 }
