@@ -39,12 +39,12 @@ SIDE_QUESTION_SESSIONS = 0.05
 HOUR_CACHE_SESSIONS = 0.25
 WITHOUT_REQUEST_ID_SESSIONS = 0.02
 TORN_SESSIONS = 0.02
-AGENT_TURNS = 0.15
+AGENT_TURNS = 0.07
 COMPACTED_TURNS = 0.015
 REWOUND_TURNS = 0.03
 GROWING_RESPONSES = 0.3
 DAMAGED_LINES = 0.0003
-PLANTED_RESULTS = 0.0007
+PLANTED_RESULTS = 0.0006
 
 PROSE = """the session reads a file and then another one because the test still fails in the parser while the queue
 waits for a frame that never comes naïve résumé Größe 測試 データ ✓ → 🙂 we should look at the lock first and then
@@ -258,7 +258,7 @@ class Writer:
 
     def result(self, call: str, tool: str) -> None:
         world = self.world
-        text = world.texts.long_tailed(1500, 60_000)
+        text = world.texts.long_tailed(2600, 60_000)
         if self.rng.random() < PLANTED_RESULTS:
             text = f"{text[: len(text) // 2]} {WORD} {text[len(text) // 2 :]}"
         block = {"tool_use_id": call, "type": "tool_result", "content": text, "is_error": self.rng.random() < 0.04}
