@@ -221,10 +221,10 @@ class Writer:
         """One answer of the API: a line per block, each with the usage of all."""
         world, rng = self.world, self.rng
         blocks: list[dict] = []
-        if rng.random() < 0.3:
+        if rng.random() < 0.5:
             signature = f"{rng.getrandbits(2000):x}"
             blocks.append({"type": "thinking", "thinking": world.texts.long_tailed(300, 4000), "signature": signature})
-        if not tool or rng.random() < 0.4:
+        if not tool or rng.random() < 0.6:
             blocks.append({"type": "text", "text": world.texts.long_tailed(250, 6000)})
         call = None
         if tool:
@@ -258,7 +258,7 @@ class Writer:
 
     def result(self, call: str, tool: str) -> None:
         world = self.world
-        text = world.texts.long_tailed(2600, 60_000)
+        text = world.texts.long_tailed(3000, 60_000)
         if self.rng.random() < PLANTED_RESULTS:
             text = f"{text[: len(text) // 2]} {WORD} {text[len(text) // 2 :]}"
         block = {"tool_use_id": call, "type": "tool_result", "content": text, "is_error": self.rng.random() < 0.04}
@@ -355,7 +355,7 @@ class World:
         while self.written < self.size:
             number = self.rng.randrange(max(self.size >> 25, 4))
             self.cwd = f"/home/dev/project-{number:02d}"
-            self.session(min(budget, int(self.rng.lognormvariate(0, 1.3) * 200_000) + 4000))
+            self.session(min(budget, int(self.rng.lognormvariate(0, 1.3) * 320_000) + 4000))
             if self.truth.counts["sessions"] == 1:
                 self.session(budget)
 
