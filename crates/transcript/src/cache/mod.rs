@@ -39,6 +39,7 @@ mod file;
 use std::collections::{BTreeMap, HashSet};
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 pub use fields::Fields;
 pub(crate) use file::Stamp;
@@ -116,7 +117,8 @@ impl Mark {
 pub struct Cache {
     /// Where it is stored; nowhere for one that is not.
     path: Option<PathBuf>,
-    loaded: Loaded,
+    /// Read when something is asked for: a status line often has nothing to ask.
+    loaded: OnceLock<Loaded>,
     /// What came or went since; `None` for what went.
     changed: BTreeMap<Key, Option<Record>>,
 }
@@ -129,7 +131,7 @@ impl Cache {
 
     /// The cache stored at `path`; an empty one if there is none, or none that can be used.
     pub fn open(path: &Path) -> Self {
-        Cache { path: Some(path.to_owned()), loaded: Loaded::read(path), changed: BTreeMap::new() }
+        Cache { path: Some(path.to_owned()), ..Cache::default() }
     }
 
     /// What is known of a file as it stands now. A file that changed is looked into, to see how.
@@ -138,7 +140,7 @@ impl Cache {
         let (stamp, facts) = match self.changed.get(&key) {
             Some(Some(record)) => (&record.stamp, &record.facts[..]),
             Some(None) => return Known::Nothing,
-            None => match self.loaded.find(&key) {
+            None => match self.loaded().find(&key) {
                 Some(found) => found,
                 None => return Known::Nothing,
             },
@@ -167,9 +169,13 @@ impl Cache {
     pub fn forget_missing<'a>(&mut self, folders: &[PathBuf], existing: impl Iterator<Item = &'a Path>) {
         let existing: HashSet<&[u8]> = existing.map(|path| path.as_os_str().as_encoded_bytes()).collect();
         let below = |path: &[u8]| {
-            folders.iter().any(|folder| path.starts_with(folder.as_os_str().as_encoded_bytes()))
+            folders.iter().any(|folder| {
+                let rest = path.strip_prefix(folder.as_os_str().as_encoded_bytes());
+                rest.is_some_and(|rest| rest.starts_with(b"/") || rest.starts_with(b"\\"))
+            })
         };
-        for key in self.loaded.keys() {
+        let loaded: Vec<Key> = self.loaded().keys().collect();
+        for key in loaded {
             if below(key.path()) && !existing.contains(key.path()) {
                 self.changed.insert(key, None);
             }
@@ -180,12 +186,18 @@ impl Cache {
     pub fn save(&mut self) -> Result<(), Error> {
         match &self.path {
             Some(path) if !self.changed.is_empty() => {
-                self.loaded = self.loaded.with(&self.changed);
+                let loaded = self.loaded().with(&self.changed);
                 self.changed.clear();
-                self.loaded.write(path)
+                loaded.write(path)?;
+                self.loaded = OnceLock::from(loaded);
+                Ok(())
             }
             _ => Ok(()),
         }
+    }
+
+    fn loaded(&self) -> &Loaded {
+        self.loaded.get_or_init(|| self.path.as_deref().map(Loaded::read).unwrap_or_default())
     }
 }
 

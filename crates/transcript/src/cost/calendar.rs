@@ -39,17 +39,6 @@ impl Calendar {
     }
 }
 
-/// `2026-W46`: the week that begins on a Monday and belongs to the year that has most of it.
-pub(super) fn week(date: Date) -> String {
-    let week = date.iso_week_date();
-    format!("{:04}-W{:02}", week.year(), week.week())
-}
-
-/// `2026-11`.
-pub(super) fn month(date: Date) -> String {
-    format!("{:04}-{:02}", date.year(), date.month())
-}
-
 /// The full hour at or before a moment, in UTC.
 pub(super) fn hour_floor(time: Timestamp) -> Timestamp {
     let past = time.as_second().rem_euclid(3600);
@@ -118,19 +107,5 @@ mod tests {
             let expected = Timestamp::from_millisecond(ms).unwrap().to_zoned(zone.clone()).date();
             assert_eq!(calendar.day(Millis(ms)), Some(expected), "{ms}");
         }
-    }
-
-    #[test]
-    fn weeks_begin_on_monday_and_belong_to_the_year_that_has_most_of_them() {
-        for (date, expected) in [
-            ("2026-11-15", "2026-W46"),
-            ("2026-11-16", "2026-W47"),
-            ("2027-01-03", "2026-W53"),
-            ("2027-01-04", "2027-W01"),
-            ("2024-12-30", "2025-W01"),
-        ] {
-            assert_eq!(week(date.parse().unwrap()), expected, "{date}");
-        }
-        assert_eq!(month("2026-03-09".parse().unwrap()), "2026-03");
     }
 }

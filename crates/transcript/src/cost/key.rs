@@ -23,12 +23,25 @@ impl Key {
     /// Without an id the entry's own uuid must do, and without that the line: equal lines are copies.
     pub(super) fn of(message_id: Option<&str>, entry: &EntryRef<'_>) -> Self {
         if let Some(id) = message_id.filter(|id| !id.is_empty()) {
-            return Key::hash(Source::MessageId, id.as_bytes());
+            return Key::of_message(id);
         }
         match entry.uuid() {
-            Some(uuid) if !uuid.is_empty() => Key::hash(Source::Uuid, uuid.as_bytes()),
-            _ => Key::hash(Source::Line, entry.raw()),
+            Some(uuid) if !uuid.is_empty() => Key::of_uuid(&uuid),
+            _ => Key::of_line(entry.raw()),
         }
+    }
+
+    pub(super) fn of_message(id: &str) -> Self {
+        Key::hash(Source::MessageId, id.as_bytes())
+    }
+
+    pub(super) fn of_uuid(uuid: &str) -> Self {
+        Key::hash(Source::Uuid, uuid.as_bytes())
+    }
+
+    /// The key of a line without what surrounds its object.
+    pub(super) fn of_line(line: &[u8]) -> Self {
+        Key::hash(Source::Line, line)
     }
 
     fn hash(source: Source, bytes: &[u8]) -> Self {

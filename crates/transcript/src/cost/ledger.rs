@@ -12,11 +12,11 @@ use super::prices::Prices;
 use super::query::Query;
 use super::report::{self, Report};
 use super::rows::{Row, Rows, USAGE};
-use super::scan::{self, Job, Progress};
+use super::scan::{self, Done, Job, Progress};
 use super::time::Millis;
 use super::tokens::Tokens;
 use crate::Error;
-use crate::cache::{Cache, Known};
+use crate::cache::{Cache, Known, Mark};
 use crate::roots::{FileInfo, Found, SessionFiles};
 
 /// Every API response in a set of files, once.
@@ -62,25 +62,45 @@ impl Ledger {
             .collect();
         // Of equal claims to a response the one that is merged first stays.
         files.sort_by(|(a, _), (b, _)| a.modified.cmp(&b.modified).then_with(|| a.path.cmp(&b.path)));
-        let mut slots: Vec<Option<Rows>> = Vec::new();
-        slots.resize_with(files.len(), || None);
+        let mut sources = Vec::with_capacity(files.len());
         let mut jobs = Vec::new();
         for (at, (file, _)) in files.iter().enumerate() {
-            match known(cache, file) {
-                (rows, None) => slots[at] = Some(rows),
-                (rows, Some(offset)) => jobs.push(Job { at, file, offset, rows }),
-            }
+            let (source, job) = match cache.known(file, USAGE) {
+                Known::Whole(facts) => (Source::Cache(facts), None),
+                Known::UpTo { facts, offset } => {
+                    let job = Rows::decode(facts).map(|rows| Job { at, file, offset, rows });
+                    (Source::File, Some(job.unwrap_or_else(|| Job::new(at, file))))
+                }
+                Known::Nothing => (Source::File, Some(Job::new(at, file))),
+            };
+            sources.push(source);
+            jobs.extend(job);
         }
         let mut ledger = Ledger::default();
-        for done in scan::all(jobs, progress) {
-            if let Some(mark) = done.mark {
-                cache.keep(files[done.at].0, USAGE, mark, done.rows.encode());
+        let mut read: HashMap<usize, Done> =
+            scan::all(jobs, progress).into_iter().map(|done| (done.at, done)).collect();
+        let mut merged = Merged::with_capacity(sources.iter().map(Source::rows_about).sum());
+        for (at, (source, (file, session))) in sources.iter().zip(&files).enumerate() {
+            // What the cache holds is taken out file by file, so that it is in memory only once.
+            let cached = match source {
+                Source::Cache(facts) => Rows::decode(facts),
+                Source::File => None,
+            };
+            if let Some(rows) = cached {
+                ledger.merge(&rows, session, &mut merged);
+                continue;
             }
-            ledger.unreadable.extend(done.error);
-            slots[done.at] = Some(done.rows);
+            // Facts that make no sense are read again.
+            let done = read.remove(&at).or_else(|| scan::all(vec![Job::new(at, file)], progress).pop());
+            if let Some(done) = done {
+                ledger.merge(&done.rows, session, &mut merged);
+                merged.learnt.extend(done.mark.map(|mark| (*file, mark, done.rows.encode())));
+                ledger.unreadable.extend(done.error);
+            }
         }
-        ledger.unreadable.sort_by_key(ToString::to_string);
-        ledger.merge(slots.iter().flatten().zip(files.iter().map(|(_, session)| *session)));
+        for (file, mark, facts) in merged.learnt {
+            cache.keep(file, USAGE, mark, facts);
+        }
         ledger
     }
 
@@ -147,40 +167,54 @@ impl Ledger {
         }
     }
 
-    /// Puts the rows of all files together; each comes with the session that the file belongs to.
-    fn merge<'a>(&mut self, files: impl Iterator<Item = (&'a Rows, &'a str)> + Clone) {
-        let count = files.clone().map(|(rows, _)| rows.list.len()).sum();
-        let mut by_key = KeyMap::with_capacity_and_hasher(count, BuildHasherDefault::default());
-        self.rows.reserve(count);
-        for (file, session) in files {
-            self.oversized_lines += file.oversized;
-            let names: Vec<Name> = file.names.iter().map(|name| self.names.get_or_add(name)).collect();
-            let name = |name: Name| names.get(name.0 as usize).copied().unwrap_or(Name::EMPTY);
-            for row in &file.list {
-                let mut row =
-                    Row { session: name(row.session), cwd: name(row.cwd), model: name(row.model), ..*row };
-                if row.session == Name::EMPTY {
-                    row.session = self.names.get_or_add(session);
-                }
-                let at = *by_key.entry(row.key).or_insert(self.rows.len());
-                match self.rows.get_mut(at) {
-                    Some(known) => known.merge(&row),
-                    None => self.rows.push(row),
-                }
+    /// Takes in the rows of a file; a line that names no session belongs to the file's.
+    fn merge(&mut self, file: &Rows, session: &str, merged: &mut Merged<'_>) {
+        self.oversized_lines += file.oversized;
+        let names: Vec<Name> = file.names.iter().map(|name| self.names.get_or_add(name)).collect();
+        let name = |name: Name| names.get(name.0 as usize).copied().unwrap_or(Name::EMPTY);
+        for row in &file.list {
+            let mut row =
+                Row { session: name(row.session), cwd: name(row.cwd), model: name(row.model), ..*row };
+            if row.session == Name::EMPTY {
+                row.session = self.names.get_or_add(session);
+            }
+            let at = *merged.by_key.entry(row.key).or_insert(self.rows.len());
+            match self.rows.get_mut(at) {
+                Some(known) => known.merge(&row),
+                None => self.rows.push(row),
             }
         }
     }
 }
 
-/// What the cache knows of a file, and from where on it has to be read.
-fn known(cache: &Cache, file: &FileInfo) -> (Rows, Option<u64>) {
-    let (facts, offset) = match cache.known(file, USAGE) {
-        Known::Whole(facts) => (facts, None),
-        Known::UpTo { facts, offset } => (facts, Some(offset)),
-        Known::Nothing => return (Rows::default(), Some(0)),
-    };
-    match Rows::decode(facts) {
-        Some(rows) => (rows, offset),
-        None => (Rows::default(), Some(0)),
+/// Where the rows of a file come from.
+enum Source<'a> {
+    Cache(&'a [u8]),
+    File,
+}
+
+impl Source<'_> {
+    /// How many rows to make room for: a row takes about forty bytes.
+    fn rows_about(&self) -> usize {
+        match self {
+            Source::Cache(facts) => facts.len() / 40,
+            Source::File => 0,
+        }
+    }
+}
+
+/// What is needed only while files are put together.
+struct Merged<'a> {
+    by_key: KeyMap<usize>,
+    /// What the cache does not know yet.
+    learnt: Vec<(&'a FileInfo, Mark, Vec<u8>)>,
+}
+
+impl Merged<'_> {
+    fn with_capacity(rows: usize) -> Self {
+        Merged {
+            by_key: KeyMap::with_capacity_and_hasher(rows, BuildHasherDefault::default()),
+            learnt: Vec::new(),
+        }
     }
 }

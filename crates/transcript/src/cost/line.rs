@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
-use memchr::memmem;
+use memchr::memchr;
 use tidings_protocol::entry::{EntryKind, EntryRef};
 use tidings_protocol::json::{Raw, Text};
 
 use super::key::Key;
 use super::time::Millis;
 use super::tokens::Usage;
+use super::walk::{self, Members};
 use crate::blocks::Buffer;
 use crate::reader::{Content, Reader};
 
@@ -45,29 +46,103 @@ pub(super) enum Teller {
     Progress,
 }
 
-/// Shows `see` every response in a line; whole entries in a damaged line count too.
-pub(super) fn read(line: &[u8], spare: &mut Buffer, mut see: impl FnMut(Sighting<'_>)) {
-    match EntryRef::decode(line) {
-        Ok(entry) => sighting(&entry).into_iter().for_each(see),
-        Err(_) => salvaged(line, spare, &mut see),
+/// Reads lines one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Eyes {
+    /// For damaged lines.
+    spare: Buffer,
+    /// The last usage as it was written and read: lines of one response mostly repeat it.
+    last: (Vec<u8>, Usage),
+}
+
+impl Eyes {
+    /// Shows `see` every response in a line; whole entries in a damaged line count too.
+    pub(super) fn read(&mut self, line: &[u8], mut see: impl FnMut(Sighting<'_>)) {
+        match walk::line(line).ok_or(Odd).and_then(|members| self.walked(line, &members)) {
+            Ok(sighting) => sighting.into_iter().for_each(see),
+            Err(Odd) => self.checked(line, &mut see),
+        }
+    }
+
+    /// What a walk found: a response, or that there is none.
+    fn walked<'a>(&mut self, line: &'a [u8], members: &Members<'a>) -> Result<Option<Sighting<'a>>, Odd> {
+        if members.kind != Some(b"\"assistant\"") {
+            // Only progress tells of a response too, and a name may be written with escapes.
+            let plain = |kind: &[u8]| memchr(b'\\', kind).is_none() && kind != b"\"progress\"";
+            return if members.kind.is_some_and(plain) { Ok(None) } else { Err(Odd) };
+        }
+        let usage = members.usage.filter(|usage| members.message && usage.starts_with(b"{"));
+        let (Some(usage), model) = (usage, text(members.model)?) else { return Ok(None) };
+        if model == "<synthetic>" || members.api_error == Some(b"true") {
+            return Ok(None);
+        }
+        let is_set = |value: Option<&[u8]>| value.is_some_and(|value| value != b"null");
+        let teller = if members.sidechain == Some(b"true") { Teller::SubAgent } else { Teller::Conversation };
+        let key = match (&*text(members.id)?, &*text(members.uuid)?) {
+            ("", "") => Key::of_line(line.trim_ascii()),
+            ("", uuid) => Key::of_uuid(uuid),
+            (id, _) => Key::of_message(id),
+        };
+        let session = match text(members.session)? {
+            session if session.is_empty() => text(members.session_snake)?,
+            session => session,
+        };
+        let time = match members.timestamp {
+            // A number is written without quotes.
+            Some(number) if !number.starts_with(b"\"") => std::str::from_utf8(number).or(Err(Odd))?.into(),
+            written => text(written)?,
+        };
+        Ok(Some(Sighting {
+            key,
+            claim: Claim { teller, copied: is_set(members.forked_from), time: Millis::read(Some(time)) },
+            session,
+            cwd: text(members.cwd)?,
+            model,
+            usage: Usage { ended: is_set(members.stop_reason), ..self.usage(usage)? },
+        }))
+    }
+
+    fn usage(&mut self, written: &[u8]) -> Result<Usage, Odd> {
+        if self.last.0 != written {
+            let text = std::str::from_utf8(written).or(Err(Odd))?;
+            self.last.1 = Usage::read(Raw::parse(text).or(Err(Odd))?);
+            self.last.0.clear();
+            self.last.0.extend_from_slice(written);
+        }
+        Ok(self.last.1)
+    }
+
+    /// The long way, for lines that are damaged or unusual.
+    #[cold]
+    fn checked(&mut self, line: &[u8], see: &mut dyn FnMut(Sighting<'_>)) {
+        let mut reader = Reader::new(line, &mut self.spare);
+        // Reading from memory does not fail.
+        while let Ok(Some(line)) = reader.next() {
+            match &line.content {
+                Content::Entry(entry) => sighting(entry).into_iter().for_each(&mut *see),
+                Content::Damaged(damage) => {
+                    for saved in &damage.salvaged {
+                        sighting(&saved.entry.as_ref()).into_iter().for_each(&mut *see);
+                    }
+                }
+                Content::Blank => {}
+            }
+        }
     }
 }
 
-#[cold]
-fn salvaged(line: &[u8], spare: &mut Buffer, see: &mut dyn FnMut(Sighting<'_>)) {
-    let mut reader = Reader::new(line, spare);
-    // Reading from memory does not fail.
-    while let Ok(Some(line)) = reader.next() {
-        match &line.content {
-            Content::Entry(entry) => sighting(entry).into_iter().for_each(&mut *see),
-            Content::Damaged(damage) => {
-                for saved in &damage.salvaged {
-                    sighting(&saved.entry.as_ref()).into_iter().for_each(&mut *see);
-                }
-            }
-            Content::Blank => {}
-        }
+/// The line is not what a walk takes it for: it has to be checked.
+#[derive(Debug)]
+struct Odd;
+
+/// The text of a value; empty where it is missing or no string.
+fn text(value: Option<&[u8]>) -> Result<Cow<'_, str>, Odd> {
+    let Some(value) = value.filter(|value| value.starts_with(b"\"")) else { return Ok(Cow::Borrowed("")) };
+    let value = std::str::from_utf8(value).or(Err(Odd))?;
+    if memchr(b'\\', value.as_bytes()).is_some() {
+        return Raw::parse(value).ok().and_then(Raw::text).map(Text::get).ok_or(Odd);
     }
+    value.get(1..value.len() - 1).map(Cow::Borrowed).ok_or(Odd)
 }
 
 fn sighting<'a>(entry: &EntryRef<'a>) -> Option<Sighting<'a>> {
@@ -98,14 +173,16 @@ fn response<'a>(
     teller: Teller,
 ) -> Option<Sighting<'a>> {
     let model = model.map(Text::get).unwrap_or_default();
-    if model == "<synthetic>" || is_set(entry, "isApiErrorMessage") {
+    let api_error = entry.get("isApiErrorMessage").and_then(Raw::bool) == Some(true);
+    if model == "<synthetic>" || api_error {
         return None;
     }
-    let claim = Claim { teller, copied: has(entry, "forkedFrom"), time: Millis::read(entry.timestamp()) };
+    let copied = entry.get("forkedFrom").is_some_and(|from| !from.is_null());
+    let snake = || entry.get("session_id")?.text().map(Text::get);
     Some(Sighting {
         key: Key::of(id.map(Text::get).as_deref(), entry),
-        claim,
-        session: entry.session_id().or_else(|| text(entry, "session_id")).unwrap_or_default(),
+        claim: Claim { teller, copied, time: Millis::read(entry.timestamp()) },
+        session: entry.session_id().filter(|id| !id.is_empty()).or_else(snake).unwrap_or_default(),
         cwd: entry.cwd().unwrap_or_default(),
         model,
         usage,
@@ -116,16 +193,48 @@ fn usage(usage: Raw<'_>) -> Option<Usage> {
     usage.is_object().then(|| Usage::read(usage))
 }
 
-fn text<'a>(entry: &EntryRef<'a>, key: &str) -> Option<Cow<'a, str>> {
-    entry.get(key)?.text().map(Text::get)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn is_set(entry: &EntryRef<'_>, key: &str) -> bool {
-    has(entry, key) && entry.get(key).and_then(Raw::bool) == Some(true)
-}
-
-/// Whether the entry has a key that few have: looking for its bytes is cheaper than walking through all keys.
-fn has(entry: &EntryRef<'_>, key: &str) -> bool {
-    memmem::find(entry.raw(), key.as_bytes()).is_some()
-        && entry.get(key).is_some_and(|value| !value.is_null())
+    /// Both ways to read a line see the same.
+    #[test]
+    fn a_walk_sees_what_a_check_sees() {
+        let long = "x".repeat(300);
+        let usage = r#"{"input_tokens":5,"output_tokens":7,"speed":"fast"}"#;
+        let more = [
+            "",
+            r#","uuid":"u1""#,
+            r#","timestamp":"2026-11-14T10:00:00.000Z","sessionId":"s","cwd":"/x""#,
+            r#","timestamp":1794648600000,"session_id":"s2","cwd":"C:\\git\\é""#,
+            r#","timestamp":null,"sessionId":"","session_id":"s3","cwd":7"#,
+            r#","isSidechain":true,"forkedFrom":{"sessionId":"o"}"#,
+            r#","forkedFrom":null,"isApiErrorMessage":false,"isSidechain":false"#,
+            r#","isApiErrorMessage":true"#,
+            r#","message":{"id":"second","usage":{"input_tokens":1}}"#,
+            r#","message":"text""#,
+            r#","type":"user""#,
+            r#","type":"progress","data":{"message":{"id":"p","usage":{"input_tokens":3}}}"#,
+            r#","type":"assist\u0061nt""#,
+        ];
+        let messages = [
+            format!(r#"{{"id":"m1","model":"claude-opus-4-5","stop_reason":"end_turn","usage":{usage}}}"#),
+            format!(r#"{{"content":[{{"text":"{long}\\\"usage\":"}}],"usage":{usage},"stop_reason":null}}"#),
+            format!(r#"{{"id":"","model":"<synthetic>","usage":{usage}}}"#),
+            format!(r#"{{"id":"m\n2","model":7,"usage":{usage}}}"#),
+            r#"{"id":"m3","usage":null}"#.to_owned(),
+            r#"{"id":"m4","usage":[]}"#.to_owned(),
+            "null".to_owned(),
+        ];
+        for more in more {
+            for message in &messages {
+                let line = format!(r#"{{"type":"assistant","message":{message}{more}}}"#);
+                let (mut walked, mut checked) = (Vec::new(), Vec::new());
+                let mut eyes = Eyes::default();
+                eyes.read(line.as_bytes(), |seen| walked.push(format!("{seen:?}")));
+                eyes.checked(line.as_bytes(), &mut |seen| checked.push(format!("{seen:?}")));
+                assert_eq!(walked, checked, "{line}");
+            }
+        }
+    }
 }

@@ -48,6 +48,7 @@ mod scan;
 mod tests;
 mod time;
 mod tokens;
+mod walk;
 
 pub use block::{Block, Running};
 pub use ledger::{Ledger, Response};

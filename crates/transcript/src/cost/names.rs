@@ -13,6 +13,7 @@ impl Name {
 #[derive(Debug)]
 pub(super) struct Names {
     texts: Vec<Box<str>>,
+    /// Built when it is needed: names that come from the cache are only looked up by number.
     by_text: HashMap<Box<str>, Name>,
     /// The texts that were asked for last; neighbours ask for the same ones.
     recent: [Name; 4],
@@ -26,9 +27,19 @@ impl Default for Names {
 }
 
 impl Names {
+    /// Names as [`Names::iter`] gave them; the first is the empty one.
+    pub(super) fn from_texts(texts: Vec<Box<str>>) -> Option<Self> {
+        (texts.first()?.is_empty()).then(|| Names { texts, ..Names::default() })
+    }
+
     pub(super) fn get_or_add(&mut self, text: &str) -> Name {
         if let Some(recent) = self.recent.iter().find(|name| self.get(**name) == text) {
             return *recent;
+        }
+        if self.by_text.len() + 1 < self.texts.len() {
+            let named = |at: usize| Name(u32::try_from(at).unwrap_or(0));
+            let texts = self.texts.iter().enumerate().skip(1);
+            self.by_text = texts.map(|(at, text)| (text.clone(), named(at))).collect();
         }
         let name = match self.by_text.get(text) {
             Some(name) => *name,

@@ -1,13 +1,14 @@
 //! Sums of responses.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use jiff::Timestamp;
+use jiff::civil::Date;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use super::block::Block;
-use super::calendar::{self, Calendar};
+use super::calendar::Calendar;
 use super::ledger::{Ledger, Response};
 use super::money::Money;
 use super::names::Name;
@@ -91,25 +92,52 @@ pub(super) fn build(ledger: &Ledger, prices: &Prices, query: &Query) -> Report {
     sums.finish()
 }
 
+/// The price of each model that occurs, by number of its name.
+fn price_of(ledger: &Ledger, prices: &Prices) -> Vec<Option<Price>> {
+    let models: BTreeSet<Name> = ledger.rows.iter().map(|row| row.model).collect();
+    let mut price_of = vec![None; ledger.names.len()];
+    for model in models {
+        price_of[model.0 as usize] = prices.of(ledger.names.get(model));
+    }
+    price_of
+}
+
 /// Sums in the making.
 struct Sums<'a> {
     ledger: &'a Ledger,
-    prices: &'a Prices,
     query: &'a Query,
     calendar: Calendar,
+    /// Whether anybody asks for the project.
+    needs_project: bool,
     /// In which folder each session began.
     homes: HashMap<Name, (Millis, Name)>,
     blocks: Vec<Block>,
-    price_of: HashMap<Name, Option<Price>>,
+    /// By number of the model's name.
+    price_of: Vec<Option<Price>>,
     total: Total,
-    rows: BTreeMap<String, Row>,
+    rows: Vec<Row>,
+    /// Where in the rows each sum is, and where the last one was: neighbours mostly belong to the same.
+    places: HashMap<Group, usize>,
+    last: Option<(Group, usize)>,
     unpriced: BTreeMap<String, u64>,
 }
 
+/// What belongs to one sum: cheaper to tell apart than keys, which are texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Group {
+    Unknown,
+    Date(Date),
+    /// Year and week, or year and month.
+    Part(i16, i8),
+    Name(Name),
+    Block(Timestamp),
+}
+
 impl<'a> Sums<'a> {
-    fn new(ledger: &'a Ledger, prices: &'a Prices, query: &'a Query) -> Self {
+    fn new(ledger: &'a Ledger, prices: &Prices, query: &'a Query) -> Self {
+        let needs_project = matches!(query.by, By::Session | By::Project) || query.project.is_some();
         let mut homes: HashMap<Name, (Millis, Name)> = HashMap::new();
-        for row in ledger.rows.iter().filter(|row| row.cwd != Name::EMPTY) {
+        for row in ledger.rows.iter().filter(|row| needs_project && row.cwd != Name::EMPTY) {
             let home = homes.entry(row.session).or_insert((row.claim.time, row.cwd));
             if row.claim.time < home.0 {
                 *home = (row.claim.time, row.cwd);
@@ -123,34 +151,35 @@ impl<'a> Sums<'a> {
         };
         Sums {
             ledger,
-            prices,
             query,
             calendar: Calendar::new(query.zone.clone()),
+            needs_project,
             homes,
             blocks,
-            price_of: HashMap::new(),
+            price_of: price_of(ledger, prices),
             total: Total::default(),
-            rows: BTreeMap::new(),
+            rows: Vec::new(),
+            places: HashMap::new(),
+            last: None,
             unpriced: BTreeMap::new(),
         }
     }
 
     fn take(&mut self, row: &LedgerRow) {
         let response = self.ledger.response(row);
-        let project = self.project(row);
-        if !self.query.wants(&response, project) {
+        let project = if self.needs_project { self.project(row) } else { Name::EMPTY };
+        if !self.query.wants(&response, self.ledger.names.get(project)) {
             return;
         }
         let cost = self.cost(row, &response);
         self.total.add(&response.tokens, cost);
-        let (key, block) = self.key(row, &response, project);
-        let sum = self.rows.entry(key).or_insert_with_key(|key| Row {
-            key: key.clone(),
-            total: Total::default(),
-            times: None,
-            block,
-            project: (self.query.by == By::Session && !project.is_empty()).then(|| project.to_owned()),
-        });
+        let group = self.group(row, &response, project);
+        let at = match self.last {
+            Some((last, at)) if last == group => at,
+            _ => self.place(group, project),
+        };
+        self.last = Some((group, at));
+        let sum = &mut self.rows[at];
         sum.total.add(&response.tokens, cost);
         if let Some(time) = response.time {
             let (first, last) = sum.times.unwrap_or((time, time));
@@ -158,24 +187,50 @@ impl<'a> Sums<'a> {
         }
     }
 
+    /// Where the sum of a group is; it begins here if it has not yet.
+    fn place(&mut self, group: Group, project: Name) -> usize {
+        if let Some(at) = self.places.get(&group) {
+            return *at;
+        }
+        let text = |name: Name| match self.ledger.names.get(name) {
+            "" => Row::UNKNOWN.to_owned(),
+            text => text.to_owned(),
+        };
+        let key = match group {
+            Group::Unknown => Row::UNKNOWN.to_owned(),
+            Group::Date(date) => date.to_string(),
+            Group::Part(year, week) if self.query.by == By::Week => format!("{year:04}-W{week:02}"),
+            Group::Part(year, month) => format!("{year:04}-{month:02}"),
+            Group::Name(name) => text(name),
+            Group::Block(start) => start.to_string(),
+        };
+        let block = match group {
+            Group::Block(start) => Block::at(&self.blocks, start).copied(),
+            _ => None,
+        };
+        let of_session = self.query.by == By::Session && project != Name::EMPTY;
+        let project = of_session.then(|| text(project));
+        self.places.insert(group, self.rows.len());
+        self.rows.push(Row { key, total: Total::default(), times: None, block, project });
+        self.rows.len() - 1
+    }
+
     /// The folder that the session began in, if it still works there or below; else the folder of the line itself.
     ///
     /// A shell that steps into `src` does not make another project of it. The name of the folder that the file lies
     /// in is no help: many paths share one.
-    fn project(&self, row: &LedgerRow) -> &'a str {
-        let names = &self.ledger.names;
-        let cwd = names.get(row.cwd);
-        let Some((_, home)) = self.homes.get(&row.session) else { return cwd };
-        let home = names.get(*home);
-        match cwd.strip_prefix(home) {
-            Some(below) if below.is_empty() || below.starts_with(['/', '\\']) => home,
-            None if cwd.is_empty() => home,
-            _ => cwd,
+    fn project(&self, row: &LedgerRow) -> Name {
+        let Some((_, home)) = self.homes.get(&row.session) else { return row.cwd };
+        let (cwd, home_path) = (self.ledger.names.get(row.cwd), self.ledger.names.get(*home));
+        match cwd.strip_prefix(home_path) {
+            Some(below) if below.is_empty() || below.starts_with(['/', '\\']) => *home,
+            None if cwd.is_empty() => *home,
+            _ => row.cwd,
         }
     }
 
     fn cost(&mut self, row: &LedgerRow, response: &Response<'_>) -> Money {
-        let price = *self.price_of.entry(row.model).or_insert_with(|| self.prices.of(response.model));
+        let price = self.price_of[row.model.0 as usize].as_ref();
         if let Some(cost) = price.and_then(|price| price.cost(&response.tokens, response.fast)) {
             return cost;
         }
@@ -185,31 +240,32 @@ impl<'a> Sums<'a> {
         Money::ZERO
     }
 
-    fn key(&mut self, row: &LedgerRow, response: &Response<'_>, project: &str) -> (String, Option<Block>) {
-        let text = |text: &str| if text.is_empty() { Row::UNKNOWN.to_owned() } else { text.to_owned() };
+    fn group(&mut self, row: &LedgerRow, response: &Response<'_>, project: Name) -> Group {
         let day = |sums: &mut Self| sums.calendar.day(row.claim.time);
-        let key = match self.query.by {
-            By::Day => day(self).map(|date| date.to_string()),
-            By::Week => day(self).map(calendar::week),
-            By::Month => day(self).map(calendar::month),
-            By::Session => Some(text(response.session)),
-            By::Project => Some(text(project)),
-            By::Model => Some(text(response.model)),
+        let group = match self.query.by {
+            By::Day => day(self).map(Group::Date),
+            By::Week => day(self).map(|date| {
+                let week = date.iso_week_date();
+                Group::Part(week.year(), week.week())
+            }),
+            By::Month => day(self).map(|date| Group::Part(date.year(), date.month())),
+            By::Session => Some(Group::Name(row.session)),
+            By::Project => Some(Group::Name(project)),
+            By::Model => Some(Group::Name(row.model)),
             By::Block => {
                 let block = response.time.and_then(|time| Block::at(&self.blocks, time));
-                return match block {
-                    Some(block) => (block.start.to_string(), Some(*block)),
-                    None => (Row::UNKNOWN.to_owned(), None),
-                };
+                block.map(|block| Group::Block(block.start))
             }
         };
-        (key.unwrap_or_else(|| Row::UNKNOWN.to_owned()), None)
+        group.unwrap_or(Group::Unknown)
     }
 
     fn finish(self) -> Report {
-        // By key is by time; what is not known comes last, since no date begins with a letter.
-        let mut rows: Vec<Row> = self.rows.into_values().collect();
-        if !self.query.by.is_time() {
+        let mut rows = self.rows;
+        if self.query.by.is_time() {
+            // By key is by time; what is not known comes last, since no date begins with a letter.
+            rows.sort_by(|a, b| a.key.cmp(&b.key));
+        } else {
             rows.sort_by(|a, b| b.total.cost.cmp(&a.total.cost).then_with(|| a.key.cmp(&b.key)));
         }
         Report {

@@ -100,10 +100,11 @@ impl Rows {
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut fields = Fields::new(bytes);
         let oversized = fields.number()?;
-        let mut names = Names::default();
+        let mut texts = Vec::new();
         for _ in 0..fields.number()? {
-            names.get_or_add(std::str::from_utf8(fields.bytes()?).ok()?);
+            texts.push(std::str::from_utf8(fields.bytes()?).ok()?.into());
         }
+        let names = Names::from_texts(texts)?;
         let count = usize::try_from(fields.number()?).ok()?;
         // A row has no fewer bytes than its key, so that a wrong count asks for no more memory than the file has.
         let mut list = Vec::with_capacity(count.min(bytes.len() / 16));

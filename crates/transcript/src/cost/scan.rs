@@ -9,7 +9,7 @@ use std::thread;
 
 use memchr::{memchr, memmem, memrchr};
 
-use super::line::{self, MARK};
+use super::line::{Eyes, MARK};
 use super::rows::Rows;
 use crate::Error;
 use crate::blocks::{Block, Blocks, Buffer};
@@ -35,6 +35,13 @@ pub(super) struct Job<'a> {
     pub(super) offset: u64,
     /// What is known of it up to there.
     pub(super) rows: Rows,
+}
+
+impl<'a> Job<'a> {
+    /// All of a file.
+    pub(super) fn new(at: usize, file: &'a FileInfo) -> Self {
+        Job { at, file, offset: 0, rows: Rows::default() }
+    }
 }
 
 /// What came of a job.
@@ -100,8 +107,7 @@ impl Meter<'_> {
 #[derive(Default)]
 struct Buffers {
     blocks: Buffer,
-    /// For damaged lines.
-    spare: Buffer,
+    eyes: Eyes,
 }
 
 impl Job<'_> {
@@ -126,7 +132,7 @@ impl Job<'_> {
         while let Some(block) = blocks.next()? {
             match block {
                 Block::Lines { offset, bytes } => {
-                    see_lines(bytes, &finder, &mut buffers.spare, &mut done.rows);
+                    see_lines(bytes, &finder, &mut buffers.eyes, &mut done.rows);
                     let end = offset + bytes.len() as u64;
                     if bytes.ends_with(b"\n") {
                         done.mark = Some(Mark::before(end, bytes));
@@ -144,13 +150,13 @@ impl Job<'_> {
 }
 
 /// Reads the lines in which the mark stands; the others are passed without finding out where they end.
-fn see_lines(bytes: &[u8], finder: &memmem::Finder<'_>, spare: &mut Buffer, rows: &mut Rows) {
+fn see_lines(bytes: &[u8], finder: &memmem::Finder<'_>, eyes: &mut Eyes, rows: &mut Rows) {
     let mut at = 0;
     while let Some(found) = bytes.get(at..).and_then(|rest| finder.find(rest)) {
         let mark = at + found;
         let start = memrchr(b'\n', &bytes[at..mark]).map_or(at, |end| at + end + 1);
         let end = memchr(b'\n', &bytes[mark..]).map_or(bytes.len(), |end| mark + end);
-        line::read(&bytes[start..end], spare, |seen| rows.see(&seen));
+        eyes.read(&bytes[start..end], |seen| rows.see(&seen));
         at = end + 1;
     }
 }

@@ -394,6 +394,22 @@ fn f135_the_same_responses_fall_on_other_days_in_other_zones() {
 }
 
 #[test]
+fn weeks_begin_on_monday_and_belong_to_the_year_that_has_most_of_them() {
+    for (date, expected) in [
+        ("2026-11-15", "2026-W46"),
+        ("2026-11-16", "2026-W47"),
+        ("2027-01-03", "2026-W53"),
+        ("2027-01-04", "2027-W01"),
+        ("2024-12-30", "2025-W01"),
+    ] {
+        let time = format!("{date}T12:00:00.000Z");
+        let mut tree = Tree::new();
+        tree.file("p/s1.jsonl", Line { time: &time, ..Line::default() }.text());
+        assert_eq!(report(&tree.ledger(), By::Week).rows[0].key, expected, "{date}");
+    }
+}
+
+#[test]
 fn prices_know_writes_searches_speed_and_long_prompts() {
     let cases = [
         // model, usage, dollars; `-` without a price
