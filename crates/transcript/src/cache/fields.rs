@@ -40,6 +40,17 @@ impl<'a> Fields<'a> {
     /// The next number.
     #[inline]
     pub fn number(&mut self) -> Option<u64> {
+        // Most are small.
+        match self.0 {
+            [byte, rest @ ..] if *byte < 0x80 => {
+                self.0 = rest;
+                Some(u64::from(*byte))
+            }
+            _ => self.long_number(),
+        }
+    }
+
+    fn long_number(&mut self) -> Option<u64> {
         let mut number = 0;
         for (at, byte) in self.0.iter().enumerate().take(10) {
             let bits = u64::from(byte & 0x7f);

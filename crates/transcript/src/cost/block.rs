@@ -44,7 +44,7 @@ impl Block {
 
     /// The block that is running at `now`, of responses at these times. Those before `since` may be missing.
     pub(super) fn running(mut times: Vec<Timestamp>, since: Timestamp, now: Timestamp) -> Running {
-        times.retain(|time| *time >= since);
+        times.retain(|time| (since..=now).contains(time));
         times.sort_unstable();
         // Whoever paused for five hours begins anew, whatever came before.
         let mut before = since;
@@ -121,5 +121,8 @@ mod tests {
         assert_eq!(Block::running(all.clone(), Timestamp::MIN, now), Running::Block(whole));
         assert_eq!(Block::running(all, time("14T01:00"), time("14T07:00")), Running::None);
         assert_eq!(Block::running(Vec::new(), Timestamp::MIN, now), Running::None);
+        // Clocks differ: a response from the future begins nothing yet.
+        let ahead = ["14T02:00", "14T09:00"].map(time).to_vec();
+        assert_eq!(Block::running(ahead, time("13T00:00"), now), Running::Block(whole));
     }
 }

@@ -55,14 +55,15 @@ pub(super) fn print(
 ) -> anyhow::Result<()> {
     let told = if query.session.is_some() { Told::default() } else { told() };
     let session = query.session.clone().or(told.session_id);
-    let today =
-        query.now.to_zoned(query.zone.clone()).start_of_day().map_or(query.now, |day| day.timestamp());
+    let today = Today::of(query);
     let mut line = None;
     // Today and a block are short, so that files which rested longer need not be looked at. Somebody who never rests
     // may have to wait for more.
     for days in [Some(2), Some(14), None] {
-        let since =
-            days.map_or(Timestamp::MIN, |days| today.min(query.now - SignedDuration::from_hours(24 * days)));
+        let since = days.map_or(Timestamp::MIN, |days| {
+            let ago = query.now.checked_sub(SignedDuration::from_hours(24 * days));
+            today.start.min(ago.unwrap_or(Timestamp::MIN))
+        });
         let ledger = recent(roots, cache, since, session.as_deref())?;
         let block = match ledger.running_block(since, query.now) {
             Running::Block(block) => Some(block),
@@ -106,12 +107,28 @@ fn told() -> Told {
     objects.next().and_then(Result::ok).unwrap_or_default()
 }
 
+/// The day that is now, in the query's zone.
+#[derive(Debug, Clone, Copy)]
+struct Today {
+    start: Timestamp,
+    end: Timestamp,
+}
+
+impl Today {
+    fn of(query: &Query) -> Self {
+        let now = query.now.to_zoned(query.zone.clone());
+        let start = now.start_of_day().map_or(query.now, |day| day.timestamp());
+        let end = now.tomorrow().and_then(|next| next.start_of_day());
+        Today { start, end: end.map_or(Timestamp::MAX, |day| day.timestamp()) }
+    }
+}
+
 impl Line {
     fn new(
         ledger: &Ledger,
         prices: &Prices,
         now: Timestamp,
-        today: Timestamp,
+        today: Today,
         session: Option<&str>,
         block: Option<Block>,
     ) -> Self {
@@ -123,10 +140,10 @@ impl Line {
         };
         let mut block_cost = Money::ZERO;
         let mut last: Option<(Timestamp, &str)> = None;
-        let since = block.map_or(today, |block| today.min(block.start));
+        let since = block.map_or(today.start, |block| today.start.min(block.start));
         for response in ledger.responses_since(since, session) {
             let cost = prices.cost(&response).unwrap_or_default();
-            if response.time.is_some_and(|time| time >= today) {
+            if response.time.is_some_and(|time| (today.start..today.end).contains(&time)) {
                 line.today_usd += cost;
             }
             if block.zip(response.time).is_some_and(|(block, time)| (block.start..block.end).contains(&time))
