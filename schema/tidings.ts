@@ -73,6 +73,18 @@ export type CommandMessage = {
   isShellCommand?: boolean,
 };
 
+/** History was summarised to make room. */
+export type Compacted = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** What brought it about: `manual` or `auto`. */
+  trigger?: string,
+  /** Tokens of the history before. */
+  tokens_before?: number,
+  /** Tokens of the history after. */
+  tokens_after?: number,
+};
+
 /** One message from a person to a session. */
 export type ControllerInputPayload = {
   /** Session it is for. */
@@ -83,6 +95,16 @@ export type ControllerInputPayload = {
   turn_id: TurnId,
   /** Facts of the client's own, carried along unread. */
   metadata?: { [key in string]: JsonValue },
+};
+
+/** A call that was not allowed. */
+export type DeniedTool = {
+  /** The call. */
+  tool_use_id: string,
+  /** Name of the tool. */
+  tool_name: string,
+  /** What it was called with. */
+  input?: JsonValue,
 };
 
 /** Something went wrong. */
@@ -115,7 +137,37 @@ export type HealthCheckResponse = {
 /** Still here. */
 export type HeartbeatMessage = Record<symbol, never>;
 
+/** A question waits no longer. */
+export type InteractionResolved = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** Call that waited. */
+  tool_use_id: string,
+  /** How it was settled. */
+  outcome: Resolution,
+  /** Who or what settled it. */
+  by?: string,
+  /** The answer as data. */
+  answer?: JsonValue,
+  /** What was said about it. */
+  reason?: string,
+};
+
 export type JsonValue = number | string | boolean | Array<JsonValue> | { [key in string]: JsonValue } | null;
+
+/**
+ * Something that happened inside a sub-agent: its text, reasoning, tools and tokens.
+ *
+ * A turn in it is that of the main conversation during which it happened.
+ */
+export type Lane = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** The sub-agent: the call that started it. */
+  agent_id: string,
+  /** What happened. */
+  event: UiMessage,
+};
 
 /** A message in short. */
 export type MessageSummary = {
@@ -180,6 +232,16 @@ export type MobilePermissionRequest = {
   timeout?: number,
 };
 
+/** More about one option. */
+export type OptionDetails = {
+  /** The option. */
+  label: string,
+  /** What choosing it means. */
+  description?: string,
+  /** What it would look like. */
+  preview?: string,
+};
+
 /** A request that still waits, as the object it was first sent as. */
 export type PendingPermission = { type: "permission_request", id: string, timestamp?: number } & MobilePermissionRequest;
 
@@ -187,6 +249,41 @@ export type PendingPermission = { type: "permission_request", id: string, timest
 export type PendingPermissionsMessage = {
   /** The requests, oldest first. */
   permissions: Array<PendingPermission>,
+};
+
+/**
+ * What a request for permission has no room for; comes just before `PermissionRequired`,
+ * or before `BatchPermissionRequired` once for each request of the batch, in the same order.
+ */
+export type PermissionDetails = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** Call that waits. */
+  tool_use_id: string,
+  /** Name of the tool. */
+  tool_name: string,
+  /** What it was called with. */
+  input: JsonValue,
+  /** How much can go wrong. */
+  risk: RiskLevel,
+  /** Batch that it is asked in. */
+  batch_id?: string,
+  /** Rules that a yes may add, as the agent proposes them. */
+  suggestions?: JsonValue,
+  /** The request in the agent's words. */
+  title?: string,
+  /** More of it in the agent's words. */
+  description?: string,
+  /** What exactly is being asked, as a fingerprint; an answer that quotes it cannot hit another request. */
+  digest?: string,
+  /** The sub-agent that asks. */
+  agent_id?: string,
+  /** The path that is out of bounds. */
+  blocked_path?: string,
+  /** Why the agent asks. */
+  decision_reason?: string,
+  /** When it will be decided without an answer, in milliseconds since the epoch. */
+  deadline_ms?: number,
 };
 
 /** How much a permission allows; each level includes those before it. */
@@ -208,6 +305,26 @@ export type PermissionRequest = {
   recursive: boolean,
 };
 
+/** A request for permission waits no longer. */
+export type PermissionResolved = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** Call that waited. */
+  tool_use_id: string,
+  /** How it was decided. */
+  outcome: Resolution,
+  /** Batch that it was asked in. */
+  batch_id?: string,
+  /** Who or what decided, such as a person's name, a policy or `timeout`. */
+  by?: string,
+  /** The rule that decided. */
+  rule?: string,
+  /** How far the answer reaches: `once`, `session` or `always`. */
+  scope?: string,
+  /** What was said about it. */
+  reason?: string,
+};
+
 /** The answer to a permission request. */
 export type PermissionResponse = {
   /** Id of the request. */
@@ -217,6 +334,43 @@ export type PermissionResponse = {
   /** Whether the answer holds for requests like this one from now on. */
   remember?: boolean,
 };
+
+/** The agent has made a plan and asks whether to carry it out. */
+export type PlanProposed = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** Call that waits. */
+  tool_use_id: string,
+  /** The plan, as Markdown. */
+  plan: string,
+  /** Turn it belongs to. */
+  turn_id?: TurnId,
+  /** The file that holds the plan. */
+  path?: string,
+};
+
+/** How far the work has come. */
+export type Progress = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** Where this is known from. */
+  source: ProgressSource,
+  /** What is being done. */
+  step?: string,
+  /** Steps done. */
+  completed?: number,
+  /** Steps in all. */
+  total?: number,
+  /** From 0 to 100. */
+  percentage?: number,
+  /** The sub-agent whose work it is. */
+  agent_id?: string,
+  /** Whether it is a guess. */
+  estimated: boolean,
+};
+
+/** Where progress is known from. */
+export type ProgressSource = "Task" | "Todo" | "Tool" | "Status" | "Text";
 
 /**
  * How far the work has come.
@@ -283,8 +437,72 @@ export type Question = {
   required: boolean,
 };
 
+/** What `UserInteractionRequired` has no room for; comes just before it. */
+export type QuestionDetails = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** Call that waits. */
+  tool_use_id: string,
+  /** What kind of question it is. */
+  kind: QuestionKind,
+  /** A line above the questions. */
+  message?: string,
+  /** The shape that the answer must have, as JSON Schema. */
+  schema?: JsonValue,
+  /** A page to open, where the question is asked on one. */
+  url?: string,
+  /** The sub-agent that asks. */
+  agent_id?: string,
+  /** When it will be settled without an answer, in milliseconds since the epoch. */
+  deadline_ms?: number,
+  /** One per question, in the same order. */
+  questions: Array<QuestionNote>,
+};
+
+/** What kind of question it is. */
+export type QuestionKind = "Questions" | "Plan" | "Elicitation";
+
+/** More about one question. */
+export type QuestionNote = {
+  /** The question. */
+  id: string,
+  /** The question in a word or two. */
+  header?: string,
+  /** One per option, in the same order. */
+  options: Array<OptionDetails>,
+};
+
 /** How a question is to be answered. */
 export type QuestionType = "SingleChoice" | "MultiChoice" | "FreeText";
+
+/** How the limits of the person's plan stand. */
+export type RateLimit = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** `allowed`, `allowed_warning` or `rejected`. */
+  status: string,
+  /** Which limit, such as `five_hour`. */
+  kind?: string,
+  /** How much of it is used, from 0 to 1. */
+  utilization?: number,
+  /** When it starts anew, in seconds since the epoch. */
+  resets_at?: number,
+  /** Whether use beyond the plan is being paid for. */
+  is_using_overage?: boolean,
+};
+
+/** A frame that has no event of its own, so that nothing is ever dropped. */
+export type RawFrame = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** The frame's name, such as `system/ui_toast`. */
+  kind: string,
+  /** The frame as it came, as JSON text. */
+  json: string,
+};
+
+/** How something that waited for a person was settled. */
+export type Resolution = "Allowed" | "Denied" | "Answered" | "TimedOut" | "Disconnected" | "Cancelled" | "Lost";
 
 /** What the machine has in use. */
 export type ResourceUsage = {
@@ -294,6 +512,43 @@ export type ResourceUsage = {
   memoryMB: number,
   /** Disk space in megabytes. */
   diskUsageMB: number,
+};
+
+/** Why something was taken back. */
+export type RetractReason = "Retry" | "Refusal" | "Superseded" | "Corrected";
+
+/** Something that was shown does not count any more. */
+export type Retracted = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** Turn it belongs to. */
+  turn_id: TurnId,
+  /** Why. */
+  reason: RetractReason,
+  /** The text that is taken back: the last that this turn has shown. */
+  text: string,
+  /** The reasoning that is taken back: the last that this turn has shown. */
+  thinking: string,
+  /** The calls that are taken back. */
+  tool_use_ids: Array<string>,
+};
+
+/** A call of the API failed and will be tried again. */
+export type Retrying = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** Which try comes next, from 1. */
+  attempt: number,
+  /** How many there will be at most. */
+  max_attempts?: number,
+  /** How long until then. */
+  delay_ms?: number,
+  /** The HTTP status; absent when there was no answer. */
+  status?: number,
+  /** What went wrong, in a word. */
+  error?: string,
+  /** The sub-agent whose call it is. */
+  agent_id?: string,
 };
 
 /** How much can go wrong. */
@@ -326,6 +581,9 @@ export type SessionControlMessage = {
   action: SessionAction,
 };
 
+/** What a session is doing. */
+export type SessionPhase = "Idle" | "Running" | "WaitingForPerson" | "Compacting" | "Ended";
+
 /** A session takes prompts. */
 export type SessionReady = {
   /** The session. */
@@ -348,8 +606,42 @@ export type SessionResumeMessage = {
   lastMessageTimestamp: number,
 };
 
+/** A session has begun, or goes on in a new process. */
+export type SessionStarted = {
+  /** Session it is. */
+  session_id: number,
+  /** The agent's own name for it, by which it can be resumed. */
+  cli_session_id: string,
+  /** The model that answers. */
+  model?: string,
+  /** The folder it works in. */
+  cwd?: string,
+  /** What it may do unasked. */
+  permission_mode?: string,
+  /** Version of the agent. */
+  cli_version?: string,
+  /** The tools that the model may call. */
+  tools: Array<string>,
+  /** The slash commands that can be sent, without the slash. */
+  slash_commands: Array<string>,
+};
+
 /** The state of a session. */
 export type SessionState = "IDLE" | "PROCESSING" | "WAITING_FOR_PERMISSION" | "COMPLETED" | "ERROR";
+
+/** A session is doing something else than before. */
+export type SessionStateChanged = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** What it is doing now. */
+  state: SessionPhase,
+  /** The exit code of the process, once it has ended by itself. */
+  exit_code?: number,
+  /** The signal that ended the process. */
+  signal?: number,
+  /** Why it ended, when it should not have. */
+  error?: string,
+};
 
 /**
  * What a session is doing.
@@ -386,6 +678,24 @@ export type SessionSyncMessage = {
   pendingOperations: Array<string>,
 };
 
+/** A session has a new title. */
+export type SessionTitle = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** The title. */
+  title: string,
+};
+
+/** Settings of a session are others than before; those that are absent stay. */
+export type SettingsChanged = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** The model that answers. */
+  model?: string,
+  /** What the agent may do unasked. */
+  permission_mode?: string,
+};
+
 /** A state and a line about it. */
 export type StateReport = {
   /** The state. */
@@ -417,6 +727,31 @@ export type StepProgress = {
  */
 export type StopReason = "EndTurn" | "MaxTokens" | "StopSequence" | "ToolUse" | (string & {});
 
+/** A sub-agent has ended. */
+export type SubAgentEnded = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** The sub-agent: the call that started it. */
+  agent_id: string,
+  /** How. */
+  outcome: SubAgentOutcome,
+  /** The agent's own name for it. */
+  task_id?: string,
+  /** Calls it made. */
+  tool_uses?: number,
+  /** Tokens it used. */
+  tokens?: number,
+  /** How long it took. */
+  duration_ms?: number,
+  /** What came of it. */
+  summary?: string,
+  /** What went wrong. */
+  error?: string,
+};
+
+/** How a sub-agent ended. */
+export type SubAgentOutcome = "Completed" | "Failed" | "Stopped";
+
 /** How far one sub-agent has come. */
 export type SubAgentProgress = {
   /** The sub-agent. */
@@ -439,6 +774,50 @@ export type SubAgentProgress = {
   completionTime?: number,
 };
 
+/** A sub-agent is at work. */
+export type SubAgentProgressed = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** The sub-agent: the call that started it. */
+  agent_id: string,
+  /** The agent's own name for it. */
+  task_id?: string,
+  /** Which kind of agent it is. */
+  agent_type?: string,
+  /** What it is doing, in a line. */
+  description?: string,
+  /** The tool it called last. */
+  last_tool?: string,
+  /** Calls so far. */
+  tool_uses?: number,
+  /** Tokens so far. */
+  tokens?: number,
+  /** For how long. */
+  duration_ms?: number,
+  /** What it has found out so far. */
+  summary?: string,
+};
+
+/** A sub-agent has begun. */
+export type SubAgentStarted = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** The sub-agent: the call that started it. */
+  agent_id: string,
+  /** The agent's own name for it. */
+  task_id?: string,
+  /** The sub-agent that started it, unless the main agent did. */
+  parent_agent_id?: string,
+  /** Which kind of agent it is, such as `Explore`. */
+  agent_type?: string,
+  /** What it is to do, in a line. */
+  description?: string,
+  /** What it was told. */
+  prompt?: string,
+  /** Whether the main conversation goes on meanwhile. */
+  background: boolean,
+};
+
 /** How a sub-agent is. */
 export type SubAgentStatus = "STARTING" | "RUNNING" | "COMPLETED" | "FAILED";
 
@@ -453,8 +832,131 @@ export type SubOperation = {
   status: string,
 };
 
+/** What the person may want to say next. */
+export type Suggestion = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** The words. */
+  text: string,
+};
+
 /** What a permission is about. */
 export type TargetType = "Path" | "Domain" | "Command" | "Tool";
+
+/** Other work that goes on beside the conversation, such as a command in the background, began or changed. */
+export type TaskChanged = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** The agent's own name for it. */
+  task_id: string,
+  /** How it stands, in the agent's words: `running`, `completed`, `failed`, `stopped`, … */
+  status: string,
+  /** The call that started it. */
+  tool_use_id?: string,
+  /** What kind of work it is, such as `local_bash`. */
+  kind?: string,
+  /** What it is, in a line. */
+  description?: string,
+  /** Where its output is being written. */
+  output_file?: string,
+  /** What came of it. */
+  summary?: string,
+  /** Whether the conversation goes on meanwhile. */
+  background: boolean,
+};
+
+/** The text since the last `TextEnded` or tool is whole: what follows begins anew. */
+export type TextEnded = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** Turn it belongs to. */
+  turn_id: TurnId,
+};
+
+/** A piece of the model's reasoning, as it is being generated. */
+export type Thinking = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** Turn it belongs to. */
+  turn_id: TurnId,
+  /** The piece. */
+  text: string,
+};
+
+/** One thing to do. */
+export type TodoItem = {
+  /** What. */
+  content: string,
+  /** How it stands. */
+  status: TodoStatus,
+  /** The same as something that is being done: "Running the tests". */
+  active_form?: string,
+  /** Names it, where the agent does. */
+  id?: string,
+};
+
+/** The agent's list of things to do, replacing the last. */
+export type TodoList = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** The sub-agent whose list it is. */
+  agent_id?: string,
+  /** In the order to be shown. */
+  items: Array<TodoItem>,
+};
+
+/** How a thing to do stands. */
+export type TodoStatus = "Pending" | "InProgress" | "Completed" | "Cancelled";
+
+/** Tokens; cached input is counted apart. */
+export type TokenUsage = {
+  /** Tokens of the prompt that no cache had. */
+  input_tokens: number,
+  /** Tokens generated. */
+  output_tokens: number,
+  /** Tokens of the prompt that were put into the cache. */
+  cache_creation_input_tokens: number,
+  /** Tokens of the prompt that came out of the cache. */
+  cache_read_input_tokens: number,
+};
+
+/** What `ToolCompleted` has no room for; comes just before it. */
+export type ToolDetails = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** The call. */
+  tool_use_id: string,
+  /** Whether it failed. */
+  is_error: boolean,
+  /** Name of the tool. */
+  tool_name?: string,
+  /** The tool's own account: patches, output and errors of a command, lists, … */
+  tool_use_result?: JsonValue,
+};
+
+/** The model is writing the input of a call; `ToolExecuting` follows when it is whole. */
+export type ToolPreparing = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** The call. */
+  tool_use_id: string,
+  /** Name of the tool. */
+  tool_name: string,
+};
+
+/** A call is still running. */
+export type ToolProgress = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** The call. */
+  tool_use_id: string,
+  /** Name of the tool. */
+  tool_name: string,
+  /** For how long. */
+  elapsed_seconds: number,
+  /** The task that the call has become. */
+  task_id?: string,
+};
 
 /**
  * One turn of a session: whose it is and which.
@@ -470,6 +972,56 @@ export type TurnId = {
   role: Role,
   /** Which of that side's turns it is. */
   sequence: number,
+};
+
+/** How a turn went; comes just before its `Complete`. */
+export type TurnResult = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** The turn. */
+  turn_id: TurnId,
+  /** How it ended, in the agent's words: `success`, `error_max_turns`, … */
+  subtype: string,
+  /** Whether it failed; may be so with `success`. */
+  is_error: boolean,
+  /** How long it took. */
+  duration_ms?: number,
+  /** How long the API took, over the whole session. */
+  duration_api_ms?: number,
+  /** Rounds of the model and its tools. */
+  num_turns?: number,
+  /** What the session has cost by now. */
+  cost_usd?: number,
+  /** Tokens of this turn, without those of sub-agents. */
+  usage?: TokenUsage,
+  /** Tokens and cost of the session by model. */
+  model_usage?: JsonValue,
+  /** The answer as data, when a schema was asked for. */
+  structured_output?: JsonValue,
+  /** Why the model stopped. */
+  stop_reason?: StopReason,
+  /** Why the turn ended, in the agent's words. */
+  terminal_reason?: string,
+  /** What went wrong. */
+  error?: string,
+  /** What made the agent begin by itself; absent when a person's prompt did. */
+  origin?: string,
+  /** The person's turns that it answered. */
+  answers: Array<TurnId>,
+  /** Calls that were not allowed. */
+  permission_denials: Array<DeniedTool>,
+};
+
+/** The agent has begun a turn. */
+export type TurnStarted = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** The turn. */
+  turn_id: TurnId,
+  /** What made the agent begin by itself, such as `task-notification`; absent when a person's prompt did. */
+  origin?: string,
+  /** The person's turns that it answers: none when it began by itself, several when prompts were merged. */
+  answers: Array<TurnId>,
 };
 
 /**
@@ -566,7 +1118,53 @@ export type UiMessage = { "TextChunk": {
     command: string,
     /** Session it belongs to. */
     session_id: number,
-} };
+} }
+| { "SessionStarted": SessionStarted }
+| { "SessionTitle": SessionTitle }
+| { "SessionStateChanged": SessionStateChanged }
+| { "SettingsChanged": SettingsChanged }
+| { "UserPrompt": UserPrompt }
+| { "TurnStarted": TurnStarted }
+| { "TextEnded": TextEnded }
+| { "Thinking": Thinking }
+| { "ToolPreparing": ToolPreparing }
+| { "ToolProgress": ToolProgress }
+| { "ToolDetails": ToolDetails }
+| { "Lane": Lane }
+| { "SubAgentStarted": SubAgentStarted }
+| { "SubAgentProgressed": SubAgentProgressed }
+| { "SubAgentEnded": SubAgentEnded }
+| { "TaskChanged": TaskChanged }
+| { "Progress": Progress }
+| { "TodoList": TodoList }
+| { "PlanProposed": PlanProposed }
+| { "Compacted": Compacted }
+| { "RateLimit": RateLimit }
+| { "Retrying": Retrying }
+| { "TurnResult": TurnResult }
+| { "PermissionDetails": PermissionDetails }
+| { "QuestionDetails": QuestionDetails }
+| { "PermissionResolved": PermissionResolved }
+| { "InteractionResolved": InteractionResolved }
+| { "Retracted": Retracted }
+| { "Suggestion": Suggestion }
+| { "RawFrame": RawFrame };
+
+/** Somebody, or something, said this to the agent. */
+export type UserPrompt = {
+  /** Session it belongs to. */
+  session_id: number,
+  /** What was said. */
+  text: string,
+  /** Names the message, for cancelling it or rewinding to it. */
+  uuid?: string,
+  /** The turn of the person that it is. */
+  turn_id?: TurnId,
+  /** Who spoke, when it was no person: `task-notification`, `auto-continuation`, `synthetic`, … */
+  origin?: string,
+  /** What came with the text, one word each: `image`, `document`, … */
+  attachments: Array<string>,
+};
 
 /** Who the phone talks to, and what it can ask for. */
 export type WrapperHandshakeMessage = {

@@ -24,11 +24,12 @@
 //! # }
 //! ```
 //!
-//! An optional field may be absent when read and is written as `null`.
-//! The one exception is [`ControllerInputPayload::metadata`], which is left out when there is none.
+//! An optional field may be absent when read.
+//! The twelve events of the page write it as `null`; our own events and [`ControllerInputPayload::metadata`] leave it out.
 
 mod input;
 mod message;
+mod native;
 mod permission;
 mod question;
 mod stop_reason;
@@ -36,6 +37,7 @@ mod turn_id;
 
 pub use input::ControllerInputPayload;
 pub use message::UiMessage;
+pub use native::*;
 pub use permission::{PermissionLevel, PermissionRequest, TargetType};
 pub use question::{AskUserQuestionsRequest, Question, QuestionType};
 pub use stop_reason::StopReason;

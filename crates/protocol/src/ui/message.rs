@@ -3,6 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::native::{
+    Compacted, InteractionResolved, Lane, PermissionDetails, PermissionResolved, PlanProposed, Progress,
+    QuestionDetails, RateLimit, RawFrame, Retracted, Retrying, SessionStarted, SessionStateChanged,
+    SessionTitle, SettingsChanged, SubAgentEnded, SubAgentProgressed, SubAgentStarted, Suggestion,
+    TaskChanged, TextEnded, Thinking, TodoList, ToolDetails, ToolPreparing, ToolProgress, TurnResult,
+    TurnStarted, UserPrompt,
+};
 use super::{AskUserQuestionsRequest, PermissionRequest, StopReason, TurnId};
 
 /// One event of a session, for whoever shows it to people.
@@ -119,6 +126,66 @@ pub enum UiMessage {
     },
     // Variants of our own go below this line. The twelve above keep exactly the fields they have:
     // clients match them without `..`, so that even one more field would break their build.
+    /// A session has begun, or goes on in a new process.
+    SessionStarted(SessionStarted),
+    /// A session has a new title.
+    SessionTitle(SessionTitle),
+    /// A session is doing something else than before.
+    SessionStateChanged(SessionStateChanged),
+    /// The model or the permission mode is another one.
+    SettingsChanged(SettingsChanged),
+    /// Something was said to the agent.
+    UserPrompt(UserPrompt),
+    /// The agent has begun a turn.
+    TurnStarted(TurnStarted),
+    /// A block of text is whole.
+    TextEnded(TextEnded),
+    /// A piece of the model's reasoning.
+    Thinking(Thinking),
+    /// The model is writing the input of a call.
+    ToolPreparing(ToolPreparing),
+    /// A call is still running.
+    ToolProgress(ToolProgress),
+    /// What a call returned, as data.
+    ToolDetails(ToolDetails),
+    /// Something that happened inside a sub-agent.
+    Lane(Lane),
+    /// A sub-agent has begun.
+    SubAgentStarted(SubAgentStarted),
+    /// A sub-agent is at work.
+    SubAgentProgressed(SubAgentProgressed),
+    /// A sub-agent has ended.
+    SubAgentEnded(SubAgentEnded),
+    /// Other work beside the conversation began or changed.
+    TaskChanged(TaskChanged),
+    /// How far the work has come.
+    Progress(Progress),
+    /// The agent's list of things to do.
+    TodoList(TodoList),
+    /// The agent asks whether to carry out a plan.
+    PlanProposed(PlanProposed),
+    /// History was summarised to make room.
+    Compacted(Compacted),
+    /// How the limits of the person's plan stand.
+    RateLimit(RateLimit),
+    /// A call of the API failed and will be tried again.
+    Retrying(Retrying),
+    /// How a turn went.
+    TurnResult(TurnResult),
+    /// What is known about a request for permission.
+    PermissionDetails(PermissionDetails),
+    /// What is known about a question.
+    QuestionDetails(QuestionDetails),
+    /// A request for permission waits no longer.
+    PermissionResolved(PermissionResolved),
+    /// A question waits no longer.
+    InteractionResolved(InteractionResolved),
+    /// Something that was shown does not count any more.
+    Retracted(Retracted),
+    /// What the person may want to say next.
+    Suggestion(Suggestion),
+    /// A frame that has no event of its own.
+    RawFrame(RawFrame),
 }
 
 impl UiMessage {
@@ -152,6 +219,104 @@ impl UiMessage {
             | Self::Display { session_id, .. }
             | Self::CommandComplete { session_id, .. } => Some(*session_id),
             Self::Error { session_id, .. } | Self::System { session_id, .. } => *session_id,
+            Self::SessionStarted(event) => Some(event.session_id),
+            Self::SessionTitle(event) => Some(event.session_id),
+            Self::SessionStateChanged(event) => Some(event.session_id),
+            Self::SettingsChanged(event) => Some(event.session_id),
+            Self::UserPrompt(event) => Some(event.session_id),
+            Self::TurnStarted(event) => Some(event.session_id),
+            Self::TextEnded(event) => Some(event.session_id),
+            Self::Thinking(event) => Some(event.session_id),
+            Self::ToolPreparing(event) => Some(event.session_id),
+            Self::ToolProgress(event) => Some(event.session_id),
+            Self::ToolDetails(event) => Some(event.session_id),
+            Self::Lane(event) => Some(event.session_id),
+            Self::SubAgentStarted(event) => Some(event.session_id),
+            Self::SubAgentProgressed(event) => Some(event.session_id),
+            Self::SubAgentEnded(event) => Some(event.session_id),
+            Self::TaskChanged(event) => Some(event.session_id),
+            Self::Progress(event) => Some(event.session_id),
+            Self::TodoList(event) => Some(event.session_id),
+            Self::PlanProposed(event) => Some(event.session_id),
+            Self::Compacted(event) => Some(event.session_id),
+            Self::RateLimit(event) => Some(event.session_id),
+            Self::Retrying(event) => Some(event.session_id),
+            Self::TurnResult(event) => Some(event.session_id),
+            Self::PermissionDetails(event) => Some(event.session_id),
+            Self::QuestionDetails(event) => Some(event.session_id),
+            Self::PermissionResolved(event) => Some(event.session_id),
+            Self::InteractionResolved(event) => Some(event.session_id),
+            Self::Retracted(event) => Some(event.session_id),
+            Self::Suggestion(event) => Some(event.session_id),
+            Self::RawFrame(event) => Some(event.session_id),
         }
     }
+
+    /// Whether this is one of the twelve events of the page, which every client of this wire knows.
+    pub fn is_seed(&self) -> bool {
+        matches!(
+            self,
+            Self::TextChunk { .. }
+                | Self::ToolExecuting { .. }
+                | Self::ToolCompleted { .. }
+                | Self::Complete { .. }
+                | Self::PermissionRequired { .. }
+                | Self::BatchPermissionRequired { .. }
+                | Self::UserInteractionRequired { .. }
+                | Self::TokenUpdate { .. }
+                | Self::Error { .. }
+                | Self::System { .. }
+                | Self::Display { .. }
+                | Self::CommandComplete { .. }
+        )
+    }
+
+    /// Whether this is one of our own events.
+    pub fn is_native(&self) -> bool {
+        !self.is_seed()
+    }
+}
+
+// A structure is made into its event with `.into()`.
+macro_rules! from_native {
+    ($($Name:ident)+) => {$(
+        impl From<$Name> for UiMessage {
+            fn from(event: $Name) -> Self {
+                Self::$Name(event)
+            }
+        }
+    )+};
+}
+
+from_native! {
+    SessionStarted
+    SessionTitle
+    SessionStateChanged
+    SettingsChanged
+    UserPrompt
+    TurnStarted
+    TextEnded
+    Thinking
+    ToolPreparing
+    ToolProgress
+    ToolDetails
+    Lane
+    SubAgentStarted
+    SubAgentProgressed
+    SubAgentEnded
+    TaskChanged
+    Progress
+    TodoList
+    PlanProposed
+    Compacted
+    RateLimit
+    Retrying
+    TurnResult
+    PermissionDetails
+    QuestionDetails
+    PermissionResolved
+    InteractionResolved
+    Retracted
+    Suggestion
+    RawFrame
 }

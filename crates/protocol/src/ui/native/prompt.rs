@@ -1,0 +1,28 @@
+//! What was said to the agent.
+
+use super::events;
+use crate::ui::TurnId;
+
+events! {
+    /// Somebody, or something, said this to the agent.
+    pub struct UserPrompt {
+        required {
+            /// Session it belongs to.
+            session_id: i64,
+            /// What was said.
+            text: String,
+        }
+        optional {
+            /// Names the message, for cancelling it or rewinding to it.
+            uuid: String,
+            /// The turn of the person that it is.
+            turn_id: TurnId,
+            /// Who spoke, when it was no person: `task-notification`, `auto-continuation`, `synthetic`, …
+            origin: String,
+        }
+        defaulted {
+            /// What came with the text, one word each: `image`, `document`, …
+            attachments: Vec<String>,
+        }
+    }
+}
