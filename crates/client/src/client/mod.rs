@@ -97,7 +97,17 @@ impl Client {
 
     /// Listens to everything that happens from now on. Any number of subscribers may listen.
     pub fn subscribe(&self) -> Subscriber {
-        let subscriber = self.core.subscribers.add(None);
+        self.tell_of_the_end(self.core.subscribers.add(None))
+    }
+
+    /// The same for one that must not lose anything: when it falls far behind, the session waits for it.
+    ///
+    /// Whoever listens so must keep reading, or drop it: answers to requests wait behind the frames as well.
+    pub fn follow(&self) -> Subscriber {
+        self.tell_of_the_end(self.core.subscribers.add_lossless())
+    }
+
+    fn tell_of_the_end(&self, subscriber: Subscriber) -> Subscriber {
         if let Some(ended) = self.core.ended.borrow().as_ref() {
             self.core.subscribers.end(&ended.error.clone().unwrap_or_else(Error::closed));
         }

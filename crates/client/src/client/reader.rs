@@ -1,4 +1,4 @@
-//! The one task that reads. It waits for nobody but the other side.
+//! The one task that reads. It waits for the other side, and for those who must not lose anything.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -23,6 +23,7 @@ pub(super) async fn run(
     let _ends_it = EndsIt(Arc::clone(&core));
     let mut told = false;
     loop {
+        core.subscribers.room().await;
         let Ok(next) = within(core.limits.stall.filter(|_| !told), incoming.recv()).await else {
             told = tell_stalled(&core);
             continue;

@@ -10,7 +10,8 @@ use crate::limits::{QUEUE_BYTES_MAX, QUEUE_FRAMES_MAX};
 
 /// Listens to a session; see [`Client::subscribe`](super::Client::subscribe).
 ///
-/// A subscriber that reads too slowly loses the oldest events and is told how many.
+/// A subscriber that reads too slowly loses the oldest events and is told how many, unless the session
+/// [waits for it](super::Client::follow).
 #[derive(Debug)]
 pub struct Subscriber {
     queue: Arc<Mutex<Queue>>,
@@ -21,6 +22,10 @@ pub struct Subscriber {
 struct Queue {
     /// The prompt whose turn it listens to; everything if there is none.
     prompt: Option<String>,
+    /// Nothing is lost: the session is not read on while too much waits.
+    lossless: bool,
+    /// Whoever waits until less waits here.
+    reader: Option<Waker>,
     events: VecDeque<Event>,
     bytes: usize,
     lost: u64,
@@ -42,11 +47,35 @@ pub(super) struct Subscribers(Mutex<Vec<Weak<Mutex<Queue>>>>);
 impl Subscribers {
     /// Listens to everything from now on, or to the turn of one prompt.
     pub(super) fn add(&self, prompt: Option<String>) -> Subscriber {
-        let queue = Arc::new(Mutex::new(Queue { prompt, ..Queue::default() }));
+        self.listen(Queue { prompt, ..Queue::default() })
+    }
+
+    /// Listens to everything from now on, and is waited for.
+    pub(super) fn add_lossless(&self) -> Subscriber {
+        self.listen(Queue { lossless: true, ..Queue::default() })
+    }
+
+    fn listen(&self, queue: Queue) -> Subscriber {
+        let queue = Arc::new(Mutex::new(queue));
         let mut all = lock(&self.0);
         all.retain(|other| other.strong_count() > 0);
         all.push(Arc::downgrade(&queue));
         Subscriber { queue }
+    }
+
+    /// Waits until everybody who must not lose anything has room for more.
+    pub(super) async fn room(&self) {
+        std::future::poll_fn(|context| {
+            let mut full = false;
+            self.each(|queue| {
+                if queue.lossless && queue.is_full() {
+                    queue.reader = Some(context.waker().clone());
+                    full = true;
+                }
+            });
+            if full { Poll::Pending } else { Poll::Ready(()) }
+        })
+        .await;
     }
 
     /// Tells everybody; those who listen to one prompt only if it is among `prompts`.
@@ -98,6 +127,7 @@ impl Subscriber {
         }
         if let Some(event) = queue.events.pop_front() {
             queue.bytes = queue.bytes.saturating_sub(event.weight());
+            queue.wake_reader();
             return Poll::Ready(Some(event));
         }
         if queue.end.is_some() {
@@ -126,6 +156,15 @@ impl Subscriber {
     }
 }
 
+impl Drop for Subscriber {
+    fn drop(&mut self) {
+        // Nobody waits for one who has left.
+        if let Some(reader) = lock(&self.queue).reader.take() {
+            reader.wake();
+        }
+    }
+}
+
 impl futures_core::Stream for Subscriber {
     type Item = Event;
 
@@ -142,14 +181,31 @@ impl Queue {
         self.bytes += event.weight();
         self.events.push_back(event);
         // The newest always stays, however large it is.
-        while self.events.len() > 1 && (self.events.len() > QUEUE_FRAMES_MAX || self.bytes > QUEUE_BYTES_MAX)
-        {
+        while !self.lossless && self.events.len() > 1 && self.is_over() {
             if let Some(oldest) = self.events.pop_front() {
                 self.bytes = self.bytes.saturating_sub(oldest.weight());
                 self.lost += 1;
             }
         }
         self.wake();
+    }
+
+    /// More waits than is kept.
+    fn is_over(&self) -> bool {
+        self.events.len() > QUEUE_FRAMES_MAX || self.bytes > QUEUE_BYTES_MAX
+    }
+
+    /// As much waits as should.
+    fn is_full(&self) -> bool {
+        self.events.len() >= QUEUE_FRAMES_MAX || self.bytes >= QUEUE_BYTES_MAX
+    }
+
+    fn wake_reader(&mut self) {
+        if !self.is_full()
+            && let Some(reader) = self.reader.take()
+        {
+            reader.wake();
+        }
     }
 
     fn finish(&mut self, end: End) {
@@ -207,6 +263,35 @@ mod tests {
         }
         let queue = lock(&slow.queue);
         assert_eq!((queue.events.len(), queue.lost), (QUEUE_FRAMES_MAX, 10));
+    }
+
+    /// F98: whoever must not lose anything is waited for, until there is room or it leaves.
+    #[tokio::test(start_paused = true)]
+    async fn f98_a_lossless_subscriber_is_waited_for() {
+        let subscribers = Arc::new(Subscribers::default());
+        let mut slow = subscribers.add_lossless();
+        for number in 0..QUEUE_FRAMES_MAX {
+            subscribers.room().await;
+            subscribers.tell(&Event::Noise { text: number.to_string() }, &[]);
+        }
+        let waiting = tokio::spawn({
+            let subscribers = Arc::clone(&subscribers);
+            async move { subscribers.room().await }
+        });
+        tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+        assert!(!waiting.is_finished(), "nobody waited for the slow one");
+        assert!(matches!(slow.next().await, Some(Event::Noise { text }) if text == "0"));
+        waiting.await.unwrap();
+
+        subscribers.tell(&Event::Noise { text: "last".to_owned() }, &[]);
+        let waiting = tokio::spawn({
+            let subscribers = Arc::clone(&subscribers);
+            async move { subscribers.room().await }
+        });
+        tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+        assert!(!waiting.is_finished());
+        drop(slow);
+        waiting.await.unwrap();
     }
 
     /// Whoever has stopped listening costs nothing.
