@@ -50,15 +50,18 @@ impl<'a> Fields<'a> {
         }
     }
 
+    #[inline]
     fn long_number(&mut self) -> Option<u64> {
-        let mut number = 0;
-        for (at, byte) in self.0.iter().enumerate().take(10) {
-            let bits = u64::from(byte & 0x7f);
-            number |= bits.checked_shl(7 * u32::try_from(at).ok()?)?;
-            if byte & 0x80 == 0 {
-                self.0 = &self.0[at + 1..];
+        let (mut number, mut shift) = (0, 0);
+        let mut bytes = self.0.iter();
+        while shift < u64::BITS {
+            let byte = *bytes.next()?;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                self.0 = bytes.as_slice();
                 return Some(number);
             }
+            shift += 7;
         }
         None
     }

@@ -126,8 +126,8 @@ impl Loaded {
         Some((&record.stamp, &self.file[record.facts.clone()]))
     }
 
-    pub(super) fn keys(&self) -> impl Iterator<Item = Key> {
-        self.records.iter().map(|record| Key(self.file[record.key.clone()].into()))
+    pub(super) fn keys(&self) -> impl Iterator<Item = &[u8]> {
+        self.records.iter().map(|record| &self.file[record.key.clone()])
     }
 
     /// The same with changes; `None` takes a record out.

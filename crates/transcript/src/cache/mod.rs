@@ -36,7 +36,7 @@
 mod fields;
 mod file;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -167,19 +167,20 @@ impl Cache {
     /// Forgets the files below `folders` that are not among the `existing` ones, so that the cache does not grow for
     /// ever. What is known of other folders stays.
     pub fn forget_missing<'a>(&mut self, folders: &[PathBuf], existing: impl Iterator<Item = &'a Path>) {
-        let existing: HashSet<&[u8]> = existing.map(|path| path.as_os_str().as_encoded_bytes()).collect();
+        let mut existing: Vec<&[u8]> = existing.map(|path| path.as_os_str().as_encoded_bytes()).collect();
+        existing.sort_unstable();
         let below = |path: &[u8]| {
             folders.iter().any(|folder| {
                 let rest = path.strip_prefix(folder.as_os_str().as_encoded_bytes());
                 rest.is_some_and(|rest| rest.starts_with(b"/") || rest.starts_with(b"\\"))
             })
         };
-        let loaded: Vec<Key> = self.loaded().keys().collect();
-        for key in loaded {
-            if below(key.path()) && !existing.contains(key.path()) {
-                self.changed.insert(key, None);
-            }
-        }
+        let missing = |key: &&[u8]| {
+            let path = Key::path(key);
+            existing.binary_search(&path).is_err() && below(path)
+        };
+        let gone: Vec<Key> = self.loaded().keys().filter(missing).map(|key| Key(key.into())).collect();
+        self.changed.extend(gone.into_iter().map(|key| (key, None)));
     }
 
     /// Stores the cache if anything in it changed.
@@ -211,8 +212,8 @@ impl Key {
         Key([path.as_os_str().as_encoded_bytes(), b"\0", kind.name.as_bytes()].concat().into())
     }
 
-    fn path(&self) -> &[u8] {
-        self.0.split(|byte| *byte == 0).next().unwrap_or_default()
+    fn path(key: &[u8]) -> &[u8] {
+        memchr::memchr(0, key).map_or(key, |end| &key[..end])
     }
 }
 

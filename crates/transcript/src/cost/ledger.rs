@@ -61,7 +61,7 @@ impl Ledger {
             .flat_map(|session| session.files().map(|file| (file, session.id.as_str())))
             .collect();
         // Of equal claims to a response the one that is merged first stays.
-        files.sort_by(|(a, _), (b, _)| a.modified.cmp(&b.modified).then_with(|| a.path.cmp(&b.path)));
+        files.sort_by_key(|(file, _)| (file.modified, file.path.as_os_str()));
         let mut sources = Vec::with_capacity(files.len());
         let mut jobs = Vec::new();
         for (at, (file, _)) in files.iter().enumerate() {
@@ -79,7 +79,9 @@ impl Ledger {
         let mut ledger = Ledger::default();
         let mut read: HashMap<usize, Done> =
             scan::all(jobs, progress).into_iter().map(|done| (done.at, done)).collect();
-        let mut merged = Merged::with_capacity(sources.iter().map(Source::rows_about).sum());
+        let rows = sources.iter().map(Source::rows_about).sum();
+        let mut merged = Merged::with_capacity(rows);
+        ledger.rows.reserve(rows);
         for (at, (source, (file, session))) in sources.iter().zip(&files).enumerate() {
             // What the cache holds is taken out file by file, so that it is in memory only once.
             let cached = match source {
@@ -155,6 +157,7 @@ impl Ledger {
         sums
     }
 
+    #[inline]
     pub(super) fn response(&self, row: &Row) -> Response<'_> {
         Response {
             time: row.claim.time.timestamp(),

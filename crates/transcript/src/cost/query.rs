@@ -72,6 +72,12 @@ impl Query {
         Query { by, zone, now, since: None, until: None, project: None, model: None, session: None }
     }
 
+    /// Whether it leaves nothing out.
+    pub(super) fn is_open(&self) -> bool {
+        let Query { by: _, zone: _, now: _, since, until, project, model, session } = self;
+        (since, until, project, model, session) == (&None, &None, &None, &None, &None)
+    }
+
     pub(super) fn wants(&self, response: &Response<'_>, project: &str) -> bool {
         let time = match (self.since, self.until) {
             (None, None) => true,

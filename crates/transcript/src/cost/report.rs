@@ -107,6 +107,8 @@ struct Sums<'a> {
     ledger: &'a Ledger,
     query: &'a Query,
     calendar: Calendar,
+    /// Whether the query leaves nothing out.
+    open: bool,
     /// Whether anybody asks for the project.
     needs_project: bool,
     /// In which folder each session began.
@@ -116,6 +118,8 @@ struct Sums<'a> {
     price_of: Vec<Option<Price>>,
     total: Total,
     rows: Vec<Row>,
+    /// The first and the last moment of each row.
+    spans: Vec<Option<(Millis, Millis)>>,
     /// Where in the rows each sum is, and where the last one was: neighbours mostly belong to the same.
     places: HashMap<Group, usize>,
     last: Option<(Group, usize)>,
@@ -153,12 +157,14 @@ impl<'a> Sums<'a> {
             ledger,
             query,
             calendar: Calendar::new(query.zone.clone()),
+            open: query.is_open(),
             needs_project,
             homes,
             blocks,
             price_of: price_of(ledger, prices),
             total: Total::default(),
             rows: Vec::new(),
+            spans: Vec::new(),
             places: HashMap::new(),
             last: None,
             unpriced: BTreeMap::new(),
@@ -168,7 +174,7 @@ impl<'a> Sums<'a> {
     fn take(&mut self, row: &LedgerRow) {
         let response = self.ledger.response(row);
         let project = if self.needs_project { self.project(row) } else { Name::EMPTY };
-        if !self.query.wants(&response, self.ledger.names.get(project)) {
+        if !self.open && !self.query.wants(&response, self.ledger.names.get(project)) {
             return;
         }
         let cost = self.cost(row, &response);
@@ -179,11 +185,11 @@ impl<'a> Sums<'a> {
             _ => self.place(group, project),
         };
         self.last = Some((group, at));
-        let sum = &mut self.rows[at];
-        sum.total.add(&response.tokens, cost);
-        if let Some(time) = response.time {
-            let (first, last) = sum.times.unwrap_or((time, time));
-            sum.times = Some((first.min(time), last.max(time)));
+        self.rows[at].total.add(&response.tokens, cost);
+        let time = row.claim.time;
+        if time != Millis::UNKNOWN {
+            let (first, last) = self.spans[at].unwrap_or((time, time));
+            self.spans[at] = Some((first.min(time), last.max(time)));
         }
     }
 
@@ -212,6 +218,7 @@ impl<'a> Sums<'a> {
         let project = of_session.then(|| text(project));
         self.places.insert(group, self.rows.len());
         self.rows.push(Row { key, total: Total::default(), times: None, block, project });
+        self.spans.push(None);
         self.rows.len() - 1
     }
 
@@ -262,6 +269,9 @@ impl<'a> Sums<'a> {
 
     fn finish(self) -> Report {
         let mut rows = self.rows;
+        for (row, span) in rows.iter_mut().zip(self.spans) {
+            row.times = span.and_then(|(first, last)| Some((first.timestamp()?, last.timestamp()?)));
+        }
         if self.query.by.is_time() {
             // By key is by time; what is not known comes last, since no date begins with a letter.
             rows.sort_by(|a, b| a.key.cmp(&b.key));

@@ -65,6 +65,7 @@ pub struct Facts {
 
 /// A line of the table of contents.
 #[derive(Debug, Clone)]
+#[cfg_attr(not(feature = "html"), expect(dead_code, reason = "only the page shows all of it"))]
 pub(super) struct Prompt {
     pub(super) node: NodeId,
     pub(super) at: Option<Timestamp>,
@@ -74,6 +75,7 @@ pub(super) struct Prompt {
 
 /// How many tokens a response was made from.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(feature = "html"), expect(dead_code, reason = "only the page shows all of it"))]
 pub(super) struct ContextSize {
     pub(super) at: Timestamp,
     pub(super) tokens: u64,

@@ -44,6 +44,7 @@ pub(super) enum Piece<'a> {
 
 /// A picture inside a line.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(not(feature = "html"), expect(dead_code, reason = "only the page shows all of it"))]
 pub(super) struct Picture {
     /// `image` or `document`.
     kind: String,

@@ -120,7 +120,7 @@ pub(super) fn agents_below(folder: &Path, unreadable: &mut Vec<Error>) -> Vec<Ag
             }
         }
     }
-    agents.sort_by(|a, b| a.file.path.cmp(&b.file.path));
+    agents.sort_by(|a, b| a.file.path.as_os_str().cmp(b.file.path.as_os_str()));
     agents
 }
 

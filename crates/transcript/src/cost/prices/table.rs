@@ -60,7 +60,7 @@ const TABLE: &[(&str, Price)] = &[
     ("claude-mythos-5-1", FABLE_5_1),
     ("claude-fable-5", FABLE_5),
     ("claude-mythos-5", FABLE_5),
-    ("claude-opus-5-5", fast(2, OPUS_5_5)),
+    ("claude-opus-5-5", flat(OPUS_5_5)),
     ("claude-opus-5", fast(2, OPUS_4_5)),
     ("claude-opus-4-8", fast(2, OPUS_4_5)),
     ("claude-opus-4-7", fast(6, OPUS_4_5)),
