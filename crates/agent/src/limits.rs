@@ -1,0 +1,35 @@
+//! Every bound of this crate, with its reason.
+
+/// Questions that may be open in one registry. A session asks for a handful, and a hundred sessions fit; more is a
+/// runaway, and is refused.
+pub(crate) const OPEN_MAX: usize = 4096;
+
+/// Settled questions that are remembered, so that a late answer learns who was first.
+pub(crate) const SETTLED_MAX: usize = 4096;
+
+/// Batches that are remembered after all their members were settled, for the same reason.
+pub(crate) const BATCHES_MAX: usize = 256;
+
+/// Answers that wait for the CLI to ask. One assistant message has far fewer calls.
+pub(crate) const HELD_MAX: usize = 1024;
+
+/// Grants of one session. A person who allowed a thousand things one by one has stopped to look at them.
+pub(crate) const GRANTS_MAX: usize = 1024;
+
+/// Members of one batch. More cannot be judged at a glance; the rest forms the next batch.
+pub(crate) const BATCH_MEMBERS_MAX: usize = 32;
+
+/// The longest command that is parsed; a longer one is nothing that a rule should decide about.
+pub(crate) const COMMAND_BYTES_MAX: usize = 64 << 10;
+
+/// Simple commands in one command line, for the same reason.
+pub(crate) const COMMANDS_MAX: usize = 512;
+
+/// How deep commands may nest in each other: `bash -c "bash -c …"`, `$( $( … ) )`.
+pub(crate) const COMMAND_DEPTH_MAX: usize = 8;
+
+/// How deep a digest looks into an input; what lies deeper is taken as it is written.
+pub(crate) const DIGEST_DEPTH_MAX: usize = 128;
+
+/// How much of a command or path stands in the sentence that describes a request. The whole is in its target.
+pub(crate) const DESCRIPTION_CHARS_MAX: usize = 400;

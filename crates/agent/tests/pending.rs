@@ -1,0 +1,158 @@
+//! One question has one answer, whoever answers when.
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Barrier, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use tidings_agent::pending::{Already, Outcome, Pending, Refused, Who};
+
+#[derive(Debug, Clone)]
+enum Step {
+    Open(u8, Option<u8>),
+    Settle(u8, u8),
+    Cancel(u8),
+    Expire(u8),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        (0..6u8, proptest::option::of(0..20u8)).prop_map(|(key, deadline)| Step::Open(key, deadline)),
+        (0..6u8, any::<u8>()).prop_map(|(key, answer)| Step::Settle(key, answer)),
+        (0..6u8).prop_map(Step::Cancel),
+        (0..20u8).prop_map(Step::Expire),
+    ];
+    proptest::collection::vec(step, 0..60)
+}
+
+/// The same thing without cleverness: a list of what is open and a map of what was settled.
+#[derive(Default)]
+struct Model {
+    open: Vec<(u8, Option<u8>)>,
+    settled: BTreeMap<u8, Outcome<u8>>,
+}
+
+impl Model {
+    fn open(&mut self, key: u8, deadline: Option<u8>) -> Result<(), Refused> {
+        if self.open.iter().any(|(open, _)| *open == key) {
+            return Err(Refused::Duplicate);
+        }
+        self.settled.remove(&key);
+        self.open.push((key, deadline));
+        Ok(())
+    }
+
+    fn settle(&mut self, key: u8, outcome: Outcome<u8>) -> Result<(), Already<u8>> {
+        match self.open.iter().position(|(open, _)| *open == key) {
+            Some(at) => {
+                self.open.remove(at);
+                self.settled.insert(key, outcome);
+                Ok(())
+            }
+            None => Err(self.settled.get(&key).cloned().map_or(Already::Unknown, Already::Settled)),
+        }
+    }
+
+    fn expire(&mut self, now: u8) -> Vec<u8> {
+        let late = |(_, deadline): &&(u8, Option<u8>)| deadline.is_some_and(|at| at <= now);
+        let keys: Vec<u8> = self.open.iter().filter(late).map(|(key, _)| *key).collect();
+        for key in &keys {
+            self.settle(*key, Outcome::TimedOut).unwrap();
+        }
+        keys
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_order_of_events_does_what_the_model_does(steps in steps()) {
+        let start = Instant::now();
+        let at = |second: u8| start + Duration::from_secs(u64::from(second));
+        let mut pending = Pending::default();
+        let mut model = Model::default();
+        for step in steps {
+            match step {
+                Step::Open(key, deadline) => {
+                    prop_assert_eq!(pending.open(key, deadline.map(at)), model.open(key, deadline));
+                }
+                Step::Settle(key, answer) => {
+                    let outcome = Outcome::by_person(answer, "somebody");
+                    prop_assert_eq!(pending.settle(&key, outcome.clone()), model.settle(key, outcome));
+                }
+                Step::Cancel(key) => {
+                    prop_assert_eq!(pending.cancel(&key), model.settle(key, Outcome::Cancelled));
+                }
+                Step::Expire(now) => prop_assert_eq!(pending.expire(at(now)), model.expire(now)),
+            }
+            prop_assert_eq!(
+                pending.open_keys().copied().collect::<Vec<_>>(),
+                model.open.iter().map(|(key, _)| *key).collect::<Vec<_>>()
+            );
+            prop_assert_eq!(pending.next_deadline(), model.open.iter().filter_map(|(_, at)| *at).min().map(at));
+            prop_assert_eq!(pending.len(), model.open.len());
+        }
+    }
+}
+
+/// Two phones and a browser show the same question, and all of them are tapped at once: in some bridges two answers
+/// went to the CLI, in others the slower one was told that all was well.
+#[test]
+fn f62_of_a_hundred_answers_at_once_one_wins_and_the_others_learn_of_it() {
+    const THREADS: usize = 100;
+    const ROUNDS: usize = 1_000;
+    let pending = Arc::new(Mutex::new(Pending::<usize, usize>::default()));
+    let gate = Arc::new(Barrier::new(THREADS));
+    let threads: Vec<_> = (0..THREADS)
+        .map(|me| {
+            let (pending, gate) = (Arc::clone(&pending), Arc::clone(&gate));
+            thread::spawn(move || {
+                let mut heard = Vec::with_capacity(ROUNDS);
+                for round in 0..ROUNDS {
+                    if me == round % THREADS {
+                        pending.lock().unwrap().open(round, None).unwrap();
+                    }
+                    gate.wait();
+                    let mine = Outcome::by_person(me, me.to_string());
+                    heard.push(match pending.lock().unwrap().settle(&round, mine.clone()) {
+                        Ok(()) => mine,
+                        Err(Already::Settled(winner)) => winner,
+                        Err(Already::Unknown) => Outcome::Lost,
+                    });
+                }
+                heard
+            })
+        })
+        .collect();
+    let heard: Vec<Vec<Outcome<usize>>> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+    for round in 0..ROUNDS {
+        let winner = &heard[0][round];
+        assert!(matches!(winner, Outcome::Answered { by: Who::Person(_), .. }), "round {round}");
+        assert!(heard.iter().all(|one| one[round] == *winner), "round {round}");
+    }
+    assert!(pending.lock().unwrap().is_empty());
+}
+
+#[test]
+fn what_was_settled_long_ago_is_forgotten_and_what_is_open_never() {
+    let mut pending = Pending::default();
+    pending.open(0, None).unwrap();
+    for key in 1..=10_000 {
+        pending.open(key, None).unwrap();
+        pending.settle(&key, Outcome::by_rule((), "all")).unwrap();
+    }
+    assert_eq!(pending.cancel(&1), Err(Already::Unknown));
+    assert!(matches!(pending.cancel(&10_000), Err(Already::Settled(_))));
+    assert!(pending.is_open(&0));
+}
+
+#[test]
+fn too_many_open_questions_are_refused_and_none_is_dropped() {
+    let mut pending = Pending::<u32, ()>::default();
+    let opened = (0..100_000).take_while(|key| pending.open(*key, None).is_ok()).count();
+    assert_eq!(pending.len(), opened);
+    assert_eq!(pending.open(u32::MAX, None), Err(Refused::Full));
+    pending.cancel(&0).unwrap();
+    assert_eq!(pending.open(u32::MAX, None), Ok(()));
+}
