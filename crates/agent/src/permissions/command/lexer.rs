@@ -1,0 +1,482 @@
+//! Cuts a command line into words and operators.
+
+use std::collections::BTreeSet;
+
+use super::{Opaque, Redirect, RedirectKind, Word, WordKind};
+
+/// A piece of a command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Token {
+    Word(Piece),
+    Redirect(Redirect),
+    /// `;`, `&` or the end of a line.
+    End,
+    /// `&&`, `||`, `|` or `|&`: something must follow.
+    Join,
+    Open,
+    Close,
+}
+
+/// A word, and what only the parser wants to know of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Piece {
+    pub(super) word: Word,
+    /// Whether any part of it was quoted; then it is no reserved word.
+    pub(super) quoted: bool,
+    /// Whether it sets a variable if it stands in front of a command.
+    pub(super) assigns: bool,
+}
+
+/// The pieces of a command line.
+#[derive(Debug, Default)]
+pub(super) struct Lexed {
+    pub(super) tokens: Vec<Token>,
+    pub(super) opaque: BTreeSet<Opaque>,
+    /// The commands inside of substitutions, to be looked at as well.
+    pub(super) nested: Vec<String>,
+}
+
+pub(super) fn lex(text: &str) -> Lexed {
+    let chars: Vec<char> = text.chars().collect();
+    let mut lexer = Lexer { chars: &chars, at: 0, out: Lexed::default(), heredocs: Vec::new() };
+    lexer.run();
+    lexer.out
+}
+
+struct Lexer<'a> {
+    chars: &'a [char],
+    at: usize,
+    out: Lexed,
+    /// Here-documents whose text begins after the end of this line.
+    heredocs: Vec<HereDoc>,
+}
+
+struct HereDoc {
+    /// The token that gets the text.
+    token: usize,
+    end: String,
+    quoted: bool,
+    strip_tabs: bool,
+}
+
+impl Lexer<'_> {
+    fn run(&mut self) {
+        while let Some(c) = self.peek(0) {
+            match c {
+                ' ' | '\t' => self.at += 1,
+                '\\' if self.peek(1) == Some('\n') => self.at += 2,
+                '\n' => {
+                    self.at += 1;
+                    self.out.tokens.push(Token::End);
+                    self.heredoc_bodies();
+                }
+                '#' => {
+                    while self.peek(0).is_some_and(|c| c != '\n') {
+                        self.at += 1;
+                    }
+                }
+                _ => self.token(c),
+            }
+        }
+        if !self.heredocs.is_empty() {
+            self.opaque(Opaque::Syntax);
+        }
+    }
+
+    fn token(&mut self, c: char) {
+        match (c, self.peek(1)) {
+            (';', Some(';' | '&' | '|')) => {
+                self.opaque(Opaque::ControlFlow);
+                self.push(Token::End, 2);
+            }
+            ('&', Some('&')) | ('|', Some('|' | '&')) => self.push(Token::Join, 2),
+            ('&', Some('>')) => {
+                let (kind, length) = match self.peek(2) {
+                    Some('>') => (RedirectKind::Append, 3),
+                    _ => (RedirectKind::Write, 2),
+                };
+                self.at += length;
+                self.redirect_to(kind);
+            }
+            (';' | '&', _) => self.push(Token::End, 1),
+            ('|', _) => self.push(Token::Join, 1),
+            ('(', _) => {
+                if self.peek(1) == Some('(') {
+                    // Arithmetic, or a group within a group: they look alike.
+                    self.opaque(Opaque::Expansion);
+                }
+                self.push(Token::Open, 1);
+            }
+            (')', _) => self.push(Token::Close, 1),
+            ('<' | '>', _) => self.redirect(),
+            _ => self.word_or_descriptor(),
+        }
+    }
+
+    fn word_or_descriptor(&mut self) {
+        let piece = self.word();
+        if matches!(self.peek(0), Some('<' | '>')) {
+            if !piece.quoted
+                && !piece.word.text.is_empty()
+                && piece.word.text.bytes().all(|b| b.is_ascii_digit())
+            {
+                return self.redirect();
+            }
+            if piece.word.text.ends_with('}') {
+                // `{name}>file` opens a descriptor and sets a variable.
+                self.opaque(Opaque::Syntax);
+            }
+        }
+        if self.peek(0) == Some('(') {
+            // A function, an array, or a pattern of zsh that may run code.
+            self.opaque(Opaque::Syntax);
+        }
+        self.out.tokens.push(Token::Word(piece));
+    }
+
+    fn redirect(&mut self) {
+        let next = (self.peek(0), self.peek(1), self.peek(2));
+        let (kind, length) = match next {
+            (Some('<' | '>'), Some('('), _) => {
+                self.at += 2;
+                self.substitution();
+                let word = Word { text: String::new(), kind: WordKind::Dynamic };
+                return self.out.tokens.push(Token::Word(Piece { word, ..Piece::default() }));
+            }
+            (Some('<'), Some('<'), Some('<')) => (RedirectKind::Text, 3),
+            (Some('<'), Some('<'), Some('-')) => return self.heredoc(3),
+            (Some('<'), Some('<'), _) => return self.heredoc(2),
+            (Some('<' | '>'), Some('&'), _) => (RedirectKind::Duplicate, 2),
+            (Some('<'), Some('>'), _) | (Some('>'), Some('|' | '!'), _) => (RedirectKind::Write, 2),
+            (Some('>'), Some('>'), Some('|' | '!' | '&')) => {
+                // Spellings of zsh.
+                self.opaque(Opaque::Syntax);
+                (RedirectKind::Append, 3)
+            }
+            (Some('>'), Some('>'), _) => (RedirectKind::Append, 2),
+            (Some('<'), _, _) => (RedirectKind::Read, 1),
+            _ => (RedirectKind::Write, 1),
+        };
+        self.at += length;
+        self.redirect_to(kind);
+    }
+
+    fn redirect_to(&mut self, kind: RedirectKind) {
+        let Some(piece) = self.target() else {
+            return;
+        };
+        let is_descriptor = |text: &str| {
+            let digits = text.strip_suffix('-').unwrap_or(text);
+            !text.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+        };
+        // `>& file` writes both streams to a file.
+        let kind = match kind {
+            RedirectKind::Duplicate if !is_descriptor(&piece.word.text) => RedirectKind::Write,
+            kind => kind,
+        };
+        if piece.word.kind == WordKind::Glob {
+            self.opaque(Opaque::Expansion);
+        }
+        self.out.tokens.push(Token::Redirect(Redirect { kind, target: piece.word }));
+    }
+
+    /// The word after a redirection.
+    fn target(&mut self) -> Option<Piece> {
+        loop {
+            match self.peek(0) {
+                Some(' ' | '\t') => self.at += 1,
+                Some('\\') if self.peek(1) == Some('\n') => self.at += 2,
+                None | Some('\n' | ';' | '&' | '|' | '(' | ')' | '<' | '>') => {
+                    self.opaque(Opaque::Syntax);
+                    return None;
+                }
+                Some(_) => break,
+            }
+        }
+        let piece = self.word();
+        if self.peek(0) == Some('(') {
+            self.opaque(Opaque::Syntax);
+        }
+        Some(piece)
+    }
+
+    fn heredoc(&mut self, length: usize) {
+        self.at += length;
+        let Some(piece) = self.target() else {
+            return;
+        };
+        if piece.word.kind != WordKind::Static {
+            self.opaque(Opaque::Syntax);
+        }
+        let redirect = Redirect { kind: RedirectKind::Text, target: Word::default() };
+        let token = self.out.tokens.len();
+        self.out.tokens.push(Token::Redirect(redirect));
+        let end = piece.word.text;
+        self.heredocs.push(HereDoc { token, end, quoted: piece.quoted, strip_tabs: length == 3 });
+    }
+
+    /// Reads the texts of the here-documents that this line began.
+    fn heredoc_bodies(&mut self) {
+        for doc in std::mem::take(&mut self.heredocs) {
+            let mut body = String::new();
+            let mut ended = false;
+            while self.at < self.chars.len() {
+                let rest = &self.chars[self.at..];
+                let length = rest.iter().position(|c| *c == '\n').unwrap_or(rest.len());
+                let line: String = rest[..length].iter().collect();
+                self.at += (length + 1).min(rest.len());
+                let line = if doc.strip_tabs { line.trim_start_matches('\t') } else { &line };
+                if line == doc.end {
+                    ended = true;
+                    break;
+                }
+                body.push_str(line);
+                body.push('\n');
+            }
+            if !ended {
+                self.opaque(Opaque::Syntax);
+            }
+            // Without quotes around the end word the text is expanded, and a backslash may even hide the end.
+            let kind = if !doc.quoted && body.contains(['$', '`', '\\']) {
+                self.opaque(if body.contains(['$', '`']) { Opaque::Substitution } else { Opaque::Syntax });
+                self.out.nested.extend(substitutions(&body));
+                WordKind::Dynamic
+            } else {
+                WordKind::Static
+            };
+            if let Some(Token::Redirect(redirect)) = self.out.tokens.get_mut(doc.token) {
+                redirect.target = Word { text: body, kind };
+            }
+        }
+    }
+
+    /// A word up to the next blank or operator.
+    fn word(&mut self) -> Piece {
+        let mut piece = Piece::default();
+        let (mut brace, mut list) = (false, false);
+        while let Some(c) = self.peek(0) {
+            match c {
+                ' ' | '\t' | '\n' | ';' | '&' | '|' | '(' | ')' | '<' | '>' => break,
+                '\\' => match self.peek(1) {
+                    Some('\n') => {
+                        self.at += 2;
+                        continue;
+                    }
+                    Some(next) => {
+                        self.at += 1;
+                        piece.quoted = true;
+                        piece.word.text.push(next);
+                    }
+                    None => self.opaque(Opaque::Syntax),
+                },
+                '\'' => self.single_quotes(&mut piece),
+                '"' => self.double_quotes(&mut piece),
+                '`' => self.backticks(&mut piece.word),
+                '$' => self.dollar(&mut piece, Quotes::None),
+                '*' | '?' | '[' => {
+                    piece.word.kind = piece.word.kind.max(WordKind::Glob);
+                    piece.word.text.push(c);
+                }
+                '=' => {
+                    piece.assigns |= !piece.quoted && is_variable(&piece.word.text);
+                    // zsh puts the path of a program in the place of `=program`.
+                    if piece.word.text.is_empty()
+                        && !piece.quoted
+                        && self.peek(1).is_some_and(char::is_alphanumeric)
+                    {
+                        self.opaque(Opaque::Expansion);
+                    }
+                    piece.word.text.push(c);
+                }
+                c => {
+                    brace |= c == '{';
+                    list |= brace && (c == ',' || (c == '.' && self.peek(1) == Some('.')));
+                    piece.word.text.push(c);
+                }
+            }
+            self.at += 1;
+        }
+        if list {
+            self.opaque(Opaque::Expansion);
+            piece.word.kind = WordKind::Dynamic;
+        }
+        piece
+    }
+
+    /// Stands on the opening quote, and leaves the position on the closing one.
+    fn single_quotes(&mut self, piece: &mut Piece) {
+        piece.quoted = true;
+        self.at += 1;
+        while let Some(c) = self.peek(0) {
+            if c == '\'' {
+                return;
+            }
+            piece.word.text.push(c);
+            self.at += 1;
+        }
+        self.opaque(Opaque::Syntax);
+    }
+
+    /// The same for double quotes.
+    fn double_quotes(&mut self, piece: &mut Piece) {
+        piece.quoted = true;
+        self.at += 1;
+        while let Some(c) = self.peek(0) {
+            match (c, self.peek(1)) {
+                ('"', _) => return,
+                ('\\', Some('\n')) => self.at += 1,
+                ('\\', Some(next @ ('$' | '`' | '"' | '\\'))) => {
+                    piece.word.text.push(next);
+                    self.at += 1;
+                }
+                ('`', _) => self.backticks(&mut piece.word),
+                ('$', _) => self.dollar(piece, Quotes::Double),
+                (c, _) => piece.word.text.push(c),
+            }
+            self.at += 1;
+        }
+        self.opaque(Opaque::Syntax);
+    }
+
+    /// Stands on the first backtick, and leaves the position on the last one.
+    fn backticks(&mut self, word: &mut Word) {
+        self.opaque(Opaque::Substitution);
+        word.kind = WordKind::Dynamic;
+        let mut inner = String::new();
+        self.at += 1;
+        while let Some(c) = self.peek(0) {
+            match c {
+                '`' => break,
+                '\\' => {
+                    self.at += 1;
+                    inner.extend(self.peek(0));
+                }
+                c => inner.push(c),
+            }
+            self.at += 1;
+        }
+        self.out.nested.push(inner);
+    }
+
+    /// Stands on the `$`, and leaves the position on the last character that belongs to it.
+    fn dollar(&mut self, piece: &mut Piece, quotes: Quotes) {
+        let ends = |c: char| matches!(c, ' ' | '\t' | '\n' | ';' | '&' | '|' | ')' | '<' | '>');
+        match self.peek(1) {
+            None => return piece.word.text.push('$'),
+            Some(c) if ends(c) || (c == '"' && quotes == Quotes::Double) => return piece.word.text.push('$'),
+            // These are numbers.
+            Some(c @ ('?' | '#' | '$' | '!')) if self.peek(2).is_none_or(|c| !c.is_alphanumeric()) => {
+                self.at += 1;
+                piece.word.text.extend(['$', c]);
+                return;
+            }
+            Some('(') => {
+                self.at += 2;
+                self.substitution();
+                self.at = self.at.saturating_sub(1);
+            }
+            Some('{') => self.braces(),
+            Some('\'') if quotes == Quotes::None => {
+                self.opaque(Opaque::Expansion);
+                self.at += 2;
+                while self.peek(0).is_some_and(|c| c != '\'') {
+                    self.at += if self.peek(0) == Some('\\') { 2 } else { 1 };
+                }
+            }
+            Some(c) if c.is_alphanumeric() || c == '_' => {
+                self.opaque(Opaque::Expansion);
+                while self.peek(1).is_some_and(|c| c.is_alphanumeric() || c == '_') {
+                    self.at += 1;
+                }
+            }
+            Some(_) => self.opaque(Opaque::Expansion),
+        }
+        piece.word.kind = WordKind::Dynamic;
+    }
+
+    /// Stands on the `$` of `${…}`, and leaves the position on the closing brace.
+    fn braces(&mut self) {
+        self.opaque(Opaque::Expansion);
+        let mut depth = 0_usize;
+        while let Some(c) = self.peek(0) {
+            match c {
+                '{' => depth += 1,
+                '}' if depth <= 1 => return,
+                '}' => depth -= 1,
+                _ => {}
+            }
+            self.at += 1;
+        }
+    }
+
+    /// Stands behind the opening parenthesis, and leaves the position behind the closing one.
+    ///
+    /// The script is opaque from here on, so it does no harm if a quote inside leads this astray.
+    fn substitution(&mut self) {
+        self.opaque(Opaque::Substitution);
+        let inner = balanced(&self.chars[self.at.min(self.chars.len())..]);
+        self.at = (self.at + inner.len() + 1).min(self.chars.len());
+        self.out.nested.push(inner.iter().collect());
+    }
+
+    fn push(&mut self, token: Token, length: usize) {
+        self.at += length;
+        self.out.tokens.push(token);
+    }
+
+    fn opaque(&mut self, why: Opaque) {
+        self.out.opaque.insert(why);
+    }
+
+    fn peek(&self, ahead: usize) -> Option<char> {
+        self.chars.get(self.at + ahead).copied()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quotes {
+    None,
+    Double,
+}
+
+/// What comes before the parenthesis that closes, with those inside in pairs.
+fn balanced(chars: &[char]) -> &[char] {
+    let mut depth = 0_usize;
+    let mut quote = None;
+    for (at, c) in chars.iter().enumerate() {
+        match (quote, c) {
+            (None, '(') => depth += 1,
+            (None, ')') if depth == 0 => return &chars[..at],
+            (None, ')') => depth -= 1,
+            (None, '\'' | '"') => quote = Some(*c),
+            (Some(open), c) if open == *c => quote = None,
+            _ => {}
+        }
+    }
+    chars
+}
+
+/// The commands in the substitutions of a text.
+fn substitutions(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    // Few are enough to warn of, and each looks at all that follows it.
+    while let Some(at) = rest.find("$(").filter(|_| found.len() < 16) {
+        let inner: Vec<char> = rest[at + 2..].chars().collect();
+        found.push(balanced(&inner).iter().collect());
+        rest = &rest[at + 2..];
+    }
+    let mut parts = text.split('`').skip(1);
+    while let (Some(inner), true, _) = (parts.next(), found.len() < 32, parts.next()) {
+        found.push(inner.to_owned());
+    }
+    found
+}
+
+/// Whether a text can stand before the `=` of an assignment.
+fn is_variable(text: &str) -> bool {
+    let name = text.strip_suffix('+').unwrap_or(text);
+    let name = name.split('[').next().unwrap_or(name);
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}

@@ -1,0 +1,37 @@
+//! May this tool run? What is asked, who may answer, and what an answer covers.
+//!
+//! The CLI asks with `can_use_tool`; an [`Ask`] is that question as a person and a policy can judge it, with a
+//! [`PermissionRequest`](tidings_protocol::ui::PermissionRequest) for the events. A [`PermissionRegistry`] keeps it until
+//! the first answer, remembers what was granted for the session, and turns "always" into rules for the CLI.
+//!
+//! Whatever goes wrong is a refusal: an answer to something else than what was shown, a time-out, a question that was
+//! taken back.
+
+mod answer;
+mod ask;
+mod batch;
+mod command;
+mod digest;
+mod glob;
+mod grant;
+mod hidden;
+pub(crate) mod paths;
+mod registry;
+mod request;
+mod rules;
+
+pub use answer::{AfterDenial, Allowed, Answer, Denied, Scope, decision};
+pub use ask::Ask;
+pub use batch::{Emit, Gather};
+pub use command::{
+    Command, CommandKind, Danger, Opaque, Redirect, RedirectKind, Role, Script, Word, WordKind,
+};
+pub use digest::{Digest, NoDigest};
+pub use glob::{literal, matches as glob_matches};
+pub use grant::{Grant, GrantTarget};
+pub use hidden::is_hidden;
+pub use registry::{
+    BatchAnswer, BatchRecorded, BatchResponse, Member, PermissionRegistry, Recorded, RegisteredBatch,
+    RegistryError, Requested, Response,
+};
+pub use request::{Derived, derive};

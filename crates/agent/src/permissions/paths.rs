@@ -1,0 +1,86 @@
+//! Paths as text: what they name, without looking at a disk.
+
+/// The path without `.`, `..` and doubled slashes. A `..` that would leave the root, or the start of a relative path,
+/// stays, so that a path can never seem to lie deeper than it does.
+///
+/// Links are not followed: what a path reaches is for the CLI to check when the tool runs.
+pub(crate) fn normalise(path: &str) -> String {
+    let absolute = path.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => {
+                parts.pop();
+            }
+            // Above the root is the root.
+            ".." if absolute => {}
+            part => parts.push(part),
+        }
+    }
+    let joined = parts.join("/");
+    match (absolute, joined.is_empty()) {
+        (true, _) => format!("/{joined}"),
+        (false, true) => ".".to_owned(),
+        (false, false) => joined,
+    }
+}
+
+/// The path as seen from `folder`, if it is a relative one.
+pub(crate) fn resolve(path: &str, folder: Option<&str>) -> String {
+    match folder {
+        Some(folder) if !path.starts_with('/') && !path.starts_with('~') => {
+            normalise(&format!("{folder}/{path}"))
+        }
+        _ => normalise(path),
+    }
+}
+
+/// Whether `path` is `folder` or lies below it. Both are normalised; a relative one never lies in an absolute one.
+pub(crate) fn lies_in(path: &str, folder: &str) -> bool {
+    if path == ".." || path.starts_with("../") {
+        return path == folder;
+    }
+    match folder {
+        "/" => path.starts_with('/'),
+        "." => !path.starts_with('/') && !path.starts_with('~'),
+        folder => path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_never_seems_deeper_than_it_is() {
+        for (path, expected) in [
+            ("/a/b/../c", "/a/c"),
+            ("/../../etc", "/etc"),
+            ("a/../../b", "../b"),
+            ("./a//b/.", "a/b"),
+            ("", "."),
+            ("/", "/"),
+            ("a/..", "."),
+            ("../..", "../.."),
+        ] {
+            assert_eq!(normalise(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_lies_in_a_folder() {
+        for (path, folder, expected) in [
+            ("/a/b", "/a", true),
+            ("/ab", "/a", false),
+            ("/a", "/a", true),
+            ("/a", "/", true),
+            ("b", ".", true),
+            ("../b", ".", false),
+            ("/b", ".", false),
+            ("b", "/", false),
+        ] {
+            assert_eq!(lies_in(path, folder), expected, "{path} in {folder}");
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Several questions that are shown and answered together.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use tidings_protocol::ui::PermissionRequest;
+
+use super::{PermissionRegistry, Recorded, RegistryError, Response, by_grant, requests};
+use crate::desk::AskKey;
+use crate::limits::BATCHES_MAX;
+use crate::pending::Who;
+use crate::permissions::{Answer, Ask, Digest, Grant};
+
+/// A batch as it is to be shown.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct RegisteredBatch {
+    /// Names the batch in the answer.
+    pub batch_id: String,
+    /// What is open, in the order asked.
+    pub asks: Vec<Arc<Ask>>,
+    /// What a grant has settled already; it need not be shown.
+    pub auto_approved: Vec<Arc<Ask>>,
+    /// For each open question that has one, the grant that would cover it.
+    pub suggested_grants: Vec<Grant>,
+}
+
+impl RegisteredBatch {
+    /// The open questions for the events.
+    pub fn requests(&self) -> Vec<PermissionRequest> {
+        requests(&self.asks)
+    }
+}
+
+/// Which question of a batch: its place in the list that was shown, or the call.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Member {
+    /// The place, from 0.
+    Index(usize),
+    /// The call.
+    ToolUseId(String),
+}
+
+/// An answer to one question of a batch.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct BatchAnswer {
+    /// Which question.
+    pub member: Member,
+    /// Yes or no.
+    pub answer: Answer,
+    /// What it is about, as in [`Response`].
+    pub digest: Option<Digest>,
+}
+
+/// Answers to some or all questions of a batch, each on its own. Where one question is answered twice and one of the
+/// answers is a no, it is a no.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct BatchResponse {
+    /// Who says so.
+    pub by: Who,
+    /// The answers. A question without one stays open.
+    pub answers: Vec<BatchAnswer>,
+}
+
+/// What an answer to a batch has done.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct BatchRecorded {
+    /// What was decided now.
+    pub recorded: Vec<Recorded>,
+    /// What could not be decided, and why: somebody was faster, or the answer is about something else.
+    pub refused: Vec<(Member, RegistryError)>,
+    /// What is still open.
+    pub open: Vec<Arc<Ask>>,
+}
+
+impl BatchResponse {
+    /// A response without answers yet.
+    pub fn new(by: Who) -> Self {
+        BatchResponse { by, answers: Vec::new() }
+    }
+
+    /// Adds a yes.
+    #[must_use]
+    pub fn approve(self, member: Member) -> Self {
+        self.answer(member, Answer::allow())
+    }
+
+    /// Adds a no.
+    #[must_use]
+    pub fn deny(self, member: Member, message: impl Into<String>) -> Self {
+        self.answer(member, Answer::deny(message))
+    }
+
+    /// Adds an answer.
+    #[must_use]
+    pub fn answer(mut self, member: Member, answer: Answer) -> Self {
+        self.answers.push(BatchAnswer { member, answer, digest: None });
+        self
+    }
+}
+
+impl PermissionRegistry {
+    /// Makes a batch. What a grant covers is settled and left out; what is not open yet is opened, as by
+    /// [`PermissionRegistry::announce`].
+    pub fn register_batch(
+        &self,
+        batch_id: impl Into<String>,
+        asks: Vec<Ask>,
+        now: Timestamp,
+    ) -> Result<RegisteredBatch, RegistryError> {
+        let batch_id = batch_id.into();
+        let mut inner = self.lock();
+        if inner.batches.get(&batch_id).is_some() {
+            return Err(RegistryError::BatchExists);
+        }
+        let mut batch = RegisteredBatch {
+            batch_id,
+            asks: Vec::new(),
+            auto_approved: Vec::new(),
+            suggested_grants: Vec::new(),
+        };
+        for ask in asks {
+            let open = inner.desk.get(&ask.key).filter(|open| open.digest == ask.digest).cloned();
+            if let Some(grant) = inner.grants.satisfying(&ask, now) {
+                if let Some(open) = open {
+                    // Somebody may have been faster.
+                    drop(inner.settle(&open.key, by_grant(grant)));
+                }
+                batch.auto_approved.push(Arc::new(ask));
+                continue;
+            }
+            let ask = if let Some(open) = open {
+                open
+            } else {
+                let ask = Arc::new(ask);
+                inner.desk.open(Arc::clone(&ask), None)?;
+                ask
+            };
+            batch.suggested_grants.extend(ask.suggested_grant());
+            batch.asks.push(ask);
+        }
+        let members = batch.asks.iter().map(|ask| ask.key.clone()).collect();
+        inner.batches.add(batch.batch_id.clone(), members);
+        Ok(batch)
+    }
+
+    /// Answers some or all questions of a batch.
+    pub fn respond_to_batch(
+        &self,
+        batch_id: &str,
+        response: BatchResponse,
+        now: Timestamp,
+    ) -> Result<BatchRecorded, RegistryError> {
+        let mut inner = self.lock();
+        let members = inner.batches.get(batch_id).ok_or(RegistryError::NoBatch)?.to_vec();
+        if !members.iter().any(|key| inner.desk.get(key).is_some()) {
+            return Err(RegistryError::BatchAlreadyProcessed);
+        }
+        let mut done = BatchRecorded::default();
+        let mut answers: Vec<(AskKey, BatchAnswer)> = Vec::new();
+        for answer in response.answers {
+            match find(&members, &answer.member) {
+                Some(key) => answers.push((key, answer)),
+                None => done.refused.push((answer.member, RegistryError::NotFound)),
+            }
+        }
+        for key in &members {
+            let mut mine: Vec<&BatchAnswer> =
+                answers.iter().filter(|(to, _)| to == key).map(|(_, answer)| answer).collect();
+            // A no first: it then is the one that counts.
+            mine.sort_by_key(|answer| answer.answer.is_allowed());
+            let Some(first) = mine.first() else {
+                continue;
+            };
+            let one =
+                Response { answer: first.answer.clone(), by: response.by.clone(), digest: first.digest };
+            match inner.respond(key, one, now) {
+                Ok(recorded) => done.recorded.push(recorded),
+                Err(error) => done.refused.push((first.member.clone(), error)),
+            }
+        }
+        done.open = members.iter().filter_map(|key| inner.desk.get(key)).cloned().collect();
+        Ok(done)
+    }
+
+    /// Takes back the open questions of a batch.
+    pub fn cancel_batch(&self, batch_id: &str) -> Result<Vec<Arc<Ask>>, RegistryError> {
+        let members = self.lock().batches.get(batch_id).ok_or(RegistryError::NoBatch)?.to_vec();
+        let taken_back: Vec<Arc<Ask>> = members.iter().filter_map(|key| self.cancel(key).ok()).collect();
+        if taken_back.is_empty() { Err(RegistryError::BatchAlreadyProcessed) } else { Ok(taken_back) }
+    }
+
+    /// How many batches have open questions.
+    pub fn pending_batch_count(&self) -> usize {
+        let inner = self.lock();
+        inner.batches.all().filter(|members| members.iter().any(|key| inner.desk.get(key).is_some())).count()
+    }
+}
+
+fn find(members: &[AskKey], member: &Member) -> Option<AskKey> {
+    match member {
+        Member::Index(at) => members.get(*at),
+        Member::ToolUseId(id) => members.iter().find(|key| key.tool_use_id == *id),
+    }
+    .cloned()
+}
+
+/// Which questions belong together.
+#[derive(Debug, Default)]
+pub(super) struct Batches {
+    members: HashMap<String, Vec<AskKey>>,
+    /// Oldest first.
+    order: VecDeque<String>,
+}
+
+impl Batches {
+    fn add(&mut self, id: String, members: Vec<AskKey>) {
+        if self.order.len() >= BATCHES_MAX
+            && let Some(oldest) = self.order.pop_front()
+        {
+            // Its questions stay open, and can be answered one by one.
+            self.members.remove(&oldest);
+        }
+        self.order.push_back(id.clone());
+        self.members.insert(id, members);
+    }
+
+    fn get(&self, id: &str) -> Option<&[AskKey]> {
+        self.members.get(id).map(Vec::as_slice)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &[AskKey]> {
+        self.members.values().map(Vec::as_slice)
+    }
+
+    pub(super) fn clear(&mut self, session_id: i64) {
+        self.members.retain(|_, members| members.iter().any(|key| key.session_id != session_id));
+        self.order.retain(|id| self.members.contains_key(id));
+    }
+}

@@ -1,0 +1,80 @@
+//! The grants of sessions.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+
+use super::PermissionRegistry;
+use crate::limits::GRANTS_MAX;
+use crate::permissions::{Ask, Grant};
+
+impl PermissionRegistry {
+    /// Gives a session a grant. One with the same id is replaced; the oldest goes when there are too many.
+    pub fn add_grant(&self, session_id: i64, grant: Grant) {
+        self.lock().grants.add(session_id, grant);
+    }
+
+    /// Takes a grant back, and says what it was.
+    pub fn revoke_grant(&self, session_id: i64, id: &str) -> Option<Grant> {
+        self.lock().grants.revoke(session_id, id)
+    }
+
+    /// The grants of a session that still hold, the oldest first.
+    pub fn grants(&self, session_id: i64, now: Timestamp) -> Vec<Grant> {
+        self.lock().grants.of(session_id).iter().filter(|grant| grant.is_live(now)).cloned().collect()
+    }
+
+    /// Takes all grants of a session back.
+    pub fn clear_grants(&self, session_id: i64) {
+        self.lock().grants.clear(session_id);
+    }
+
+    /// The id of the grant that allows what is asked; of several that do so together, the first.
+    pub fn find_satisfying(&self, ask: &Ask, now: Timestamp) -> Option<String> {
+        self.lock().grants.satisfying(ask, now)
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Grants(HashMap<i64, Vec<Grant>>);
+
+impl Grants {
+    pub(super) fn add(&mut self, session_id: i64, grant: Grant) {
+        let grants = self.0.entry(session_id).or_default();
+        grants.retain(|other| other.id != grant.id);
+        if grants.len() >= GRANTS_MAX {
+            grants.remove(0);
+        }
+        grants.push(grant);
+    }
+
+    fn revoke(&mut self, session_id: i64, id: &str) -> Option<Grant> {
+        let grants = self.0.get_mut(&session_id)?;
+        let at = grants.iter().position(|grant| grant.id == id)?;
+        Some(grants.remove(at))
+    }
+
+    fn of(&self, session_id: i64) -> &[Grant] {
+        self.0.get(&session_id).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn clear(&mut self, session_id: i64) {
+        self.0.remove(&session_id);
+    }
+
+    /// A grant that covers all, or grants that cover every command of a script among them.
+    pub(super) fn satisfying(&self, ask: &Ask, now: Timestamp) -> Option<String> {
+        let live: Vec<&Grant> =
+            self.of(ask.key.session_id).iter().filter(|grant| grant.is_live(now)).collect();
+        if let Some(grant) = live.iter().find(|grant| grant.covers(ask)) {
+            return Some(grant.id.clone());
+        }
+        let script = ask.script.as_ref().filter(|script| !script.is_opaque())?;
+        let mut first = None;
+        for command in script.commands() {
+            let grant = live.iter().find(|grant| grant.covers_command(command, ask.request.level))?;
+            first.get_or_insert(&grant.id);
+        }
+        first.cloned()
+    }
+}

@@ -1,0 +1,373 @@
+//! The questions that are open, the grants that were given, and the answers that came too early.
+
+mod batches;
+mod error;
+mod grants;
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use jiff::Timestamp;
+use tidings_protocol::ui::PermissionRequest;
+
+pub use batches::{BatchAnswer, BatchRecorded, BatchResponse, Member, RegisteredBatch};
+pub use error::RegistryError;
+
+use self::batches::Batches;
+use self::grants::Grants;
+use super::{Allowed, Answer, Ask, Digest, Grant, Scope};
+use crate::desk::{AskKey, Desk, Heard, Waiting};
+use crate::limits::HELD_MAX;
+use crate::pending::{Already, Outcome, Who};
+
+/// Where questions about tools wait for their one answer. Cheap to clone; all clones are the same registry.
+///
+/// ```
+/// use jiff::Timestamp;
+/// use tidings_agent::AskKey;
+/// use tidings_agent::permissions::{Answer, Ask, PermissionRegistry, Requested, Response};
+/// use tidings_protocol::control::CanUseTool;
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+/// # runtime.block_on(async {
+/// let registry = PermissionRegistry::default();
+/// let call = CanUseTool::new("Bash", serde_json::json!({"command": "make"}).into(), "toolu_1");
+/// let Requested::Waiting(waiting) = registry.request(Ask::new(1, "r", &call, None), None, Timestamp::UNIX_EPOCH)? else {
+///     unreachable!("nothing was granted")
+/// };
+///
+/// // Somewhere else, a person has seen `registry.pending_for_session(1)`.
+/// let key = AskKey::new(1, "toolu_1");
+/// registry.respond_to_request(&key, Response::person("phone", Answer::allow()), Timestamp::UNIX_EPOCH)?;
+/// assert!(waiting.await.answer().is_some_and(Answer::is_allowed));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct PermissionRegistry(Arc<Mutex<Inner>>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    desk: Desk<Ask, Answer>,
+    grants: Grants,
+    batches: Batches,
+    held: Held,
+}
+
+/// What became of a request.
+#[derive(Debug)]
+pub enum Requested {
+    /// It is settled already: a grant covers it, or somebody answered before the CLI asked.
+    Settled(Outcome<Answer>),
+    /// It is open, and this waits for its end.
+    Waiting(Waiting<Answer>),
+}
+
+/// An answer, by whom, and to what.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Response {
+    /// Yes or no.
+    pub answer: Answer,
+    /// Who says so.
+    pub by: Who,
+    /// What the answer is about. An answer to something else than what is open does not count; without a digest that is
+    /// not checked.
+    pub digest: Option<Digest>,
+}
+
+/// What an answer has done.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Recorded {
+    /// The question.
+    pub ask: Arc<Ask>,
+    /// How it ended, with the rules that "always" adds.
+    pub outcome: Outcome<Answer>,
+    /// The grant that it made.
+    pub grant: Option<Grant>,
+    /// Other open questions that the grant has settled with it.
+    pub also_settled: Vec<Arc<Ask>>,
+}
+
+impl Response {
+    /// An answer of a person, by the name of the front end or account.
+    pub fn person(name: impl Into<String>, answer: Answer) -> Self {
+        Response { answer, by: Who::Person(name.into()), digest: None }
+    }
+
+    /// An answer of a rule.
+    pub fn rule(name: impl Into<String>, answer: Answer) -> Self {
+        Response { answer, by: Who::Rule(name.into()), digest: None }
+    }
+
+    /// The same answer, tied to what was shown.
+    #[must_use]
+    pub fn to_what_was_shown(mut self, digest: Digest) -> Self {
+        self.digest = Some(digest);
+        self
+    }
+}
+
+impl PermissionRegistry {
+    /// The CLI asks. A grant of the session or an answer that was held answers at once; otherwise the question is open
+    /// until somebody answers, its deadline passes, or the waiter is dropped.
+    pub fn request(
+        &self,
+        ask: Ask,
+        deadline: Option<Instant>,
+        now: Timestamp,
+    ) -> Result<Requested, RegistryError> {
+        let mut inner = self.lock();
+        let key = ask.key.clone();
+        if let Some(outcome) = inner.held.take(&key, ask.digest) {
+            return Ok(Requested::Settled(outcome));
+        }
+        match inner.desk.get(&key).map(|open| open.digest) {
+            // Announced before, and now asked in earnest.
+            Some(digest) if digest == ask.digest => inner.desk.set_deadline(&key, deadline),
+            other => {
+                if let Some(grant) = inner.grants.satisfying(&ask, now) {
+                    return Ok(Requested::Settled(by_grant(grant)));
+                }
+                if other.is_some() {
+                    // What was announced is not what is asked; nobody's answer to it counts.
+                    drop(inner.desk.settle(&key, Outcome::Cancelled));
+                }
+                inner.desk.open(Arc::new(ask), deadline)?;
+            }
+        }
+        let registry = Arc::downgrade(&self.0);
+        let abandoned = key.clone();
+        let abandon = move || {
+            if let Some(inner) = registry.upgrade() {
+                let mut inner = inner.lock().unwrap_or_else(PoisonError::into_inner);
+                // Somebody may have been faster.
+                drop(inner.desk.settle(&abandoned, Outcome::Disconnected));
+            }
+        };
+        inner.desk.wait(&key, abandon).map(Requested::Waiting).ok_or(RegistryError::AlreadyAsked)
+    }
+
+    /// Opens a question about a call that the CLI has not asked about yet. Its answer is held until the CLI asks about
+    /// the same call with the same input, and is not used for another one.
+    ///
+    /// A call that a grant covers is not opened.
+    pub fn announce(&self, ask: Ask, now: Timestamp) -> Result<Arc<Ask>, RegistryError> {
+        let mut inner = self.lock();
+        let ask = Arc::new(ask);
+        if inner.grants.satisfying(&ask, now).is_none() {
+            inner.desk.open(Arc::clone(&ask), None)?;
+        }
+        Ok(ask)
+    }
+
+    /// Somebody answers. The first answer counts; a later one gets [`RegistryError::AlreadyResponded`] with it.
+    pub fn respond_to_request(
+        &self,
+        key: &AskKey,
+        response: Response,
+        now: Timestamp,
+    ) -> Result<Recorded, RegistryError> {
+        self.lock().respond(key, response, now)
+    }
+
+    /// The CLI took a question back, or the turn is over.
+    pub fn cancel(&self, key: &AskKey) -> Result<Arc<Ask>, RegistryError> {
+        let mut inner = self.lock();
+        inner.held.remove(key);
+        let (ask, _) = inner.desk.settle(key, Outcome::Cancelled)?;
+        Ok(ask)
+    }
+
+    /// Takes back all questions of a session, and the answers that are held for it.
+    pub fn cancel_session(&self, session_id: i64) -> Vec<Arc<Ask>> {
+        self.lock().end_session(session_id, &Outcome::Cancelled)
+    }
+
+    /// The CLI of a session is gone.
+    pub fn disconnect_session(&self, session_id: i64) -> Vec<Arc<Ask>> {
+        self.lock().end_session(session_id, &Outcome::Disconnected)
+    }
+
+    /// Takes back all questions of a session and forgets everything about it, its grants too.
+    pub fn clear_session(&self, session_id: i64) -> Vec<Arc<Ask>> {
+        let mut inner = self.lock();
+        let ended = inner.end_session(session_id, &Outcome::Cancelled);
+        inner.grants.clear(session_id);
+        inner.batches.clear(session_id);
+        inner.desk.forget_session(session_id);
+        ended
+    }
+
+    /// Ends every question whose deadline has passed, and says which.
+    pub fn expire(&self, now: Instant) -> Vec<Arc<Ask>> {
+        self.lock().desk.expire(now)
+    }
+
+    /// When [`PermissionRegistry::expire`] has something to do next.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        self.lock().desk.next_deadline()
+    }
+
+    /// An open question.
+    pub fn get(&self, key: &AskKey) -> Option<Arc<Ask>> {
+        self.lock().desk.get(key).cloned()
+    }
+
+    /// How a question ended, if that is still remembered.
+    pub fn outcome(&self, key: &AskKey) -> Option<Outcome<Answer>> {
+        self.lock().desk.settled(key).cloned()
+    }
+
+    /// The open questions of a session, the oldest first. Who connects anew shows these.
+    pub fn pending_for_session(&self, session_id: i64) -> Vec<Arc<Ask>> {
+        self.lock().desk.session(session_id).cloned().collect()
+    }
+
+    /// The open questions of all sessions, the oldest first.
+    pub fn pending(&self) -> Vec<Arc<Ask>> {
+        self.lock().desk.all().cloned().collect()
+    }
+
+    /// Whether a session has an open question.
+    pub fn has_pending(&self, session_id: i64) -> bool {
+        self.lock().desk.session(session_id).next().is_some()
+    }
+
+    /// How many questions are open.
+    pub fn pending_count(&self) -> usize {
+        self.lock().desk.len()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // Every change is whole before something can panic, so a poisoned lock hides nothing half done.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn respond(
+        &mut self,
+        key: &AskKey,
+        response: Response,
+        now: Timestamp,
+    ) -> Result<Recorded, RegistryError> {
+        let Some(ask) = self.desk.get(key).cloned() else {
+            return Err(self.desk.settled(key).cloned().map_or(RegistryError::NotFound, |outcome| {
+                RegistryError::AlreadyResponded(Box::new(outcome))
+            }));
+        };
+        if response.digest.is_some_and(|digest| digest != ask.digest) {
+            return Err(RegistryError::DigestMismatch);
+        }
+        let (answer, grant) = complete(&ask, response.answer)?;
+        let outcome = Outcome::Answered { answer, by: response.by };
+        self.settle(key, outcome.clone())?;
+        let mut also_settled = Vec::new();
+        if let Some(grant) = &grant {
+            self.grants.add(key.session_id, grant.clone());
+            also_settled = self.settle_granted(key.session_id, now);
+        }
+        Ok(Recorded { ask, outcome, grant, also_settled })
+    }
+
+    /// Settles a question, and holds the outcome if the CLI has not asked yet.
+    fn settle(&mut self, key: &AskKey, outcome: Outcome<Answer>) -> Result<(), Already<Answer>> {
+        let (ask, heard) = self.desk.settle(key, outcome.clone())?;
+        if heard == Heard::No && outcome.answer().is_some() {
+            self.held.put(ask.key.clone(), ask.digest, outcome);
+        }
+        Ok(())
+    }
+
+    /// Settles the open questions that the grants of a session cover by now.
+    fn settle_granted(&mut self, session_id: i64, now: Timestamp) -> Vec<Arc<Ask>> {
+        let covered: Vec<(Arc<Ask>, String)> = self
+            .desk
+            .session(session_id)
+            .filter_map(|ask| Some((Arc::clone(ask), self.grants.satisfying(ask, now)?)))
+            .collect();
+        let mut settled = Vec::new();
+        for (ask, grant) in covered {
+            if self.settle(&ask.key, by_grant(grant)).is_ok() {
+                settled.push(ask);
+            }
+        }
+        settled
+    }
+
+    fn end_session(&mut self, session_id: i64, outcome: &Outcome<Answer>) -> Vec<Arc<Ask>> {
+        self.held.clear(session_id);
+        self.desk.settle_session(session_id, outcome)
+    }
+}
+
+/// The answer with everything that its scope brings.
+fn complete(ask: &Ask, answer: Answer) -> Result<(Answer, Option<Grant>), RegistryError> {
+    match answer {
+        Answer::Allow(Allowed { scope: Scope::Session, updated_input, updates }) => {
+            let grant = ask.suggested_grant().ok_or(RegistryError::NotGrantable)?;
+            Ok((Answer::Allow(Allowed { scope: Scope::Session, updated_input, updates }), Some(grant)))
+        }
+        Answer::Allow(Allowed { scope: Scope::Always, updated_input, updates }) => {
+            if !ask.can_be_always || ask.needs_person {
+                return Err(RegistryError::AlwaysNotOffered);
+            }
+            let updates = if updates.is_empty() { ask.always_updates() } else { updates };
+            if updates.is_empty() {
+                return Err(RegistryError::AlwaysNotOffered);
+            }
+            Ok((Answer::Allow(Allowed { scope: Scope::Always, updated_input, updates }), None))
+        }
+        answer => Ok((answer, None)),
+    }
+}
+
+fn by_grant(id: String) -> Outcome<Answer> {
+    Outcome::Answered { answer: Answer::allow(), by: Who::Grant(id) }
+}
+
+/// Answers that came before the CLI asked.
+#[derive(Debug, Default)]
+struct Held {
+    answers: HashMap<AskKey, (Digest, Outcome<Answer>)>,
+    /// Oldest first.
+    order: VecDeque<AskKey>,
+}
+
+impl Held {
+    fn put(&mut self, key: AskKey, digest: Digest, outcome: Outcome<Answer>) {
+        self.remove(&key);
+        if self.order.len() >= HELD_MAX
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.answers.remove(&oldest);
+        }
+        self.order.push_back(key.clone());
+        self.answers.insert(key, (digest, outcome));
+    }
+
+    /// The answer for a call, if it was given to the same input. It is gone afterwards in any case.
+    fn take(&mut self, key: &AskKey, digest: Digest) -> Option<Outcome<Answer>> {
+        let (shown, outcome) = self.remove(key)?;
+        (shown == digest).then_some(outcome)
+    }
+
+    fn remove(&mut self, key: &AskKey) -> Option<(Digest, Outcome<Answer>)> {
+        let removed = self.answers.remove(key)?;
+        self.order.retain(|held| held != key);
+        Some(removed)
+    }
+
+    fn clear(&mut self, session_id: i64) {
+        self.answers.retain(|key, _| key.session_id != session_id);
+        self.order.retain(|key| key.session_id != session_id);
+    }
+}
+
+fn requests(asks: &[Arc<Ask>]) -> Vec<PermissionRequest> {
+    asks.iter().map(|ask| ask.request.clone()).collect()
+}

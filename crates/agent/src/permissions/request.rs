@@ -1,0 +1,290 @@
+//! From a tool and its input to a request that a person understands.
+
+use tidings_protocol::json::{Json, Raw};
+use tidings_protocol::mobile::RiskLevel;
+use tidings_protocol::tools::{ToolInput, canonical_name, mcp_parts};
+use tidings_protocol::ui::{PermissionLevel, PermissionRequest, TargetType};
+
+use super::command::{CommandKind, Opaque, Script};
+use super::hidden::visible;
+use super::{is_hidden, paths};
+use crate::limits::DESCRIPTION_CHARS_MAX;
+
+/// What follows from a tool and its input.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Derived {
+    /// For the events, without a reason yet.
+    pub request: PermissionRequest,
+    /// How much can go wrong.
+    pub risk: RiskLevel,
+    /// The command taken apart, where the tool runs one.
+    pub script: Option<Script>,
+}
+
+/// What a tool asks for: reading tools for a path, writing tools for a path to change, commands for themselves,
+/// fetching tools for a domain, and everything else for the tool as a whole.
+///
+/// `folder` is where relative paths begin.
+///
+/// ```
+/// use tidings_agent::permissions::derive;
+/// use tidings_protocol::json::Json;
+/// use tidings_protocol::ui::{PermissionLevel, TargetType};
+///
+/// let derived = derive("Bash", &Json::parse(r#"{"command":"rm -rf build"}"#)?, Some("/home/ada"));
+/// assert_eq!(derived.request.target_type, TargetType::Command);
+/// assert_eq!(derived.request.level, PermissionLevel::Admin);
+/// assert_eq!(derived.request.description, "Run `rm -rf build`; it deletes or overwrites files");
+/// # Ok::<(), tidings_protocol::json::SyntaxError>(())
+/// ```
+pub fn derive(tool: &str, input: &Json, folder: Option<&str>) -> Derived {
+    let raw = input.raw();
+    let typed = ToolInput::read(tool, raw);
+    let path = |text: &str| paths::resolve(text, folder);
+    match (canonical_name(tool), typed) {
+        ("Read", Ok(ToolInput::Read(input))) => reading(path(&input.file_path), "Read the file"),
+        ("Glob", Ok(ToolInput::Glob(input))) => {
+            let place = input.path.as_deref().map_or_else(|| glob_base(&input.pattern, folder), path);
+            let text = format!("Look for files named `{}` in", short(&input.pattern));
+            recursive(reading(place, &text))
+        }
+        ("Grep", Ok(ToolInput::Grep(input))) => {
+            let text = format!("Search for `{}` in", short(&input.pattern));
+            recursive(reading(path(input.path.as_deref().unwrap_or(".")), &text))
+        }
+        ("LS", _) => {
+            recursive(reading(path(text_of(raw, "path").as_deref().unwrap_or(".")), "List the folder"))
+        }
+        ("NotebookRead", _) => match text_of(raw, "notebook_path") {
+            Some(place) => reading(path(&place), "Read the notebook"),
+            None => whole_tool(tool, PermissionLevel::Execute, RiskLevel::High),
+        },
+        ("Write", Ok(ToolInput::Write(input))) => writing(path(&input.file_path), "Write the file"),
+        ("Edit", Ok(ToolInput::Edit(input))) => writing(path(&input.file_path), "Change the file"),
+        ("MultiEdit", Ok(ToolInput::MultiEdit(input))) => writing(path(&input.file_path), "Change the file"),
+        ("NotebookEdit", Ok(ToolInput::NotebookEdit(input))) => {
+            writing(path(&input.notebook_path), "Change the notebook")
+        }
+        ("Bash", Ok(ToolInput::Bash(input))) => {
+            let unsandboxed = raw.get("dangerouslyDisableSandbox").and_then(Raw::bool) == Some(true);
+            running(
+                &input.command,
+                Script::parse(&input.command),
+                unsandboxed.then_some("it runs outside of the sandbox"),
+            )
+        }
+        ("Monitor", Ok(ToolInput::Monitor(input))) if input.command.is_some() => {
+            let command = input.command.unwrap_or_default();
+            running(&command, Script::parse(&command), None)
+        }
+        ("PowerShell", _) => match text_of(raw, "command") {
+            // Another language, which is not taken apart.
+            Some(command) => running(&command, Script::unknown(), None),
+            None => whole_tool(tool, PermissionLevel::Execute, RiskLevel::High),
+        },
+        ("WebFetch", Ok(ToolInput::WebFetch(input))) => fetching(&input.url),
+        ("WebSearch", Ok(ToolInput::WebSearch(input))) => {
+            let mut derived = whole_tool(tool, PermissionLevel::Read, RiskLevel::Low);
+            derived.request.description = format!("Search the web for `{}`", short(&input.query));
+            derived
+        }
+        // They keep a list, ask, or look at what the session itself made.
+        (
+            "TodoWrite"
+            | "TodoRead"
+            | "TaskCreate"
+            | "TaskGet"
+            | "TaskUpdate"
+            | "TaskList"
+            | "TaskOutput"
+            | "BashOutput"
+            | "ToolSearch"
+            | "EnterPlanMode"
+            | "ExitPlanMode"
+            | "AskUserQuestion"
+            | "LSP"
+            | "ListAgents"
+            | "ListMcpResourcesTool"
+            | "CronList"
+            | "ReadNotifications"
+            | "WaitForMcpServers",
+            _,
+        ) => whole_tool(tool, PermissionLevel::Read, RiskLevel::Low),
+        // What they lead to is asked for on its own.
+        ("Agent" | "Skill" | "SlashCommand" | "TaskStop" | "SendMessage", _) => {
+            whole_tool(tool, PermissionLevel::Execute, RiskLevel::Medium)
+        }
+        _ => whole_tool(tool, PermissionLevel::Execute, RiskLevel::High),
+    }
+}
+
+fn reading(path: String, words: &str) -> Derived {
+    // Reading is harmless unless what is read can be used elsewhere.
+    let risk = if is_secret(&path) { RiskLevel::Medium } else { RiskLevel::Low };
+    of_path(path, words, PermissionLevel::Read, risk)
+}
+
+fn writing(path: String, words: &str) -> Derived {
+    let risk = if super::command::is_system_path(&path) { RiskLevel::High } else { RiskLevel::Medium };
+    of_path(path, words, PermissionLevel::Write, risk)
+}
+
+fn of_path(path: String, words: &str, level: PermissionLevel, risk: RiskLevel) -> Derived {
+    let description = format!("{words} `{}`{}", short(&path), hidden_note(&path));
+    derived(TargetType::Path, path, level, description, risk)
+}
+
+fn recursive(mut derived: Derived) -> Derived {
+    derived.request.recursive = true;
+    derived
+}
+
+fn running(command: &str, script: Script, note: Option<&str>) -> Derived {
+    let danger = script.danger();
+    let level = match (danger, note) {
+        (None, None) => PermissionLevel::Execute,
+        _ => PermissionLevel::Admin,
+    };
+    let mut notes: Vec<&str> = note.into_iter().collect();
+    notes.extend(danger.map(super::command::Danger::words));
+    if script.is_opaque() {
+        notes.push(if script.opaque().any(|why| why == Opaque::HiddenCharacter) {
+            "it contains characters that are not seen"
+        } else {
+            "what it does is not known before it runs"
+        });
+    }
+    let mut description = format!("Run `{}`", short(command));
+    if !notes.is_empty() {
+        description.push_str("; ");
+        description.push_str(&notes.join(", "));
+    }
+    let risk = if level == PermissionLevel::Admin { RiskLevel::High } else { risk_of(&script) };
+    let mut derived = derived(TargetType::Command, command.to_owned(), level, description, risk);
+    derived.script = Some(script);
+    derived
+}
+
+/// What only looks is low, what works in a repository or builds is medium, and what no list names is high.
+fn risk_of(script: &Script) -> RiskLevel {
+    if script.is_opaque() || script.commands().is_empty() {
+        return RiskLevel::High;
+    }
+    let one = |command: &super::Command| match command.kind() {
+        CommandKind::Look
+            if command.is_bare() && !command.arguments().iter().any(|word| is_secret(&word.text)) =>
+        {
+            RiskLevel::Low
+        }
+        _ if !command.assignments.is_empty() => RiskLevel::High,
+        CommandKind::Look | CommandKind::Git | CommandKind::Build | CommandKind::Test => RiskLevel::Medium,
+        CommandKind::Install | CommandKind::Network | CommandKind::Other => RiskLevel::High,
+    };
+    script.commands().iter().map(one).max().unwrap_or(RiskLevel::High)
+}
+
+fn fetching(url: &str) -> Derived {
+    let host = host(url);
+    let risk = if host.is_some() { RiskLevel::Low } else { RiskLevel::Medium };
+    let description = format!("Fetch `{}`{}", short(url), hidden_note(url));
+    derived(
+        TargetType::Domain,
+        host.unwrap_or_else(|| url.to_owned()),
+        PermissionLevel::Read,
+        description,
+        risk,
+    )
+}
+
+fn whole_tool(tool: &str, level: PermissionLevel, risk: RiskLevel) -> Derived {
+    let description = match mcp_parts(tool) {
+        Some((server, name)) => {
+            format!("Use the tool `{}` of the MCP server `{}`", short(name), short(server))
+        }
+        None => format!("Use the tool `{}`", short(tool)),
+    };
+    derived(TargetType::Tool, tool.to_owned(), level, description, risk)
+}
+
+fn derived(
+    target_type: TargetType,
+    target: String,
+    level: PermissionLevel,
+    description: String,
+    risk: RiskLevel,
+) -> Derived {
+    let request =
+        PermissionRequest { target_type, target, level, description, reason: None, recursive: false };
+    Derived { request, risk, script: None }
+}
+
+fn short(text: &str) -> String {
+    visible(text, DESCRIPTION_CHARS_MAX)
+}
+
+fn hidden_note(text: &str) -> &'static str {
+    if text.chars().any(is_hidden) { "; it contains characters that are not seen" } else { "" }
+}
+
+fn text_of(raw: Raw<'_>, key: &str) -> Option<String> {
+    Some(raw.get(key)?.text()?.get().into_owned())
+}
+
+/// The folder in which a pattern begins to be one.
+fn glob_base(pattern: &str, folder: Option<&str>) -> String {
+    let fixed = pattern.split(['*', '?', '[', '{']).next().unwrap_or_default();
+    let base = fixed.rsplit_once('/').map_or("", |(base, _)| base);
+    match (base, fixed.starts_with('/')) {
+        ("", true) => "/".to_owned(),
+        ("", false) => paths::resolve(".", folder),
+        (base, _) => paths::resolve(base, folder),
+    }
+}
+
+/// The host of an address, in small letters; nothing if it is odd in any way.
+fn host(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("://")?;
+    if !scheme.eq_ignore_ascii_case("https") && !scheme.eq_ignore_ascii_case("http") {
+        return None;
+    }
+    let authority = rest.split(['/', '?', '#']).next()?;
+    // A name before `@` is made to look like the host, and browsers take a backslash for a slash.
+    if authority.contains(['@', '\\', '%']) || authority.chars().any(is_hidden) {
+        return None;
+    }
+    let host = match authority.strip_prefix('[') {
+        Some(six) => six.split(']').next()?,
+        None => authority.split(':').next()?,
+    };
+    let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+    let plain = host.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b':'));
+    (plain && !host.is_empty()).then_some(host)
+}
+
+/// Whether a path looks as if it held something that opens doors.
+pub(crate) fn is_secret(path: &str) -> bool {
+    const PARTS: &[&str] = &[
+        "password",
+        "passwd",
+        "secret",
+        "token",
+        "credential",
+        "id_rsa",
+        "id_ed25519",
+        "id_ecdsa",
+        ".pem",
+        ".key",
+        "shadow",
+        ".netrc",
+        ".npmrc",
+        ".pypirc",
+    ];
+    let lower = path.to_ascii_lowercase();
+    let name = lower.rsplit('/').next().unwrap_or(&lower);
+    name == ".env"
+        || name.starts_with(".env.")
+        || name.split('.').next_back() == Some("env")
+        || PARTS.iter().any(|part| name.contains(part))
+        || ["/.ssh", "/.gnupg", "/.aws", "/.kube"].iter().any(|folder| lower.contains(folder))
+}

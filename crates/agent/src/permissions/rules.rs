@@ -1,0 +1,61 @@
+//! "Always" as rules that the CLI keeps.
+
+use tidings_protocol::permissions::{
+    PermissionBehavior, PermissionDestination, PermissionRule, PermissionUpdate, RulesUpdate,
+};
+use tidings_protocol::ui::{PermissionLevel, TargetType};
+
+use super::Ask;
+
+/// The rules that make the question unnecessary next time: those that the CLI suggests, else one that covers exactly
+/// what was asked.
+///
+/// The CLI also suggests other modes and more folders. They allow far more than what is being asked about, so they are
+/// left to a person who chooses them by name.
+pub(super) fn always(ask: &Ask) -> Vec<PermissionUpdate> {
+    if !ask.can_be_always || ask.needs_person {
+        return Vec::new();
+    }
+    let suggested: Vec<PermissionUpdate> =
+        ask.suggestions.iter().filter(|update| adds_permission(update)).cloned().collect();
+    if !suggested.is_empty() {
+        return suggested;
+    }
+    own_rule(ask)
+        .map(|rule| {
+            PermissionUpdate::add_rules(
+                vec![rule],
+                PermissionBehavior::ALLOW,
+                PermissionDestination::LOCAL_SETTINGS,
+            )
+        })
+        .into_iter()
+        .collect()
+}
+
+fn adds_permission(update: &PermissionUpdate) -> bool {
+    matches!(update, PermissionUpdate::AddRules(RulesUpdate { rules, behavior: Some(behavior), .. })
+        if *behavior == PermissionBehavior::ALLOW && !rules.is_empty())
+}
+
+fn own_rule(ask: &Ask) -> Option<PermissionRule> {
+    let target = ask.request.target.as_str();
+    match ask.request.target_type {
+        // The CLI keeps one kind of rule for all that reads and one for all that writes. A path from the root begins
+        // with two slashes there.
+        TargetType::Path if target.starts_with('/') && !target.contains(['*', '?', '[']) => {
+            let tool = if ask.request.level == PermissionLevel::Read { "Read" } else { "Edit" };
+            let below = if ask.request.recursive { "/**" } else { "" };
+            Some(PermissionRule::matching(tool, format!("/{target}{below}")))
+        }
+        // A star in a rule stands for anything, and a colon before it too.
+        TargetType::Command if ask.suggested_grant().is_some() && !target.contains(['*', '\n']) => {
+            Some(PermissionRule::matching(ask.tool_name.as_str(), target))
+        }
+        TargetType::Domain if ask.suggested_grant().is_some() => {
+            Some(PermissionRule::matching(ask.tool_name.as_str(), format!("domain:{target}")))
+        }
+        TargetType::Tool => Some(PermissionRule::tool(ask.tool_name.as_str())),
+        _ => None,
+    }
+}

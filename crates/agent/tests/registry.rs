@@ -1,0 +1,418 @@
+//! Questions about tools are answered once, by whoever is first.
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+use std::sync::{Arc, Barrier};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use tidings::Decision;
+use tidings_agent::AskKey;
+use tidings_agent::pending::{Outcome, Who};
+use tidings_agent::permissions::{
+    Allowed, Answer, Ask, BatchResponse, Grant, GrantTarget, Member, PermissionRegistry, RegistryError,
+    Requested, Response, Scope, decision,
+};
+use tidings_protocol::control::CanUseTool;
+use tidings_protocol::permissions::{PermissionMode, PermissionUpdate};
+use tidings_protocol::ui::PermissionLevel;
+
+const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+fn ask_in(session: i64, id: &str, tool: &str, input: Value) -> Ask {
+    Ask::new(session, "request", &CanUseTool::new(tool, input.into(), id), Some("/home/ada"))
+}
+
+fn bash(id: &str, command: &str) -> Ask {
+    ask_in(1, id, "Bash", json!({ "command": command }))
+}
+
+fn key(id: &str) -> AskKey {
+    AskKey::new(1, id)
+}
+
+fn yes(scope: Scope) -> Response {
+    Response::person("phone", Answer::allow_for(scope))
+}
+
+fn no() -> Response {
+    Response::person("browser", Answer::deny("not now"))
+}
+
+fn wait(registry: &PermissionRegistry, ask: Ask) -> tidings_agent::Waiting<Answer> {
+    match registry.request(ask, None, NOW).unwrap() {
+        Requested::Waiting(waiting) => waiting,
+        Requested::Settled(outcome) => panic!("{outcome:?}"),
+    }
+}
+
+fn settled(registry: &PermissionRegistry, ask: Ask) -> Outcome<Answer> {
+    match registry.request(ask, None, NOW).unwrap() {
+        Requested::Settled(outcome) => outcome,
+        Requested::Waiting(_) => panic!("nobody has answered"),
+    }
+}
+
+#[tokio::test]
+async fn s3_18_a_request_waits_until_it_is_answered() {
+    let registry = PermissionRegistry::default();
+    let waiting = wait(&registry, bash("a", "make"));
+    assert!(registry.has_pending(1) && !registry.has_pending(2));
+    assert_eq!(registry.pending_for_session(1)[0].request.target, "make");
+    assert_eq!(registry.pending_count(), 1);
+    registry.respond_to_request(&key("a"), yes(Scope::Once), NOW).unwrap();
+    assert!(waiting.await.answer().unwrap().is_allowed());
+    assert!(!registry.has_pending(1));
+}
+
+/// The slower of two phones was told that its answer had been taken.
+#[tokio::test]
+async fn f62_the_second_answer_learns_who_was_first() {
+    let registry = PermissionRegistry::default();
+    let waiting = wait(&registry, bash("a", "make"));
+    registry.respond_to_request(&key("a"), no(), NOW).unwrap();
+    let error = registry.respond_to_request(&key("a"), yes(Scope::Once), NOW).unwrap_err();
+    let RegistryError::AlreadyResponded(winner) = error else { panic!("{error}") };
+    assert!(matches!(*winner, Outcome::Answered { by: Who::Person(ref name), .. } if name == "browser"));
+    assert!(!waiting.await.answer().unwrap().is_allowed());
+    let nobody = registry.respond_to_request(&key("b"), no(), NOW).unwrap_err();
+    assert_eq!(nobody, RegistryError::NotFound);
+}
+
+#[test]
+fn f62_a_hundred_clients_answer_and_one_of_them_wins() {
+    let registry = PermissionRegistry::default();
+    for round in 0..20 {
+        let id = format!("call-{round}");
+        let _waiting = wait(&registry, bash(&id, "make"));
+        let gate = Arc::new(Barrier::new(100));
+        let threads: Vec<_> = (0..100)
+            .map(|me| {
+                let (registry, gate, key) = (registry.clone(), Arc::clone(&gate), key(&id));
+                std::thread::spawn(move || {
+                    gate.wait();
+                    let response = Response::person(me.to_string(), Answer::allow());
+                    registry.respond_to_request(&key, response, NOW).is_ok()
+                })
+            })
+            .collect();
+        let winners = threads.into_iter().map(|thread| thread.join().unwrap()).filter(|won| *won);
+        assert_eq!(winners.count(), 1);
+    }
+}
+
+/// Every way in which a question can end tells the model another reason; only a person's no is told as one.
+#[tokio::test]
+async fn f64_time_out_and_disconnection_are_not_told_as_a_refusal() {
+    let registry = PermissionRegistry::default();
+    let start = Instant::now();
+    let ask = bash("a", "make");
+    let Requested::Waiting(waiting) =
+        registry.request(ask.clone(), Some(start + Duration::from_secs(30)), NOW).unwrap()
+    else {
+        panic!("nobody has answered");
+    };
+    assert!(registry.expire(start).is_empty());
+    assert_eq!(registry.next_deadline(), Some(start + Duration::from_secs(30)));
+    assert_eq!(registry.expire(start + Duration::from_secs(30)).len(), 1);
+    let timed_out = waiting.await;
+    assert_eq!(timed_out, Outcome::TimedOut);
+
+    let words = |outcome: &Outcome<Answer>| match decision(&ask, outcome) {
+        Decision::Deny(deny) => (deny.message, deny.decision_classification.is_some()),
+        other => panic!("{other:?}"),
+    };
+    let by_person = Outcome::by_person(Answer::deny("no"), "phone");
+    assert_eq!(words(&by_person), ("no".to_owned(), true));
+    for outcome in [timed_out, Outcome::Disconnected, Outcome::Cancelled, Outcome::Lost] {
+        let (message, counts_as_refusal) = words(&outcome);
+        assert!(!message.contains("user") && !counts_as_refusal, "{message}");
+    }
+}
+
+#[tokio::test]
+async fn a_waiter_that_goes_away_settles_its_question() {
+    let registry = PermissionRegistry::default();
+    drop(wait(&registry, bash("a", "make")));
+    assert_eq!(registry.outcome(&key("a")), Some(Outcome::Disconnected));
+    let late = registry.respond_to_request(&key("a"), yes(Scope::Once), NOW).unwrap_err();
+    assert!(matches!(late, RegistryError::AlreadyResponded(_)));
+}
+
+/// Stale questions of a turn that was interrupted could still be answered, and the answers went nowhere.
+#[tokio::test]
+async fn f63_what_is_taken_back_cannot_be_answered() {
+    let registry = PermissionRegistry::default();
+    let (one, two) = (wait(&registry, bash("a", "make")), wait(&registry, bash("b", "make")));
+    let other = wait(&registry, ask_in(2, "a", "Bash", json!({"command": "make"})));
+    registry.cancel(&key("a")).unwrap();
+    assert_eq!(registry.cancel_session(1).len(), 1);
+    assert_eq!(one.await, Outcome::Cancelled);
+    assert_eq!(two.await, Outcome::Cancelled);
+    assert!(matches!(registry.cancel(&key("a")), Err(RegistryError::AlreadyResponded(_))));
+    registry.disconnect_session(2);
+    assert_eq!(other.await, Outcome::Disconnected);
+}
+
+#[tokio::test]
+async fn s3_31_a_grant_answers_the_next_request_by_itself() {
+    let registry = PermissionRegistry::default();
+    let waiting = wait(&registry, bash("a", "cargo test"));
+    let recorded = registry.respond_to_request(&key("a"), yes(Scope::Session), NOW).unwrap();
+    assert_eq!(waiting.await.answer(), Some(&Answer::allow_for(Scope::Session)));
+    let grant = recorded.grant.unwrap();
+    let again = settled(&registry, bash("b", "cargo test"));
+    assert_eq!(again, Outcome::Answered { answer: Answer::allow(), by: Who::Grant(grant.id.clone()) });
+
+    for (id, command) in [("c", "cargo test; rm x"), ("d", "cargo test > out"), ("e", "cargo build")] {
+        drop(wait(&registry, bash(id, command)));
+    }
+    // Grants belong to their session.
+    drop(wait(&registry, ask_in(2, "f", "Bash", json!({"command": "cargo test"}))));
+    assert_eq!(registry.revoke_grant(1, &grant.id), Some(grant));
+    drop(wait(&registry, bash("g", "cargo test")));
+}
+
+#[tokio::test]
+async fn s3_31_a_grant_settles_what_else_is_open() {
+    let registry = PermissionRegistry::default();
+    let first = wait(&registry, bash("a", "make"));
+    let second = wait(&registry, bash("b", "make"));
+    let other = wait(&registry, bash("c", "make install"));
+    let recorded = registry.respond_to_request(&key("a"), yes(Scope::Session), NOW).unwrap();
+    assert_eq!(recorded.also_settled.len(), 1);
+    assert!(first.await.answer().unwrap().is_allowed());
+    assert!(matches!(second.await, Outcome::Answered { by: Who::Grant(_), .. }));
+    assert_eq!(registry.pending_count(), 1);
+    drop(other);
+}
+
+#[tokio::test]
+async fn s3_31_several_grants_cover_a_script_together() {
+    let registry = PermissionRegistry::default();
+    let grant = |id: &str, glob: &str| {
+        Grant::new(id, GrantTarget::Command { glob: glob.into() }, PermissionLevel::Execute)
+    };
+    registry.add_grant(1, grant("g1", "git status"));
+    registry.add_grant(1, grant("g2", "cargo *"));
+    assert!(matches!(settled(&registry, bash("a", "git status && cargo test -q")), Outcome::Answered { .. }));
+    drop(wait(&registry, bash("b", "git status && make")));
+    registry.clear_grants(1);
+    drop(wait(&registry, bash("c", "git status")));
+}
+
+#[tokio::test]
+async fn s3_31_clearing_a_session_forgets_its_grants_and_questions() {
+    let registry = PermissionRegistry::default();
+    let waiting = wait(&registry, bash("a", "make"));
+    registry.add_grant(1, Grant::new("g", GrantTarget::Tool { name: "X".into() }, PermissionLevel::Admin));
+    assert_eq!(registry.clear_session(1).len(), 1);
+    assert_eq!(waiting.await, Outcome::Cancelled);
+    assert!(registry.grants(1, NOW).is_empty());
+    assert_eq!(registry.respond_to_request(&key("a"), no(), NOW).unwrap_err(), RegistryError::NotFound);
+}
+
+/// A page showed one input, and by the time somebody tapped "allow" another one was open under the same name.
+#[tokio::test]
+async fn f69_an_answer_to_something_else_than_what_was_shown_does_not_count() {
+    let registry = PermissionRegistry::default();
+    let shown = bash("a", "ls").digest;
+    let waiting = wait(&registry, bash("a", "rm -rf ~"));
+    let response = yes(Scope::Once).to_what_was_shown(shown);
+    assert_eq!(
+        registry.respond_to_request(&key("a"), response, NOW).unwrap_err(),
+        RegistryError::DigestMismatch
+    );
+    assert_eq!(registry.pending_count(), 1);
+    let digest = registry.get(&key("a")).unwrap().digest;
+    registry.respond_to_request(&key("a"), no().to_what_was_shown(digest), NOW).unwrap();
+    assert!(!waiting.await.answer().unwrap().is_allowed());
+}
+
+#[tokio::test]
+async fn an_answer_is_held_until_the_cli_asks_and_never_used_for_another_input() {
+    let registry = PermissionRegistry::default();
+    registry.announce(bash("a", "make"), NOW).unwrap();
+    registry.announce(bash("b", "make"), NOW).unwrap();
+    registry.announce(bash("c", "make"), NOW).unwrap();
+    registry.respond_to_request(&key("a"), yes(Scope::Once), NOW).unwrap();
+    registry.respond_to_request(&key("b"), yes(Scope::Once), NOW).unwrap();
+
+    assert!(settled(&registry, bash("a", "make")).answer().unwrap().is_allowed());
+    // It is used once.
+    drop(wait(&registry, bash("a", "make")));
+    // The CLI asks about something else under the same name.
+    drop(wait(&registry, bash("b", "make install")));
+    // What is still open is taken up.
+    let waiting = wait(&registry, bash("c", "make"));
+    registry.respond_to_request(&key("c"), no(), NOW).unwrap();
+    assert!(!waiting.await.answer().unwrap().is_allowed());
+    // What was announced and changed before anybody answered is asked anew.
+    registry.announce(bash("d", "make"), NOW).unwrap();
+    let changed = wait(&registry, bash("d", "rm x"));
+    assert_eq!(registry.get(&key("d")).unwrap().request.target, "rm x");
+    drop(changed);
+}
+
+#[tokio::test]
+async fn a_question_is_not_asked_twice_while_it_is_open() {
+    let registry = PermissionRegistry::default();
+    let waiting = wait(&registry, bash("a", "make"));
+    assert_eq!(registry.request(bash("a", "make"), None, NOW).unwrap_err(), RegistryError::AlreadyAsked);
+    registry.respond_to_request(&key("a"), yes(Scope::Once), NOW).unwrap();
+    assert!(waiting.await.answer().unwrap().is_allowed());
+}
+
+fn suggested() -> Ask {
+    let mut call = CanUseTool::new("Bash", json!({"command": "touch one.txt"}).into(), "a");
+    call.permission_suggestions = serde_json::from_value(json!([
+        {"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "touch one.txt"}],
+         "behavior": "allow", "destination": "localSettings"},
+        {"type": "addDirectories", "directories": ["/home/dev/demo"], "destination": "session"},
+        {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
+    ]))
+    .unwrap();
+    Ask::new(1, "r", &call, None)
+}
+
+/// "Always" adds the rule that was shown. The mode and the folders that the CLI suggests beside it would allow far more,
+/// and come only where somebody chose them (T9).
+#[tokio::test]
+async fn c3_5_always_sends_the_rules_and_nothing_wider() {
+    let registry = PermissionRegistry::default();
+    let ask = suggested();
+    let waiting = wait(&registry, ask.clone());
+    registry.respond_to_request(&key("a"), yes(Scope::Always), NOW).unwrap();
+    let Decision::Allow(allow) = decision(&ask, &waiting.await) else { panic!("it was allowed") };
+    assert_eq!(
+        serde_json::to_value(&allow).unwrap(),
+        json!({
+            "updatedInput": {"command": "touch one.txt"},
+            "updatedPermissions": [{
+                "type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "touch one.txt"}],
+                "behavior": "allow", "destination": "localSettings"
+            }],
+            "decisionClassification": "user_permanent"
+        })
+    );
+
+    let waiting = wait(&registry, ask.clone());
+    let mut allowed = Allowed::default();
+    allowed.scope = Scope::Always;
+    allowed.updates = ask.suggestions[2..].to_vec();
+    let response = Response::person("phone", Answer::Allow(allowed));
+    registry.respond_to_request(&key("a"), response, NOW).unwrap();
+    let Some(Answer::Allow(allowed)) = waiting.await.answer().cloned() else { panic!("it was allowed") };
+    assert!(matches!(&allowed.updates[..], [PermissionUpdate::SetMode(update)]
+        if update.mode == PermissionMode::ACCEPT_EDITS));
+}
+
+#[test]
+fn c3_5_rules_of_our_own_cover_exactly_what_was_asked() {
+    let rule = |tool: &str, input: Value| {
+        let updates = ask_in(1, "a", tool, input).always_updates();
+        updates.first().map(|update| serde_json::to_value(update).unwrap()["rules"][0].clone())
+    };
+    for (tool, input, expected) in [
+        ("Read", json!({"file_path": "/a/b"}), json!({"toolName": "Read", "ruleContent": "//a/b"})),
+        (
+            "Write",
+            json!({"file_path": "c", "content": ""}),
+            json!({"toolName": "Edit", "ruleContent": "//home/ada/c"}),
+        ),
+        ("Grep", json!({"pattern": "x"}), json!({"toolName": "Read", "ruleContent": "//home/ada/**"})),
+        ("Bash", json!({"command": "make"}), json!({"toolName": "Bash", "ruleContent": "make"})),
+        (
+            "WebFetch",
+            json!({"url": "https://a.org/x", "prompt": ""}),
+            json!({"toolName": "WebFetch", "ruleContent": "domain:a.org"}),
+        ),
+        ("mcp__calc__add", json!({}), json!({"toolName": "mcp__calc__add"})),
+    ] {
+        assert_eq!(rule(tool, input), Some(expected), "{tool}");
+    }
+    for (tool, input) in [
+        ("Bash", json!({"command": "rm *"})),
+        ("Bash", json!({"command": "make $X"})),
+        ("Read", json!({"file_path": "/a/*"})),
+        ("WebFetch", json!({"url": "https://a.org@b.org/", "prompt": ""})),
+    ] {
+        assert_eq!(rule(tool, input.clone()), None, "{tool} {input}");
+    }
+}
+
+#[tokio::test]
+async fn a_scope_that_cannot_be_given_decides_nothing() {
+    let registry = PermissionRegistry::default();
+    let waiting = wait(&registry, bash("a", "make $X"));
+    for (scope, expected) in
+        [(Scope::Session, RegistryError::NotGrantable), (Scope::Always, RegistryError::AlwaysNotOffered)]
+    {
+        assert_eq!(registry.respond_to_request(&key("a"), yes(scope), NOW).unwrap_err(), expected);
+    }
+    registry.respond_to_request(&key("a"), yes(Scope::Once), NOW).unwrap();
+    assert!(waiting.await.answer().unwrap().is_allowed());
+}
+
+#[tokio::test]
+async fn s3_19_a_batch_is_answered_in_part_and_each_request_on_its_own() {
+    let registry = PermissionRegistry::default();
+    registry.add_grant(
+        1,
+        Grant::new("g", GrantTarget::Command { glob: "make".into() }, PermissionLevel::Execute),
+    );
+    let asked = wait(&registry, bash("a", "cargo build"));
+    let asks =
+        vec![bash("a", "cargo build"), bash("b", "make"), bash("c", "cargo test"), bash("d", "cargo doc")];
+    let batch = registry.register_batch("batch-1", asks, NOW).unwrap();
+    let ids = |asks: &[Arc<Ask>]| asks.iter().map(|ask| ask.key.tool_use_id.clone()).collect::<Vec<_>>();
+    assert_eq!(ids(&batch.asks), ["a", "c", "d"]);
+    assert_eq!(ids(&batch.auto_approved), ["b"]);
+    assert_eq!(batch.suggested_grants.len(), 3);
+    assert_eq!(batch.requests()[1].target, "cargo test");
+    assert_eq!(registry.pending_batch_count(), 1);
+
+    let response = BatchResponse::new(Who::Person("phone".into()))
+        .approve(Member::ToolUseId("a".into()))
+        .deny(Member::Index(1), "no tests")
+        .approve(Member::ToolUseId("x".into()));
+    let done = registry.respond_to_batch("batch-1", response, NOW).unwrap();
+    assert_eq!(done.recorded.len(), 2);
+    assert_eq!(done.refused, [(Member::ToolUseId("x".into()), RegistryError::NotFound)]);
+    assert_eq!(ids(&done.open), ["d"]);
+    assert!(asked.await.answer().unwrap().is_allowed());
+    // The CLI asks about the second only now.
+    assert!(!settled(&registry, bash("c", "cargo test")).answer().unwrap().is_allowed());
+
+    let rest = BatchResponse::new(Who::Person("phone".into())).approve(Member::Index(2));
+    registry.respond_to_batch("batch-1", rest.clone(), NOW).unwrap();
+    let late = registry.respond_to_batch("batch-1", rest.clone(), NOW).unwrap_err();
+    assert_eq!(late, RegistryError::BatchAlreadyProcessed);
+    assert_eq!(registry.respond_to_batch("other", rest, NOW).unwrap_err(), RegistryError::NoBatch);
+    assert_eq!(registry.pending_batch_count(), 0);
+}
+
+#[test]
+fn s3_32_what_is_both_approved_and_denied_is_denied() {
+    for order in [[true, false], [false, true]] {
+        let registry = PermissionRegistry::default();
+        registry.register_batch("batch", vec![bash("a", "make")], NOW).unwrap();
+        let mut response = BatchResponse::new(Who::Person("phone".into()));
+        for is_yes in order {
+            let member = if is_yes { Member::Index(0) } else { Member::ToolUseId("a".into()) };
+            response = if is_yes { response.approve(member) } else { response.deny(member, "no") };
+        }
+        let done = registry.respond_to_batch("batch", response, NOW).unwrap();
+        assert!(!done.recorded[0].outcome.answer().unwrap().is_allowed());
+    }
+}
+
+#[test]
+fn s3_31_a_batch_can_be_taken_back() {
+    let registry = PermissionRegistry::default();
+    registry.register_batch("batch", vec![bash("a", "make"), bash("b", "make")], NOW).unwrap();
+    assert_eq!(registry.register_batch("batch", vec![], NOW).unwrap_err(), RegistryError::BatchExists);
+    assert_eq!(registry.cancel_batch("batch").unwrap().len(), 2);
+    assert_eq!(registry.cancel_batch("batch").unwrap_err(), RegistryError::BatchAlreadyProcessed);
+    assert_eq!(registry.cancel_batch("none").unwrap_err(), RegistryError::NoBatch);
+}
