@@ -214,8 +214,10 @@ impl ProcessOptions {
         environment.remove = NOT_INHERITED.iter().map(ToString::to_string).collect();
         // Without it the CLI does not tell when a session is idle.
         environment.set_if_unset.insert("CLAUDE_CODE_SDK_READS_SESSION_STATE".to_owned(), "1".to_owned());
+        // The CLI knows three kinds of SDK by name, and takes everybody else for a person: with an agent more, and a longer
+        // prompt for it. Two of the kinds are the official SDKs, so this is the third.
         let ours =
-            [("CLAUDE_CODE_ENTRYPOINT", "sdk-rs"), ("CLAUDE_AGENT_SDK_VERSION", env!("CARGO_PKG_VERSION"))];
+            [("CLAUDE_CODE_ENTRYPOINT", "sdk-cli"), ("CLAUDE_AGENT_SDK_VERSION", env!("CARGO_PKG_VERSION"))];
         for (name, value) in ours {
             environment.set.insert(name.to_owned(), value.to_owned());
         }
