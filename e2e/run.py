@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Whole-system tests: the stand-ins beside the real CLI, and the official SDKs in front of both.
 
-Run `install.sh` and `cargo build -p tidings-cli` first; `README.md` says what the columns mean.
+Run `install.sh` and `cargo build -p tidings-cli -p tidings-e2e-driver` first; `README.md` says what the columns mean.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
 
 import sessions_repair  # noqa: E402
-from lib import check, compare, sdk, sessions, table  # noqa: E402
+from lib import check, compare, sdk, sessions, table, twins  # noqa: E402
 from lib.api import Api  # noqa: E402
 from lib.cli import E2E, Missing, Place, Programs  # noqa: E402
 from lib.host import Host, Record  # noqa: E402
@@ -30,7 +30,7 @@ from lib.scenario import Scenario, all_scenarios  # noqa: E402
 from lib.table import COLUMNS, Row  # noqa: E402
 
 PARALLEL_MAX = 2
-FRAME_COLUMNS, SDK_COLUMNS = COLUMNS[:3], COLUMNS[3:]
+FRAME_COLUMNS, TWIN_COLUMNS, SDK_COLUMNS = COLUMNS[:3], COLUMNS[3:5], COLUMNS[5:]
 MADE = "sessions-made"
 # Runs whose session files differ in kind; all others leave files like one of these.
 WITH_SESSIONS = {"agent-foreground", "compact-manual", "plain-text", "session-fork", "slash-local", "tools-parallel"}
@@ -49,14 +49,14 @@ class Run:
         """All columns of one row."""
         row, began = Row(scenario.name), time.monotonic()
         try:
-            if scenario.is_sdk:
+            if scenario.is_check:
                 self._sdk(scenario, row)
-            else:
+            if scenario.is_host:
                 self._frames(scenario, row)
+            if scenario.is_twins:
+                self._twins(scenario, row)
         except Exception as error:  # A mistake of the harness is a failure of its row, not of the whole run.
-            own = SDK_COLUMNS if scenario.is_sdk else FRAME_COLUMNS
-            column = next(column for column in own if column in self.options.column)
-            row.cell(column).add([f"{type(error).__name__}: {error}"])
+            row.cell(self.options.column[0]).add([f"{type(error).__name__}: {error}"])
             if self.options.verbose:
                 traceback.print_exc()
         row.seconds = time.monotonic() - began
@@ -90,6 +90,21 @@ class Run:
         for left, right in zip(real, agent):
             problems += compare.differences(compare.outline(left), compare.outline(right), same_place)
         row.cell("agent=cli").add(self.known.unknown(scenario.name, list(dict.fromkeys(problems))))
+
+    def _twins(self, scenario: Scenario, row: Row) -> None:
+        """Our SDK on the real CLI, and the official Python SDK beside it."""
+        ours, theirs = (column in self.options.column for column in TWIN_COLUMNS)
+        if not ours and not theirs:
+            return
+        place = Place.make(self.programs, self.root, f"{scenario.name}-rs")
+        seen = twins.play(self.programs, place, scenario, "rs")
+        if ours:
+            row.cell("rs-sdk").add(seen.problems)
+        if theirs and scenario.has_twin:
+            their_place = Place.make(self.programs, self.root, f"{scenario.name}-py")
+            their_seen = twins.play(self.programs, their_place, scenario, "py")
+            problems = their_seen.problems + twins.differences(their_seen, their_place, seen, place)
+            row.cell("rs=py").add(self.known.unknown(scenario.name, list(dict.fromkeys(problems))))
 
     def made(self) -> Row:
         """The row of session files that no scenario leaves behind."""

@@ -54,7 +54,7 @@ stage_docs() {
 # The real CLI and the official SDKs, which `e2e/install.sh` fetches once. A run without them fails.
 stage_e2e() {
     e2e/install.sh &&
-        cargo build -p tidings-cli &&
+        cargo build -p tidings-cli -p tidings-e2e-driver &&
         python3 e2e/run.py
 }
 

@@ -34,6 +34,7 @@ class Programs:
     """The programs under test, at paths that the unprivileged user can reach."""
 
     tidings: Path
+    driver: Path
     claude: Path
     uid: int | None
     gid: int | None
@@ -44,8 +45,10 @@ class Programs:
         claude = CACHE / "claude"
         if not claude.exists():
             raise Missing("the real CLI is not installed: run e2e/install.sh")
-        if not tidings.exists():
-            raise Missing(f"there is no {tidings}: run `cargo build -p tidings-cli`")
+        driver = tidings.with_name("tidings-e2e-driver")
+        for program in (tidings, driver):
+            if not program.exists():
+                raise Missing(f"there is no {program}: run `cargo build -p tidings-cli -p tidings-e2e-driver`")
         uid = gid = None
         if os.geteuid() == 0:
             try:
@@ -54,7 +57,8 @@ class Programs:
                 raise Missing(f"there is no system user `{USER}`: run e2e/install.sh") from None
             uid, gid = entry.pw_uid, entry.pw_gid
         bin_dir.mkdir()
-        return cls(_reachable(tidings, bin_dir / "tidings"), _reachable(claude.resolve(), bin_dir / "claude"), uid, gid)
+        programs = (tidings, driver, claude.resolve())
+        return cls(*(_reachable(program, bin_dir / program.name) for program in programs), uid, gid)
 
     def as_user(self) -> dict:
         """What `subprocess` needs to drop root's rights."""

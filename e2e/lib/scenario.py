@@ -1,4 +1,4 @@
-"""Scenarios on disk: what the model says (`script.toml`) and what the host does and expects (`host.json`)."""
+"""Scenarios on disk: what the model says (`script.toml`), and what a host (`host.json`) or an SDK (`sdk.json`) does."""
 
 from __future__ import annotations
 
@@ -15,14 +15,22 @@ FOLDER = E2E / "scenarios"
 
 @dataclass
 class Scenario:
-    """One folder. Without a `host.json` it is a script that the SDKs are checked with."""
+    """One folder. With a script alone, it is one that the checks of the official SDKs use."""
 
     name: str
     folder: Path
 
     @property
-    def is_sdk(self) -> bool:
-        return not (self.folder / "host.json").exists()
+    def is_host(self) -> bool:
+        return (self.folder / "host.json").exists()
+
+    @property
+    def is_twins(self) -> bool:
+        return (self.folder / "sdk.json").exists()
+
+    @property
+    def is_check(self) -> bool:
+        return not self.is_host and not self.is_twins
 
     @property
     def script(self) -> Path:
@@ -40,6 +48,18 @@ class Scenario:
             }
             plans.append(plan)
         return plans
+
+
+    def sdk_runs(self, place: Place) -> list[dict[str, Any]]:
+        """The runs of an SDK, one after the other; `python` and what it says is for the whole scenario."""
+        sdk = json.loads(place.fill((self.folder / "sdk.json").read_text()))
+        sdk.pop("python", None)
+        return sdk.get("runs", [sdk])
+
+    @property
+    def has_twin(self) -> bool:
+        """Whether the official Python SDK can do this too."""
+        return json.loads((self.folder / "sdk.json").read_text()).get("python", True)
 
 
 def write_script(place: Place, source: Path, number: int = 1) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-COLUMNS = ["cli×api", "agent=cli", "sessions", "py-sdk", "ts-sdk"]
+COLUMNS = ["cli×api", "agent=cli", "sessions", "rs-sdk", "rs=py", "py-sdk", "ts-sdk"]
 
 
 @dataclass

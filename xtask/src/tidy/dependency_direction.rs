@@ -24,6 +24,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "tidings-transcript",
         ],
     ),
+    ("tidings-e2e-driver", &["tidings"]),
     ("xtask", &[]),
 ];
 
