@@ -9,4 +9,6 @@ pub mod pending;
 pub mod permissions;
 
 pub use desk::{AskKey, Waiting};
+pub mod progress;
+
 pub use tidings_protocol::ui::{ControllerInputPayload, TurnId, UiMessage};

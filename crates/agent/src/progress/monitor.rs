@@ -1,0 +1,271 @@
+//! How the sub-agents of a session fare.
+
+use jiff::Timestamp;
+use tidings_protocol::messages::{
+    SystemMessage, TaskNotification, TaskProgress, TaskStarted, TaskStatus, TaskType, TaskUpdated,
+};
+use tidings_protocol::mobile::{SubAgentProgress, SubAgentStatus};
+
+use super::mention::{AgentMention, sub_agent_type};
+use super::steps::Progress;
+use super::task::shortened;
+use super::tree::{Agent, Tree};
+
+/// News of one sub-agent.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum SubAgentUpdate {
+    /// It began.
+    Started(SubAgentProgress),
+    /// It is at work.
+    Progress(SubAgentProgress),
+    /// It is done, with what it had to say.
+    Completed(SubAgentProgress, Option<String>),
+    /// It failed or was stopped, with the reason.
+    Failed(SubAgentProgress, Option<String>),
+}
+
+impl SubAgentUpdate {
+    /// The sub-agent as it is now.
+    pub fn agent(&self) -> &SubAgentProgress {
+        match self {
+            SubAgentUpdate::Started(agent)
+            | SubAgentUpdate::Progress(agent)
+            | SubAgentUpdate::Completed(agent, _)
+            | SubAgentUpdate::Failed(agent, _) => agent,
+        }
+    }
+}
+
+/// Keeps the tree of sub-agents and says what changes.
+///
+/// What the CLI reports about its tasks rules. A mention in text counts only until the first such report, and the first
+/// task that is then reported is taken for the one that was mentioned. Claude Code does not say how large a task is:
+/// [`SubAgentProgress::progress`] grows with every tool that was used, stays below one until the end, and is only a
+/// guess. Times are handed in.
+#[derive(Debug, Clone)]
+pub struct SubAgentProgressMonitor {
+    project_id: String,
+    tree: Tree,
+    mentions: u64,
+    reported: bool,
+}
+
+impl SubAgentProgressMonitor {
+    /// A monitor for one session of a project.
+    pub fn new(project_id: impl Into<String>) -> Self {
+        SubAgentProgressMonitor {
+            project_id: project_id.into(),
+            tree: Tree::default(),
+            mentions: 0,
+            reported: false,
+        }
+    }
+
+    /// A system frame; those about tasks give news.
+    pub fn system(&mut self, message: &SystemMessage, at: Timestamp) -> Option<SubAgentUpdate> {
+        match message {
+            SystemMessage::TaskStarted(task) => self.started(task, at),
+            SystemMessage::TaskProgress(task) => self.progressed(task),
+            SystemMessage::TaskUpdated(task) => self.updated(task, at),
+            SystemMessage::TaskNotification(task) => self.notified(task, at),
+            _ => None,
+        }
+    }
+
+    /// A sub-agent that a text speaks of.
+    pub fn mentioned(&mut self, mention: &AgentMention, at: Timestamp) -> Option<SubAgentUpdate> {
+        if self.reported {
+            return None;
+        }
+        self.mentions += 1;
+        let progress = SubAgentProgress {
+            agent_id: format!("mentioned-{}", self.mentions),
+            agent_type: mention.agent_type,
+            parent_agent_id: None,
+            project_id: self.project_id.clone(),
+            status: SubAgentStatus::Starting,
+            progress: 0.0,
+            current_task: mention.task.clone(),
+            start_time: at.as_millisecond(),
+            completion_time: None,
+        };
+        self.tree.add(Agent { progress: progress.clone(), task_id: None, run_id: None, tool_use_id: None });
+        Some(SubAgentUpdate::Started(progress))
+    }
+
+    /// What the text of a sub-agent says about its progress. `id` is the agent's, its task's, or that of the tool call
+    /// which started it.
+    pub fn counted(&mut self, id: &str, progress: &Progress) -> Option<SubAgentUpdate> {
+        let agent = self.tree.get_mut(id).filter(|agent| !agent.has_ended())?;
+        let share = progress.percentage / 100.0;
+        agent.progress.status = SubAgentStatus::Running;
+        agent.progress.progress = agent.progress.progress.max(share.clamp(0.0, MOST));
+        if let Some(step) = &progress.step {
+            agent.progress.current_task.clone_from(step);
+        }
+        Some(SubAgentUpdate::Progress(agent.progress.clone()))
+    }
+
+    /// The session is over: whatever was at work is not any more.
+    pub fn ended(&mut self, at: Timestamp) -> Vec<SubAgentUpdate> {
+        let open: Vec<String> = self
+            .tree
+            .agents()
+            .filter(|agent| !agent.has_ended())
+            .map(|agent| agent.progress.agent_id.clone())
+            .collect();
+        open.iter()
+            .filter_map(|id| {
+                self.end(id, &TaskStatus::STOPPED, Some("The session ended".to_owned()), at.as_millisecond())
+            })
+            .collect()
+    }
+
+    /// A sub-agent by its id, its task's, or that of the tool call which started it.
+    pub fn agent(&self, id: &str) -> Option<&SubAgentProgress> {
+        self.tree.get(id).map(|agent| &agent.progress)
+    }
+
+    /// All sub-agents in the order in which they began.
+    pub fn agents(&self) -> impl Iterator<Item = &SubAgentProgress> {
+        self.tree.agents().map(|agent| &agent.progress)
+    }
+
+    /// Those that the main agent started.
+    pub fn roots(&self) -> impl Iterator<Item = &SubAgentProgress> {
+        self.tree.roots()
+    }
+
+    /// Those that a sub-agent started.
+    pub fn children(&self, id: &str) -> impl Iterator<Item = &SubAgentProgress> {
+        self.tree.children(id)
+    }
+
+    fn started(&mut self, task: &TaskStarted, at: Timestamp) -> Option<SubAgentUpdate> {
+        let is_agent = match &task.task_type {
+            Some(kind) => {
+                *kind == TaskType::LOCAL_AGENT
+                    || *kind == TaskType::REMOTE_AGENT
+                    || *kind == TaskType::LOCAL_WORKFLOW
+            }
+            None => task.subagent_type.is_some(),
+        };
+        if !is_agent {
+            return None;
+        }
+        let first = !std::mem::replace(&mut self.reported, true);
+        let name = task.subagent_type.as_deref().unwrap_or_default();
+        let description = shortened(task.description.as_deref().unwrap_or_default());
+        let agent_type = sub_agent_type(name, &description);
+        if let Some(agent) = self.tree.get_mut(&task.task_id) {
+            // The same start told twice is no news; a new run of an agent that had ended is.
+            if !agent.has_ended() || (agent.run_id == task.run_id && task.run_id.is_some()) {
+                return None;
+            }
+            agent.run_id.clone_from(&task.run_id);
+            agent.tool_use_id.clone_from(&task.tool_use_id);
+            let progress = &mut agent.progress;
+            (progress.status, progress.progress, progress.current_task) =
+                (SubAgentStatus::Starting, 0.0, description);
+            (progress.start_time, progress.completion_time) = (at.as_millisecond(), None);
+            return Some(SubAgentUpdate::Started(agent.progress.clone()));
+        }
+        if first && let Some(agent) = self.tree.mentioned_mut() {
+            agent.task_id = Some(task.task_id.clone());
+            agent.run_id.clone_from(&task.run_id);
+            agent.tool_use_id.clone_from(&task.tool_use_id);
+            agent.progress.status = SubAgentStatus::Running;
+            return Some(SubAgentUpdate::Progress(agent.progress.clone()));
+        }
+        let progress = SubAgentProgress {
+            agent_id: task.task_id.clone(),
+            agent_type,
+            parent_agent_id: task.parent_task_id.clone(),
+            project_id: self.project_id.clone(),
+            status: SubAgentStatus::Starting,
+            progress: 0.0,
+            current_task: description,
+            start_time: at.as_millisecond(),
+            completion_time: None,
+        };
+        self.tree.add(Agent {
+            progress,
+            task_id: Some(task.task_id.clone()),
+            run_id: task.run_id.clone(),
+            tool_use_id: task.tool_use_id.clone(),
+        });
+        self.tree.get(&task.task_id).map(|agent| SubAgentUpdate::Started(agent.progress.clone()))
+    }
+
+    fn progressed(&mut self, task: &TaskProgress) -> Option<SubAgentUpdate> {
+        let agent = self.tree.get_mut(&task.task_id).filter(|agent| !agent.has_ended())?;
+        agent.progress.status = SubAgentStatus::Running;
+        if let Some(usage) = &task.usage {
+            agent.progress.progress = agent.progress.progress.max(share_of_tools(usage.tool_uses));
+        }
+        if let Some(description) = &task.description {
+            agent.progress.current_task = shortened(description);
+        }
+        Some(SubAgentUpdate::Progress(agent.progress.clone()))
+    }
+
+    fn updated(&mut self, task: &TaskUpdated, at: Timestamp) -> Option<SubAgentUpdate> {
+        if let Some(status) = task.patch.status.as_ref().filter(|status| status.is_terminal()) {
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "the cast saturates, and milliseconds are whole"
+            )]
+            let end = task.patch.end_time.map_or(at.as_millisecond(), |end| end as i64);
+            return self.end(&task.task_id, status, task.patch.error.clone(), end);
+        }
+        let agent = self.tree.get_mut(&task.task_id).filter(|agent| !agent.has_ended())?;
+        let description = task.patch.description.as_deref().map(shortened);
+        let before = agent.progress.clone();
+        if let Some(description) = description {
+            agent.progress.current_task = description;
+        }
+        if task.patch.status.as_ref().is_some_and(|status| *status == TaskStatus::RUNNING) {
+            agent.progress.status = SubAgentStatus::Running;
+        }
+        (agent.progress != before).then(|| SubAgentUpdate::Progress(agent.progress.clone()))
+    }
+
+    fn notified(&mut self, task: &TaskNotification, at: Timestamp) -> Option<SubAgentUpdate> {
+        let status = task.status.as_ref().filter(|status| status.is_terminal())?;
+        let words = if *status == TaskStatus::COMPLETED { &task.summary } else { &task.reason };
+        let words = words.clone().or_else(|| task.summary.clone());
+        self.end(&task.task_id, status, words, at.as_millisecond())
+    }
+
+    /// The first end counts; an agent ends once.
+    fn end(
+        &mut self,
+        id: &str,
+        status: &TaskStatus,
+        words: Option<String>,
+        at_ms: i64,
+    ) -> Option<SubAgentUpdate> {
+        let agent = self.tree.get_mut(id).filter(|agent| !agent.has_ended())?;
+        let progress = &mut agent.progress;
+        progress.completion_time = Some(at_ms.max(progress.start_time));
+        if *status == TaskStatus::COMPLETED {
+            (progress.status, progress.progress) = (SubAgentStatus::Completed, 1.0);
+            Some(SubAgentUpdate::Completed(progress.clone(), words))
+        } else {
+            progress.status = SubAgentStatus::Failed;
+            Some(SubAgentUpdate::Failed(progress.clone(), words))
+        }
+    }
+}
+
+/// An agent that has not ended is not quite done, whatever its text says.
+const MOST: f64 = 0.95;
+
+/// A guess that grows with every tool and never gets there: most sub-agents are done after a handful.
+#[expect(clippy::cast_precision_loss, reason = "a guess needs no precision")]
+fn share_of_tools(tool_uses: u64) -> f64 {
+    const HALF_WAY: f64 = 4.0;
+    let uses = tool_uses as f64;
+    (uses / (uses + HALF_WAY)).min(MOST)
+}

@@ -1,0 +1,60 @@
+//! What an agent says at the end of its work.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::pattern;
+use super::task::shortened;
+
+/// The figures and the sentence with which a text sums the work up.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CompletionSummary {
+    /// How many files were changed.
+    pub files_modified: Option<u64>,
+    /// How many tests were run.
+    pub tests_run: Option<u64>,
+    /// How many errors were found; none at all is zero.
+    pub errors_found: Option<u64>,
+    /// The line after "Summary:".
+    pub summary: Option<String>,
+}
+
+static FILES: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)\b(?:(\d{1,9})[ \t]+files?[ \t]+(?:were[ \t]+|was[ \t]+)?(?:modified|changed|updated|edited)|(?:modified|changed|updated|edited)[ \t]+(\d{1,9})[ \t]+files?|files[ \t]+(?:modified|changed)\W{0,4}\s*(\d{1,9}))\b",
+    )
+});
+static TESTS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)\b(?:(\d{1,9})[ \t]+tests?[ \t]+(?:were[ \t]+|was[ \t]+)?(?:run|ran|passed|executed)|(?:ran|executed)[ \t]+(\d{1,9})[ \t]+tests?|tests[ \t]+(?:run|executed)\W{0,4}\s*(\d{1,9})|all[ \t]+(\d{1,9})[ \t]+tests?[ \t]+pass(?:ed)?)\b",
+    )
+});
+static ERRORS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)\b(?:(\d{1,9}|no)[ \t]+errors?[ \t]+(?:were[ \t]+|was[ \t]+)?found|found[ \t]+(\d{1,9}|no)[ \t]+errors?|errors[ \t]+found\W{0,4}\s*(\d{1,9}|none)|without[ \t]+(any)[ \t]+errors?)\b",
+    )
+});
+static SUMMARY: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?im)^[\s*_#]*summary[\s*_]*:[\s*_]*(?P<summary>\S[^\n]*)$"));
+
+/// How a text sums the work up, if it does.
+pub fn completion_summary(text: &str) -> Option<CompletionSummary> {
+    let summary = CompletionSummary {
+        files_modified: number(&FILES, text),
+        tests_run: number(&TESTS, text),
+        errors_found: number(&ERRORS, text),
+        summary: SUMMARY
+            .captures(text)
+            .map(|found| shortened(&found["summary"]))
+            .filter(|line| !line.is_empty()),
+    };
+    (summary != CompletionSummary::default()).then_some(summary)
+}
+
+/// The first number that a pattern finds. Words for nothing are zero.
+fn number(pattern: &Regex, text: &str) -> Option<u64> {
+    let found = pattern.captures(text)?;
+    let word = found.iter().skip(1).flatten().next()?.as_str();
+    Some(word.parse().unwrap_or(0))
+}
