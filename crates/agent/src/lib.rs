@@ -7,6 +7,8 @@ mod desk;
 mod limits;
 pub mod pending;
 pub mod permissions;
+pub mod policy;
+pub mod questions;
 
 pub use desk::{AskKey, Waiting};
 pub mod progress;

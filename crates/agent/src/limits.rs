@@ -1,5 +1,7 @@
 //! Every bound of this crate, with its reason.
 
+use std::time::Duration;
+
 /// Questions that may be open in one registry. A session asks for a handful, and a hundred sessions fit; more is a
 /// runaway, and is refused.
 pub(crate) const OPEN_MAX: usize = 4096;
@@ -33,3 +35,21 @@ pub(crate) const DIGEST_DEPTH_MAX: usize = 128;
 
 /// How much of a command or path stands in the sentence that describes a request. The whole is in its target.
 pub(crate) const DESCRIPTION_CHARS_MAX: usize = 400;
+
+/// Questions in one form of an MCP server.
+pub(crate) const FORM_FIELDS_MAX: usize = 64;
+
+/// Choices of one question.
+pub(crate) const CHOICES_MAX: usize = 256;
+
+/// The longest answer to a question.
+pub(crate) const ANSWER_BYTES_MAX: usize = 64 << 10;
+
+/// Decisions that the unattended policy remembers …
+pub(crate) const DECISIONS_CACHED_MAX: usize = 100;
+
+/// … for this long, …
+pub(crate) const DECISION_CACHED: Duration = Duration::from_secs(60 * 60);
+
+/// … or for this long where somebody asked to remember it.
+pub(crate) const DECISION_REMEMBERED: Duration = Duration::from_secs(24 * 60 * 60);

@@ -153,20 +153,23 @@ fn covers_script(pattern: &str, text: &str, script: &Script) -> bool {
     script.commands().iter().all(|command| covers_command(pattern, command))
 }
 
-/// Whether a pattern, word by word, covers a command. A `*` at its end stands for all further words.
+/// Whether a pattern covers a command that only its words matter of, all of them known.
 fn covers_command(pattern: &str, command: &Command) -> bool {
-    if !command.is_bare() || command.words.is_empty() {
-        return false;
-    }
+    command.is_bare()
+        && command.words.iter().all(|word| word.kind == WordKind::Static)
+        && command_matches(pattern, command)
+}
+
+/// Whether a command matches a pattern word by word. A `*` at its end stands for all further words, also for none.
+pub(crate) fn command_matches(pattern: &str, command: &Command) -> bool {
     let patterns: Vec<&str> = pattern.split_whitespace().collect();
     let mut words = command.words.iter();
     for (at, pattern) in patterns.iter().enumerate() {
         if *pattern == "*" && at + 1 == patterns.len() {
-            return words.all(|word| word.kind == WordKind::Static);
+            return !command.words.is_empty();
         }
-        match words.next() {
-            Some(word) if word.kind == WordKind::Static && glob::matches(pattern, &word.text) => {}
-            _ => return false,
+        if !words.next().is_some_and(|word| glob::matches(pattern, &word.text)) {
+            return false;
         }
     }
     words.next().is_none() && !patterns.is_empty()

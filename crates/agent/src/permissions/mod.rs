@@ -28,10 +28,13 @@ pub use command::{
 };
 pub use digest::{Digest, NoDigest};
 pub use glob::{literal, matches as glob_matches};
+pub(crate) use grant::command_matches;
 pub use grant::{Grant, GrantTarget};
 pub use hidden::is_hidden;
+pub(crate) use hidden::visible;
 pub use registry::{
     BatchAnswer, BatchRecorded, BatchResponse, Member, PermissionRegistry, Recorded, RegisteredBatch,
     RegistryError, Requested, Response,
 };
+pub(crate) use request::host as host_of;
 pub use request::{Derived, derive};

@@ -243,7 +243,7 @@ fn glob_base(pattern: &str, folder: Option<&str>) -> String {
 }
 
 /// The host of an address, in small letters; nothing if it is odd in any way.
-fn host(url: &str) -> Option<String> {
+pub(crate) fn host(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
     if !scheme.eq_ignore_ascii_case("https") && !scheme.eq_ignore_ascii_case("http") {
         return None;

@@ -1,11 +1,11 @@
 //! Commands that destroy something, or that need the powers of an administrator.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Command;
 
 /// Why a command needs more than the permission to run something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Danger {

@@ -167,7 +167,7 @@ impl Script {
 
     /// The first thing in it that destroys, or needs the powers of an administrator.
     pub fn danger(&self) -> Option<Danger> {
-        self.commands.iter().find_map(danger::of)
+        self.commands.iter().find_map(Command::danger)
     }
 }
 
@@ -217,6 +217,11 @@ impl Command {
             .filter(|redirect| redirect.kind == RedirectKind::Read)
             .map(|redirect| redirect.target.text.as_str())
             .filter(|target| *target != "/dev/null")
+    }
+
+    /// Why it needs more than the permission to run something, if it does.
+    pub fn danger(&self) -> Option<Danger> {
+        danger::of(self)
     }
 
     /// Whether nothing but its words matters: it sets no variable and touches no file through a redirection.

@@ -1,0 +1,194 @@
+//! Whether answers can be sent.
+
+use regex::RegexBuilder;
+use serde::Serialize;
+use tidings_protocol::ui::{AskUserQuestionsRequest, QuestionType};
+
+use super::form::{Bounds, Shape, flag};
+use super::inquiry::{Field, Inquiry, Reply};
+use crate::limits::ANSWER_BYTES_MAX;
+
+/// What is wrong with an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Invalid {
+    /// The question, as the answer names it.
+    pub question: String,
+    /// To branch on.
+    pub code: InvalidCode,
+    /// To show.
+    pub message: String,
+}
+
+/// What is wrong with an answer, for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum InvalidCode {
+    /// It must be answered.
+    RequiredFieldEmpty,
+    /// More was chosen than can be.
+    TooManySelections,
+    /// Fewer were chosen than must be.
+    TooFewSelections,
+    /// The question wants a choice and has none.
+    EmptyChoices,
+    /// There is no such question.
+    UnknownQuestion,
+    /// What was chosen cannot be chosen, and words of one's own are not taken.
+    UnknownChoice,
+    /// It is no number.
+    NotANumber,
+    /// It is no number without a fraction.
+    NotAnInteger,
+    /// It is neither yes nor no.
+    NotAFlag,
+    /// The number is too small or too large.
+    OutOfRange,
+    /// The text is too short or too long.
+    WrongLength,
+    /// The text is not in the form that is wanted.
+    WrongFormat,
+}
+
+/// What is wrong with questions, before anybody is asked: a choice without choices cannot be made.
+pub fn check_questions(request: &AskUserQuestionsRequest) -> Vec<Invalid> {
+    let is_empty = |options: &Option<Vec<String>>| options.as_ref().is_none_or(Vec::is_empty);
+    request
+        .questions
+        .iter()
+        .filter(|question| question.question_type != QuestionType::FreeText && is_empty(&question.options))
+        .map(|question| invalid(&question.id, InvalidCode::EmptyChoices, "There is nothing to choose"))
+        .collect()
+}
+
+pub(super) fn answers(inquiry: &Inquiry, answers: &[Reply]) -> Vec<Invalid> {
+    let is_unknown = |reply: &&Reply| !inquiry.fields.iter().any(|field| inquiry.is_for(reply, field));
+    let unknown = answers
+        .iter()
+        .filter(is_unknown)
+        .map(|reply| invalid(&reply.question, InvalidCode::UnknownQuestion, "There is no such question"));
+    let wrong = inquiry.fields.iter().filter_map(|field| {
+        let (code, message) = check(field, &inquiry.answered(field, answers))?;
+        Some(invalid(&field.question.id, code, &message))
+    });
+    unknown.chain(wrong).collect()
+}
+
+fn invalid(question: &str, code: InvalidCode, message: &str) -> Invalid {
+    Invalid { question: question.to_owned(), code, message: message.to_owned() }
+}
+
+/// What is wrong with the answer to one question.
+fn check(field: &Field, texts: &[&str]) -> Option<(InvalidCode, String)> {
+    let wrong = |code: InvalidCode, message: &str| Some((code, message.to_owned()));
+    let Some(first) = texts.first() else {
+        return if field.question.required {
+            wrong(InvalidCode::RequiredFieldEmpty, "This has to be answered")
+        } else {
+            None
+        };
+    };
+    if texts.iter().any(|text| text.len() > ANSWER_BYTES_MAX) {
+        return wrong(InvalidCode::WrongLength, "The answer is too long");
+    }
+    if texts.len() > 1 && field.question.question_type != QuestionType::MultiChoice {
+        return wrong(InvalidCode::TooManySelections, "Only one can be chosen");
+    }
+    let is_choice = |text: &&str| field.choices.iter().any(|choice| choice.label == *text);
+    match &field.shape {
+        Shape::Text => {
+            if field.takes_other || texts.iter().all(is_choice) {
+                None
+            } else {
+                wrong(InvalidCode::UnknownChoice, "This cannot be chosen")
+            }
+        }
+        Shape::OneOf { values, count } => {
+            let is_value = |text: &&str| is_choice(text) || values.iter().any(|value| value == *text);
+            if !texts.iter().all(is_value) {
+                return wrong(InvalidCode::UnknownChoice, "This cannot be chosen");
+            }
+            let chosen = texts.len() as u64;
+            if count.max.is_some_and(|max| chosen > max) {
+                return wrong(InvalidCode::TooManySelections, "Too many are chosen");
+            }
+            count
+                .min
+                .filter(|min| chosen < *min)
+                .and_then(|_| wrong(InvalidCode::TooFewSelections, "Too few are chosen"))
+        }
+        Shape::Flag => {
+            flag(first).is_none().then(|| (InvalidCode::NotAFlag, "Yes or no is wanted".to_owned()))
+        }
+        Shape::Number(range) => check_number(first, range),
+        Shape::Integer(range) => match check_number(first, range) {
+            None if first.parse::<f64>().is_ok_and(|number| number.fract() != 0.0) => {
+                wrong(InvalidCode::NotAnInteger, "A whole number is wanted")
+            }
+            other => other,
+        },
+        Shape::String { length, format, pattern } => {
+            let chars = first.chars().count() as u64;
+            if !is_within(length, &chars) {
+                return Some((InvalidCode::WrongLength, within("characters", length)));
+            }
+            let fits = format.as_deref().is_none_or(|format| has_format(first, format))
+                && pattern.as_deref().is_none_or(|pattern| has_pattern(first, pattern));
+            if fits {
+                None
+            } else {
+                wrong(InvalidCode::WrongFormat, "The text is not in the form that is wanted")
+            }
+        }
+    }
+}
+
+fn check_number(text: &str, range: &Bounds<f64>) -> Option<(InvalidCode, String)> {
+    match text.parse::<f64>() {
+        Ok(number) if !number.is_finite() => Some((InvalidCode::NotANumber, "A number is wanted".to_owned())),
+        Ok(number) if is_within(range, &number) => None,
+        Ok(_) => Some((InvalidCode::OutOfRange, within("the number", range))),
+        Err(_) => Some((InvalidCode::NotANumber, "A number is wanted".to_owned())),
+    }
+}
+
+fn is_within<T: PartialOrd>(bounds: &Bounds<T>, value: &T) -> bool {
+    bounds.min.as_ref().is_none_or(|min| value >= min) && bounds.max.as_ref().is_none_or(|max| value <= max)
+}
+
+fn within<T: std::fmt::Display>(what: &str, bounds: &Bounds<T>) -> String {
+    match (&bounds.min, &bounds.max) {
+        (Some(min), Some(max)) => format!("Between {min} and {max} is wanted for {what}"),
+        (Some(min), None) => format!("At least {min} is wanted for {what}"),
+        (None, Some(max)) => format!("At most {max} is wanted for {what}"),
+        (None, None) => format!("Something else is wanted for {what}"),
+    }
+}
+
+/// Whether a text has one of the forms of the protocol; one that is not known is taken as it is.
+fn has_format(text: &str, format: &str) -> bool {
+    match format {
+        "email" => text.split_once('@').is_some_and(|(name, host)| {
+            !name.is_empty()
+                && host.contains('.')
+                && !host.contains('@')
+                && !text.contains(char::is_whitespace)
+        }),
+        "uri" => text.split_once(':').is_some_and(|(scheme, rest)| {
+            !rest.is_empty()
+                && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+                && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
+                && !text.contains(char::is_whitespace)
+        }),
+        "date" => text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok(),
+        "date-time" => text.parse::<jiff::Timestamp>().is_ok(),
+        _ => true,
+    }
+}
+
+/// Whether a text matches a pattern of the server. One that is written in another dialect is not checked here: the server
+/// will do it.
+fn has_pattern(text: &str, pattern: &str) -> bool {
+    RegexBuilder::new(pattern).size_limit(1 << 20).build().map_or(true, |regex| regex.is_match(text))
+}
