@@ -156,23 +156,27 @@ impl Loaded {
         Self::parse(file).unwrap_or_default()
     }
 
-    /// Replaces the file at `path` as a whole: a reader sees the old one or the new one.
     pub(super) fn write(&self, path: &Path) -> Result<(), Error> {
-        let doing = "store the cache at";
-        if let Some(folder) = path.parent() {
-            private_folder(folder).at(doing, path)?;
-        }
-        // Every process has its own, so that two at once do not write into one.
-        let new = path.with_extension(format!("{}.new", std::process::id()));
-        let stored = private_file(&new)
-            .and_then(|mut file| file.write_all(&self.file))
-            .and_then(|()| std::fs::rename(&new, path));
-        if stored.is_err() {
-            // Nobody needs half a cache; that it could not be stored is what gets reported.
-            drop(std::fs::remove_file(&new));
-        }
-        stored.at(doing, path)
+        replace(path, &self.file)
     }
+}
+
+/// Replaces the file at `path` as a whole: a reader sees the old one or the new one.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let doing = "store the cache at";
+    if let Some(folder) = path.parent() {
+        private_folder(folder).at(doing, path)?;
+    }
+    // Every process has its own, so that two at once do not write into one.
+    let new = path.with_extension(format!("{}.new", std::process::id()));
+    let stored = private_file(&new)
+        .and_then(|mut file| file.write_all(bytes))
+        .and_then(|()| std::fs::rename(&new, path));
+    if stored.is_err() {
+        // Nobody needs half a cache; that it could not be stored is what gets reported.
+        drop(std::fs::remove_file(&new));
+    }
+    stored.at(doing, path)
 }
 
 fn place(file: &[u8], part: &[u8]) -> Range<usize> {
@@ -198,7 +202,7 @@ fn private_file(path: &Path) -> std::io::Result<std::fs::File> {
 }
 
 /// Tells damaged bytes from whole ones, eight at a time. No protection against somebody who wants to deceive.
-pub(super) fn hash(bytes: &[u8]) -> u64 {
+pub(crate) fn hash(bytes: &[u8]) -> u64 {
     const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(PRIME).rotate_left(29);
     let (words, rest) = bytes.as_chunks::<8>();

@@ -42,8 +42,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 pub use fields::Fields;
-pub(crate) use file::Stamp;
 use file::{Loaded, Record};
+pub(crate) use file::{Stamp, hash, replace};
 
 use crate::Error;
 use crate::roots::FileInfo;

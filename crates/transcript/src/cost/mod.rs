@@ -37,6 +37,7 @@ mod calendar;
 mod key;
 mod ledger;
 mod line;
+mod memo;
 mod money;
 mod names;
 mod prices;
@@ -52,6 +53,7 @@ mod walk;
 
 pub use block::{Block, Running};
 pub use ledger::{Ledger, Response};
+pub use memo::Memo;
 pub use money::Money;
 pub use prices::Prices;
 pub use query::{By, Query};

@@ -25,6 +25,15 @@ impl Money {
         Money(self.0.saturating_mul(u128::from(factor)))
     }
 
+    /// In the smallest parts.
+    pub(super) fn parts(self) -> u128 {
+        self.0
+    }
+
+    pub(super) fn from_parts(parts: u128) -> Self {
+        Money(parts)
+    }
+
     /// The nearest double. It prints as the exact amount as long as that has no more than 15 digits.
     pub fn dollars(self) -> f64 {
         self.to_string().parse().unwrap_or(f64::MAX)

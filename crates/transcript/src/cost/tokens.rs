@@ -35,7 +35,7 @@ impl Tokens {
         }
     }
 
-    fn fields(&self) -> [u64; 6] {
+    pub(super) fn fields(&self) -> [u64; 6] {
         [
             self.input,
             self.output,
@@ -46,7 +46,7 @@ impl Tokens {
         ]
     }
 
-    fn fields_mut(&mut self) -> [&mut u64; 6] {
+    pub(super) fn fields_mut(&mut self) -> [&mut u64; 6] {
         [
             &mut self.input,
             &mut self.output,

@@ -76,6 +76,11 @@ impl Prices {
         table::AS_OF
     }
 
+    /// Whether these are the built-in prices and no others.
+    pub(super) fn are_built_in(&self) -> bool {
+        self.own.is_empty()
+    }
+
     /// What a response costs; `None` if its model has no price here.
     pub fn cost(&self, response: &Response<'_>) -> Option<Money> {
         self.of(response.model)?.cost(&response.tokens, response.fast)

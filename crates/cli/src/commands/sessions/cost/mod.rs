@@ -11,8 +11,8 @@ use clap::ValueEnum;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use tidings_transcript::cache::Cache;
-use tidings_transcript::cost::{self, By, Ledger, Prices, Query, Report};
-use tidings_transcript::roots::{Found, SessionFiles};
+use tidings_transcript::cost::{self, By, Ledger, Memo, Prices, Query, Report};
+use tidings_transcript::roots::{Found, Roots, SessionFiles};
 
 use super::{Place, when};
 use crate::error::{CannotRun, Exit};
@@ -117,13 +117,32 @@ impl Cost {
             drop(cache.save());
             return Ok(Exit::Fine);
         }
-        let (found, ledger) = self.ledger(place, out)?;
+        let roots = place.roots()?;
+        let found = roots.scan()?;
         if self.verify {
+            let ledger = self.ledger(&roots, &found, out)?;
             verify::print(&found, &ledger, &prices, place, out)?;
-        } else {
-            self.report(ledger.report(&prices, &query), place, out)?;
+            return Self::remarks(&ledger, out);
         }
+        // Whoever asks the same again while nothing was written gets the same answer.
+        let memo = self.memo().map(|path| Memo::new(&path, &found, &prices, &query));
+        if let Some(report) = memo.as_ref().and_then(|memo| memo.known(&query)) {
+            self.report(report, place, out)?;
+            return Ok(Exit::Fine);
+        }
+        let ledger = self.ledger(&roots, &found, out)?;
+        let report = ledger.report(&prices, &query);
+        if let Some(memo) = memo.filter(|_| ledger.unreadable.is_empty() && ledger.oversized_lines == 0) {
+            // Without it the next run is slower and nothing else.
+            drop(memo.keep(&report));
+        }
+        self.report(report, place, out)?;
         Self::remarks(&ledger, out)
+    }
+
+    fn memo(&self) -> Option<PathBuf> {
+        let folder = Place::cache_folder().filter(|_| !self.no_cache)?;
+        Some(folder.join("cost.answer"))
     }
 
     fn report(&self, mut report: Report, place: &Place, out: &mut Output) -> anyhow::Result<()> {
@@ -171,16 +190,14 @@ impl Cost {
         if self.no_cache { Cache::none() } else { Place::cache() }
     }
 
-    fn ledger(&self, place: &Place, out: &Output) -> anyhow::Result<(Found, Ledger)> {
-        let roots = place.roots()?;
-        let found = roots.scan()?;
+    fn ledger(&self, roots: &Roots, found: &Found, out: &Output) -> anyhow::Result<Ledger> {
         let mut cache = self.cache();
         let bar = Bar::default();
-        let ledger = Ledger::read(&found, &mut cache, &|progress| bar.show(progress));
+        let ledger = Ledger::read(found, &mut cache, &|progress| bar.show(progress));
         let files = found.sessions.iter().flat_map(SessionFiles::files);
         cache.forget_missing(&roots.projects_folders(), files.map(|file| file.path.as_path()));
         Place::save(&mut cache, out)?;
-        Ok((found, ledger))
+        Ok(ledger)
     }
 
     fn query(&self, now: &Zoned) -> anyhow::Result<Query> {
