@@ -29,8 +29,8 @@ fuzz: ## Fuzz one target: make fuzz T=name S=seconds (60 unless told)
 	@test -n "$(T)" || { echo "error: no target given"; echo "hint: make fuzz T=name, one of the files in fuzz/fuzz_targets/"; exit 2; } >&2
 	fuzz/run.sh $(T) $(S)
 
-soak: ## Run for hours and look for leaks (nothing to soak yet)
-	@echo "There is nothing to soak yet: no part of Tidings runs for long"
+soak: ## Open and drop a thousand sessions, and look for what is left
+	@scripts/soak.sh
 
 schema: ## Write schema/ anew from the types
 	@scripts/schema.sh

@@ -1,0 +1,140 @@
+//! Many sessions that end at all the wrong moments, and nothing that is left of them: no process, no task, no open file.
+//!
+//! `make soak` runs a thousand of them; `TIDINGS_SOAK_SESSIONS` and `TIDINGS_SOAK_SEED` choose how many and which.
+
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+mod chance;
+mod left;
+mod moments;
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use tidings::Options;
+
+use chance::Chance;
+use left::Left;
+use moments::MOMENTS;
+
+/// Sessions of the short run, a few for each moment.
+const SESSIONS: usize = 60;
+/// Sessions at once: more would wait for each other on two cores, and fewer would not meet.
+const AT_ONCE: usize = 6;
+/// What was begun last may take this long to end; a CLI that ignores everything is killed after a fraction of it.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+#[test]
+fn f37_sessions_that_end_at_any_moment_leave_nothing() {
+    let sessions = number("TIDINGS_SOAK_SESSIONS").and_then(|n| usize::try_from(n).ok()).unwrap_or(SESSIONS);
+    let seed = number("TIDINGS_SOAK_SEED").unwrap_or(20_261_115);
+    let stage = Stage::new();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    // The first session starts what stays for the life of the process: two threads, and the shell that watches it.
+    runtime.block_on(moments::in_order(stage.story()));
+    settle(&runtime, &Left::default(), "the first session");
+    let before = Left::now(&runtime);
+    let mut chance = Chance::new(seed);
+    let mut done = 0;
+    while done < sessions {
+        let batch = AT_ONCE.min(sessions - done);
+        let running: Vec<_> = (done..done + batch)
+            .map(|number| {
+                // Each moment has its turn; chance decides when within it.
+                let (name, moment) = MOMENTS[number % MOMENTS.len()];
+                (number, name, runtime.spawn(moment(stage.clone(), Chance::new(chance.next()))))
+            })
+            .collect();
+        for (number, name, session) in running {
+            let ended = runtime.block_on(session);
+            let as_meant = ended.is_ok() || name == moments::HOST_PANICS;
+            assert!(as_meant, "session {number} ({name}) of seed {seed}: {:?}", ended.unwrap_err());
+        }
+        done += batch;
+    }
+    settle(&runtime, &before, &format!("{sessions} sessions of seed {seed}"));
+}
+
+/// Waits until no more is there than before.
+#[track_caller]
+fn settle(runtime: &tokio::runtime::Runtime, before: &Left, what: &str) {
+    let began = Instant::now();
+    loop {
+        let now = Left::now(runtime);
+        if now.children.is_empty() && now.tasks == 0 && (before.files == 0 || now.files <= before.files) {
+            return;
+        }
+        assert!(began.elapsed() < PATIENCE, "left by {what}: {now:?}, before: {before:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+/// A folder with two programs named `claude`: one tells a long story, one wants to run a tool.
+#[derive(Debug, Clone)]
+pub(crate) struct Stage {
+    story: PathBuf,
+    tool: PathBuf,
+    _folder: std::sync::Arc<TempDir>,
+}
+
+const STORY: &str = r#"
+[[turn]]
+text = "a long story that is told in many small pieces, so that there is always a piece on its way"
+pace = { chunk_chars = 2, chunk_delay_ms = 10 }
+repeat = true
+"#;
+
+const TOOL: &str = r#"
+[[turn]]
+repeat = true
+[[turn.block]]
+tool = "Bash"
+id = "toolu_01Run"
+input = { command = "true", description = "Run it" }
+ask = true
+result = "(no output)"
+"#;
+
+impl Stage {
+    fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        let program = |name: &str, script: &str| {
+            let (path, play) = (folder.path().join(name), folder.path().join(format!("{name}.toml")));
+            std::fs::write(&play, script).unwrap();
+            let (agent, config) = (stand_in(), folder.path().join("config"));
+            let words = [&agent, &play, &config].map(|path| format!("'{}'", path.display())).join(" ");
+            std::fs::write(&path, format!("#!/bin/sh\nexec {words} \"$@\"\n")).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+            path
+        };
+        let (story, tool) = (program("story", STORY), program("tool", TOOL));
+        Stage { story, tool, _folder: std::sync::Arc::new(folder) }
+    }
+
+    pub(crate) fn story(&self) -> Options {
+        options(&self.story).include_partial_messages()
+    }
+
+    pub(crate) fn tool(&self) -> Options {
+        options(&self.tool)
+    }
+}
+
+fn options(program: &Path) -> Options {
+    Options::new().program(program).close_grace(Duration::from_millis(200))
+}
+
+/// A program of this crate's `examples/`, which cargo builds beside the tests.
+fn stand_in() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let program = test.ancestors().nth(2).unwrap().join("examples/stand_in");
+    assert!(program.exists(), "run `cargo build -p tidings --examples` first: {}", program.display());
+    program
+}

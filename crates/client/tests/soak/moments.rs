@@ -1,0 +1,165 @@
+//! The moments at which a session can end, and those at which it should not have to.
+
+use futures_util::future::BoxFuture;
+use tidings::hooks::{HookOutput, PreToolUse};
+use tidings::{Client, Decision, Hook, HookCall, Options, PermissionAsk, query};
+use tokio::sync::mpsc;
+
+use crate::Stage;
+use crate::chance::Chance;
+
+type Moment = fn(Stage, Chance) -> BoxFuture<'static, ()>;
+
+/// The one moment whose task does not end well.
+pub(crate) const HOST_PANICS: &str = "the host panics";
+
+pub(crate) const MOMENTS: &[(&str, Moment)] = &[
+    ("never asked for", |stage, _| Box::pin(async move { drop(query("go", stage.story())) })),
+    ("before the handshake is over", |stage, chance| Box::pin(before_connected(stage, chance))),
+    ("right after the handshake", |stage, _| Box::pin(async move { drop(connect(stage.story()).await) })),
+    ("in the middle of a turn", |stage, chance| Box::pin(mid_turn(stage, chance))),
+    ("in the middle of a query", |stage, chance| Box::pin(mid_query(stage, chance))),
+    ("while a permission is asked for", |stage, chance| Box::pin(mid_permission(stage, chance))),
+    ("while a permission is left for later", |stage, _| Box::pin(permission_for_later(stage))),
+    ("while a hook runs", |stage, chance| Box::pin(mid_hook(stage, chance))),
+    ("while it closes", |stage, chance| Box::pin(mid_close(stage, chance))),
+    ("while a request is under way", |stage, chance| Box::pin(mid_request(stage, chance))),
+    ("after a handler has panicked", |stage, chance| Box::pin(handler_panics(stage, chance))),
+    (HOST_PANICS, |stage, chance| Box::pin(host_panics(stage, chance))),
+    ("when its process is killed", |stage, chance| Box::pin(killed(stage, chance))),
+    ("while it is interrupted", |stage, chance| Box::pin(mid_interrupt(stage, chance))),
+    ("in order", |stage, _| Box::pin(in_order(stage.story()))),
+];
+
+async fn connect(options: Options) -> Client {
+    Client::connect(options).await.unwrap()
+}
+
+/// A session as it should be.
+pub(crate) async fn in_order(options: Options) {
+    let client = connect(options).await;
+    assert!(client.send("go").await.unwrap().finish().await.unwrap().is_success());
+    client.close().await.unwrap();
+}
+
+async fn before_connected(stage: Stage, mut chance: Chance) {
+    tokio::select! {
+        client = Client::connect(stage.story()) => drop(client),
+        () = chance.while_ms(60) => {}
+    }
+}
+
+async fn mid_turn(stage: Stage, mut chance: Chance) {
+    let client = connect(stage.story()).await;
+    let mut turn = client.send("go").await.unwrap();
+    for _ in 0..chance.below(12) {
+        turn.next_frame().await.unwrap().unwrap();
+    }
+    // Either may go first.
+    if chance.below(2) == 0 {
+        drop(turn);
+    }
+}
+
+async fn mid_query(stage: Stage, mut chance: Chance) {
+    let mut answer = query("go", stage.story());
+    for _ in 0..chance.below(12) {
+        answer.next_frame().await.unwrap().unwrap();
+    }
+}
+
+async fn mid_permission(stage: Stage, mut chance: Chance) {
+    let (asked, mut asks) = mpsc::channel(8);
+    let options = stage.tool().on_permission(move |ask: PermissionAsk| {
+        let asked = asked.clone();
+        async move {
+            let _ = asked.send(()).await;
+            ask.context.cancelled().await;
+            Decision::deny("too late")
+        }
+    });
+    let client = connect(options).await;
+    drop(client.send("go").await.unwrap());
+    asks.recv().await.unwrap();
+    chance.while_ms(20).await;
+}
+
+async fn permission_for_later(stage: Stage) {
+    let options = stage.tool().on_permission(|_: PermissionAsk| async { Decision::Later });
+    let client = connect(options).await;
+    let _turn = client.send("go").await.unwrap();
+    while client.open_permissions().is_empty() {
+        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+    }
+}
+
+async fn mid_hook(stage: Stage, mut chance: Chance) {
+    let (called, mut calls) = mpsc::channel(8);
+    let hook = Hook::on(move |_: HookCall<PreToolUse>| {
+        let called = called.clone();
+        async move {
+            let _ = called.send(()).await;
+            std::future::pending::<HookOutput>().await
+        }
+    });
+    let client = connect(stage.tool().hook(hook)).await;
+    drop(client.send("go").await.unwrap());
+    calls.recv().await.unwrap();
+    chance.while_ms(20).await;
+}
+
+async fn mid_close(stage: Stage, mut chance: Chance) {
+    let client = connect(stage.story()).await;
+    let _turn = client.send("go").await.unwrap();
+    chance.while_ms(50).await;
+    tokio::select! {
+        closed = client.close() => drop(closed),
+        () = chance.while_ms(50) => {}
+    }
+}
+
+async fn mid_request(stage: Stage, mut chance: Chance) {
+    let client = connect(stage.story()).await;
+    tokio::select! {
+        status = client.mcp_status() => drop(status),
+        () = chance.while_ms(4) => {}
+    }
+}
+
+async fn handler_panics(stage: Stage, mut chance: Chance) {
+    let options = stage.tool().on_permission(|ask: PermissionAsk| async move {
+        assert!(ask.call.tool_name.is_empty(), "a handler that fails, as it should here");
+        Decision::allow()
+    });
+    let client = connect(options).await;
+    let _turn = client.send("go").await.unwrap();
+    chance.while_ms(200).await;
+}
+
+async fn host_panics(stage: Stage, mut chance: Chance) {
+    let client = connect(stage.story()).await;
+    let _turn = client.send("go").await.unwrap();
+    chance.while_ms(50).await;
+    assert!(client.is_closed(), "a host that fails, as it should here");
+}
+
+async fn killed(stage: Stage, mut chance: Chance) {
+    let client = connect(stage.story()).await;
+    let _turn = client.send("go").await.unwrap();
+    chance.while_ms(50).await;
+    let pid = client.pid().unwrap().to_string();
+    assert!(tokio::process::Command::new("kill").args(["-9", &pid]).status().await.unwrap().success());
+    if chance.below(2) == 0 {
+        drop(client.ended().await);
+    }
+}
+
+async fn mid_interrupt(stage: Stage, mut chance: Chance) {
+    let client = connect(stage.story()).await;
+    let mut turn = client.send("go").await.unwrap();
+    turn.next_frame().await.unwrap().unwrap();
+    tokio::select! {
+        stopped = client.interrupt() => drop(stopped),
+        () = chance.while_ms(20) => {}
+    }
+}
