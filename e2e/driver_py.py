@@ -53,6 +53,7 @@ class Run:
         self.options = self._options(program)
         self.client: sdk.ClaudeSDKClient | None = None
         self.messages: AsyncIterator[Any] | None = None
+        self.task: str | None = None
 
     async def call(self, **what: Any) -> None:
         line(call=what)
@@ -185,6 +186,8 @@ class Run:
                 line(error={"kind": type(error).__name__, "text": str(error)})
                 return
             line(message=message)
+            if message.get("subtype") == "task_started":
+                self.task = message["data"]["task_id"]
             kind, detail = message["type"], message.get("subtype") or message.get("event", {}).get("type")
             left -= wanted in (kind, f"{kind}:{detail}")
 
@@ -197,6 +200,7 @@ class Run:
 
     async def _call(self, call: dict[str, Any]) -> None:
         client, given = self.client, call.get("with")
+        given = self.task if given == "$task" else given
         name = call["name"]
         try:
             match name:

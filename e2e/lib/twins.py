@@ -72,7 +72,11 @@ def play(programs: Programs, place: Place, scenario: Scenario, who: str) -> Line
         script = write_script(place, scenario.folder / plan.pop("script", "script.toml"), number)
         expect = plan.pop("expect", [])
         path = place.root / f"plan-{number}.json"
-        path.write_text(json.dumps(plan))
+        said = [message["uuid"] for message in seen.messages if message["type"] == "assistant"]
+        text = json.dumps(plan)
+        for at, uuid in enumerate(said, 1):
+            text = text.replace(f"@ASSISTANT{at}@", uuid)
+        path.write_text(text)
         before = len(seen.messages), len(seen.calls), len(seen.replies), len(seen.errors)
         with Api(programs, script, place.root / f"api-{number}.ndjson") as api:
             _drive(programs, place, path, who, place.env(api.url), seen, number)

@@ -76,13 +76,11 @@ fn every_frame_of_the_official_sdks_is_typed() {
 fn every_test_that_the_parity_page_names_exists() {
     let page = std::fs::read_to_string(root().join("docs/parity.md")).unwrap();
     let tests = tests_of(&root().join("crates"));
-    let rows = page.lines().filter(|line| line.starts_with("| ") && line.matches('|').count() == 7);
     let mut named = BTreeSet::new();
-    for row in rows.skip(1) {
-        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
-        let (ours, test) = (cells[4], cells[6]);
-        assert!(["Tidings", "yes", "partly", "no"].contains(&ours), "{row}");
-        assert!(ours == "no" || !test.is_empty(), "a claim without a test: {row}");
+    for row in rows(&page) {
+        let (ours, test) = (row[4], row[6]);
+        assert!(["yes", "partly", "no"].contains(&ours), "{row:?}");
+        assert!(ours == "no" || !test.is_empty(), "a claim without a test: {row:?}");
         named.extend(code(test));
     }
     // Those in sentences, told apart from other names by their length.
@@ -90,6 +88,20 @@ fn every_test_that_the_parity_page_names_exists() {
     assert!(named.len() > 50, "{named:?}");
     let missing: Vec<&String> = named.iter().filter(|name| !tests.contains(*name)).collect();
     assert!(missing.is_empty(), "no such tests: {missing:?}");
+}
+
+/// Whatever is said to be shown on the real CLI is a scenario that our SDK plays.
+#[test]
+fn every_scenario_that_the_parity_page_names_is_played() {
+    let page = std::fs::read_to_string(root().join("docs/parity.md")).unwrap();
+    let named: BTreeSet<&str> =
+        rows(&page).iter().flat_map(|row| row[7].split(", ").filter(|name| !name.is_empty())).collect();
+    assert!(named.len() > 50, "{named:?}");
+    let missing: Vec<&&str> = named
+        .iter()
+        .filter(|name| !root().join("e2e/scenarios").join(name).join("sdk.json").is_file())
+        .collect();
+    assert!(missing.is_empty(), "no such scenarios: {missing:?}");
 }
 
 /// Each `no` and each `partly` has its reason.
@@ -120,6 +132,14 @@ fn every_option_is_in_the_guide() {
     assert!(options.len() > 70, "{options:?}");
     let missing: Vec<&String> = options.iter().filter(|name| !guide.contains(&format!("`{name}`"))).collect();
     assert!(missing.is_empty(), "not in the guide: {missing:?}");
+}
+
+/// The rows of the tables of capabilities, cell by cell; the first cell is the second.
+fn rows(page: &str) -> Vec<Vec<&str>> {
+    let rows = page.lines().filter(|line| line.starts_with("| ") && line.matches('|').count() == 8);
+    rows.map(|row| row.split('|').map(str::trim).collect::<Vec<_>>())
+        .filter(|row| row[1] != "capability")
+        .collect()
 }
 
 /// What stands in backticks.

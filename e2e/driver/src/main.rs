@@ -16,7 +16,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use serde_json::json;
 use tidings::messages::Message;
-use tidings::{Client, Event, Frame, Options, Prompt, Query, Subscriber, query, query_stream};
+use tidings::{Client, Event, Frame, Options, Prompt, Query, Subscriber, Turn, query, query_stream};
 
 use log::Log;
 use plan::{Plan, Read, Step};
@@ -53,8 +53,7 @@ async fn main() -> Result<()> {
         }
     }
     if let Some(session) = session {
-        // A result that was an error has been told already, and so has an exit that came of it.
-        drop(session.client.close().await);
+        session.close().await?;
     }
     Ok(())
 }
@@ -74,6 +73,10 @@ async fn all_of(mut answer: Query, log: &Log) -> Result<()> {
 struct Session {
     client: Client,
     events: Subscriber,
+    /// The background task that began last, for calls that are about one.
+    task: Option<String>,
+    /// What came of each prompt.
+    turns: Vec<Turn>,
 }
 
 impl Session {
@@ -82,7 +85,7 @@ impl Session {
         match tokio::time::timeout(PATIENCE, Client::connect(options)).await.context("no handshake")? {
             Ok(client) => {
                 let events = client.subscribe();
-                Ok(Some(Session { client, events }))
+                Ok(Some(Session { client, events, task: None, turns: Vec::new() }))
             }
             Err(error) => {
                 log.error(&error);
@@ -93,17 +96,19 @@ impl Session {
 
     async fn play(&mut self, step: Step, log: &Log) -> Result<()> {
         match step {
-            Step::Send(prompt) => {
-                if let Err(error) = self.client.send(*prompt).await {
-                    log.error(&error);
-                }
-            }
+            Step::Send(prompt) => match self.client.send(*prompt).await {
+                Ok(turn) => self.turns.push(turn),
+                Err(error) => log.error(&error),
+            },
             Step::Read(read) => self.read(&read, log).await?,
             Step::WaitForCalls(count) => {
                 let asked = log.calls(count);
                 tokio::time::timeout(PATIENCE, asked).await.context("nobody was asked")?;
             }
-            Step::Call(call) => {
+            Step::Call(mut call) => {
+                if call.with == "$task" {
+                    call.with = json!(self.task);
+                }
                 let said = tokio::time::timeout(PATIENCE, calls::make(&self.client, &call));
                 match said.await.with_context(|| format!("no reply to `{}`", call.name))?? {
                     Ok(value) => log.reply(&call.name, &value),
@@ -123,6 +128,9 @@ impl Session {
             let event = tokio::time::timeout(PATIENCE, self.events.next());
             match event.await.with_context(|| format!("`{}` did not come", read.until))? {
                 Some(Event::Frame { frame, .. }) => {
+                    if is_named(&frame, "system:task_started") {
+                        self.task = frame.get("task_id").and_then(|id| Some(id.text()?.get().into_owned()));
+                    }
                     log.message(&show::message(&frame.message()));
                     left -= usize::from(is_named(&frame, &read.until));
                 }
@@ -139,6 +147,20 @@ impl Session {
                 None => return Ok(()),
             }
         }
+        Ok(())
+    }
+}
+
+impl Session {
+    /// Ends the session. Whatever became of the prompts, each of them has come to its end by now.
+    async fn close(self) -> Result<()> {
+        for turn in self.turns {
+            let uuid = turn.uuid().to_owned();
+            let end = tokio::time::timeout(Duration::from_secs(10), turn.finish());
+            drop(end.await.with_context(|| format!("the prompt {uuid} has no end"))?);
+        }
+        // A result that was an error has been told already, and so has an exit that came of it.
+        drop(self.client.close().await);
         Ok(())
     }
 }

@@ -53,6 +53,7 @@ fn add(options: Options, name: &str, value: &Value) -> Result<Options> {
         }
         "resume" => options.resume(read::<String>(value)?),
         "session_id" => options.session_id(read::<String>(value)?),
+        "resume_drops_turn" => options.resume_drops_turn(read::<String>(value)?),
         "resume_session_at" => options.resume_at(read::<String>(value)?),
         "env" => {
             let variables: BTreeMap<String, String> = read(value)?;

@@ -11,14 +11,14 @@ impl Client {
         self.request(StopTask::new(task_id)).await.map(drop)
     }
 
-    /// Sends all running tools to the background. Gives back whether any went.
-    pub async fn background_tasks(&self) -> Result<bool, Error> {
-        Ok(self.request(BackgroundTasks::default()).await?.backgrounded.unwrap_or(false))
+    /// Sends all running tools to the background. The CLI does not say whether any went; their tasks do.
+    pub async fn background_tasks(&self) -> Result<(), Error> {
+        self.request(BackgroundTasks::default()).await.map(drop)
     }
 
     /// Sends one running tool to the background. Gives back whether it went: not before it has run for some seconds.
     pub async fn background_task(&self, tool_use_id: &str) -> Result<bool, Error> {
-        Ok(self.request(BackgroundTasks::of(tool_use_id)).await?.backgrounded.unwrap_or(false))
+        Ok(self.request(BackgroundTasks::of(tool_use_id)).await?.backgrounded.unwrap_or(true))
     }
 
     /// The end of a background task's output.

@@ -48,7 +48,7 @@ impl Options {
         self
     }
 
-    /// Goes on without the turn that began with this message.
+    /// Goes on without the turn that began with this message; [`Options::resume_at`] names the message before it.
     pub fn resume_drops_turn(mut self, message_uuid: impl Into<String>) -> Self {
         self.conversation.resume_drops_turn = Some(message_uuid.into());
         self
@@ -136,6 +136,8 @@ impl ConversationOptions {
             ("The id of a session must be a UUID", "make one with a UUID library, or leave it out")
         } else if (self.resume_at.is_some() || self.resume_drops_turn.is_some()) && self.resume.is_none() {
             ("Only a named conversation can go on from a message of it", "add `resume`")
+        } else if self.resume_drops_turn.is_some() && self.resume_at.is_none() {
+            ("A turn can only be dropped after a message to go on from", "add `resume_at`")
         } else if self.forget && self.mirror {
             ("A session that is not written cannot be mirrored", "leave out one of the two")
         } else {

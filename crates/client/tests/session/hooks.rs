@@ -87,6 +87,31 @@ async fn f65_a_guard_that_fails_refuses() {
     assert_eq!(answer(&mut cli).await["subtype"], "error");
 }
 
+/// F53: a hook that the CLI no longer waits for learns of it, is dropped, and answers nothing.
+#[tokio::test(start_paused = true)]
+async fn f53_a_hook_that_is_taken_back_is_dropped_unanswered() {
+    let (learnt, mut lessons) = tokio::sync::mpsc::channel(4);
+    let hook = Hook::on(move |call: HookCall<PreToolUse>| {
+        let learnt = learnt.clone();
+        // A task of its own outlives the hook, and so can tell what the hook would have learnt.
+        drop(tokio::spawn(async move {
+            call.context.cancelled().await;
+            learnt.send("taken back").await
+        }));
+        std::future::pending::<HookOutput>()
+    });
+    let (client, mut cli) = session(Options::new().hook(hook)).await;
+    cli.asks("a", pre_tool_use("hook_0")).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    cli.takes_back("a").await;
+    assert_eq!(lessons.recv().await, Some("taken back"));
+    // Had it not been dropped, its time limit would have answered for it.
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    client.keep_alive().await.unwrap();
+    let line: Value = serde_json::from_str(&cli.peer.line().await.unwrap()).unwrap();
+    assert_eq!(line["type"], "keep_alive");
+}
+
 /// A guard whose input cannot be read does not wave it through.
 #[tokio::test(start_paused = true)]
 async fn a_guard_that_cannot_read_refuses() {

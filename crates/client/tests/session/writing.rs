@@ -28,7 +28,8 @@ async fn f33_lines_never_mix_whoever_gives_up() {
             let client = client.clone();
             tokio::spawn(async move {
                 let mut whole = 0;
-                for round in 0..100_usize {
+                // All that are given up may have gone out, and together they must not be more than may wait.
+                for round in 0..60_usize {
                     let letter = char::from(b'a' + u8::try_from(task % 26).unwrap());
                     let text = letter.to_string().repeat(1 + (task * 31 + round * 7919) % 4096);
                     let send = client.send(text);
@@ -49,7 +50,7 @@ async fn f33_lines_never_mix_whoever_gives_up() {
     }
     client.end_input();
     let lines = reading.await.unwrap();
-    assert!(lines >= whole && whole == 3200, "{lines} lines, {whole} were waited for");
+    assert!(lines >= whole && whole == 1920, "{lines} lines, {whole} were waited for");
 }
 
 /// F23: a prompt is data, whatever it looks like.

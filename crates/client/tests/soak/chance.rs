@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-/// Numbers that look random and are the same for the same seed (SplitMix64).
+/// Numbers that look random and are the same for the same seed (`SplitMix64`).
 #[derive(Debug)]
 pub(crate) struct Chance(u64);
 
