@@ -14,6 +14,7 @@ fn bare() -> Vec<UiMessage> {
         SessionStateChanged::new(1, SessionPhase::WaitingForPerson).into(),
         SettingsChanged::new(1).into(),
         UserPrompt::new(1, "Hello").into(),
+        PromptDropped::new(1, "u-1").into(),
         TurnStarted::new(1, TURN).into(),
         TextEnded::new(1, TURN).into(),
         Thinking::new(1, TURN, "Hm.").into(),

@@ -5,10 +5,10 @@ use serde_json::Value;
 
 use super::native::{
     Compacted, InteractionResolved, Lane, PermissionDetails, PermissionResolved, PlanProposed, Progress,
-    QuestionDetails, RateLimit, RawFrame, Retracted, Retrying, SessionStarted, SessionStateChanged,
-    SessionTitle, SettingsChanged, SubAgentEnded, SubAgentProgressed, SubAgentStarted, Suggestion,
-    TaskChanged, TextEnded, Thinking, TodoList, ToolDetails, ToolPreparing, ToolProgress, TurnResult,
-    TurnStarted, UserPrompt,
+    PromptDropped, QuestionDetails, RateLimit, RawFrame, Retracted, Retrying, SessionStarted,
+    SessionStateChanged, SessionTitle, SettingsChanged, SubAgentEnded, SubAgentProgressed, SubAgentStarted,
+    Suggestion, TaskChanged, TextEnded, Thinking, TodoList, ToolDetails, ToolPreparing, ToolProgress,
+    TurnResult, TurnStarted, UserPrompt,
 };
 use super::{AskUserQuestionsRequest, PermissionRequest, StopReason, TurnId};
 
@@ -136,6 +136,8 @@ pub enum UiMessage {
     SettingsChanged(SettingsChanged),
     /// Something was said to the agent.
     UserPrompt(UserPrompt),
+    /// A prompt that was sent will not be answered.
+    PromptDropped(PromptDropped),
     /// The agent has begun a turn.
     TurnStarted(TurnStarted),
     /// A block of text is whole.
@@ -224,6 +226,7 @@ impl UiMessage {
             Self::SessionStateChanged(event) => Some(event.session_id),
             Self::SettingsChanged(event) => Some(event.session_id),
             Self::UserPrompt(event) => Some(event.session_id),
+            Self::PromptDropped(event) => Some(event.session_id),
             Self::TurnStarted(event) => Some(event.session_id),
             Self::TextEnded(event) => Some(event.session_id),
             Self::Thinking(event) => Some(event.session_id),
@@ -294,6 +297,7 @@ from_native! {
     SessionStateChanged
     SettingsChanged
     UserPrompt
+    PromptDropped
     TurnStarted
     TextEnded
     Thinking

@@ -25,4 +25,20 @@ events! {
             attachments: Vec<String>,
         }
     }
+
+    /// A prompt that was sent will not be answered.
+    pub struct PromptDropped {
+        required {
+            /// Session it belongs to.
+            session_id: i64,
+            /// Names the message.
+            uuid: String,
+        }
+        optional {
+            /// The turn of the person that it is.
+            turn_id: TurnId,
+            /// Why, in the agent's words: `cancelled`, `discarded` or `refused`.
+            reason: String,
+        }
+    }
 }

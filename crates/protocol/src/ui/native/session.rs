@@ -68,6 +68,8 @@ events! {
             model: String,
             /// What the agent may do unasked.
             permission_mode: String,
+            /// The slash commands that can be sent, without the slash.
+            slash_commands: Vec<String>,
         }
     }
 }

@@ -41,6 +41,8 @@ events! {
         defaulted {
             /// Whether the main conversation goes on meanwhile.
             background: bool,
+            /// Whether it is only mentioned in a text, so that nothing more may be heard of it.
+            estimated: bool,
         }
     }
 
