@@ -4,13 +4,15 @@
 //! Frames go in and [`UiMessage`]s come out; questions are asked once and answered once.
 
 mod desk;
+pub mod dialect;
+pub mod fold;
+pub mod history;
 mod limits;
 pub mod pending;
 pub mod permissions;
 pub mod policy;
+pub mod progress;
 pub mod questions;
 
 pub use desk::{AskKey, Waiting};
-pub mod progress;
-
 pub use tidings_protocol::ui::{ControllerInputPayload, TurnId, UiMessage};

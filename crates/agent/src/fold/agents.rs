@@ -1,0 +1,308 @@
+//! Sub-agents, and other tasks that run beside the conversation.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tidings_protocol::FrameRef;
+use tidings_protocol::json::Raw;
+use tidings_protocol::ui::{
+    Progress, ProgressSource, SubAgentEnded, SubAgentOutcome, SubAgentProgressed, SubAgentStarted,
+    TaskChanged, TurnId,
+};
+
+use super::calls::Calls;
+use super::limits::{AGENTS_MAX, TASKS_MAX};
+use super::out::Out;
+use super::read::Members;
+use super::shown::Shown;
+use super::tokens::Tokens;
+
+/// The sub-agents of a session, by the call that started them, and its tasks, by their own ids.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Agents {
+    agents: BTreeMap<String, Agent>,
+    tasks: BTreeMap<String, Task>,
+}
+
+/// A sub-agent and its lane.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Agent {
+    /// The turn during which it began.
+    pub(super) turn_id: TurnId,
+    pub(super) shown: Shown,
+    pub(super) tokens: Tokens,
+    is_background: bool,
+    has_ended: bool,
+}
+
+/// Work with an id of its own.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Task {
+    tool_use_id: Option<String>,
+    kind: Option<String>,
+    description: Option<String>,
+    is_background: bool,
+    /// It has ended, and nobody was told yet: what came of it follows in another frame.
+    ending: Option<String>,
+    has_ended: bool,
+}
+
+impl Task {
+    /// The sub-agent that the task is.
+    fn agent(&self) -> Option<&str> {
+        let is_agent = self.kind.as_deref().is_some_and(|kind| kind.ends_with("_agent"));
+        self.tool_use_id.as_deref().filter(|_| is_agent)
+    }
+}
+
+/// What is known of a sub-agent when it is first heard of.
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    pub(super) task_id: Option<String>,
+    pub(super) agent_type: Option<String>,
+    pub(super) description: Option<String>,
+    pub(super) prompt: Option<String>,
+    pub(super) is_background: bool,
+}
+
+impl Agents {
+    /// The lane of a sub-agent that has been heard of.
+    pub(super) fn get_mut(&mut self, id: &str) -> Option<&mut Agent> {
+        self.agents.get_mut(id)
+    }
+
+    /// Whether there never was one.
+    pub(super) fn is_empty(&self) -> bool {
+        self.agents.is_empty()
+    }
+
+    /// Whether a sub-agent is running.
+    pub(super) fn is_running(&self, id: &str) -> bool {
+        self.agents.get(id).is_some_and(|agent| !agent.has_ended)
+    }
+
+    /// A sub-agent is heard of; tells so the first time.
+    pub(super) fn meet(&mut self, id: &str, turn_id: TurnId, facts: Facts, calls: &Calls, out: &mut Out<'_>) {
+        if self.agents.contains_key(id) {
+            return;
+        }
+        self.make_room();
+        let call = calls.get(id);
+        let input = |key: &str| Some(call?.input.as_ref()?.get(key)?.as_str()?.to_owned());
+        let mut event = SubAgentStarted::new(out.handle, id);
+        event.task_id = facts.task_id;
+        event.parent_agent_id = call.and_then(|call| call.agent.clone());
+        event.agent_type = facts.agent_type.or_else(|| input("subagent_type"));
+        event.description = facts.description.or_else(|| input("description"));
+        event.prompt = facts.prompt.or_else(|| input("prompt"));
+        event.background = facts.is_background;
+        let agent = Agent {
+            turn_id,
+            shown: Shown::default(),
+            tokens: Tokens::default(),
+            is_background: facts.is_background,
+            has_ended: false,
+        };
+        self.agents.insert(id.to_owned(), agent);
+        out.unwrapped().push(event);
+    }
+
+    /// The call that started a sub-agent has its result. Of one in the background that is not the end.
+    pub(super) fn returned(&mut self, id: &str, is_error: bool, details: Option<&Value>, out: &mut Out<'_>) {
+        let launched = details.and_then(|details| details.get("status")?.as_str()) == Some("async_launched");
+        if let Some(agent) = self.agents.get_mut(id) {
+            agent.is_background |= launched;
+            if !launched {
+                let outcome = if is_error { SubAgentOutcome::Failed } else { SubAgentOutcome::Completed };
+                self.end(SubAgentEnded::new(out.handle, id, outcome), out);
+            }
+        }
+    }
+
+    /// Tells that a sub-agent has ended, once.
+    fn end(&mut self, event: SubAgentEnded, out: &mut Out<'_>) {
+        if let Some(agent) = self.agents.get_mut(&event.agent_id)
+            && !agent.has_ended
+        {
+            agent.has_ended = true;
+            agent.shown.clear();
+            out.unwrapped().push(event);
+        }
+    }
+
+    /// `task_started`
+    pub(super) fn task_started(
+        &mut self,
+        frame: &FrameRef<'_>,
+        turn_id: TurnId,
+        calls: &Calls,
+        out: &mut Out<'_>,
+    ) {
+        let Some(task_id) = frame.string("task_id") else { return };
+        let task = Task {
+            tool_use_id: frame.string("tool_use_id"),
+            kind: frame.string("task_type"),
+            description: frame.string("description"),
+            is_background: frame.flag("is_backgrounded"),
+            ending: None,
+            has_ended: false,
+        };
+        if let Some(agent) = task.agent() {
+            let facts = Facts {
+                task_id: Some(task_id.clone()),
+                agent_type: frame.string("subagent_type"),
+                description: task.description.clone(),
+                prompt: frame.string("prompt"),
+                is_background: task.is_background,
+            };
+            self.meet(agent, turn_id, facts, calls, out);
+        } else {
+            out.push(changed(&task_id, &task, "running", out.handle));
+        }
+        if self.tasks.len() >= TASKS_MAX {
+            self.tasks.retain(|_, task| !task.has_ended);
+        }
+        if self.tasks.len() < TASKS_MAX {
+            self.tasks.insert(task_id, task);
+        }
+    }
+
+    /// `task_progress`
+    pub(super) fn task_progress(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
+        let Some(task_id) = frame.string("task_id") else { return };
+        let agent = frame.string("tool_use_id").filter(|id| self.agents.contains_key(id));
+        let description = frame.string("description");
+        if let Some(agent) = &agent {
+            let mut event = SubAgentProgressed::new(out.handle, agent.as_str());
+            event.task_id = Some(task_id);
+            event.agent_type = frame.string("subagent_type");
+            event.description.clone_from(&description);
+            event.last_tool = frame.string("last_tool_name");
+            event.summary = frame.string("summary");
+            if let Some(usage) = frame.member("usage") {
+                event.tool_uses = usage.count("tool_uses");
+                event.tokens = usage.count("total_tokens");
+                event.duration_ms = usage.count("duration_ms");
+            }
+            out.push(event);
+        }
+        let mut progress = Progress::new(out.handle, ProgressSource::Task);
+        progress.step = description;
+        progress.agent_id = agent;
+        out.push(progress);
+    }
+
+    /// `task_updated`
+    pub(super) fn task_updated(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
+        let (Some(task_id), Some(patch)) = (frame.string("task_id"), frame.member("patch")) else { return };
+        let Some(task) = self.tasks.get_mut(&task_id) else { return };
+        let was_background = task.is_background;
+        if let Some(background) = patch.member("is_backgrounded").and_then(Raw::bool) {
+            task.is_background = background;
+        }
+        if let Some(description) = patch.string("description") {
+            task.description = Some(description);
+        }
+        let status = patch.string("status").unwrap_or_else(|| "running".to_owned());
+        if matches!(status.as_str(), "completed" | "failed" | "killed" | "stopped") {
+            task.ending = Some(status);
+        } else if task.agent().is_none() && (was_background != task.is_background || status != "running") {
+            let event = changed(&task_id, task, &status, out.handle);
+            out.push(event);
+        }
+    }
+
+    /// `task_notification`
+    pub(super) fn task_notification(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
+        let Some(task_id) = frame.string("task_id") else { return };
+        let status = frame.string("status").unwrap_or_else(|| "completed".to_owned());
+        let mut task = self.tasks.get(&task_id).cloned().unwrap_or_default();
+        task.tool_use_id = task.tool_use_id.or_else(|| frame.string("tool_use_id"));
+        let agent = task.tool_use_id.clone().filter(|id| self.agents.contains_key(id));
+        if let Some(agent) = agent {
+            let mut event = SubAgentEnded::new(out.handle, agent, outcome(&status));
+            event.task_id = Some(task_id.clone());
+            event.summary = frame.string("summary");
+            if let Some(usage) = frame.member("usage") {
+                event.tool_uses = usage.count("tool_uses");
+                event.tokens = usage.count("total_tokens");
+                event.duration_ms = usage.count("duration_ms");
+            }
+            self.end(event, out);
+        } else if !task.has_ended {
+            let mut event = changed(&task_id, &task, &status, out.handle);
+            event.output_file = frame.string("output_file").filter(|file| !file.is_empty());
+            event.summary = frame.string("summary");
+            out.push(event);
+        }
+        if let Some(task) = self.tasks.get_mut(&task_id) {
+            task.ending = None;
+            task.has_ended = true;
+        }
+    }
+
+    /// Tells of the tasks that have ended without a word about what came of them.
+    pub(super) fn settle(&mut self, out: &mut Out<'_>) {
+        let mut ended = Vec::new();
+        for (task_id, task) in &mut self.tasks {
+            if let Some(status) = task.ending.take() {
+                task.has_ended = true;
+                ended.push((task_id.clone(), task.clone(), status));
+            }
+        }
+        for (task_id, task, status) in ended {
+            match task.agent() {
+                Some(agent) => {
+                    let mut event = SubAgentEnded::new(out.handle, agent, outcome(&status));
+                    event.task_id = Some(task_id);
+                    self.end(event, out);
+                }
+                None => out.push(changed(&task_id, &task, &status, out.handle)),
+            }
+        }
+    }
+
+    /// The process is gone, and with it everything it ran.
+    pub(super) fn end_all(&mut self, out: &mut Out<'_>) {
+        self.settle(out);
+        let running: Vec<String> =
+            self.agents.iter().filter(|(_, agent)| !agent.has_ended).map(|(id, _)| id.clone()).collect();
+        for id in running {
+            self.end(SubAgentEnded::new(out.handle, id, SubAgentOutcome::Stopped), out);
+        }
+        for (task_id, task) in &mut self.tasks {
+            if !task.has_ended && task.agent().is_none() {
+                out.push(changed(task_id, task, "stopped", out.handle));
+            }
+        }
+        self.tasks.clear();
+    }
+
+    fn make_room(&mut self) {
+        if self.agents.len() < AGENTS_MAX {
+            return;
+        }
+        self.agents.retain(|_, agent| !agent.has_ended);
+        while self.agents.len() >= AGENTS_MAX {
+            self.agents.pop_first();
+        }
+    }
+}
+
+fn changed(task_id: &str, task: &Task, status: &str, handle: i64) -> TaskChanged {
+    let mut event = TaskChanged::new(handle, task_id, status);
+    event.tool_use_id.clone_from(&task.tool_use_id);
+    event.kind.clone_from(&task.kind);
+    event.description.clone_from(&task.description);
+    event.background = task.is_background;
+    event
+}
+
+fn outcome(status: &str) -> SubAgentOutcome {
+    match status {
+        "completed" => SubAgentOutcome::Completed,
+        "failed" => SubAgentOutcome::Failed,
+        _ => SubAgentOutcome::Stopped,
+    }
+}

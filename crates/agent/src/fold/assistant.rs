@@ -1,0 +1,140 @@
+//! Assistant frames: a block that is whole.
+
+use tidings_protocol::FrameRef;
+use tidings_protocol::json::{Raw, Text};
+use tidings_protocol::messages::ServerToolResultKind;
+use tidings_protocol::ui::RetractReason;
+use tidings_protocol::view::{Block, View};
+
+use super::Fold;
+use super::calls::{Ended, result_text};
+use super::out::Out;
+use super::read::{Members, tree};
+use super::shown::{Kind, Source};
+
+/// The model of messages that no model wrote.
+const SYNTHETIC: &str = "<synthetic>";
+
+impl Fold {
+    pub(super) fn assistant(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
+        let View::Assistant(said) = frame.view() else { return };
+        self.note_session(frame, out);
+        if out.agent.is_none() {
+            self.begin_turn(out);
+            self.take_up(frame);
+        } else {
+            self.meet_agent(frame, out);
+        }
+        if said.model.is_some_and(|model| model == SYNTHETIC) && said.blocks().all(is_text) {
+            return self.synthetic(frame, said.content, out);
+        }
+        let superseded = frame.strings("supersedes");
+        if !superseded.is_empty() {
+            self.withdraw(&superseded, RetractReason::Superseded, out);
+        }
+        let uuid = frame.uuid();
+        let message_id = said.message_id.map(Text::get);
+        let turn_id = self.lane_turn(out.agent);
+        let source = Source { message_id: message_id.as_deref(), uuid: uuid.as_deref(), turn_id };
+        let (shown, tokens) = self.lane(out.agent);
+        if source.uuid.is_some_and(|uuid| shown.knows(uuid)) {
+            return;
+        }
+        if let Some(usage) = said.usage.filter(|usage| usage.is_object()) {
+            tokens.response(source.message_id, usage, out);
+        }
+        for block in said.blocks() {
+            self.block(block, source, out);
+        }
+    }
+
+    fn block(&mut self, block: Block<'_>, source: Source<'_>, out: &mut Out<'_>) {
+        match block {
+            Block::Text(text) => {
+                let text = text.get();
+                let (shown, _) = self.lane(out.agent);
+                let streamed = shown.is_streamed(source.message_id);
+                shown.finish(Kind::Text, &text, source, out);
+                if !streamed {
+                    self.watch_text(&text, out);
+                }
+                self.end_text(out);
+            }
+            Block::Thinking(text) => {
+                let (shown, _) = self.lane(out.agent);
+                shown.finish(Kind::Thinking, &text.get(), source, out);
+            }
+            Block::ToolUse { id, name, input } => self.call(&id.get(), &name.get(), input, source, out),
+            Block::Other(raw) => self.other_block(raw, source, out),
+            _ => {}
+        }
+    }
+
+    fn call(&mut self, id: &str, name: &str, input: Raw<'_>, source: Source<'_>, out: &mut Out<'_>) {
+        let (shown, _) = self.lane(out.agent);
+        shown.call(id, source);
+        let now_ms = self.state.now_ms;
+        self.state.calls.begin(id, name, tree(input), now_ms, out);
+        self.plan(name, id, input, out);
+    }
+
+    /// Tools that the API runs itself: call and result both stand in the answer.
+    fn other_block(&mut self, raw: Raw<'_>, source: Source<'_>, out: &mut Out<'_>) {
+        let kind = raw.string("type").unwrap_or_default();
+        if matches!(&*kind, "server_tool_use" | "mcp_tool_use")
+            && let (Some(id), Some(name), Some(input)) =
+                (raw.string("id"), raw.string("name"), raw.get("input"))
+        {
+            return self.call(&id, &name, input, source, out);
+        }
+        let is_result = ServerToolResultKind::KNOWN.contains(&&*kind) || kind == "mcp_tool_result";
+        if is_result && let Some(id) = raw.string("tool_use_id") {
+            let content = raw.get("content");
+            let inner = content.and_then(|content| content.string("type")).unwrap_or_default();
+            let ended = Ended {
+                tool_use_id: &id,
+                is_error: raw.flag("is_error") || inner.ends_with("_error"),
+                result: result_text(content),
+                details: content.map(tree),
+            };
+            self.state.calls.end(ended, out);
+        }
+    }
+
+    /// The client wrote this: an error, or the output of a slash command.
+    fn synthetic(&mut self, frame: &FrameRef<'_>, content: Option<Raw<'_>>, out: &mut Out<'_>) {
+        let text = result_text(content);
+        if frame.flag("is_api_error_message") || frame.member("error").is_some() {
+            out.error(text.as_str());
+            if out.agent.is_none()
+                && let Some(turn) = &mut self.state.turns.open
+            {
+                turn.error = Some(text);
+            }
+            return;
+        }
+        let Some(turn) = &mut self.state.turns.open else { return out.system(text) };
+        let run = frame.member("local_command_run").and_then(|run| run.string("command"));
+        let is_output = run.is_some() || frame.member("local_command_source").is_some();
+        if out.agent.is_none() && (is_output || turn.command.is_some()) {
+            if let Some(name) = run {
+                turn.command = Some(format!("/{}", name.trim_start_matches('/')));
+            }
+            turn.displayed = true;
+            return out.display(text);
+        }
+        out.system(text);
+    }
+
+    /// Takes back what came with these frames, in the lane of `out`.
+    pub(super) fn withdraw(&mut self, uuids: &[String], reason: RetractReason, out: &mut Out<'_>) {
+        let turn_id = self.lane_turn(out.agent);
+        let (shown, _) = self.lane(out.agent);
+        let void = shown.withdraw(uuids, reason, turn_id, out);
+        self.state.calls.forget(&void);
+    }
+}
+
+fn is_text(block: Block<'_>) -> bool {
+    matches!(block, Block::Text(_))
+}

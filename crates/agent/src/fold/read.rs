@@ -1,0 +1,58 @@
+//! Small ways to look into frames.
+
+use serde_json::Value;
+use tidings_protocol::FrameRef;
+use tidings_protocol::json::Raw;
+
+/// A member of a JSON object.
+pub(super) trait Members<'a> {
+    fn member(&self, key: &str) -> Option<Raw<'a>>;
+
+    /// The member as a string.
+    fn string(&self, key: &str) -> Option<String> {
+        self.member(key)?.text().map(|text| text.get().into_owned())
+    }
+
+    /// The member as a number of something.
+    fn count(&self, key: &str) -> Option<u64> {
+        let raw = self.member(key)?;
+        raw.u64().or_else(|| raw.f64().filter(|number| *number >= 0.0).map(rounded))
+    }
+
+    /// Whether the member is `true`.
+    fn flag(&self, key: &str) -> bool {
+        self.member(key).and_then(Raw::bool) == Some(true)
+    }
+
+    /// The member as a list of strings.
+    fn strings(&self, key: &str) -> Vec<String> {
+        let items = self.member(key).into_iter().flat_map(Raw::items);
+        items.filter_map(|item| item.text().map(|text| text.get().into_owned())).collect()
+    }
+}
+
+impl<'a> Members<'a> for FrameRef<'a> {
+    fn member(&self, key: &str) -> Option<Raw<'a>> {
+        self.get(key).filter(|raw| !raw.is_null())
+    }
+}
+
+impl<'a> Members<'a> for Raw<'a> {
+    fn member(&self, key: &str) -> Option<Raw<'a>> {
+        self.get(key).filter(|raw| !raw.is_null())
+    }
+}
+
+/// A value as a tree; one that no tree can hold (too deep, a number out of range) as the text it is.
+pub(super) fn tree(raw: Raw<'_>) -> Value {
+    raw.value().unwrap_or_else(|_| Value::String(raw.as_str().to_owned()))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the cast saturates, and a negative number does not get here"
+)]
+fn rounded(number: f64) -> u64 {
+    number.round() as u64
+}

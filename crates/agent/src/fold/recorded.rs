@@ -1,0 +1,58 @@
+//! What a session file tells in another way than a running agent.
+
+use tidings_protocol::ui::{SessionStarted, StopReason, UiMessage};
+
+use super::Fold;
+use super::out::Out;
+use super::result::NO_RESULT;
+
+impl Fold {
+    /// The session that an entry belongs to.
+    pub(crate) fn note_recorded(&mut self, id: Option<&str>, cwd: Option<&str>, events: &mut Vec<UiMessage>) {
+        if self.state.session.id.is_some() {
+            return;
+        }
+        let Some(id) = id else { return };
+        self.state.session.id = Some(id.to_owned());
+        let mut event = SessionStarted::new(self.handle, id);
+        event.cwd = cwd.map(str::to_owned);
+        events.push(event.into());
+    }
+
+    /// A background task made the agent begin the next turn.
+    pub(crate) fn note_notification(&mut self) {
+        self.state.turns.notified = true;
+    }
+
+    /// A turn begins without a word of the model: a slash command.
+    pub(crate) fn begin_recorded(&mut self, events: &mut Vec<UiMessage>) {
+        self.begin_turn(&mut Out { events, handle: self.handle, agent: None });
+    }
+
+    /// The turn that is open answers this prompt too.
+    pub(crate) fn take_up_recorded(&mut self, uuid: &str) {
+        self.state.turns.start(uuid);
+    }
+
+    /// The turn that is open is over; no result says so.
+    pub(crate) fn end_recorded(
+        &mut self,
+        stop_reason: Option<StopReason>,
+        error: Option<&str>,
+        events: &mut Vec<UiMessage>,
+    ) {
+        let out = &mut Out { events, handle: self.handle, agent: None };
+        if self.state.turns.open.is_none() {
+            return;
+        }
+        self.state.calls.end_turn(NO_RESULT, out);
+        let Some(turn) = self.state.turns.end() else { return };
+        if let Some(error) = error {
+            out.error(error);
+        }
+        self.command_complete(&turn, None, out);
+        let stop_reason = stop_reason.unwrap_or(StopReason::EndTurn);
+        out.push(UiMessage::Complete { session_id: self.handle, turn_id: turn.id, stop_reason });
+        self.enter(self.resting_phase(), out);
+    }
+}

@@ -1,0 +1,127 @@
+//! Results: a turn is over.
+
+use tidings_protocol::json::Raw;
+use tidings_protocol::ui::{DeniedTool, StopReason, TurnResult, UiMessage};
+use tidings_protocol::{FrameRef, Outcome};
+
+use super::Fold;
+use super::out::Out;
+use super::read::{Members, tree};
+use super::shown::{Kind, Source};
+use super::tokens;
+use super::turns::Turn;
+
+/// What stands for the result of a call that never had one.
+pub(super) const NO_RESULT: &str = "The turn ended before this call had a result";
+
+impl Fold {
+    pub(super) fn result(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
+        let out = &mut out.unwrapped();
+        self.note_session(frame, out);
+        self.begin_turn(out);
+        self.take_up(frame);
+        self.state.agents.settle(out);
+        self.last_words(frame, out);
+        self.state.calls.end_turn(NO_RESULT, out);
+        let usage = frame.member("usage").map(tokens::read);
+        if let Some(usage) = &usage {
+            self.state.tokens.total(usage, out);
+        }
+        let Some(turn) = self.state.turns.end() else { return };
+        let error = error_text(frame);
+        if let Some(error) = &error
+            && turn.error.as_ref() != Some(error)
+        {
+            out.error(error.as_str());
+        }
+        self.command_complete(&turn, frame.count("num_turns"), out);
+        let mut event = told(frame, &turn, self.handle);
+        event.usage = usage;
+        event.error = error;
+        out.push(event);
+        let stop_reason = stop_reason(frame);
+        out.push(UiMessage::Complete { session_id: self.handle, turn_id: turn.id, stop_reason });
+        self.enter(self.resting_phase(), out);
+    }
+
+    /// The final text, where nothing of it was shown: some ways to run the agent give only this.
+    fn last_words(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
+        let Some(text) = frame.string("result").filter(|text| !text.is_empty()) else { return };
+        let displayed = self.state.turns.open.as_ref().is_some_and(|turn| turn.displayed);
+        if frame.is_error() || displayed || self.state.shown.has(Kind::Text) {
+            return;
+        }
+        if frame.count("num_turns") == Some(0) {
+            return out.display(text);
+        }
+        let source = Source { message_id: None, uuid: None, turn_id: self.state.turns.current() };
+        self.state.shown.finish(Kind::Text, &text, source, out);
+        self.watch_text(&text, out);
+        self.end_text(out);
+    }
+
+    pub(super) fn command_complete(&mut self, turn: &Turn, rounds: Option<u64>, out: &mut Out<'_>) {
+        let Some(command) = &turn.command else { return };
+        let known = self.state.session.commands.contains(command.trim_start_matches('/'));
+        if known || turn.displayed || rounds == Some(0) {
+            out.push(UiMessage::CommandComplete { command: command.clone(), session_id: self.handle });
+        }
+    }
+
+    /// Ends a turn that the agent will not end any more.
+    pub(super) fn break_off(&mut self, why: &str, out: &mut Out<'_>) {
+        self.state.calls.end_turn(why, out);
+        let Some(turn) = self.state.turns.end() else { return };
+        out.error(why);
+        let stop_reason = StopReason::Other("exited".to_owned());
+        out.push(UiMessage::Complete { session_id: self.handle, turn_id: turn.id, stop_reason });
+    }
+}
+
+fn told(frame: &FrameRef<'_>, turn: &Turn, handle: i64) -> TurnResult {
+    let subtype = frame.subtype().unwrap_or_default();
+    let mut event = TurnResult::new(handle, turn.id, subtype, frame.is_error());
+    event.duration_ms = frame.count("duration_ms");
+    event.duration_api_ms = frame.count("duration_api_ms");
+    event.num_turns = frame.count("num_turns");
+    event.cost_usd = frame.member("total_cost_usd").and_then(Raw::f64);
+    event.model_usage = frame.member("modelUsage").map(tree);
+    event.structured_output = frame.member("structured_output").map(tree);
+    event.stop_reason = frame.string("stop_reason").map(StopReason::from);
+    event.terminal_reason = frame.string("terminal_reason");
+    let kind = frame.member("origin").and_then(|origin| origin.string("kind"));
+    event.origin = kind.filter(|kind| kind != "human").or_else(|| turn.origin.clone());
+    event.answers.clone_from(&turn.answers);
+    let denials = frame.member("permission_denials").into_iter().flat_map(Raw::items);
+    event.permission_denials = denials.filter_map(denied).collect();
+    event
+}
+
+fn denied(raw: Raw<'_>) -> Option<DeniedTool> {
+    let mut denied = DeniedTool::new(raw.string("tool_use_id")?, raw.string("tool_name")?);
+    denied.input = raw.member("tool_input").map(tree);
+    Some(denied)
+}
+
+fn error_text(frame: &FrameRef<'_>) -> Option<String> {
+    // What an interrupted turn says of itself is for the agent's developers.
+    match frame.outcome() {
+        Some(Outcome::Interrupted) => Some("The turn was interrupted".to_owned()),
+        _ => frame.error_text(),
+    }
+}
+
+fn stop_reason(frame: &FrameRef<'_>) -> StopReason {
+    let other = || {
+        let word = frame.string("terminal_reason").or_else(|| frame.subtype().map(Into::into));
+        StopReason::Other(word.unwrap_or_else(|| "error".to_owned()))
+    };
+    match frame.string("stop_reason") {
+        // Of a turn that failed, the reason of its last response says little, unless that is why it failed.
+        Some(word) if !frame.is_error() || matches!(&*word, "refusal" | "max_tokens") => {
+            StopReason::from(word)
+        }
+        None if !frame.is_error() => StopReason::EndTurn,
+        _ => other(),
+    }
+}

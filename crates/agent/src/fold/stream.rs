@@ -1,0 +1,142 @@
+//! Stream events: an answer while it is being written.
+
+use tidings_protocol::FrameRef;
+use tidings_protocol::json::Raw;
+use tidings_protocol::ui::ToolPreparing;
+use tidings_protocol::view::{Block, Delta, Event, View};
+
+use super::out::Out;
+use super::read::Members;
+use super::shown::{Kind, Shown, show};
+use super::tokens::Tokens;
+use super::{Fold, State};
+
+impl Fold {
+    pub(super) fn stream_event(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
+        let View::StreamEvent(event) = frame.view() else { return };
+        if let Event::BlockDelta { index, delta } = event {
+            return self.delta(index, delta, out);
+        }
+        if out.agent.is_none() {
+            self.begin_turn(out);
+        } else {
+            self.meet_agent(frame, out);
+        }
+        self.note_session(frame, out);
+        let turn_id = self.lane_turn(out.agent);
+        match event {
+            Event::MessageStart { message } => {
+                self.take_up(frame);
+                let id = message.string("id").unwrap_or_default();
+                let (shown, tokens) = self.lane(out.agent);
+                shown.begin(&id, turn_id, out);
+                if let Some(usage) = message.member("usage") {
+                    tokens.response(Some(&id), usage, out);
+                }
+            }
+            Event::BlockStart { index, block } => self.block_start(index, block, out),
+            Event::MessageDelta { delta, usage } => {
+                let (shown, tokens) = self.lane(out.agent);
+                if delta.member("stop_reason").is_some() {
+                    shown.complete();
+                }
+                if let Some(usage) = usage.filter(|usage| usage.is_object()) {
+                    tokens.more(usage, out);
+                }
+            }
+            Event::MessageStop => {
+                let (shown, _) = self.lane(out.agent);
+                if let Some(abandoned) = frame.member("abandoned_blocks") {
+                    let id =
+                        abandoned.string("api_message_id").or_else(|| shown.message_id().map(str::to_owned));
+                    let from = abandoned.count("from_block_index").unwrap_or_default();
+                    shown.abandon(&id.unwrap_or_default(), from, turn_id, out);
+                }
+                shown.end(turn_id, out);
+            }
+            Event::Other(Some(event)) if event.string("type").as_deref() == Some("error") => {
+                let error = event.member("error").and_then(|error| error.string("message"));
+                out.system(error.unwrap_or_else(|| "The stream broke off".to_owned()));
+            }
+            // The end of a block says nothing that its frame does not, and a ping nothing at all.
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn delta(&mut self, index: u64, delta: Delta<'_>, out: &mut Out<'_>) {
+        let (kind, piece) = match delta {
+            Delta::Text(piece) => (Kind::Text, piece),
+            Delta::Thinking(piece) => (Kind::Thinking, piece),
+            // A call is shown when its input is whole; signatures and citations are for programs.
+            _ => return,
+        };
+        if out.agent.is_none() && self.state.turns.open.is_none() {
+            self.begin_turn(out);
+        }
+        let turn_id = self.lane_turn(out.agent);
+        let text = piece.get();
+        if text.is_empty() {
+            return;
+        }
+        let (shown, _) = self.lane(out.agent);
+        shown.grow(kind, index, &text);
+        show(kind, &text, turn_id, out);
+        if kind == Kind::Text {
+            self.watch_text(&text, out);
+        }
+    }
+
+    fn block_start(&mut self, index: u64, block: Block<'_>, out: &mut Out<'_>) {
+        let turn_id = self.lane_turn(out.agent);
+        let (shown, _) = self.lane(out.agent);
+        match block {
+            Block::Text(text) => {
+                let text = text.get();
+                shown.start(Kind::Text, index, &text);
+                show(Kind::Text, &text, turn_id, out);
+            }
+            Block::Thinking(text) => {
+                let text = text.get();
+                shown.start(Kind::Thinking, index, &text);
+                show(Kind::Thinking, &text, turn_id, out);
+            }
+            Block::ToolUse { id, name, .. } => {
+                shown.start(Kind::Call, index, &id.get());
+                out.push(ToolPreparing::new(out.handle, id.get(), name.get()));
+            }
+            Block::Other(raw) if raw.string("type").as_deref() == Some("server_tool_use") => {
+                if let (Some(id), Some(name)) = (raw.string("id"), raw.string("name")) {
+                    shown.start(Kind::Call, index, &id);
+                    out.push(ToolPreparing::new(out.handle, id, name));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What a lane has shown and used: that of a sub-agent which has been met, or the main one.
+    #[inline]
+    pub(super) fn lane(&mut self, agent: Option<&str>) -> (&mut Shown, &mut Tokens) {
+        let State { agents, shown, tokens, .. } = &mut self.state;
+        match agent.and_then(|id| agents.get_mut(id)) {
+            Some(agent) => (&mut agent.shown, &mut agent.tokens),
+            None => (shown, tokens),
+        }
+    }
+
+    /// The turn that a lane shows things in.
+    #[inline]
+    pub(super) fn lane_turn(&mut self, agent: Option<&str>) -> tidings_protocol::ui::TurnId {
+        let current = self.state.turns.current();
+        agent.and_then(|id| self.state.agents.get_mut(id)).map_or(current, |agent| agent.turn_id)
+    }
+
+    /// Notes the prompts that a frame says are being answered.
+    pub(super) fn take_up(&mut self, frame: &FrameRef<'_>) {
+        let list = frame.get("user_message_uuids").map(|list| list.items().filter_map(Raw::text));
+        for uuid in list.into_iter().flatten() {
+            self.state.turns.start(&uuid.get());
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Frames that somebody wrote down as events.
+
+use std::collections::BTreeMap;
+
+use tidings_protocol::control::{Call, CanUseTool};
+use tidings_protocol::json::Raw;
+use tidings_protocol::messages::Message;
+use tidings_protocol::ui::{
+    InteractionResolved, OptionDetails, PermissionDetails, PermissionResolved, QuestionDetails, QuestionKind,
+    QuestionNote, Resolution, UiMessage,
+};
+use tidings_protocol::view::Block;
+use tidings_protocol::{FrameRef, Kind};
+
+use crate::AskKey;
+use crate::fold::{Asked, Fold, FoldOptions, Input, Settled};
+use crate::permissions::Ask;
+use crate::questions::{Inquiry, Origin};
+
+/// Questions that are open at once; more than any agent asks.
+const OPEN_MAX: usize = 1_024;
+
+/// Turns recorded frames into events.
+///
+/// In a running session the questions of the agent are opened and settled by whoever answers them. A recording has no
+/// such: here a question is taken from the frame that asks, and its answer from what became of the call.
+#[derive(Debug)]
+pub struct Recording {
+    fold: Fold,
+    folder: Option<String>,
+    /// By the id of the request: the call, and whether it is a question to a person.
+    open: BTreeMap<String, (String, Sort)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Permission,
+    Questions,
+}
+
+impl Recording {
+    /// A recording of which nothing was read yet.
+    pub fn new(handle: i64, options: FoldOptions) -> Self {
+        Self { fold: Fold::new(handle, options), folder: None, open: BTreeMap::new() }
+    }
+
+    /// One frame, in the order they were written.
+    pub fn frame(&mut self, frame: &FrameRef<'_>, out: &mut Vec<UiMessage>) {
+        match frame.kind() {
+            Kind::ControlRequest if frame.subtype().as_deref() == Some("can_use_tool") => {
+                self.asked(frame, out);
+            }
+            Kind::ControlCancelRequest => {
+                let request_id = frame.request_id().unwrap_or_default();
+                if let Some((tool_use_id, sort)) = self.open.remove(&*request_id) {
+                    self.settle(&tool_use_id, sort, Resolution::Cancelled, out);
+                }
+            }
+            Kind::System if frame.subtype().as_deref() == Some("init") => {
+                self.folder = frame.get("cwd").and_then(Raw::text).map(|text| text.get().into_owned());
+            }
+            Kind::User if !self.open.is_empty() => self.answered(frame, out),
+            _ => {}
+        }
+        self.fold.step(Input::Frame(frame), out);
+    }
+
+    fn asked(&mut self, frame: &FrameRef<'_>, out: &mut Vec<UiMessage>) {
+        let Message::ControlRequest { request_id, request } = frame.message() else { return };
+        let Call::CanUseTool(call) = &request.call else { return };
+        let handle = self.fold.handle();
+        let ask = Ask::new(handle, &request_id, call, self.folder.as_deref());
+        let tool_use_id = ask.key.tool_use_id.clone();
+        let (asked, sort) = match Inquiry::from_call(handle, &request_id, call, None) {
+            Some(inquiry) => (questions_of(&inquiry), Sort::Questions),
+            None => (permission_of(frame, call, ask, handle), Sort::Permission),
+        };
+        self.fold.step(Input::Asked(&asked), out);
+        if self.open.len() < OPEN_MAX {
+            self.open.insert(request_id, (tool_use_id, sort));
+        }
+    }
+
+    /// A call that was asked about has a result, which tells what the answer was.
+    fn answered(&mut self, frame: &FrameRef<'_>, out: &mut Vec<UiMessage>) {
+        for block in frame.content_blocks() {
+            let Block::ToolResult { tool_use_id, is_error, .. } = block else { continue };
+            let id = tool_use_id.get();
+            let Some((request, sort)) = self
+                .open
+                .iter()
+                .find(|(_, (call, _))| *call == id)
+                .map(|(request, (_, sort))| (request.clone(), *sort))
+            else {
+                continue;
+            };
+            self.open.remove(&request);
+            let outcome = match (sort, decision(frame, &id)) {
+                (_, Some("reject")) => Resolution::Denied,
+                (_, Some("cancelled")) => Resolution::Cancelled,
+                (Sort::Questions, None) if is_error => Resolution::Denied,
+                (Sort::Questions, _) => Resolution::Answered,
+                (Sort::Permission, _) => Resolution::Allowed,
+            };
+            self.settle(&id, sort, outcome, out);
+        }
+    }
+
+    fn settle(&mut self, tool_use_id: &str, sort: Sort, outcome: Resolution, out: &mut Vec<UiMessage>) {
+        let handle = self.fold.handle();
+        let settled = match sort {
+            Sort::Permission => Settled::Permission(PermissionResolved::new(handle, tool_use_id, outcome)),
+            Sort::Questions => Settled::Questions(InteractionResolved::new(handle, tool_use_id, outcome)),
+        };
+        self.fold.step(Input::Settled(&settled), out);
+    }
+}
+
+/// What the agent notes beside a result about how it was allowed.
+fn decision(frame: &FrameRef<'_>, tool_use_id: &str) -> Option<&'static str> {
+    let notes = frame.get("tool_result_meta")?;
+    let note =
+        notes.items().find(|note| note.get("id").and_then(Raw::text).is_some_and(|id| id == tool_use_id))?;
+    let decision = note.get("permission_decision")?.get("decision")?.text()?;
+    ["accept", "reject", "cancelled"].into_iter().find(|word| decision == *word)
+}
+
+fn permission_of(frame: &FrameRef<'_>, call: &CanUseTool, ask: Ask, handle: i64) -> Asked {
+    let input = ask.input.raw().value().unwrap_or_default();
+    let mut details =
+        PermissionDetails::new(handle, ask.key.tool_use_id, ask.tool_name.as_str(), input, ask.risk);
+    details.title.clone_from(&call.title);
+    details.description.clone_from(&call.description);
+    details.agent_id.clone_from(&call.agent_id);
+    details.blocked_path.clone_from(&call.blocked_path);
+    details.decision_reason.clone_from(&call.decision_reason);
+    details.digest = Some(ask.digest.to_string());
+    let suggestions = frame.get("request").and_then(|request| request.get("permission_suggestions"));
+    details.suggestions = suggestions.and_then(|raw| raw.value().ok());
+    Asked::Permission { request: ask.request, details }
+}
+
+fn questions_of(inquiry: &Inquiry) -> Asked {
+    let kind =
+        if matches!(inquiry.origin, Origin::Plan(_)) { QuestionKind::Plan } else { QuestionKind::Questions };
+    let AskKey { session_id, tool_use_id, .. } = &inquiry.key;
+    let mut details = QuestionDetails::new(*session_id, tool_use_id.as_str(), kind);
+    for field in &inquiry.fields {
+        let mut note = QuestionNote::new(field.question.id.as_str());
+        note.header.clone_from(&field.header);
+        for choice in &field.choices {
+            let mut option = OptionDetails::new(choice.label.as_str());
+            option.description.clone_from(&choice.description);
+            option.preview.clone_from(&choice.preview);
+            note.options.push(option);
+        }
+        details.questions.push(note);
+    }
+    Asked::Questions { request: inquiry.request(), details, plan: None }
+}

@@ -1,0 +1,325 @@
+//! Entries of a session file as events.
+
+use tidings_protocol::FrameRef;
+use tidings_protocol::entry::{EntryKind, EntryRef};
+use tidings_protocol::json::{Raw, Text, write_string};
+use tidings_protocol::ui::{SessionTitle, StopReason, UiMessage};
+use tidings_protocol::view::Block;
+use tidings_transcript::session::CommandTags;
+
+use crate::fold::{Fold, FoldOptions, Input, Prompt};
+
+/// Turns entries into events, one after the other.
+///
+/// Entries come in the order of the conversation, those of a sub-agent with the call that started it.
+/// A file has no mark at the end of a turn: it ends where the next one begins, or with [`Replay::finish`].
+#[derive(Debug)]
+pub struct Replay {
+    fold: Fold,
+    /// Why the last response stopped.
+    stop_reason: Option<StopReason>,
+    /// The frame that is being made; kept to save allocations.
+    line: String,
+}
+
+impl Replay {
+    /// A session of which nothing was read yet.
+    pub fn new(handle: i64, options: FoldOptions) -> Self {
+        Self { fold: Fold::new(handle, options), stop_reason: None, line: String::new() }
+    }
+
+    /// One entry; `agent` is the call that started the sub-agent whose entry it is.
+    pub fn entry(&mut self, entry: &EntryRef<'_>, agent: Option<&str>, out: &mut Vec<UiMessage>) {
+        self.fold.note_recorded(entry.session_id().as_deref(), entry.cwd().as_deref(), out);
+        match entry.kind() {
+            EntryKind::Assistant => self.assistant(entry, agent, out),
+            EntryKind::User | EntryKind::ToolResult => self.user(entry, agent, out),
+            EntryKind::System if agent.is_none() => self.system(entry, out),
+            EntryKind::Attachment if agent.is_none() => self.attachment(entry, out),
+            _ => self.title(entry, out),
+        }
+    }
+
+    /// There are no more entries.
+    pub fn finish(&mut self, out: &mut Vec<UiMessage>) {
+        self.end_turn(out);
+    }
+
+    fn assistant(&mut self, entry: &EntryRef<'_>, agent: Option<&str>, out: &mut Vec<UiMessage>) {
+        let said = entry.said();
+        if agent.is_none()
+            && let Some(reason) = said.stop_reason.and_then(Raw::text)
+        {
+            self.stop_reason = Some(StopReason::from(&*reason.get()));
+        }
+        // What an interrupted session says to itself when it is resumed was never shown.
+        let is_error = entry.get("isApiErrorMessage").and_then(Raw::bool) == Some(true);
+        if said.model.is_some_and(|model| model == "<synthetic>") && !is_error {
+            return;
+        }
+        self.open("assistant", entry, agent);
+        self.line.push_str(",\"message\":{\"role\":\"assistant\"");
+        for (key, text) in [("id", said.message_id), ("model", said.model)] {
+            if let Some(text) = text {
+                self.member(key, text);
+            }
+        }
+        if let Some(usage) = said.usage {
+            self.raw("usage", usage);
+        }
+        match said.content {
+            Some(content) => self.raw("content", content),
+            None => self.seed_call(entry),
+        }
+        self.line.push('}');
+        if is_error {
+            self.line.push_str(",\"is_api_error_message\":true");
+        }
+        self.close(out);
+    }
+
+    /// A call of seed 001 stands beside the message.
+    fn seed_call(&mut self, entry: &EntryRef<'_>) {
+        self.line.push_str(",\"content\":[");
+        if let [call] = &entry.tool_calls()[..] {
+            self.line.push_str("{\"type\":\"tool_use\",\"id\":");
+            write_string(&call.id, &mut self.line);
+            self.line.push_str(",\"name\":");
+            write_string(&call.name, &mut self.line);
+            self.raw("input", call.input);
+            self.line.push('}');
+        }
+        self.line.push(']');
+    }
+
+    fn user(&mut self, entry: &EntryRef<'_>, agent: Option<&str>, out: &mut Vec<UiMessage>) {
+        let has_result = entry.content_blocks().any(|block| matches!(block, Block::ToolResult { .. }));
+        if has_result || agent.is_some() {
+            return self.forward(entry, agent, out);
+        }
+        let text = words(entry);
+        let flag = |key| entry.get(key).and_then(Raw::bool) == Some(true);
+        if text.starts_with("[Request interrupted by user") {
+            self.forward(entry, None, out);
+            let tools = text.contains("for tool use");
+            let reason = if tools { "aborted_tools" } else { "aborted_streaming" };
+            self.stop_reason = Some(StopReason::Other(reason.to_owned()));
+            self.fold.end_recorded(self.stop_reason.take(), Some("The turn was interrupted"), out);
+        } else if flag("isCompactSummary") {
+            self.forward_as(entry, "isSynthetic", out);
+        } else if entry.is_meta() {
+            // Notes to the model about what follows are not part of the conversation; what makes it go on is.
+            if flag("turnCompanion") || flag("isSynthetic") {
+                self.forward_as(entry, "isSynthetic", out);
+            }
+        } else if let Some(tags) = CommandTags::parse(&text) {
+            self.command(entry, &tags, out);
+        } else if is_notification(entry, &text) {
+            self.end_turn(out);
+            self.fold.note_notification();
+        } else {
+            self.prompt(entry, text, out);
+        }
+    }
+
+    /// A slash command, or what one printed.
+    fn command(&mut self, entry: &EntryRef<'_>, tags: &CommandTags, out: &mut Vec<UiMessage>) {
+        match &tags.name {
+            Some(name) => {
+                let args = tags.args.as_deref().map(|args| format!(" {args}")).unwrap_or_default();
+                self.prompt(entry, format!("{name}{args}"), out);
+                self.fold.begin_recorded(out);
+            }
+            None => self.forward(entry, None, out),
+        }
+    }
+
+    fn prompt(&mut self, entry: &EntryRef<'_>, text: String, out: &mut Vec<UiMessage>) {
+        self.end_turn(out);
+        let mut prompt = Prompt::new(text);
+        prompt.uuid = entry.uuid().map(std::borrow::Cow::into_owned);
+        prompt.attachments = attachments(entry);
+        self.fold.step(Input::Prompt(&prompt), out);
+    }
+
+    fn system(&mut self, entry: &EntryRef<'_>, out: &mut Vec<UiMessage>) {
+        match entry.subtype().as_deref() {
+            Some("compact_boundary") => {
+                self.open("system", entry, None);
+                self.line.push_str(",\"subtype\":\"compact_boundary\",\"compact_metadata\":{\"trigger\":");
+                let metadata = entry.get("compactMetadata");
+                let of = |key| metadata.and_then(|metadata: Raw<'_>| metadata.get(key));
+                self.line.push_str(of("trigger").map_or("null", Raw::as_str));
+                for (key, name) in [("preTokens", "pre_tokens"), ("postTokens", "post_tokens")] {
+                    if let Some(count) = of(key) {
+                        self.raw(name, count);
+                    }
+                }
+                self.line.push('}');
+                self.close(out);
+            }
+            Some("local_command") => self.local_command(entry, out),
+            Some(subtype @ ("informational" | "model_refusal_fallback" | "model_fallback")) => {
+                self.open("system", entry, None);
+                self.line.push_str(",\"subtype\":");
+                write_string(subtype, &mut self.line);
+                for (key, name) in [
+                    ("content", "content"),
+                    ("fallbackModel", "fallback_model"),
+                    ("retractedMessageUuids", "retracted_message_uuids"),
+                ] {
+                    if let Some(value) = entry.get(key) {
+                        self.raw(name, value);
+                    }
+                }
+                self.close(out);
+            }
+            _ => {}
+        }
+    }
+
+    /// The command itself, where no other entry has it, or what it printed.
+    fn local_command(&mut self, entry: &EntryRef<'_>, out: &mut Vec<UiMessage>) {
+        let text = entry.text();
+        if text.starts_with('/') {
+            self.prompt(entry, text, out);
+            return self.fold.begin_recorded(out);
+        }
+        if let Some(name) = CommandTags::parse(&text).and_then(|tags| tags.name) {
+            self.prompt(entry, name, out);
+            return self.fold.begin_recorded(out);
+        }
+        self.open("system", entry, None);
+        self.line.push_str(",\"subtype\":\"local_command_output\",\"content\":");
+        write_string(&text, &mut self.line);
+        self.close(out);
+    }
+
+    /// A prompt that was taken up while a turn was running.
+    fn attachment(&mut self, entry: &EntryRef<'_>, out: &mut Vec<UiMessage>) {
+        if entry.attachment_type().as_deref() != Some("queued_command") {
+            return;
+        }
+        let Some(attachment) = entry.get("attachment") else { return };
+        let mode = attachment.get("commandMode").and_then(Raw::text);
+        if mode.is_some_and(|mode| mode != "prompt") {
+            return;
+        }
+        let Some(prompt) = attachment.get("prompt") else { return };
+        let text = match prompt.text() {
+            Some(text) => text.get().into_owned(),
+            None => prompt
+                .items()
+                .filter_map(|block| Some(block.get("text")?.text()?.get().into_owned()))
+                .collect(),
+        };
+        let mut prompt = Prompt::new(text);
+        prompt.uuid = entry.uuid().map(std::borrow::Cow::into_owned);
+        self.fold.step(Input::Prompt(&prompt), out);
+        self.fold.take_up_recorded(prompt.uuid.as_deref().unwrap_or_default());
+    }
+
+    fn title(&mut self, entry: &EntryRef<'_>, out: &mut Vec<UiMessage>) {
+        let key = match entry.type_name().as_deref() {
+            Some("custom-title") => "customTitle",
+            Some("ai-title") => "aiTitle",
+            _ => return,
+        };
+        if let Some(title) = entry.get(key).and_then(Raw::text) {
+            out.push(SessionTitle::new(self.fold.handle(), title.get()).into());
+        }
+    }
+
+    fn end_turn(&mut self, out: &mut Vec<UiMessage>) {
+        self.fold.end_recorded(self.stop_reason.take(), None, out);
+    }
+
+    /// Gives a user entry to the fold as the frame it once was.
+    fn forward(&mut self, entry: &EntryRef<'_>, agent: Option<&str>, out: &mut Vec<UiMessage>) {
+        self.user_frame(entry, agent);
+        self.close(out);
+    }
+
+    fn forward_as(&mut self, entry: &EntryRef<'_>, flag: &str, out: &mut Vec<UiMessage>) {
+        self.user_frame(entry, None);
+        self.line.push_str(",\"");
+        self.line.push_str(flag);
+        self.line.push_str("\":true");
+        self.close(out);
+    }
+
+    fn user_frame(&mut self, entry: &EntryRef<'_>, agent: Option<&str>) {
+        self.open("user", entry, agent);
+        self.line.push_str(",\"message\":{\"role\":\"user\"");
+        if let Some(content) = entry.said().content {
+            self.raw("content", content);
+        }
+        self.line.push('}');
+        if let Some(result) = entry.tool_use_result() {
+            self.raw("tool_use_result", result);
+        }
+    }
+
+    fn open(&mut self, kind: &str, entry: &EntryRef<'_>, agent: Option<&str>) {
+        self.line.clear();
+        self.line.push_str("{\"type\":\"");
+        self.line.push_str(kind);
+        self.line.push('"');
+        for (key, text) in [
+            ("uuid", entry.uuid()),
+            ("session_id", entry.session_id()),
+            ("parent_tool_use_id", agent.map(Into::into)),
+        ] {
+            if let Some(text) = text {
+                self.line.push_str(",\"");
+                self.line.push_str(key);
+                self.line.push_str("\":");
+                write_string(&text, &mut self.line);
+            }
+        }
+    }
+
+    fn member(&mut self, key: &str, text: Text<'_>) {
+        self.line.push_str(",\"");
+        self.line.push_str(key);
+        self.line.push_str("\":");
+        write_string(&text.get(), &mut self.line);
+    }
+
+    fn raw(&mut self, key: &str, value: Raw<'_>) {
+        self.line.push_str(",\"");
+        self.line.push_str(key);
+        self.line.push_str("\":");
+        self.line.push_str(value.as_str());
+    }
+
+    fn close(&mut self, out: &mut Vec<UiMessage>) {
+        self.line.push('}');
+        // Everything in it was checked when the entry was read.
+        if let Ok(frame) = FrameRef::decode(self.line.as_bytes()) {
+            self.fold.step(Input::Frame(&frame), out);
+        }
+    }
+}
+
+/// The text blocks, each on lines of its own, as the fold puts them together.
+fn words(entry: &EntryRef<'_>) -> String {
+    let texts = entry.content_blocks().filter_map(|block| match block {
+        Block::Text(text) => Some(text.get().into_owned()),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+fn is_notification(entry: &EntryRef<'_>, text: &str) -> bool {
+    let kind = entry.get("origin").and_then(|origin| origin.get("kind")?.text());
+    kind.is_some_and(|kind| kind != "human") || text.trim_start().starts_with("<task-notification>")
+}
+
+fn attachments(entry: &EntryRef<'_>) -> Vec<String> {
+    let other = |block| match block {
+        Block::Other(raw) => Some(raw.get("type")?.text()?.get().into_owned()),
+        _ => None,
+    };
+    entry.content_blocks().filter_map(other).collect()
+}
