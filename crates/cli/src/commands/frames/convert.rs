@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use tidings_agent::dialect::Dialect;
 use tidings_protocol::control::ControlStyle;
 use tidings_protocol::entry::EntryRef;
 use tidings_protocol::json::{Raw, Wire as _, write_strict};
@@ -9,12 +10,14 @@ use tidings_protocol::ndjson::{LINE_BYTES_MAX, Line};
 use tidings_protocol::seed::to_seed;
 use tidings_protocol::{DecodeError, FrameRef};
 
+use super::events::{self, Source};
 use crate::error::Exit;
 use crate::input::each_line;
 use crate::output::{Output, printable};
 
 /// Arguments of `tidings frames convert`.
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Convert {
     /// A file of NDJSON lines; standard input if none, or `-`
     file: Option<PathBuf>,
@@ -44,10 +47,39 @@ enum To {
     Json,
     /// The accent of seed 000: flat control frames, tools as objects, content as a list
     Seed,
+    /// Events of the server protocol of seed 003: its twelve and nothing else
+    Ui,
+    /// Every event that Tidings has, also those of sub-agents and what was taken back
+    Native,
+    /// Messages of the phone protocol of seed 002
+    Mobile,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  tidings frames convert --to ui recording.ndjson
+  claude -p hello --output-format stream-json --verbose | tidings frames convert --to native
+  tidings frames convert --from transcript --to mobile session.jsonl
+  tidings frames convert --from seed --to json old.ndjson
+
+Of one session file the entries are taken in the order of its lines; `tidings sessions export --to ui`
+knows branches and sub-agents too";
 
 pub(crate) fn run(args: &Convert, out: &mut Output) -> anyhow::Result<Exit> {
     let files: Vec<PathBuf> = args.file.iter().cloned().collect();
+    let dialect = match args.to {
+        To::Ui => Some(Dialect::Ui),
+        To::Native => Some(Dialect::Native),
+        To::Mobile => Some(Dialect::Mobile),
+        To::Json | To::Seed => None,
+    };
+    if let Some(dialect) = dialect {
+        let source = match args.from {
+            From::Wire | From::Seed => Source::Frames,
+            From::Transcript => Source::Entries,
+        };
+        return events::run(&files, source, dialect, out);
+    }
     let (mut left_out, mut invalid) = (0u64, 0u64);
     each_line(&files, LINE_BYTES_MAX, |path, number, line| {
         let converted = match line {
@@ -87,7 +119,8 @@ fn convert(args: &Convert, line: &[u8]) -> Result<Option<String>, DecodeError> {
     let message = FrameRef::decode(line)?.message();
     Ok(match args.to {
         To::Seed => to_seed(&message),
-        To::Json => Some(strict(&nested(message).to_line())),
+        // The others were dealt with before.
+        _ => Some(strict(&nested(message).to_line())),
     })
 }
 

@@ -3,6 +3,7 @@
 mod check;
 mod convert;
 mod echo;
+mod events;
 
 use clap::Subcommand;
 
@@ -16,7 +17,7 @@ pub(crate) enum FramesCommand {
     Check(check::Check),
     /// Decode every line and write it back byte for byte
     Echo(echo::Echo),
-    /// Write frames (or session entries) in another dialect
+    /// Write frames (or session entries) in another dialect, or as events for those who watch
     Convert(convert::Convert),
 }
 

@@ -1,9 +1,14 @@
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use tidings_agent::dialect::{Dialect, Lines};
+use tidings_agent::fold::FoldOptions;
+use tidings_agent::history::replay_session;
 use tidings_transcript::export::{Branches, Format, export};
+use tidings_transcript::roots::SessionFiles;
 use tidings_transcript::session::Session;
 
 use super::Place;
@@ -11,7 +16,7 @@ use super::show::{What, report};
 use crate::error::{CannotRun, Exit};
 use crate::output::Output;
 
-/// A session as Markdown, one HTML file or JSON
+/// A session as Markdown, one HTML file, JSON or events
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Export {
@@ -41,6 +46,8 @@ enum To {
     Json,
     /// The session's own lines, byte for byte; with --full those of its sub-agents too
     Ndjson,
+    /// Events of the server protocol of seed 003, one a line: what a client would have seen
+    Ui,
 }
 
 const EXAMPLES: &str = "\
@@ -49,6 +56,7 @@ Examples:
   tidings sessions export 5a15c0fc --to md --redact > notes.md
   tidings sessions export 5a15c0fc --to json | jq .session
   tidings sessions export 5a15c0fc --to ndjson --redact -o clean.jsonl
+  tidings sessions export 5a15c0fc --to ui -o events.ndjson
 
 Long outputs are cut in html and md, with a note of how much is missing; --full keeps all of them";
 
@@ -56,12 +64,16 @@ impl Export {
     pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
         let files = place.session(self.id.as_deref())?;
         let session = Session::open(&files)?;
+        if self.to == To::Ui {
+            return self.events(&session, &files, out);
+        }
         let mut options = self.what.options(&session)?;
         let format = match self.to {
             To::Md => Format::Markdown,
             To::Html => Format::Html,
             To::Json => Format::Json,
-            To::Ndjson => Format::Lines,
+            // Events were dealt with before.
+            To::Ndjson | To::Ui => Format::Lines,
         };
         // A page has room for what was abandoned: it stands there folded.
         if self.to == To::Html && !self.what.names_a_branch() {
@@ -82,10 +94,39 @@ impl Export {
         report(redactor.as_ref(), out)?;
         Ok(Exit::Fine)
     }
+
+    /// Events of the active branch, with those of sub-agents told in notes.
+    fn events(&self, session: &Session, files: &SessionFiles, out: &mut Output) -> anyhow::Result<Exit> {
+        let mut redactor = self.what.redactor();
+        let mut lines = Lines::new(Dialect::Ui);
+        let mut text = String::new();
+        let mut write = |writer: &mut dyn Write| {
+            replay_session(session, 1, FoldOptions::default(), |events| {
+                text.clear();
+                lines.write(events, &mut text)?;
+                for line in text.lines() {
+                    let line =
+                        redactor.as_mut().map_or(Cow::Borrowed(line), |redactor| redactor.redact_json(line));
+                    writeln!(writer, "{line}")?;
+                }
+                Ok::<(), anyhow::Error>(())
+            })
+        };
+        match self.output.as_deref().filter(|path| *path != Path::new("-")) {
+            None => out.with(|out| write(out))?,
+            Some(path) => {
+                let mut writer = BufWriter::new(create(path, files)?);
+                write(&mut writer)?;
+                writer.flush()?;
+            }
+        }
+        report(redactor.as_ref(), out)?;
+        Ok(Exit::Fine)
+    }
 }
 
 /// Opens the output, unless it is the session itself.
-fn create(path: &Path, files: &tidings_transcript::roots::SessionFiles) -> anyhow::Result<File> {
+fn create(path: &Path, files: &SessionFiles) -> anyhow::Result<File> {
     let same = |file: &Path| match (path.canonicalize(), file.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,
         _ => false,
