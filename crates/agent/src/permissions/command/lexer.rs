@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::words::substitutions;
 use super::{Opaque, Redirect, RedirectKind, Word, WordKind};
 
 /// A piece of a command line.
@@ -43,10 +44,10 @@ pub(super) fn lex(text: &str) -> Lexed {
     lexer.out
 }
 
-struct Lexer<'a> {
-    chars: &'a [char],
-    at: usize,
-    out: Lexed,
+pub(super) struct Lexer<'a> {
+    pub(super) chars: &'a [char],
+    pub(super) at: usize,
+    pub(super) out: Lexed,
     /// Here-documents whose text begins after the end of this line.
     heredocs: Vec<HereDoc>,
 }
@@ -250,233 +251,16 @@ impl Lexer<'_> {
         }
     }
 
-    /// A word up to the next blank or operator.
-    fn word(&mut self) -> Piece {
-        let mut piece = Piece::default();
-        let (mut brace, mut list) = (false, false);
-        while let Some(c) = self.peek(0) {
-            match c {
-                ' ' | '\t' | '\n' | ';' | '&' | '|' | '(' | ')' | '<' | '>' => break,
-                '\\' => match self.peek(1) {
-                    Some('\n') => {
-                        self.at += 2;
-                        continue;
-                    }
-                    Some(next) => {
-                        self.at += 1;
-                        piece.quoted = true;
-                        piece.word.text.push(next);
-                    }
-                    None => self.opaque(Opaque::Syntax),
-                },
-                '\'' => self.single_quotes(&mut piece),
-                '"' => self.double_quotes(&mut piece),
-                '`' => self.backticks(&mut piece.word),
-                '$' => self.dollar(&mut piece, Quotes::None),
-                '*' | '?' | '[' => {
-                    piece.word.kind = piece.word.kind.max(WordKind::Glob);
-                    piece.word.text.push(c);
-                }
-                '=' => {
-                    piece.assigns |= !piece.quoted && is_variable(&piece.word.text);
-                    // zsh puts the path of a program in the place of `=program`.
-                    if piece.word.text.is_empty()
-                        && !piece.quoted
-                        && self.peek(1).is_some_and(char::is_alphanumeric)
-                    {
-                        self.opaque(Opaque::Expansion);
-                    }
-                    piece.word.text.push(c);
-                }
-                c => {
-                    brace |= c == '{';
-                    list |= brace && (c == ',' || (c == '.' && self.peek(1) == Some('.')));
-                    piece.word.text.push(c);
-                }
-            }
-            self.at += 1;
-        }
-        if list {
-            self.opaque(Opaque::Expansion);
-            piece.word.kind = WordKind::Dynamic;
-        }
-        piece
-    }
-
-    /// Stands on the opening quote, and leaves the position on the closing one.
-    fn single_quotes(&mut self, piece: &mut Piece) {
-        piece.quoted = true;
-        self.at += 1;
-        while let Some(c) = self.peek(0) {
-            if c == '\'' {
-                return;
-            }
-            piece.word.text.push(c);
-            self.at += 1;
-        }
-        self.opaque(Opaque::Syntax);
-    }
-
-    /// The same for double quotes.
-    fn double_quotes(&mut self, piece: &mut Piece) {
-        piece.quoted = true;
-        self.at += 1;
-        while let Some(c) = self.peek(0) {
-            match (c, self.peek(1)) {
-                ('"', _) => return,
-                ('\\', Some('\n')) => self.at += 1,
-                ('\\', Some(next @ ('$' | '`' | '"' | '\\'))) => {
-                    piece.word.text.push(next);
-                    self.at += 1;
-                }
-                ('`', _) => self.backticks(&mut piece.word),
-                ('$', _) => self.dollar(piece, Quotes::Double),
-                (c, _) => piece.word.text.push(c),
-            }
-            self.at += 1;
-        }
-        self.opaque(Opaque::Syntax);
-    }
-
-    /// Stands on the first backtick, and leaves the position on the last one.
-    fn backticks(&mut self, word: &mut Word) {
-        self.opaque(Opaque::Substitution);
-        word.kind = WordKind::Dynamic;
-        let mut inner = String::new();
-        self.at += 1;
-        while let Some(c) = self.peek(0) {
-            match c {
-                '`' => break,
-                '\\' => {
-                    self.at += 1;
-                    inner.extend(self.peek(0));
-                }
-                c => inner.push(c),
-            }
-            self.at += 1;
-        }
-        self.out.nested.push(inner);
-    }
-
-    /// Stands on the `$`, and leaves the position on the last character that belongs to it.
-    fn dollar(&mut self, piece: &mut Piece, quotes: Quotes) {
-        let ends = |c: char| matches!(c, ' ' | '\t' | '\n' | ';' | '&' | '|' | ')' | '<' | '>');
-        match self.peek(1) {
-            None => return piece.word.text.push('$'),
-            Some(c) if ends(c) || (c == '"' && quotes == Quotes::Double) => return piece.word.text.push('$'),
-            // These are numbers.
-            Some(c @ ('?' | '#' | '$' | '!')) if self.peek(2).is_none_or(|c| !c.is_alphanumeric()) => {
-                self.at += 1;
-                piece.word.text.extend(['$', c]);
-                return;
-            }
-            Some('(') => {
-                self.at += 2;
-                self.substitution();
-                self.at = self.at.saturating_sub(1);
-            }
-            Some('{') => self.braces(),
-            Some('\'') if quotes == Quotes::None => {
-                self.opaque(Opaque::Expansion);
-                self.at += 2;
-                while self.peek(0).is_some_and(|c| c != '\'') {
-                    self.at += if self.peek(0) == Some('\\') { 2 } else { 1 };
-                }
-            }
-            Some(c) if c.is_alphanumeric() || c == '_' => {
-                self.opaque(Opaque::Expansion);
-                while self.peek(1).is_some_and(|c| c.is_alphanumeric() || c == '_') {
-                    self.at += 1;
-                }
-            }
-            Some(_) => self.opaque(Opaque::Expansion),
-        }
-        piece.word.kind = WordKind::Dynamic;
-    }
-
-    /// Stands on the `$` of `${…}`, and leaves the position on the closing brace.
-    fn braces(&mut self) {
-        self.opaque(Opaque::Expansion);
-        let mut depth = 0_usize;
-        while let Some(c) = self.peek(0) {
-            match c {
-                '{' => depth += 1,
-                '}' if depth <= 1 => return,
-                '}' => depth -= 1,
-                _ => {}
-            }
-            self.at += 1;
-        }
-    }
-
-    /// Stands behind the opening parenthesis, and leaves the position behind the closing one.
-    ///
-    /// The script is opaque from here on, so it does no harm if a quote inside leads this astray.
-    fn substitution(&mut self) {
-        self.opaque(Opaque::Substitution);
-        let inner = balanced(&self.chars[self.at.min(self.chars.len())..]);
-        self.at = (self.at + inner.len() + 1).min(self.chars.len());
-        self.out.nested.push(inner.iter().collect());
-    }
-
     fn push(&mut self, token: Token, length: usize) {
         self.at += length;
         self.out.tokens.push(token);
     }
 
-    fn opaque(&mut self, why: Opaque) {
+    pub(super) fn opaque(&mut self, why: Opaque) {
         self.out.opaque.insert(why);
     }
 
-    fn peek(&self, ahead: usize) -> Option<char> {
+    pub(super) fn peek(&self, ahead: usize) -> Option<char> {
         self.chars.get(self.at + ahead).copied()
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Quotes {
-    None,
-    Double,
-}
-
-/// What comes before the parenthesis that closes, with those inside in pairs.
-fn balanced(chars: &[char]) -> &[char] {
-    let mut depth = 0_usize;
-    let mut quote = None;
-    for (at, c) in chars.iter().enumerate() {
-        match (quote, c) {
-            (None, '(') => depth += 1,
-            (None, ')') if depth == 0 => return &chars[..at],
-            (None, ')') => depth -= 1,
-            (None, '\'' | '"') => quote = Some(*c),
-            (Some(open), c) if open == *c => quote = None,
-            _ => {}
-        }
-    }
-    chars
-}
-
-/// The commands in the substitutions of a text.
-fn substitutions(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut rest = text;
-    // Few are enough to warn of, and each looks at all that follows it.
-    while let Some(at) = rest.find("$(").filter(|_| found.len() < 16) {
-        let inner: Vec<char> = rest[at + 2..].chars().collect();
-        found.push(balanced(&inner).iter().collect());
-        rest = &rest[at + 2..];
-    }
-    let mut parts = text.split('`').skip(1);
-    while let (Some(inner), true, _) = (parts.next(), found.len() < 32, parts.next()) {
-        found.push(inner.to_owned());
-    }
-    found
-}
-
-/// Whether a text can stand before the `=` of an assignment.
-fn is_variable(text: &str) -> bool {
-    let name = text.strip_suffix('+').unwrap_or(text);
-    let name = name.split('[').next().unwrap_or(name);
-    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }

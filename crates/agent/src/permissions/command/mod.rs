@@ -11,6 +11,7 @@ mod kind;
 mod lexer;
 mod options;
 mod parser;
+mod words;
 mod wrappers;
 
 use std::collections::BTreeSet;

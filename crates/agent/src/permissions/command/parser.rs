@@ -123,7 +123,7 @@ impl Parser<'_> {
             return false;
         }
         match piece.word.text.as_str() {
-            "!" | "time" => {}
+            "!" => {}
             "{" => {
                 self.joined = false;
                 self.open.push('{');
