@@ -134,6 +134,47 @@ fn f62_of_a_hundred_answers_at_once_one_wins_and_the_others_learn_of_it() {
     assert!(pending.lock().unwrap().is_empty());
 }
 
+/// Two answers, a cancellation, the deadline and the end of the CLI, in each of their 120 orders: the first one counts,
+/// and all others learn of it.
+#[test]
+fn p5_in_every_order_of_events_the_first_settles_the_question() {
+    let start = Instant::now();
+    let events = [
+        Outcome::by_person(1, "phone"),
+        Outcome::by_person(2, "browser"),
+        Outcome::Cancelled,
+        Outcome::TimedOut,
+        Outcome::Disconnected,
+    ];
+    // Each event at each place of the orders of those before it.
+    let mut orders: Vec<Vec<&Outcome<i32>>> = vec![vec![]];
+    for event in &events {
+        let mut longer = Vec::new();
+        for order in &orders {
+            for at in 0..=order.len() {
+                let mut order = order.clone();
+                order.insert(at, event);
+                longer.push(order);
+            }
+        }
+        orders = longer;
+    }
+    assert_eq!(orders.len(), 120);
+    for order in orders {
+        let mut pending = Pending::default();
+        pending.open("a", Some(start)).unwrap();
+        for (at, event) in order.iter().enumerate() {
+            if **event == Outcome::TimedOut {
+                assert_eq!(pending.expire(start).len(), usize::from(at == 0), "{order:?}");
+                continue;
+            }
+            let expected = if at == 0 { Ok(()) } else { Err(Already::Settled(order[0].clone())) };
+            assert_eq!(pending.settle(&"a", (*event).clone()), expected, "{order:?}");
+        }
+        assert_eq!(pending.settled(&"a"), Some(order[0]), "{order:?}");
+    }
+}
+
 #[test]
 fn what_was_settled_long_ago_is_forgotten_and_what_is_open_never() {
     let mut pending = Pending::default();

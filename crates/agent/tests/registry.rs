@@ -10,8 +10,8 @@ use tidings::Decision;
 use tidings_agent::AskKey;
 use tidings_agent::pending::{Outcome, Who};
 use tidings_agent::permissions::{
-    Allowed, Answer, Ask, BatchResponse, Grant, GrantTarget, Member, PermissionRegistry, RegistryError,
-    Requested, Response, Scope, decision,
+    Allowed, Answer, Ask, Grant, GrantTarget, PermissionRegistry, RegistryError, Requested, Response, Scope,
+    decision,
 };
 use tidings_protocol::control::CanUseTool;
 use tidings_protocol::permissions::{PermissionMode, PermissionUpdate};
@@ -352,67 +352,4 @@ async fn a_scope_that_cannot_be_given_decides_nothing() {
     }
     registry.respond_to_request(&key("a"), yes(Scope::Once), NOW).unwrap();
     assert!(waiting.await.answer().unwrap().is_allowed());
-}
-
-#[tokio::test]
-async fn s3_19_a_batch_is_answered_in_part_and_each_request_on_its_own() {
-    let registry = PermissionRegistry::default();
-    registry.add_grant(
-        1,
-        Grant::new("g", GrantTarget::Command { glob: "make".into() }, PermissionLevel::Execute),
-    );
-    let asked = wait(&registry, bash("a", "cargo build"));
-    let asks =
-        vec![bash("a", "cargo build"), bash("b", "make"), bash("c", "cargo test"), bash("d", "cargo doc")];
-    let batch = registry.register_batch("batch-1", asks, NOW).unwrap();
-    let ids = |asks: &[Arc<Ask>]| asks.iter().map(|ask| ask.key.tool_use_id.clone()).collect::<Vec<_>>();
-    assert_eq!(ids(&batch.asks), ["a", "c", "d"]);
-    assert_eq!(ids(&batch.auto_approved), ["b"]);
-    assert_eq!(batch.suggested_grants.len(), 3);
-    assert_eq!(batch.requests()[1].target, "cargo test");
-    assert_eq!(registry.pending_batch_count(), 1);
-
-    let response = BatchResponse::new(Who::Person("phone".into()))
-        .approve(Member::ToolUseId("a".into()))
-        .deny(Member::Index(1), "no tests")
-        .approve(Member::ToolUseId("x".into()));
-    let done = registry.respond_to_batch("batch-1", response, NOW).unwrap();
-    assert_eq!(done.recorded.len(), 2);
-    assert_eq!(done.refused, [(Member::ToolUseId("x".into()), RegistryError::NotFound)]);
-    assert_eq!(ids(&done.open), ["d"]);
-    assert!(asked.await.answer().unwrap().is_allowed());
-    // The CLI asks about the second only now.
-    assert!(!settled(&registry, bash("c", "cargo test")).answer().unwrap().is_allowed());
-
-    let rest = BatchResponse::new(Who::Person("phone".into())).approve(Member::Index(2));
-    registry.respond_to_batch("batch-1", rest.clone(), NOW).unwrap();
-    let late = registry.respond_to_batch("batch-1", rest.clone(), NOW).unwrap_err();
-    assert_eq!(late, RegistryError::BatchAlreadyProcessed);
-    assert_eq!(registry.respond_to_batch("other", rest, NOW).unwrap_err(), RegistryError::NoBatch);
-    assert_eq!(registry.pending_batch_count(), 0);
-}
-
-#[test]
-fn s3_32_what_is_both_approved_and_denied_is_denied() {
-    for order in [[true, false], [false, true]] {
-        let registry = PermissionRegistry::default();
-        registry.register_batch("batch", vec![bash("a", "make")], NOW).unwrap();
-        let mut response = BatchResponse::new(Who::Person("phone".into()));
-        for is_yes in order {
-            let member = if is_yes { Member::Index(0) } else { Member::ToolUseId("a".into()) };
-            response = if is_yes { response.approve(member) } else { response.deny(member, "no") };
-        }
-        let done = registry.respond_to_batch("batch", response, NOW).unwrap();
-        assert!(!done.recorded[0].outcome.answer().unwrap().is_allowed());
-    }
-}
-
-#[test]
-fn s3_31_a_batch_can_be_taken_back() {
-    let registry = PermissionRegistry::default();
-    registry.register_batch("batch", vec![bash("a", "make"), bash("b", "make")], NOW).unwrap();
-    assert_eq!(registry.register_batch("batch", vec![], NOW).unwrap_err(), RegistryError::BatchExists);
-    assert_eq!(registry.cancel_batch("batch").unwrap().len(), 2);
-    assert_eq!(registry.cancel_batch("batch").unwrap_err(), RegistryError::BatchAlreadyProcessed);
-    assert_eq!(registry.cancel_batch("none").unwrap_err(), RegistryError::NoBatch);
 }

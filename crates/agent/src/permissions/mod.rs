@@ -19,6 +19,7 @@ pub(crate) mod paths;
 mod registry;
 mod request;
 mod rules;
+mod secrets;
 
 pub use answer::{AfterDenial, Allowed, Answer, Denied, Scope, decision};
 pub use ask::Ask;
@@ -38,3 +39,4 @@ pub use registry::{
 };
 pub(crate) use request::host as host_of;
 pub use request::{Derived, derive};
+pub(crate) use secrets::{SECRETS, path_matches};

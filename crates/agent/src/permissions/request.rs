@@ -7,6 +7,7 @@ use tidings_protocol::ui::{PermissionLevel, PermissionRequest, TargetType};
 
 use super::command::{CommandKind, Opaque, Script};
 use super::hidden::visible;
+use super::secrets::is_secret;
 use super::{is_hidden, paths};
 use crate::limits::DESCRIPTION_CHARS_MAX;
 
@@ -260,31 +261,4 @@ pub(crate) fn host(url: &str) -> Option<String> {
     let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
     let plain = host.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b':'));
     (plain && !host.is_empty()).then_some(host)
-}
-
-/// Whether a path looks as if it held something that opens doors.
-pub(crate) fn is_secret(path: &str) -> bool {
-    const PARTS: &[&str] = &[
-        "password",
-        "passwd",
-        "secret",
-        "token",
-        "credential",
-        "id_rsa",
-        "id_ed25519",
-        "id_ecdsa",
-        ".pem",
-        ".key",
-        "shadow",
-        ".netrc",
-        ".npmrc",
-        ".pypirc",
-    ];
-    let lower = path.to_ascii_lowercase();
-    let name = lower.rsplit('/').next().unwrap_or(&lower);
-    name == ".env"
-        || name.starts_with(".env.")
-        || name.split('.').next_back() == Some("env")
-        || PARTS.iter().any(|part| name.contains(part))
-        || ["/.ssh", "/.gnupg", "/.aws", "/.kube"].iter().any(|folder| lower.contains(folder))
 }

@@ -4,7 +4,7 @@ use tidings_protocol::ui::{PermissionLevel, TargetType};
 
 use super::{Category, Rule};
 use crate::permissions::{
-    Ask, Command, CommandKind, Role, WordKind, command_matches, glob_matches, host_of, paths,
+    Ask, Command, CommandKind, Role, WordKind, command_matches, glob_matches, host_of, path_matches, paths,
 };
 
 /// One thing that a question accesses.
@@ -175,9 +175,4 @@ fn fetched(command: &Command) -> Option<Vec<String>> {
     let operands = command.arguments().iter().filter(|word| !HARMLESS.contains(&word.text.as_str()));
     let hosts: Option<Vec<String>> = operands.map(|word| host_of(&word.text)).collect();
     hosts.filter(|hosts| !hosts.is_empty())
-}
-
-fn path_matches(pattern: &str, path: &str) -> bool {
-    let part = if pattern.contains('/') { path } else { path.rsplit('/').next().unwrap_or(path) };
-    glob_matches(pattern, part)
 }

@@ -1,32 +1,7 @@
 //! The rules for everyday work.
 
 use super::{Category, Rule, RuleTable, Verdict};
-use crate::permissions::{CommandKind, Danger};
-
-/// What holds something that opens doors, by the name of the file.
-const SECRETS: &[&str] = &[
-    "*.env",
-    ".env*",
-    "*password*",
-    "*passwd*",
-    "*secret*",
-    "*token*",
-    "*credential*",
-    "*.pem",
-    "*.key",
-    "id_rsa*",
-    "id_ed25519*",
-    "id_ecdsa*",
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    "shadow",
-    "*/.ssh/*",
-    "*/.gnupg/*",
-    "*/.aws/*",
-    "*/.kube/*",
-    "/proc/*/environ",
-];
+use crate::permissions::{CommandKind, Danger, SECRETS};
 
 /// Folders of the system.
 const SYSTEM: &[&str] = &[
