@@ -142,11 +142,16 @@ pub async fn run_with_frontend(
                 let handle = payload.session_id;
                 let session = match agent.session(handle).filter(|session| !session.client().is_closed()) {
                     Some(session) => Ok(session),
-                    None => agent.open(handle, agent.options.clone(), Arc::clone(&policy), sink.clone_box()).await,
+                    None => {
+                        agent.open(handle, agent.options.clone(), Arc::clone(&policy), sink.clone_box()).await
+                    }
                 };
                 // A prompt that was not taken is told by the session itself.
                 let done = match session {
-                    Ok(session) => Ok(drop(session.input(payload).await)),
+                    Ok(session) => {
+                        drop(session.input(payload).await);
+                        Ok(())
+                    }
                     Err(error) => Err(error),
                 };
                 (handle, done)
@@ -163,7 +168,11 @@ pub async fn run_with_frontend(
             }
         };
         if let Err(error) = done {
-            let message = if error.hint().is_empty() { error.to_string() } else { format!("{error}: {}", error.hint()) };
+            let message = if error.hint().is_empty() {
+                error.to_string()
+            } else {
+                format!("{error}: {}", error.hint())
+            };
             if sink.send_async(UiMessage::Error { message, session_id: Some(handle) }).await.is_err() {
                 break;
             }
@@ -175,5 +184,9 @@ pub async fn run_with_frontend(
 }
 
 fn no_session(handle: i64) -> Error {
-    Error::new(tidings::ErrorKind::NoSession, format!("There is no session {handle}"), "say something to it first")
+    Error::new(
+        tidings::ErrorKind::NoSession,
+        format!("There is no session {handle}"),
+        "say something to it first",
+    )
 }

@@ -53,3 +53,10 @@ pub(crate) const DECISION_CACHED: Duration = Duration::from_secs(60 * 60);
 
 /// … or for this long where somebody asked to remember it.
 pub(crate) const DECISION_REMEMBERED: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What the parts of a session may have to tell before they wait: prompts, and questions as they open and are settled.
+pub(crate) const NOTES_MAX: usize = 256;
+
+/// How long questions gather before they are shown: calls that run side by side are asked about within a few
+/// milliseconds, and a person cannot tell the difference.
+pub(crate) const GATHER_TIME: Duration = Duration::from_millis(20);

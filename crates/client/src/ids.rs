@@ -21,7 +21,7 @@ impl Ids {
     }
 
     /// The next one.
-    pub(crate) fn next(&self) -> String {
+    pub fn next(&self) -> String {
         (self.0)().to_string()
     }
 }

@@ -67,6 +67,17 @@ pub struct Denied {
     pub then: AfterDenial,
 }
 
+impl Scope {
+    /// One word, as in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Scope::Once => "once",
+            Scope::Session => "session",
+            Scope::Always => "always",
+        }
+    }
+}
+
 impl Answer {
     /// Yes, this once.
     pub fn allow() -> Self {

@@ -55,6 +55,11 @@ impl Gather {
         self.unseen.retain(|ask| ask.key != *key);
     }
 
+    /// Whether there is nothing to show.
+    pub fn is_empty(&self) -> bool {
+        self.unseen.is_empty()
+    }
+
     /// What to show next; call it until there is nothing.
     pub fn show(&mut self) -> Option<Emit> {
         let first = self.unseen.pop_front()?;

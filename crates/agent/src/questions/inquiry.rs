@@ -138,6 +138,11 @@ impl Inquiry {
         Some(Inquiry { key, origin, fields })
     }
 
+    /// Whether calls of a tool are questions.
+    pub fn is_asked_by(tool_name: &str) -> bool {
+        matches!(tool_name, "AskUserQuestion" | "ExitPlanMode")
+    }
+
     /// The question of an MCP server.
     pub fn from_elicitation(session_id: i64, request_id: &str, call: &Elicitation) -> Self {
         let key = AskKey::new(session_id, request_id);

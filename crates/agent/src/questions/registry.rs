@@ -114,6 +114,14 @@ impl UserInteractionRegistry {
         self.lock().settle_session(session_id, &Outcome::Disconnected)
     }
 
+    /// Takes back all questions of a session and forgets everything about it.
+    pub fn clear_session(&self, session_id: i64) -> Vec<Arc<Inquiry>> {
+        let mut desk = self.lock();
+        let ended = desk.settle_session(session_id, &Outcome::Cancelled);
+        desk.forget_session(session_id);
+        ended
+    }
+
     /// Ends all questions whose deadline has passed, and says which.
     pub fn expire(&self, now: Instant) -> Vec<Arc<Inquiry>> {
         self.lock().expire(now)

@@ -12,6 +12,7 @@ use crate::fold::Asked;
 use crate::pending::Outcome;
 use crate::permissions::{Ask, Emit};
 use crate::policy::PolicyDecision;
+use crate::questions::Inquiry;
 
 /// The calls of the message that is being written, and those that were shown before the agent asked.
 #[derive(Debug, Default)]
@@ -35,7 +36,7 @@ impl Asking {
                 let folder = self.folder();
                 let mut state = self.state();
                 state.announced.message = message;
-                for block in assistant.message.content.iter() {
+                for block in &assistant.message.content {
                     if let ContentBlock::ToolUse { id, name, input } = block {
                         let input = input.clone().into();
                         let ask = Ask::announced(self.setup.handle, id, name, input, folder.as_deref());
@@ -56,7 +57,7 @@ impl Asking {
         calls.retain(|ask| {
             let decided = self.setup.policy.decide(ask, now);
             decided.decision == PolicyDecision::AskUser
-                && !crate::questions::is_question(&ask.tool_name)
+                && !Inquiry::is_asked_by(&ask.tool_name)
                 && self.setup.permissions.find_satisfying(ask, now).is_none()
         });
         if calls.len() < 2 {

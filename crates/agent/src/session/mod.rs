@@ -250,6 +250,9 @@ impl fmt::Debug for Setup {
 
 impl fmt::Debug for AgentSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AgentSession").field("handle", &self.handle()).field("client", &self.client).finish_non_exhaustive()
+        f.debug_struct("AgentSession")
+            .field("handle", &self.handle())
+            .field("client", &self.client)
+            .finish_non_exhaustive()
     }
 }

@@ -7,6 +7,7 @@ use tidings_protocol::ui::{InteractionResolved, PermissionResolved};
 use tokio::sync::mpsc;
 
 use crate::fold;
+use crate::limits::OPEN_MAX;
 use crate::permissions::Ask;
 use crate::source::Command;
 
@@ -33,18 +34,18 @@ pub(super) enum Note {
 pub(super) struct Notes {
     queue: mpsc::Sender<Note>,
     /// What comes from places that cannot wait: at most one for each question that is open.
-    urgent: mpsc::UnboundedSender<Note>,
+    urgent: mpsc::Sender<Note>,
 }
 
 #[derive(Debug)]
 pub(super) struct Inbox {
     queue: mpsc::Receiver<Note>,
-    urgent: mpsc::UnboundedReceiver<Note>,
+    urgent: mpsc::Receiver<Note>,
 }
 
 pub(super) fn channel(room: usize) -> (Notes, Inbox) {
     let (queue, from_queue) = mpsc::channel(room);
-    let (urgent, from_urgent) = mpsc::unbounded_channel();
+    let (urgent, from_urgent) = mpsc::channel(OPEN_MAX);
     (Notes { queue, urgent }, Inbox { queue: from_queue, urgent: from_urgent })
 }
 
@@ -56,7 +57,7 @@ impl Notes {
 
     /// Tells it at once, from a place that cannot wait.
     pub(super) fn tell_now(&self, note: Note) {
-        drop(self.urgent.send(note));
+        drop(self.urgent.try_send(note));
     }
 }
 

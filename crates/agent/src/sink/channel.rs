@@ -41,7 +41,9 @@ impl EventSink for ChannelEventSink {
     }
 
     fn send_async(&self, event: UiMessage) -> BoxFuture<'_, Result<(), SendError>> {
-        Box::pin(async move { self.0.send(event).await.map_err(|error| SendError::Closed(Box::new(error.0))) })
+        Box::pin(
+            async move { self.0.send(event).await.map_err(|error| SendError::Closed(Box::new(error.0))) },
+        )
     }
 
     fn clone_box(&self) -> Box<dyn EventSink> {

@@ -41,7 +41,9 @@ impl Places {
         match event {
             UiMessage::TextChunk { text, .. } => write!(self.said, "{}", Plain(text))?,
             UiMessage::Complete { .. } => writeln!(self.said)?,
-            UiMessage::ToolExecuting { tool_name, .. } => writeln!(self.said, "[Tool: {}]", Plain(tool_name))?,
+            UiMessage::ToolExecuting { tool_name, .. } => {
+                writeln!(self.said, "[Tool: {}]", Plain(tool_name))?;
+            }
             UiMessage::Display { content, .. } => writeln!(self.said, "{}", Plain(content))?,
             UiMessage::Error { message, .. } => writeln!(self.wrong, "{}", Plain(message))?,
             _ => return Ok(()),

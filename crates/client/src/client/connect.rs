@@ -6,7 +6,7 @@ use tidings_protocol::control::{Call, Initialize, InitializeReply};
 
 use super::core::{Core, reply};
 use super::writer::Writer;
-use super::{Client, Life, reader};
+use super::{Client, Life, Subscriber, reader};
 use crate::error::{Error, ErrorKind};
 use crate::find::{self, Version};
 use crate::handlers::Hook;
@@ -20,26 +20,35 @@ impl Client {
     }
 
     /// Joins a session over any carrier and shakes hands.
-    #[tracing::instrument(level = "debug", skip_all)]
     pub async fn connect_over(transport: impl Transport + 'static, options: Options) -> Result<Self, Error> {
+        Ok(Client::connect_and_follow(transport, options).await?.0)
+    }
+
+    /// The same, with a subscriber that [is waited for](Client::follow) and hears everything from the first line on.
+    #[tracing::instrument(level = "debug", skip_all)]
+    pub async fn connect_and_follow(
+        transport: impl Transport + 'static,
+        options: Options,
+    ) -> Result<(Self, Subscriber), Error> {
         let Plan { launch, initialize, warnings } = options.plan()?;
         for warning in warnings {
             tracing::warn!("{warning}");
         }
         let link = Box::new(transport).open(launch).await?;
         let program = link.program.clone();
-        let client = Client::start(link, &options);
+        let (client, subscriber) = Client::start(link, &options);
         match client.shake_hands(initialize, &options).await {
-            Ok(()) => Ok(client),
+            Ok(()) => Ok((client, subscriber)),
             Err(error) => Err(explain(error, program).await),
         }
     }
 
-    fn start(link: Link, options: &Options) -> Self {
+    fn start(link: Link, options: &Options) -> (Self, Subscriber) {
         let Link { incoming, outgoing, stop, .. } = link;
         let life = Arc::new(Life::new());
         let core = Arc::new(Core::new(options, Writer::start(outgoing), stop));
         drop(life.0.set(Arc::clone(&core)));
+        let subscriber = core.subscribers.add_lossless();
         drop(tokio::spawn(reader::run(Arc::clone(&core), incoming, options.process.on_stderr.clone())));
         if let Some(token) = options.process.cancel.clone() {
             let core = Arc::clone(&core);
@@ -51,7 +60,7 @@ impl Client {
                 }
             }));
         }
-        Client::new(core, Some(life))
+        (Client::new(core, Some(life)), subscriber)
     }
 
     async fn shake_hands(&self, initialize: Initialize, options: &Options) -> Result<(), Error> {

@@ -173,6 +173,12 @@ impl Client {
         .collect()
     }
 
+    /// A handle that does not keep the session open: it closes when the others are dropped.
+    #[must_use]
+    pub fn guest(&self) -> Self {
+        Client::new(Arc::clone(&self.core), None)
+    }
+
     /// The process of the CLI, if it is one and runs.
     pub fn pid(&self) -> Option<u32> {
         self.core.stop.pid()
@@ -245,11 +251,6 @@ impl Client {
     /// Counts as something that happens.
     pub(crate) fn touch(&self) {
         self.core.touch();
-    }
-
-    /// A handle that does not keep the session open.
-    pub(crate) fn guest(&self) -> Self {
-        Client::new(Arc::clone(&self.core), None)
     }
 }
 

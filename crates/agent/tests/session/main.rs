@@ -1,0 +1,307 @@
+//! Whole sessions against the stand-in: what is said, asked, answered and shown.
+
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+mod stand_in;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tidings::Options;
+use tidings_agent::pending::Who;
+use tidings_agent::permissions::{Answer, BatchResponse, Member, Response, Scope};
+use tidings_agent::policy::{AutoApprove, DenyAll, Interactive};
+use tidings_agent::questions::Reply;
+use tidings_agent::session::Batches;
+use tidings_agent::{
+    Agent, AskKey, ChannelEventSink, ChannelInputSource, Command, ControllerInputPayload, FrontendInput,
+    Setup, TurnId, UiMessage, run_with_frontend,
+};
+use tidings_protocol::ui::{Resolution, StopReason};
+
+use stand_in::{Scene, StandIn};
+
+const LIST: &str = r#"
+    [[turn]]
+    [[turn.block]]
+    text = "Let me look."
+    [[turn.block]]
+    tool = "Bash"
+    input = { command = "ls" }
+    ask = true
+    result = "README.md"
+
+    [[turn]]
+    text = "There is a README."
+"#;
+
+const TWO: &str = r#"
+    [[turn]]
+    [[turn.block]]
+    tool = "Bash"
+    input = { command = "make one" }
+    ask = true
+    result = "one"
+    [[turn.block]]
+    tool = "Bash"
+    input = { command = "make two" }
+    ask = true
+    result = "two"
+
+    [[turn]]
+    text = "Done."
+"#;
+
+fn hello(session: i64) -> ControllerInputPayload {
+    ControllerInputPayload::data(session, "hello", TurnId::new_user_turn(1))
+}
+
+fn is_permission(event: &UiMessage) -> bool {
+    matches!(event, UiMessage::PermissionRequired { .. })
+}
+
+/// S3.18: a tool that the policy does not decide about waits until somebody answers through the registry.
+#[tokio::test]
+async fn s3_18_a_permission_waits_for_the_registry() {
+    let mut scene = Scene::start(LIST, Interactive).await;
+    assert_eq!(scene.session.input(hello(1)).await.unwrap(), TurnId::new_user_turn(1));
+    let UiMessage::PermissionRequired { tool_use_id, request, session_id } = scene.until(is_permission).await
+    else {
+        unreachable!()
+    };
+    assert_eq!((request.target.as_str(), session_id), ("ls", 1));
+    assert_eq!(scene.session.status().pending_permissions, 1);
+    let began = scene.seen.iter().position(|event| matches!(event, UiMessage::ToolExecuting { .. }));
+    assert!(began.is_some(), "the call is shown before the question about it");
+
+    let key = AskKey::new(1, tool_use_id.as_str());
+    let yes = Response::person("terminal", Answer::allow());
+    scene.session.permissions().respond_to_request(&key, yes, Timestamp::UNIX_EPOCH).unwrap();
+    let resolved = scene.until(|event| matches!(event, UiMessage::PermissionResolved(_))).await;
+    let UiMessage::PermissionResolved(resolved) = resolved else { unreachable!() };
+    assert_eq!((resolved.outcome, resolved.by.as_deref()), (Resolution::Allowed, Some("terminal")));
+    let UiMessage::Complete { stop_reason, .. } = scene.complete().await else { unreachable!() };
+    assert_eq!(stop_reason, StopReason::EndTurn);
+    assert_eq!(scene.text(), "Let me look.There is a README.");
+    assert_eq!(scene.results(), [(tool_use_id.as_str(), "README.md")]);
+}
+
+/// S3.29: a policy that decides asks nobody, and what it decided says by which rule.
+#[tokio::test]
+async fn s3_29_a_policy_that_decides_asks_nobody() {
+    for (allowed, mut scene) in [
+        (true, Scene::start(LIST, AutoApprove).await),
+        (false, Scene::start(LIST, DenyAll("Not on a Sunday".to_owned())).await),
+    ] {
+        scene.session.input(hello(1)).await.unwrap();
+        scene.complete().await;
+        assert!(!scene.seen.iter().any(is_permission));
+        let resolved = scene.seen.iter().find_map(|event| match event {
+            UiMessage::PermissionResolved(resolved) => Some(resolved),
+            _ => None,
+        });
+        let resolved = resolved.unwrap();
+        assert_eq!(resolved.outcome == Resolution::Allowed, allowed);
+        assert!(resolved.rule.is_some(), "{resolved:?}");
+        let (_, result) = scene.results()[0];
+        assert_eq!(result.contains("Not on a Sunday"), !allowed, "{result}");
+    }
+}
+
+/// S3.19: calls that are asked about together are one batch, of which some may be approved and some denied.
+#[tokio::test]
+async fn s3_19_a_batch_is_answered_in_parts() {
+    for batches in [Batches::AsAsked, Batches::PerMessage] {
+        let mut setup = Setup::new(1, Arc::new(Interactive));
+        setup.batches = batches;
+        let mut scene = Scene::set(TWO, setup).await;
+        scene.session.input(hello(1)).await.unwrap();
+        // The stand-in asks about one call after the other, as the real CLI does about calls that may not run side by
+        // side. Without a batch for the message they are two questions.
+        if batches == Batches::AsAsked {
+            for answer in [Answer::allow(), Answer::deny("Not this one")] {
+                let UiMessage::PermissionRequired { tool_use_id, .. } = scene.until(is_permission).await
+                else {
+                    unreachable!()
+                };
+                let response = Response::person("phone", answer);
+                let key = AskKey::new(1, tool_use_id);
+                scene
+                    .session
+                    .permissions()
+                    .respond_to_request(&key, response, Timestamp::UNIX_EPOCH)
+                    .unwrap();
+            }
+        } else {
+            let batch = scene.until(|event| matches!(event, UiMessage::BatchPermissionRequired { .. })).await;
+            let UiMessage::BatchPermissionRequired { batch_id, requests, .. } = batch else { unreachable!() };
+            assert_eq!(
+                requests.iter().map(|request| &request.target).collect::<Vec<_>>(),
+                ["make one", "make two"]
+            );
+            let response = BatchResponse::new(Who::Person("phone".to_owned()))
+                .approve(Member::Index(0))
+                .deny(Member::Index(1), "Not this one");
+            let permissions = scene.session.permissions();
+            let done = permissions.respond_to_batch(&batch_id, response, Timestamp::UNIX_EPOCH).unwrap();
+            assert_eq!((done.recorded.len(), done.refused.len(), done.open.len()), (2, 0, 0));
+        }
+        scene.complete().await;
+        let results: Vec<&str> = scene.results().iter().map(|(_, result)| *result).collect();
+        assert_eq!(results[0], "one", "{batches:?}");
+        assert!(results[1].contains("Not this one"), "{batches:?}: {results:?}");
+    }
+}
+
+/// S3.30: what was allowed for the session is not asked about again.
+#[tokio::test]
+async fn s3_30_a_grant_for_the_session_answers_the_next_question() {
+    let script = LIST.to_owned() + LIST;
+    let mut scene = Scene::start(&script, Interactive).await;
+    scene.session.input(hello(1)).await.unwrap();
+    let UiMessage::PermissionRequired { tool_use_id, .. } = scene.until(is_permission).await else {
+        unreachable!()
+    };
+    let response = Response::person("phone", Answer::allow_for(Scope::Session));
+    let key = AskKey::new(1, tool_use_id);
+    scene.session.permissions().respond_to_request(&key, response, Timestamp::UNIX_EPOCH).unwrap();
+    scene.complete().await;
+    let asked = scene.seen.len();
+    assert_eq!(scene.session.input(hello(1)).await.unwrap(), TurnId::new_user_turn(2), "the next number");
+    scene.complete().await;
+    assert!(!scene.seen[asked..].iter().any(is_permission));
+    assert_eq!(scene.results().len(), 2);
+}
+
+/// S3.20: a question of the model waits in its own registry, and the answer reaches the model.
+#[tokio::test]
+async fn s3_20_a_question_is_answered_through_its_registry() {
+    let script = r#"
+        [[turn]]
+        [[turn.block]]
+        tool = "AskUserQuestion"
+        input = { questions = [{ question = "Which?", header = "Base", multiSelect = false, options = [{ label = "A", description = "a" }, { label = "B", description = "b" }] }] }
+        ask = true
+
+        [[turn]]
+        text = "Thank you."
+    "#;
+    let mut scene = Scene::start(script, Interactive).await;
+    scene.session.input(hello(1)).await.unwrap();
+    let asked = scene.until(|event| matches!(event, UiMessage::UserInteractionRequired { .. })).await;
+    let UiMessage::UserInteractionRequired { tool_use_id, request, .. } = asked else { unreachable!() };
+    assert_eq!(request.questions[0].options.as_deref(), Some(&["A".to_owned(), "B".to_owned()][..]));
+    let key = AskKey::new(1, tool_use_id);
+    let answers = vec![Reply::new("Which?", ["B"])];
+    scene.session.questions().respond(&key, answers, Who::Person("phone".to_owned())).unwrap();
+    scene.complete().await;
+    assert!(scene.results()[0].1.contains('B'), "{:?}", scene.results());
+    // Where nobody can be asked, the tool is told so at once.
+    let mut scene = Scene::start(script, AutoApprove).await;
+    scene.session.input(hello(1)).await.unwrap();
+    scene.complete().await;
+    assert!(!scene.seen.iter().any(|event| matches!(event, UiMessage::UserInteractionRequired { .. })));
+    assert!(scene.results()[0].1.contains("declined"), "{:?}", scene.results());
+}
+
+/// A question that nobody answers in time is settled, told as that, and not as a no.
+#[tokio::test]
+async fn s3_18_silence_is_no_refusal() {
+    let mut setup = Setup::new(1, Arc::new(Interactive));
+    setup.ask_limit = Some(Duration::from_millis(30));
+    let mut scene = Scene::set(LIST, setup).await;
+    scene.session.input(hello(1)).await.unwrap();
+    scene.complete().await;
+    let timed_out = |event: &UiMessage| matches!(event, UiMessage::PermissionResolved(resolved) if resolved.outcome == Resolution::TimedOut);
+    assert!(scene.seen.iter().any(timed_out));
+    assert!(scene.results()[0].1.contains("nobody has refused"), "{:?}", scene.results());
+}
+
+/// S3.34: an interrupt takes open questions back, ends the turn, and is told as done.
+#[tokio::test]
+async fn s3_34_an_interrupt_takes_the_question_back_and_ends_the_turn() {
+    let mut scene = Scene::start(LIST, Interactive).await;
+    scene.session.input(hello(1)).await.unwrap();
+    scene.until(is_permission).await;
+    let session = scene.session.clone();
+    let interrupt = tokio::spawn(async move { session.command(Command::Interrupt).await });
+    let (mut complete, mut done, mut taken_back) = (false, false, false);
+    while !(complete && done && taken_back) {
+        match scene.until(|_| true).await {
+            UiMessage::Complete { .. } => complete = true,
+            UiMessage::CommandComplete { command, .. } => done = command == "interrupt",
+            UiMessage::PermissionResolved(resolved) => taken_back = resolved.outcome == Resolution::Cancelled,
+            _ => {}
+        }
+    }
+    interrupt.await.unwrap().unwrap();
+    assert_eq!(scene.session.status().pending_permissions, 0);
+}
+
+/// S3.28: the front end gets everything through its sink, says everything through its source, and the end of the source
+/// ends the sessions. S3.26: events carry the number of their session.
+#[tokio::test]
+async fn s3_28_a_front_end_runs_many_sessions() {
+    let (sink, mut events) = ChannelEventSink::new(4);
+    let (input, source) = ChannelInputSource::new(4);
+    let agent = Agent::new(Options::new()).over(|| StandIn::playing("[[turn]]\ntext = \"Hello!\""));
+    let running = tokio::spawn(run_with_frontend(agent.clone(), sink, source, AutoApprove));
+    for session in [3, 8] {
+        input.send(FrontendInput::Message(hello(session))).await.unwrap();
+    }
+    let mut texts = std::collections::BTreeMap::<i64, String>::new();
+    let mut complete = 0;
+    while complete < 2 {
+        match events.recv().await.unwrap() {
+            UiMessage::TextChunk { text, session_id, .. } => {
+                texts.entry(session_id).or_default().push_str(&text)
+            }
+            UiMessage::Complete { .. } => complete += 1,
+            _ => {}
+        }
+    }
+    assert_eq!(texts.into_iter().collect::<Vec<_>>(), [(3, "Hello!".to_owned()), (8, "Hello!".to_owned())]);
+    input.send(FrontendInput::Command { session_id: 99, command: Command::Interrupt }).await.unwrap();
+    loop {
+        if let UiMessage::Error { message, session_id } = events.recv().await.unwrap() {
+            assert_eq!((message.starts_with("There is no session 99"), session_id), (true, Some(99)));
+            break;
+        }
+    }
+    drop(input);
+    while events.recv().await.is_some() {}
+    running.await.unwrap();
+    assert!(agent.handles().is_empty());
+}
+
+/// F98, C3.8: a front end that reads slowly makes the agent wait and loses nothing.
+#[tokio::test]
+async fn s3_15_a_slow_front_end_loses_no_text() {
+    let words: Vec<String> = (0..2_000).map(|number| format!("word{number} ")).collect();
+    let script = format!("[pace]\nchunk_chars = 4\n\n[[turn]]\ntext = {:?}\n", words.concat());
+    let mut scene = Scene::start(&script, AutoApprove).await;
+    scene.session.input(hello(1)).await.unwrap();
+    let mut read = 0;
+    loop {
+        let event = scene.until(|_| true).await;
+        read += 1;
+        if read % 64 == 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        if matches!(event, UiMessage::Complete { .. }) {
+            break;
+        }
+    }
+    assert_eq!(scene.text(), words.concat());
+}
+
+/// When nobody takes the events any more, the session ends instead of working for nobody.
+#[tokio::test]
+async fn a_session_that_nobody_watches_ends() {
+    let scene = Scene::start(LIST, Interactive).await;
+    let session = scene.session.clone();
+    drop(scene);
+    drop(session.input(hello(1)).await);
+    tokio::time::timeout(Duration::from_secs(20), session.client().ended()).await.unwrap().unwrap();
+}
