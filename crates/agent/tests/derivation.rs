@@ -1,5 +1,4 @@
 //! What a tool asks for follows from its name and input.
-#![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 use serde_json::{Value, json};
 use tidings_agent::permissions::{Ask, derive};

@@ -33,7 +33,7 @@ fn s3_30_grants_cover_what_they_say() {
     let write = |path: &str| ask("Write", json!({ "file_path": path, "content": "" }));
     let bash = |text: &str| ask("Bash", json!({ "command": text }));
     let fetch = |url: &str| ask("WebFetch", json!({ "url": url, "prompt": "" }));
-    for (grant, ask, expected) in [
+    for (grant, ask, expected) in vec![
         (path("/a", true, Read), read("/a/b"), true),
         (path("/a", true, Read), read("/a"), true),
         (path("/a", true, Read), read("/ab"), false),

@@ -255,7 +255,7 @@ async fn s3_28_a_front_end_runs_many_sessions() {
     while complete < 2 {
         match events.recv().await.unwrap() {
             UiMessage::TextChunk { text, session_id, .. } => {
-                texts.entry(session_id).or_default().push_str(&text)
+                texts.entry(session_id).or_default().push_str(&text);
             }
             UiMessage::Complete { .. } => complete += 1,
             _ => {}
