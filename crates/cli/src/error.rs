@@ -80,9 +80,17 @@ fn show(error: &anyhow::Error, json: bool, out: &mut Output) {
 }
 
 /// What scripts and people get to know of an error, whichever crate it is from.
-fn cannot_run(error: &anyhow::Error) -> Option<Cannot> {
+fn cannot_run(error: &anyhow::Error) -> Option<Cannot<'_>> {
     if let Some(CannotRun { code, hint, .. }) = error.downcast_ref() {
         return Some(Cannot { code, hint });
+    }
+    if let Some(error) = error.downcast_ref::<tidings::Error>() {
+        let code = match error.kind() {
+            tidings::ErrorKind::NotFound | tidings::ErrorKind::NoSession => "not_found",
+            tidings::ErrorKind::Invalid => CannotRun::USAGE,
+            _ => "failed",
+        };
+        return Some(Cannot { code, hint: error.hint() });
     }
     let error = error.downcast_ref::<tidings_transcript::Error>()?;
     let code = match error.kind() {
@@ -94,9 +102,9 @@ fn cannot_run(error: &anyhow::Error) -> Option<Cannot> {
     Some(Cannot { code, hint: error.hint() })
 }
 
-struct Cannot {
+struct Cannot<'a> {
     code: &'static str,
-    hint: &'static str,
+    hint: &'a str,
 }
 
 /// An error for scripts; the keys stay in this order whatever features a build has.

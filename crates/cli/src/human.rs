@@ -83,7 +83,8 @@ pub(crate) fn plural(number: u64, word: &str) -> String {
     format!("{} {word}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
-fn char_width(c: char) -> usize {
+/// How many columns a character takes.
+pub(crate) fn char_width(c: char) -> usize {
     match u32::from(c) {
         0x300..=0x36f | 0x200b..=0x200f | 0x20d0..=0x20ff | 0xfe00..=0xfe0f | 0xfeff => 0,
         0x1100..=0x115f

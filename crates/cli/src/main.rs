@@ -8,12 +8,13 @@ mod input;
 mod output;
 mod progress;
 mod signals;
+mod terminal;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::commands::{doctor, frames, rehearse, schema, sessions};
+use crate::commands::{doctor, frames, rehearse, run, schema, sessions};
 use crate::error::Exit;
 use crate::output::Output;
 
@@ -31,6 +32,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// One prompt through Claude Code, or a conversation in the terminal
+    Run(Box<run::RunArgs>),
     /// Decode, check and convert the lines a Claude Code process exchanges
     #[command(subcommand)]
     Frames(frames::FramesCommand),
@@ -50,6 +53,7 @@ impl Command {
     /// Whether errors are wanted as JSON too.
     fn wants_json(&self) -> bool {
         match self {
+            Command::Run(run) => run.wants_json(),
             Command::Frames(frames::FramesCommand::Check(check)) => check.json,
             Command::Rehearse(rehearse::RehearseCommand::Api(api)) => api.json,
             Command::Sessions(sessions) => sessions.place.json,
@@ -61,18 +65,21 @@ impl Command {
 
 const EXAMPLES: &str = "\
 Examples:
+  tidings run \"what does this project do?\"
   claude -p --verbose --output-format stream-json hello | tidings frames check
   tidings frames check --json session.ndjson
   tidings frames convert --to seed session.ndjson
   tidings schema typescript > tidings.ts
 
-Exit codes: 0 fine, 1 what was checked is not fine, 2 wrong usage, 3 cannot run, 130 interrupted";
+Exit codes: 0 fine, 1 what was checked is not fine, 2 wrong usage, 3 cannot run,
+4 a person is needed and none is there, 130 interrupted";
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let mut out = Output::new(cli.color);
     let json = cli.command.as_ref().is_some_and(Command::wants_json);
     let result = match &cli.command {
+        Some(Command::Run(run)) => run.run(&mut out),
         Some(Command::Frames(command)) => frames::run(command, &mut out),
         Some(Command::Sessions(args)) => sessions::run(args, &mut out),
         Some(Command::Rehearse(command)) => rehearse::run(command, &mut out),

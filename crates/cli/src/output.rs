@@ -37,6 +37,24 @@ impl Output {
         Output { out: BufWriter::new(io::stdout()), color }
     }
 
+    /// Whether colours are wanted on standard output.
+    pub(crate) fn paints_stdout(&self) -> bool {
+        self.paints(AutoStream::choice(&io::stdout()))
+    }
+
+    /// Whether colours are wanted on standard error.
+    pub(crate) fn paints_stderr(&self) -> bool {
+        self.paints(AutoStream::choice(&io::stderr()))
+    }
+
+    fn paints(&self, found: ColorChoice) -> bool {
+        match self.color {
+            ColorChoice::Never => false,
+            ColorChoice::Always | ColorChoice::AlwaysAnsi => true,
+            ColorChoice::Auto => found != ColorChoice::Never,
+        }
+    }
+
     /// Data as it is.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.out.write_all(bytes)

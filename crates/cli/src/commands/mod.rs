@@ -3,5 +3,6 @@
 pub(crate) mod doctor;
 pub(crate) mod frames;
 pub(crate) mod rehearse;
+pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod sessions;

@@ -1,0 +1,62 @@
+use jiff::Timestamp;
+use tidings_agent::AskKey;
+use tidings_agent::pending::Who;
+use tidings_agent::permissions::{Answer, Response, Scope};
+use tidings_agent::questions::{self, Origin};
+use tidings_agent::session::AgentSession;
+
+use crate::terminal::ask::{Reach, Reply};
+
+/// Who answers, in the words of the audit.
+const WHO: &str = "terminal";
+
+/// Hands an answer over. A question that was settled meanwhile needs none; the words say if something else is wrong.
+pub(super) fn answer(session: &AgentSession, id: &str, reply: Reply) -> Result<(), String> {
+    let key = AskKey::new(session.handle(), id);
+    if session.permissions().get(&key).is_some() {
+        let answer = match reply {
+            Reply::Allow(reach) => Answer::allow_for(match reach {
+                Reach::Once => Scope::Once,
+                Reach::Session => Scope::Session,
+                Reach::Always => Scope::Always,
+            }),
+            Reply::Deny(Some(reason)) => Answer::deny(reason),
+            _ => Answer::deny("The user does not want this to be done"),
+        };
+        // Somebody else was faster, or the agent took the question back: both are told by events.
+        drop(session.permissions().respond_to_request(&key, Response::person(WHO, answer), Timestamp::now()));
+        return Ok(());
+    }
+    let Some(inquiry) = session.questions().get(&key) else { return Ok(()) };
+    let by = Who::Person(WHO.to_owned());
+    let is_plan = matches!(inquiry.origin, Origin::Plan(_));
+    let Some(answers) = (if is_plan { plan_answers(&reply) } else { answers(&reply) }) else {
+        drop(session.questions().decline(&key, by));
+        return Ok(());
+    };
+    let ids = inquiry.fields.iter().map(|field| field.question.id.clone());
+    let replies = ids.zip(answers).map(|(id, answer)| questions::Reply::new(id, answer)).collect();
+    match session.questions().respond(&key, replies, by) {
+        Err(error @ questions::InteractionError::Invalid(_)) => Err(error.to_string()),
+        _ => Ok(()),
+    }
+}
+
+fn answers(reply: &Reply) -> Option<Vec<Vec<String>>> {
+    match reply {
+        Reply::Answers(answers) => Some(answers.clone()),
+        _ => None,
+    }
+}
+
+/// What to do with a plan, and what to say about it.
+fn plan_answers(reply: &Reply) -> Option<Vec<Vec<String>>> {
+    let choice = |text: &str| vec![text.to_owned()];
+    Some(match reply {
+        Reply::Allow(Reach::Once | Reach::Always) => vec![choice(questions::APPROVE)],
+        Reply::Allow(Reach::Session) => vec![choice(questions::APPROVE_AND_ACCEPT_EDITS)],
+        Reply::Deny(None) => vec![choice(questions::KEEP_PLANNING)],
+        Reply::Deny(Some(words)) => vec![choice(questions::KEEP_PLANNING), vec![words.clone()]],
+        Reply::Answers(_) | Reply::Declined => return None,
+    })
+}

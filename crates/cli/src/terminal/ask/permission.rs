@@ -1,0 +1,133 @@
+use serde_json::Value;
+
+use super::super::keys::Key;
+use super::super::line::Line;
+use super::super::style::Style;
+use super::entry::{Entry, Typed};
+use super::input::input_lines;
+use super::{Reach, Reply, key_line};
+
+/// May this tool run?
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PermissionAsk {
+    pub(crate) tool: String,
+    pub(crate) input: Value,
+    /// The question in words that follow from the input.
+    pub(crate) description: String,
+    /// Why the CLI asks.
+    pub(crate) reason: Option<String>,
+    /// The sub-agent that wants it.
+    pub(crate) agent: Option<String>,
+    /// The rules that "always" adds, letter for letter; none if it cannot be said.
+    pub(crate) rules: Vec<String>,
+    /// How much can go wrong, if that is a lot.
+    pub(crate) warning: Option<String>,
+    pub(crate) typing: Option<Reason>,
+}
+
+/// A reason that is being typed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reason(Entry);
+
+impl PermissionAsk {
+    /// Whether the question is if a plan is to be carried out.
+    fn is_plan(&self) -> bool {
+        self.tool == "ExitPlanMode"
+    }
+
+    /// What is asked, in full; it stays on the screen.
+    pub(crate) fn introduction(&self, columns: usize) -> Vec<Line> {
+        let mut lines = Vec::new();
+        let title = if self.is_plan() { "Carry out this plan?" } else { "Allow this?" };
+        let mut head = Line::styled(&format!("? {title}"), Style::YELLOW.and(Style::BOLD));
+        if !self.description.is_empty() {
+            head.push(&format!(" {}", self.description), Style::PLAIN);
+        }
+        lines.extend(head.wrap(columns, 2));
+        if let Some(agent) = &self.agent {
+            lines.push(Line::styled(&format!("  asked by the sub-agent {agent}"), Style::DIM));
+        }
+        if !self.is_plan() {
+            let input = input_lines(&self.tool, &self.input);
+            let bar = || Line::styled("  │ ", Style::DIM);
+            for line in input.iter().flat_map(|line| line.wrap(columns.saturating_sub(5), 0)) {
+                let mut barred = bar();
+                barred.extend(line);
+                lines.push(barred);
+            }
+        }
+        if let Some(reason) = &self.reason {
+            lines.extend(Line::styled(&format!("  because {reason}"), Style::DIM).wrap(columns, 2));
+        }
+        if let Some(warning) = &self.warning {
+            lines.extend(Line::styled(&format!("  ⚠ {warning}"), Style::RED).wrap(columns, 2));
+        }
+        lines
+    }
+
+    pub(super) fn key(&mut self, key: Key) -> Option<Reply> {
+        if let Some(Reason(entry)) = &mut self.typing {
+            match entry.key(key) {
+                Typed::Nothing => {}
+                Typed::Left => self.typing = None,
+                Typed::Text(reason) => return Some(Reply::Deny(Some(reason))),
+            }
+            return None;
+        }
+        match key {
+            Key::Char('y') => Some(Reply::Allow(Reach::Once)),
+            Key::Char('s') if !self.is_plan() => Some(Reply::Allow(Reach::Session)),
+            Key::Char('a') if self.is_plan() => Some(Reply::Allow(Reach::Session)),
+            Key::Char('a') if !self.rules.is_empty() => Some(Reply::Allow(Reach::Always)),
+            Key::Char('n') => Some(Reply::Deny(None)),
+            Key::Char('e') => {
+                self.typing = Some(Reason::default());
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// The keys; with a reminder of what they decide where several questions are open.
+    pub(super) fn lines(&self, columns: usize, several: bool) -> Vec<Line> {
+        if let Some(Reason(entry)) = &self.typing {
+            return entry.lines("Reason", columns);
+        }
+        let mut lines = Vec::new();
+        if several {
+            lines.push(Line::styled(&self.description, Style::BOLD));
+        }
+        let always = format!("always: {}", self.rules.join(", "));
+        let mut keys = Vec::new();
+        if self.is_plan() {
+            keys.extend([("y", "carry it out"), ("a", "and change files without asking")]);
+            keys.extend([("n", "no, keep planning"), ("e", "no, and say what to change")]);
+        } else {
+            keys.extend([("y", "once"), ("s", "this session")]);
+            if !self.rules.is_empty() {
+                keys.push(("a", always.as_str()));
+            }
+            keys.extend([("n", "no"), ("e", "no, with a reason")]);
+        }
+        lines.extend(key_line(&keys, columns));
+        lines
+    }
+
+    /// What was decided, in a line that stays.
+    pub(crate) fn settled(&self, reply: &Reply) -> Line {
+        let (mark, words, style) = match reply {
+            Reply::Allow(Reach::Session) if self.is_plan() => {
+                ("✓", "carry it out, and change files without asking".to_owned(), Style::GREEN)
+            }
+            Reply::Allow(_) if self.is_plan() => ("✓", "carry it out".to_owned(), Style::GREEN),
+            Reply::Allow(Reach::Once) => ("✓", "allowed once".to_owned(), Style::GREEN),
+            Reply::Allow(Reach::Session) => ("✓", "allowed for this session".to_owned(), Style::GREEN),
+            Reply::Allow(Reach::Always) => {
+                ("✓", format!("always allowed: {}", self.rules.join(", ")), Style::GREEN)
+            }
+            Reply::Deny(Some(reason)) => ("✗", format!("no: {reason}"), Style::RED),
+            _ => ("✗", "no".to_owned(), Style::RED),
+        };
+        Line::styled(&format!("  {mark} {words}"), style)
+    }
+}

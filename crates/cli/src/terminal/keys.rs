@@ -1,0 +1,117 @@
+//! Keys, while a turn runs or a question is open.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, poll, read};
+use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+/// A key that means something here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Key {
+    Char(char),
+    Enter,
+    Backspace,
+    Escape,
+    Tab,
+    /// Ctrl-C.
+    Interrupt,
+    /// The window has another size.
+    Resized,
+}
+
+/// The keyboard, key by key. The terminal is put back when it is dropped, and also when the program panics.
+pub(crate) struct Keyboard {
+    keys: Receiver<Key>,
+    stop: Arc<AtomicBool>,
+    reader: Option<JoinHandle<()>>,
+}
+
+/// How many keys may wait. Nobody types that far ahead; what comes on top is held back in the terminal.
+const KEYS_MAX: usize = 64;
+
+/// How long the reader waits for a key before it looks whether it is still wanted.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+impl Keyboard {
+    /// Takes the terminal over.
+    pub(crate) fn open() -> io::Result<Self> {
+        restore_on_panic();
+        enable_raw_mode()?;
+        let (sender, keys) = channel(KEYS_MAX);
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let reader = std::thread::spawn(move || forward(&sender, &stopped));
+        Ok(Keyboard { keys, stop, reader: Some(reader) })
+    }
+
+    /// The next key. Waits forever once the terminal is gone.
+    pub(crate) async fn next(&mut self) -> Key {
+        match self.keys.recv().await {
+            Some(key) => key,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl Drop for Keyboard {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.keys.close();
+        if let Some(reader) = self.reader.take() {
+            // It ends within its patience; what it panicked with was shown already.
+            drop(reader.join());
+        }
+        drop(disable_raw_mode());
+    }
+}
+
+fn forward(sender: &Sender<Key>, stopped: &AtomicBool) {
+    while !stopped.load(Ordering::Relaxed) {
+        match poll(PATIENCE) {
+            Ok(false) => {}
+            Ok(true) => {
+                let Ok(event) = read() else { return };
+                if key(&event).is_some_and(|key| sender.blocking_send(key).is_err()) {
+                    return;
+                }
+            }
+            Err(_) => return,
+        }
+    }
+}
+
+fn key(event: &Event) -> Option<Key> {
+    match event {
+        Event::Resize(..) => Some(Key::Resized),
+        Event::Key(key) if key.kind != KeyEventKind::Release => {
+            let control = key.modifiers.contains(KeyModifiers::CONTROL);
+            match key.code {
+                KeyCode::Char('c') if control => Some(Key::Interrupt),
+                KeyCode::Char(_) if control || key.modifiers.contains(KeyModifiers::ALT) => None,
+                KeyCode::Char(c) => Some(Key::Char(c)),
+                KeyCode::Enter => Some(Key::Enter),
+                KeyCode::Backspace => Some(Key::Backspace),
+                KeyCode::Esc => Some(Key::Escape),
+                KeyCode::Tab => Some(Key::Tab),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+fn restore_on_panic() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            drop(disable_raw_mode());
+            before(panic);
+        }));
+    });
+}

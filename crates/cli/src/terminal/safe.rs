@@ -1,0 +1,120 @@
+//! What could steer a terminal is shown instead (T8, F122).
+//!
+//! An agent prints what it reads, and what it reads may be written to fool whoever watches: escape sequences that move
+//! the cursor, set the title or fill the clipboard, marks that turn the direction of writing, letters that take no room.
+
+use std::fmt::Write as _;
+
+/// Text of several lines as a person may safely see it. Lines stay lines.
+pub(crate) fn text(text: &str) -> String {
+    filtered(text, Hidden::Reading)
+}
+
+/// Text of several lines in which everything is visible that a decision could hang on, strange spaces included.
+pub(super) fn exact(text: &str) -> String {
+    filtered(text, Hidden::Deciding)
+}
+
+/// Text as one line.
+pub(super) fn one_line(text: &str) -> String {
+    let text = self::text(text);
+    if text.contains('\n') { text.replace('\n', " ") } else { text }
+}
+
+/// What somebody wants to do with a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hidden {
+    Reading,
+    Deciding,
+}
+
+fn filtered(text: &str, hidden: Hidden) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut before = ' ';
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\n' => shown.push('\n'),
+            '\r' if chars.peek() == Some(&'\n') => {}
+            '\t' => shown.push_str("    "),
+            // Pictures for control characters: ␛ is what an escape looks like.
+            '\0'..='\u{1f}' => shown.extend(char::from_u32(0x2400 + u32::from(c))),
+            '\u{7f}' => shown.push('␡'),
+            // Parts of pictures such as 👩‍💻 and ❤️.
+            '\u{200d}' | '\u{fe0f}' if hidden == Hidden::Reading && u32::from(before) >= 0x203c => {
+                shown.push(c);
+            }
+            c if is_hidden(c) || (hidden == Hidden::Deciding && is_odd_space(c)) => {
+                // Writing into a String cannot fail.
+                let _ = write!(shown, "⟨{:04X}⟩", u32::from(c));
+            }
+            c => shown.push(c),
+        }
+        before = c;
+    }
+    shown
+}
+
+/// Characters that are not seen, or that move others about.
+fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+fn is_odd_space(c: char) -> bool {
+    c != ' ' && c.is_whitespace() || c == '\u{2800}'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What has been used against terminals: colours, cursor, title, clipboard, links, device control, C1, direction.
+    pub(crate) const HOSTILE: [&str; 16] = [
+        "\x1b[31mred\x1b[0m",
+        "\x1b[2J\x1b[H",
+        "\x1b]0;title\x07",
+        "\x1b]52;c;ZXZpbA==\x07",
+        "\x1b]8;;https://evil.example\x1b\\click\x1b]8;;\x1b\\",
+        "\x1bP+q544e\x1b\\",
+        "\u{9b}31m and \u{9d}52;c;eA==\u{9c}",
+        "\u{90}q\u{9c}",
+        "safe\rrm -rf /",
+        "a\x08\x08b",
+        "ring\x07\x07",
+        "\u{202e}gpj.exe",
+        "\u{2066}x\u{2069}\u{200f}",
+        "zero\u{200b}width\u{feff}",
+        "tag\u{e0041}s",
+        "line\u{2028}para\u{2029}\x0b\x0c\0\x7f",
+    ];
+
+    #[test]
+    fn f122_nothing_that_steers_a_terminal_gets_through() {
+        for hostile in HOSTILE {
+            for shown in [text(hostile), exact(hostile), one_line(hostile)] {
+                let bad = shown.chars().find(|c| (c.is_control() && *c != '\n') || is_hidden(*c));
+                assert_eq!(bad, None, "{hostile:?} became {shown:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn f122_what_is_taken_out_is_seen() {
+        for (hostile, shown) in [
+            ("\x1b[31mred", "␛[31mred"),
+            ("a\rb", "a␍b"),
+            ("a\r\nb\tc", "a\nb    c"),
+            ("\u{202e}gpj.exe", "⟨202E⟩gpj.exe"),
+            ("\u{9b}31m", "⟨009B⟩31m"),
+            ("zero\u{200b}width", "zero⟨200B⟩width"),
+            ("ein Grüßchen 項目 👩\u{200d}💻 ❤\u{fe0f}", "ein Grüßchen 項目 👩\u{200d}💻 ❤\u{fe0f}"),
+        ] {
+            assert_eq!(text(hostile), shown);
+        }
+        assert_eq!(exact("a\u{a0}b ❤\u{fe0f}"), "a⟨00A0⟩b ❤⟨FE0F⟩");
+    }
+}

@@ -1,0 +1,373 @@
+//! A session as it unfolds: events in, lines out.
+
+mod asking;
+mod beside;
+mod spacing;
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tidings_protocol::ui::{PermissionDetails, QuestionDetails, TodoItem, TurnResult, UiMessage};
+
+use self::spacing::Spacing;
+use super::ask::{Asks, Reply};
+use super::card::{Card, CardEnd};
+use super::diff::diff;
+use super::keys::Key;
+use super::line::Line;
+use super::live::{Agent, NOTABLE, Running, agent_lines, running_lines, spinner, todo_lines};
+use super::markdown::MarkdownStream;
+use super::screen::Screen;
+use super::status::{Status, duration};
+use super::style::Style;
+
+/// Whether what a tool changed is shown under its card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Diffs {
+    Shown,
+    Hidden,
+}
+
+/// Whether the model's reasoning is shown, and notes that are meant for logs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Thoughts {
+    Shown,
+    Hidden,
+}
+
+/// The widest text. Longer lines are harder to read than to wrap.
+const TEXT_COLUMNS_MAX: usize = 100;
+
+/// A session on a screen.
+pub(crate) struct View {
+    screen: Screen,
+    diffs: Diffs,
+    thoughts: Thoughts,
+    /// Columns and rows of the terminal.
+    size: (usize, usize),
+    folder: Option<String>,
+    text: MarkdownStream,
+    thinking: String,
+    spacing: Spacing,
+    running: Vec<Running>,
+    agents: Vec<Agent>,
+    todos: Vec<TodoItem>,
+    doing: Option<String>,
+    status: Status,
+    turn_began: Option<Instant>,
+    failed_call: Option<(String, bool, Option<Value>)>,
+    permissions: Vec<PermissionDetails>,
+    questions: Vec<QuestionDetails>,
+    asks: Asks,
+    /// The error that was shown last: what fails twice in the same words is told once.
+    error: Option<String>,
+    stopping: Stopping,
+}
+
+/// Whether the person has interrupted the turn. Then nobody needs to be told that it failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stopping {
+    No,
+    Yes,
+}
+
+impl View {
+    pub(crate) fn new(screen: Screen, diffs: Diffs, thoughts: Thoughts, size: (usize, usize)) -> Self {
+        View {
+            screen,
+            diffs,
+            thoughts,
+            size,
+            folder: None,
+            text: MarkdownStream::default(),
+            thinking: String::new(),
+            spacing: Spacing::default(),
+            running: Vec::new(),
+            agents: Vec::new(),
+            todos: Vec::new(),
+            doing: None,
+            status: Status::default(),
+            turn_began: None,
+            failed_call: None,
+            permissions: Vec::new(),
+            questions: Vec::new(),
+            asks: Asks::default(),
+            error: None,
+            stopping: Stopping::No,
+        }
+    }
+
+    pub(crate) fn screen(&mut self) -> &mut Screen {
+        &mut self.screen
+    }
+
+    pub(crate) fn resized(&mut self, size: (usize, usize)) {
+        self.size = size;
+    }
+
+    /// Whether somebody is being asked something.
+    pub(crate) fn is_asking(&self) -> bool {
+        !self.asks.is_empty()
+    }
+
+    /// A prompt was sent.
+    pub(crate) fn began(&mut self, now: Instant) {
+        self.turn_began = Some(now);
+        self.stopping = Stopping::No;
+        self.error = None;
+        self.status.next_turn();
+        self.todos.clear();
+    }
+
+    /// The person interrupts the turn.
+    pub(crate) fn interrupted(&mut self) -> io::Result<()> {
+        self.note(Line::styled("• interrupted; Ctrl-C once more leaves", Style::YELLOW))?;
+        self.stopping = Stopping::Yes;
+        Ok(())
+    }
+
+    /// Something happened.
+    pub(crate) fn event(&mut self, event: &UiMessage, now: Instant) -> io::Result<()> {
+        if !matches!(event, UiMessage::Thinking(_)) {
+            self.end_thought()?;
+        }
+        match event {
+            UiMessage::SessionStarted(session) => {
+                self.folder.clone_from(&session.cwd);
+                self.status.model.clone_from(&session.model);
+            }
+            UiMessage::SettingsChanged(settings) if settings.model.is_some() => {
+                self.status.model.clone_from(&settings.model);
+            }
+            UiMessage::TextChunk { text, .. } => self.text(text)?,
+            UiMessage::TextEnded(_) => self.end_text()?,
+            UiMessage::Thinking(thought) => self.thinking.push_str(&thought.text),
+            UiMessage::Display { content, .. } => {
+                self.end_text()?;
+                self.text(content)?;
+                self.end_text()?;
+            }
+            UiMessage::ToolExecuting { tool_use_id, tool_name, input, .. } => {
+                self.end_text()?;
+                self.tool_began(tool_use_id, tool_name, input, now);
+            }
+            UiMessage::ToolDetails(details) => {
+                let result = details.tool_use_result.clone();
+                self.failed_call = Some((details.tool_use_id.clone(), details.is_error, result));
+            }
+            UiMessage::ToolCompleted { tool_use_id, result, .. } => {
+                self.tool_ended(tool_use_id, result, now)?;
+            }
+            UiMessage::TodoList(list) if list.agent_id.is_none() => self.todos.clone_from(&list.items),
+            UiMessage::Progress(progress) if progress.agent_id.is_none() => {
+                self.doing.clone_from(&progress.step);
+            }
+            UiMessage::TokenUpdate { input_tokens, output_tokens, .. } => {
+                self.status.context = u64::try_from(*input_tokens).ok();
+                self.status.output = u64::try_from(*output_tokens).ok();
+            }
+            UiMessage::TurnResult(result) => self.turn_result(result)?,
+            UiMessage::Complete { .. } => self.turn_ended(now)?,
+            _ => self.beside(event, now)?,
+        }
+        self.draw(now)
+    }
+
+    /// Time has passed.
+    pub(crate) fn draw(&mut self, now: Instant) -> io::Result<()> {
+        if !self.screen.is_watched() {
+            return Ok(());
+        }
+        let (columns, rows) = self.size;
+        let mut lines = Vec::new();
+        if self.asks.is_empty() {
+            let spinner = spinner(now.saturating_duration_since(self.turn_began.unwrap_or(now)));
+            if self.screen.shows_data() {
+                lines.extend(self.text.tail(self.text_columns()));
+            }
+            lines.extend(running_lines(&self.running, spinner, now));
+            lines.extend(agent_lines(&self.agents, spinner, now, columns.saturating_sub(1)));
+            lines.extend(todo_lines(&self.todos));
+            lines.extend(self.waiting_line(spinner, now));
+        } else {
+            lines.push(Line::new());
+            lines.extend(self.asks.lines(columns));
+        }
+        // The end is what changes, and one row above it stays free.
+        let skipped = lines.len().saturating_sub(rows.saturating_sub(1).max(1));
+        self.screen.live(&lines[skipped..], columns)
+    }
+
+    /// A key for the question in front; its answer, if it is one.
+    pub(crate) fn key(&mut self, key: Key, now: Instant) -> io::Result<Option<(String, Reply)>> {
+        let settled = self.asks.key(key);
+        if let Some((id, ask, reply)) = &settled {
+            self.settled(ask, reply)?;
+            // How long somebody thought about it is not how long the tool took.
+            for call in self.running.iter_mut().filter(|call| call.id == *id) {
+                call.since = now;
+            }
+        }
+        self.draw(now)?;
+        Ok(settled.map(|(id, _, reply)| (id, reply)))
+    }
+
+    /// A line beside the answer.
+    pub(crate) fn note(&mut self, line: Line) -> io::Result<()> {
+        self.end_text()?;
+        self.cards(&[line])
+    }
+
+    /// Nothing more will come: what is held is shown, and what changes is taken away.
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        self.end_thought()?;
+        self.end_text()?;
+        self.screen.clear()
+    }
+
+    fn text(&mut self, text: &str) -> io::Result<()> {
+        if !self.screen.shows_data() {
+            if self.spacing.another_text() {
+                self.screen.end_data_line()?;
+                self.screen.data_text("\n")?;
+            }
+            return self.screen.data_text(text);
+        }
+        let lines = self.text.push(text, self.text_columns());
+        self.text_lines(&lines)
+    }
+
+    fn end_text(&mut self) -> io::Result<()> {
+        if !self.screen.shows_data() {
+            self.spacing.text_ended();
+            return self.screen.end_data_line();
+        }
+        let lines = self.text.finish(self.text_columns());
+        self.text_lines(&lines)?;
+        self.spacing.text_ended();
+        Ok(())
+    }
+
+    fn text_lines(&mut self, lines: &[Line]) -> io::Result<()> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        if self.spacing.text_begins() || self.spacing.after_cards() {
+            self.screen.data(&[Line::new()])?;
+        }
+        self.screen.data(lines)
+    }
+
+    /// Lines beside the answer, set apart from it.
+    fn cards(&mut self, lines: &[Line]) -> io::Result<()> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        if self.spacing.cards_begin() && self.screen.shows_data() {
+            self.screen.talk(&[Line::new()])?;
+        }
+        self.screen.talk(lines)
+    }
+
+    fn end_thought(&mut self) -> io::Result<()> {
+        let thought = std::mem::take(&mut self.thinking);
+        if thought.trim().is_empty() || self.thoughts == Thoughts::Hidden {
+            return Ok(());
+        }
+        let columns = self.text_columns();
+        let lines: Vec<Line> = thought
+            .trim()
+            .lines()
+            .flat_map(|line| {
+                Line::styled(&format!("  {line}"), Style::DIM.and(Style::ITALIC)).wrap(columns, 2)
+            })
+            .collect();
+        self.cards(&lines)
+    }
+
+    fn tool_began(&mut self, id: &str, tool: &str, input: &Value, now: Instant) {
+        // These are seen as the list and the questions that they are.
+        let seen_elsewhere = matches!(tool, "AskUserQuestion" | "ExitPlanMode")
+            || (matches!(tool, "TodoWrite" | "TaskCreate" | "TaskUpdate") && self.screen.is_watched());
+        if !seen_elsewhere {
+            let card = Card::new(tool, input, self.folder.as_deref());
+            self.running.push(Running { id: id.to_owned(), card, input: input.clone(), since: now });
+        }
+    }
+
+    fn tool_ended(&mut self, id: &str, result: &str, now: Instant) -> io::Result<()> {
+        let Some(at) = self.running.iter().position(|call| call.id == id) else { return Ok(()) };
+        let call = self.running.remove(at);
+        let details = self.failed_call.take().filter(|(of, _, _)| of == id);
+        let failed = details.as_ref().is_some_and(|(_, failed, _)| *failed);
+        let end = match (failed, self.stopping) {
+            (false, _) => CardEnd::Fine,
+            (true, Stopping::Yes) => CardEnd::Failed("interrupted"),
+            (true, Stopping::No) => CardEnd::Failed(result),
+        };
+        let took = Some(now.saturating_duration_since(call.since)).filter(|took| *took >= NOTABLE);
+        let mut lines = call.card.ended(end, took, self.card_columns());
+        if self.diffs == Diffs::Shown && !failed {
+            lines.extend(diff(&call.input, details.and_then(|(_, _, result)| result).as_ref()));
+        }
+        self.cards(&lines)
+    }
+
+    fn turn_result(&mut self, result: &TurnResult) -> io::Result<()> {
+        self.status.ended(result);
+        if result.is_error { self.failed(result.error.as_deref().unwrap_or(&result.subtype)) } else { Ok(()) }
+    }
+
+    fn failed(&mut self, words: &str) -> io::Result<()> {
+        if self.stopping == Stopping::Yes || self.error.as_deref() == Some(words) {
+            return Ok(());
+        }
+        self.error = Some(words.to_owned());
+        let lines = Line::styled(&format!("✗ {words}"), Style::RED).wrap(self.card_columns(), 2);
+        self.end_text()?;
+        self.cards(&lines)
+    }
+
+    fn turn_ended(&mut self, now: Instant) -> io::Result<()> {
+        self.end_text()?;
+        // A tool that never ended was interrupted.
+        let open: Vec<Running> = self.running.drain(..).collect();
+        for call in open {
+            let lines = call.card.ended(CardEnd::Failed("interrupted"), None, self.card_columns());
+            self.cards(&lines)?;
+        }
+        if let Some(began) = self.turn_began.take().filter(|_| self.screen.is_watched()) {
+            let line = self.status.line(now.saturating_duration_since(began));
+            let gap = if self.screen.shows_data() { vec![Line::new(), line] } else { vec![line] };
+            self.screen.talk(&gap)?;
+            self.spacing = Spacing::default();
+        }
+        Ok(())
+    }
+
+    /// The last line while a turn runs: that it does, what for, and how to stop it.
+    fn waiting_line(&self, spinner: char, now: Instant) -> Option<Line> {
+        let took = now.saturating_duration_since(self.turn_began?);
+        let doing = if self.thinking.is_empty() { self.doing.as_deref() } else { Some("thinking") };
+        let mut parts: Vec<String> = doing.map(str::to_owned).into_iter().collect();
+        parts.push(duration(Duration::from_secs(took.as_secs())).replace(".0s", "s"));
+        if let Some(context) = self.status.context.filter(|context| *context > 0) {
+            parts.push(format!("{} context", super::status::tokens(context)));
+        }
+        parts.push("Ctrl-C interrupts".to_owned());
+        Some(Line::styled(&format!("{spinner} {}", parts.join(" · ")), Style::DIM))
+    }
+
+    fn text_columns(&self) -> usize {
+        self.size.0.min(TEXT_COLUMNS_MAX)
+    }
+
+    /// Cards fit into the window, and into a reasonable line where there is none.
+    fn card_columns(&self) -> usize {
+        if self.screen.is_watched() { self.size.0.saturating_sub(1) } else { 120 }
+    }
+}
+
+#[cfg(test)]
+mod tests;

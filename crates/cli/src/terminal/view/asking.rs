@@ -1,0 +1,182 @@
+use std::io;
+
+use serde_json::Value;
+use tidings_protocol::mobile::RiskLevel;
+use tidings_protocol::ui::{
+    AskUserQuestionsRequest, PermissionDetails, PermissionRequest, QuestionDetails, QuestionKind,
+    QuestionType, Resolution, UiMessage,
+};
+
+use super::super::ask::{Ask, Choice, PermissionAsk, QuestionAsk, QuestionsAsk, Reply, Several};
+use super::super::line::Line;
+use super::super::style::Style;
+use super::View;
+
+impl View {
+    /// Questions that open, and questions that close.
+    pub(super) fn question(&mut self, event: &UiMessage) -> io::Result<()> {
+        match event {
+            UiMessage::PermissionDetails(details) => self.permissions.push(details.clone()),
+            UiMessage::PermissionRequired { tool_use_id, request, .. } => {
+                let at = self.permissions.iter().position(|details| details.tool_use_id == *tool_use_id);
+                let details = at.map(|at| self.permissions.remove(at));
+                self.permission(tool_use_id, request, details.as_ref())?;
+            }
+            UiMessage::BatchPermissionRequired { batch_id, requests, .. } => {
+                let batch =
+                    self.permissions.iter().filter(|details| details.batch_id.as_ref() == Some(batch_id));
+                let batch: Vec<PermissionDetails> = batch.cloned().collect();
+                self.permissions.clear();
+                for (details, request) in batch.iter().zip(requests) {
+                    self.permission(&details.tool_use_id, request, Some(details))?;
+                }
+            }
+            UiMessage::QuestionDetails(details) => self.questions.push(details.clone()),
+            UiMessage::UserInteractionRequired { tool_use_id, request, .. } => {
+                let at = self.questions.iter().position(|details| details.tool_use_id == *tool_use_id);
+                let details = at.map(|at| self.questions.remove(at));
+                self.interaction(tool_use_id, request, details.as_ref())?;
+            }
+            UiMessage::PermissionResolved(resolved) => {
+                self.answered_elsewhere(&resolved.tool_use_id, resolved.outcome, resolved.rule.as_deref())?;
+            }
+            UiMessage::InteractionResolved(resolved) => {
+                self.answered_elsewhere(&resolved.tool_use_id, resolved.outcome, None)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// What was decided stays on the screen.
+    pub(super) fn settled(&mut self, ask: &Ask, reply: &Reply) -> io::Result<()> {
+        let lines = match ask {
+            Ask::Permission(ask) => vec![ask.settled(reply)],
+            Ask::Questions(ask) => ask.settled(reply),
+        };
+        let columns = self.card_columns();
+        self.cards(&lines.iter().flat_map(|line| line.wrap(columns, 4)).collect::<Vec<_>>())
+    }
+
+    fn permission(
+        &mut self,
+        id: &str,
+        request: &PermissionRequest,
+        details: Option<&PermissionDetails>,
+    ) -> io::Result<()> {
+        let risky = details.is_some_and(|details| details.risk == RiskLevel::High);
+        let ask = PermissionAsk {
+            tool: details.map(|details| details.tool_name.clone()).unwrap_or_default(),
+            input: details.map(|details| details.input.clone()).unwrap_or_default(),
+            description: request.description.clone(),
+            reason: request.reason.clone().or_else(|| details?.decision_reason.clone()),
+            agent: details.and_then(|details| details.agent_id.clone()),
+            rules: details.and_then(|details| details.suggestions.as_ref()).map(rules).unwrap_or_default(),
+            warning: risky.then(|| "high risk: look closely".to_owned()),
+            typing: None,
+        };
+        let lines = ask.introduction(self.card_columns());
+        if self.asks.open(id, Ask::Permission(ask)) { self.introduce(&lines) } else { Ok(()) }
+    }
+
+    /// Lines with an empty one before them, whatever stands there.
+    fn introduce(&mut self, lines: &[Line]) -> io::Result<()> {
+        self.end_text()?;
+        if self.spacing.ends_with_cards() {
+            self.cards(&[Line::new()])?;
+        }
+        self.cards(lines)
+    }
+
+    fn interaction(
+        &mut self,
+        id: &str,
+        request: &AskUserQuestionsRequest,
+        details: Option<&QuestionDetails>,
+    ) -> io::Result<()> {
+        self.end_text()?;
+        if details.is_some_and(|details| details.kind == QuestionKind::Plan) {
+            let ask = PermissionAsk { tool: "ExitPlanMode".to_owned(), ..PermissionAsk::default() };
+            let lines = ask.introduction(self.card_columns());
+            self.asks.open(id, Ask::Permission(ask));
+            return self.introduce(&lines);
+        }
+        let questions = request.questions.iter().enumerate().map(|(at, question)| {
+            let note = details.and_then(|details| details.questions.get(at));
+            let labels = question.options.clone().unwrap_or_default();
+            let choice = |(at, label): (usize, String)| {
+                let option =
+                    note.and_then(|note| note.options.get(at)).filter(|option| option.label == label);
+                Choice {
+                    label,
+                    description: option.and_then(|option| option.description.clone()),
+                    preview: option.and_then(|option| option.preview.clone()),
+                }
+            };
+            QuestionAsk {
+                text: question.text.clone(),
+                options: labels.into_iter().enumerate().map(choice).collect(),
+                several: if question.question_type == QuestionType::MultiChoice {
+                    Several::Any
+                } else {
+                    Several::One
+                },
+                required: question.required,
+            }
+        });
+        let ask = QuestionsAsk {
+            questions: questions.collect(),
+            message: details.and_then(|details| details.message.clone()),
+            ..QuestionsAsk::default()
+        };
+        self.asks.open(id, Ask::Questions(ask));
+        Ok(())
+    }
+
+    fn answered_elsewhere(&mut self, id: &str, outcome: Resolution, rule: Option<&str>) -> io::Result<()> {
+        if self.asks.close(id).is_none() {
+            return Ok(());
+        }
+        let words = match outcome {
+            Resolution::Allowed => "allowed".to_owned(),
+            Resolution::Denied => rule.map_or("no".to_owned(), |rule| format!("no, by the rule {rule}")),
+            Resolution::Answered => "answered".to_owned(),
+            Resolution::TimedOut => "nobody answered in time".to_owned(),
+            _ => "taken back".to_owned(),
+        };
+        self.cards(&[Line::styled(&format!("  • {words}"), Style::DIM)])
+    }
+}
+
+/// The rules that "always" adds, letter for letter, and where they are kept.
+fn rules(suggestions: &Value) -> Vec<String> {
+    let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+    let updates = suggestions.as_array().into_iter().flatten();
+    let allowing = updates.filter(|update| {
+        text(update, "type").as_deref() == Some("addRules")
+            && text(update, "behavior").as_deref() == Some("allow")
+    });
+    allowing
+        .flat_map(|update| {
+            let place = text(update, "destination").as_deref().and_then(kept_in).unwrap_or_default();
+            let rules = update.get("rules").and_then(Value::as_array).into_iter().flatten();
+            rules.filter_map(move |rule| {
+                let tool = text(rule, "toolName")?;
+                let content =
+                    text(rule, "ruleContent").map(|content| format!("({content})")).unwrap_or_default();
+                Some(format!("{tool}{content}{place}"))
+            })
+        })
+        .collect()
+}
+
+/// Where a rule is kept, as the CLI names its files.
+fn kept_in(destination: &str) -> Option<&'static str> {
+    match destination {
+        "localSettings" => Some(" in .claude/settings.local.json"),
+        "projectSettings" => Some(" in .claude/settings.json"),
+        "userSettings" => Some(" in your own settings"),
+        "session" => Some(" in this session"),
+        _ => None,
+    }
+}

@@ -1,0 +1,96 @@
+use std::io;
+use std::time::{Duration, Instant};
+
+use tidings_protocol::ui::{Retrying, SessionPhase, UiMessage};
+
+use super::super::line::Line;
+use super::super::live::Agent;
+use super::super::markdown::render;
+use super::super::status::duration;
+use super::super::style::Style;
+use super::{Thoughts, View};
+
+impl View {
+    /// What happens beside the conversation.
+    pub(super) fn beside(&mut self, event: &UiMessage, now: Instant) -> io::Result<()> {
+        match event {
+            UiMessage::SubAgentStarted(agent) => {
+                // The call that started it is the sub-agent from now on.
+                self.running.retain(|call| call.id != agent.agent_id);
+                self.agents.push(Agent::new(agent, now));
+            }
+            UiMessage::SubAgentProgressed(news) => {
+                for agent in self.agents.iter_mut().filter(|agent| agent.is(&news.agent_id)) {
+                    agent.progressed(news);
+                }
+            }
+            UiMessage::SubAgentEnded(end) => {
+                let at = self.agents.iter().position(|agent| agent.is(&end.agent_id));
+                if let Some(agent) = at.map(|at| self.agents.remove(at)) {
+                    self.end_text()?;
+                    self.cards(&agent.ended(end, now, self.card_columns()))?;
+                }
+            }
+            UiMessage::TaskChanged(task)
+                if matches!(task.status.as_str(), "completed" | "failed" | "stopped" | "killed") =>
+            {
+                let words = task.description.as_deref().unwrap_or(&task.task_id);
+                self.note(Line::styled(
+                    &format!("• in the background: {words}, {}", task.status),
+                    Style::DIM,
+                ))?;
+            }
+            UiMessage::PlanProposed(plan) => {
+                self.end_text()?;
+                let mut lines =
+                    vec![Line::styled("The plan", Style::BOLD.and(Style::UNDERLINE)), Line::new()];
+                lines.extend(render(&plan.plan, self.text_columns().saturating_sub(2)));
+                self.cards(&lines.into_iter().map(|line| line.indented(2)).collect::<Vec<_>>())?;
+            }
+            UiMessage::Compacted(_) => {
+                self.note(Line::styled("• the history was summarised to make room", Style::DIM))?;
+            }
+            UiMessage::Retrying(retry) => self.note(retry_line(retry))?,
+            UiMessage::RateLimit(limit) if limit.status != "allowed" => {
+                let kind = limit.kind.as_deref().unwrap_or("usage").replace('_', " ");
+                let share = limit
+                    .utilization
+                    .map(|share| format!(", {:.0} % used", share * 100.0))
+                    .unwrap_or_default();
+                let word = if limit.status == "rejected" { "is used up" } else { "is near" };
+                self.note(Line::styled(&format!("• the {kind} limit {word}{share}"), Style::YELLOW))?;
+            }
+            UiMessage::Retracted(_) => {
+                self.note(Line::styled(
+                    "• what was said last does not count; the answer begins anew",
+                    Style::DIM,
+                ))?;
+            }
+            UiMessage::Error { message, .. } => {
+                self.failed(message)?;
+            }
+            UiMessage::System { message, .. } if self.thoughts == Thoughts::Shown => {
+                self.note(Line::styled(&format!("• {message}"), Style::DIM))?;
+            }
+            UiMessage::SessionStateChanged(state) if state.state == SessionPhase::Ended => {
+                self.finish()?;
+                self.running.clear();
+                self.agents.clear();
+            }
+            _ => self.question(event)?,
+        }
+        Ok(())
+    }
+}
+
+fn retry_line(retry: &Retrying) -> Line {
+    let error = retry.error.as_deref().unwrap_or("no answer").replace('_', " ");
+    let status = retry.status.map(|status| format!(" ({status})")).unwrap_or_default();
+    let of = retry.max_attempts.map(|max| format!(" of {max}")).unwrap_or_default();
+    let wait =
+        retry.delay_ms.map(|ms| format!(" in {}", duration(Duration::from_millis(ms)))).unwrap_or_default();
+    Line::styled(
+        &format!("• the API failed: {error}{status}; try {}{of}{wait}", retry.attempt),
+        Style::YELLOW,
+    )
+}

@@ -1,0 +1,9 @@
+//! `tidings run` as a person has it, in a real terminal, and as a script has it, in pipes.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+mod piped;
+mod stage;
+mod terminal;
+mod window;

@@ -1,0 +1,117 @@
+//! In pipes, where nobody sits.
+
+use std::process::Output;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+use crate::stage::{ASKS, Stage};
+
+fn run(stage: &Stage, arguments: &[&str], input: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tidings"));
+    command.env_clear().current_dir(stage.path(".")).args(stage.arguments(arguments)).write_stdin(input);
+    command.envs(stage.environment());
+    command.output().unwrap()
+}
+
+fn texts(output: &Output) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn the_answer_is_plain_text_on_standard_output() {
+    let stage = Stage::playing(ASKS);
+    let output = run(&stage, &["clean up", "--on-ask", "deny"], "");
+    let (data, talk) = texts(&output);
+    assert_eq!(output.status.code(), Some(0), "{talk}");
+    assert_eq!(data, "I will **clean up**.\n\nIt stays.\n");
+    assert!(talk.contains("✗ Bash rm -rf build"), "{talk}");
+    assert!(!data.contains('\x1b') && !talk.contains('\x1b'), "{talk:?}");
+}
+
+#[test]
+fn a_question_that_nobody_can_answer_ends_with_four() {
+    let stage = Stage::playing(ASKS);
+    for arguments in [&["clean up"][..], &["clean up", "--on-ask", "fail"]] {
+        let output = run(&stage, arguments, "");
+        let (_, talk) = texts(&output);
+        assert_eq!(output.status.code(), Some(4), "{talk}");
+        assert!(talk.contains("rm -rf build") && talk.contains("--on-ask deny"), "{talk}");
+    }
+}
+
+#[test]
+fn a_prompt_comes_from_a_pipe_from_a_dash_or_from_both() {
+    let stage = Stage::playing(
+        "[[turn]]\nwhen = { contains = \"first half\" }\ntext = \"Both.\"\n\n[[turn]]\ntext = \"One.\"\n",
+    );
+    for (arguments, input, answer) in [
+        (&[][..], "hello", "One.\n"),
+        (&["-"], "hello", "One.\n"),
+        (&["first half"], "second half", "Both.\n"),
+    ] {
+        let output = run(&stage, arguments, input);
+        assert_eq!(texts(&output), (answer.to_owned(), String::new()), "{arguments:?}");
+    }
+    let output = run(&stage, &[], "\n");
+    assert_eq!(output.status.code(), Some(2), "{:?}", texts(&output));
+}
+
+#[test]
+fn programs_get_the_frames_of_the_cli() {
+    let stage = Stage::playing("[[turn]]\ntext = \"Hello.\"\n");
+    let output = run(&stage, &["hi", "--output", "json"], "");
+    let (data, talk) = texts(&output);
+    assert_eq!((output.status.code(), data.lines().count()), (Some(0), 1), "{talk}");
+    let result: Value = serde_json::from_str(&data).unwrap();
+    for key in ["session_id", "total_cost_usd", "usage", "permission_denials"] {
+        assert!(!result[key].is_null(), "{key}: {data}");
+    }
+    assert_eq!((&result["type"], &result["result"]), (&"result".into(), &"Hello.".into()));
+
+    let kinds = |arguments: &[&str]| -> Vec<String> {
+        let output = run(&stage, arguments, "");
+        let (data, talk) = texts(&output);
+        assert_eq!(output.status.code(), Some(0), "{talk}");
+        data.lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap()["type"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let plain = kinds(&["hi", "--output", "stream-json"]);
+    assert_eq!(
+        (plain.first().map(String::as_str), plain.last().map(String::as_str)),
+        (Some("system"), Some("result"))
+    );
+    assert!(
+        plain.contains(&"assistant".to_owned()) && !plain.contains(&"stream_event".to_owned()),
+        "{plain:?}"
+    );
+    let partial = kinds(&["hi", "--output", "stream-json", "--include-partial-messages"]);
+    assert!(partial.contains(&"stream_event".to_owned()), "{partial:?}");
+}
+
+#[test]
+fn exit_codes_tell_what_went_wrong() {
+    let stage = Stage::playing("[[turn]]\nerror = { status = 400, message = \"no\" }\nrepeat = true\n");
+    let output = run(&stage, &["hi"], "");
+    assert_eq!(output.status.code(), Some(1), "an error result: {:?}", texts(&output));
+    let output = run(&stage, &["hi", "--json-schema", "{"], "");
+    assert_eq!(output.status.code(), Some(2), "wrong usage: {:?}", texts(&output));
+    std::fs::remove_file(stage.claude()).unwrap();
+    let output = run(&stage, &["hi"], "");
+    assert_eq!(output.status.code(), Some(3), "no CLI: {:?}", texts(&output));
+    let output = run(&stage, &["hi", "--output", "json"], "");
+    assert_eq!(output.status.code(), Some(3));
+    let error: Value = serde_json::from_str(&texts(&output).0).unwrap();
+    assert!(error["error"]["message"].is_string(), "{error}");
+}
+
+#[test]
+fn the_help_teaches() {
+    let stage = Stage::playing("");
+    let (data, _) = texts(&run(&stage, &["--help"], ""));
+    for words in ["Examples:", "[y] once", "Exit codes:", "--allowed-tools", "stream-json"] {
+        assert!(data.contains(words), "{words} is missing:\n{data}");
+    }
+}

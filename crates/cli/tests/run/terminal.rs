@@ -1,0 +1,239 @@
+//! In a real terminal.
+
+use crate::stage::{ASKS, Stage};
+use crate::window::Window;
+
+const ENTER: &str = "\r";
+const CTRL_C: &str = "\x03";
+const CTRL_D: &str = "\x04";
+
+/// Says something for a long time.
+const SLOW: &str = r#"
+[[turn]]
+text = "one two three four five six seven eight nine ten eleven twelve"
+pace = { chunk_chars = 4, chunk_delay_ms = 1000 }
+"#;
+
+#[test]
+fn a_permission_is_allowed_with_one_key_and_not_with_enter() {
+    let stage = Stage::playing(ASKS);
+    let mut window = Window::run(&stage, 80, &["clean up"]);
+    window.wait_for("[n] no");
+    assert!(window.text().contains("│ rm -rf build"), "{}", window.text());
+    assert!(window.text().contains("[a] always: Bash("), "the rule is shown:\n{}", window.text());
+    window.press(ENTER);
+    window.press(" ");
+    window.press("y");
+    window.wait_for("✓ allowed once");
+    window.wait_for("It is gone.");
+    let (code, text) = window.ended();
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("✓ Bash rm -rf build"), "{text}");
+    assert!(text.contains("I will clean up."), "{text}");
+    assert!(text.contains(" context"), "the status line is there:\n{text}");
+    assert!(!text.contains("Ctrl-C interrupts"), "what changes is taken away:\n{text}");
+}
+
+#[test]
+fn a_permission_is_refused_with_a_reason() {
+    let stage = Stage::playing(ASKS);
+    let mut window = Window::run(&stage, 80, &["clean up"]);
+    window.wait_for("[e] no, with a reason");
+    window.press("e");
+    window.wait_for("Reason:");
+    window.press("keep it for nuw\x7f\x7fow");
+    window.wait_for("Reason: keep it for now");
+    window.press(ENTER);
+    window.wait_for("It stays, as you say.");
+    let (code, text) = window.ended();
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("✗ no: keep it for now"), "{text}");
+}
+
+#[test]
+fn questions_are_answered_with_digits_and_words() {
+    let stage = Stage::playing(
+        r#"
+[[turn]]
+
+[[turn.block]]
+tool = "AskUserQuestion"
+ask = true
+result = "answered"
+
+[[turn.block.input.questions]]
+question = "Which database?"
+header = "Database"
+multiSelect = false
+options = [{ label = "SQLite", description = "One file" }, { label = "Postgres", description = "A server" }]
+
+[[turn.block.input.questions]]
+question = "Which extras?"
+header = "Extras"
+multiSelect = true
+options = [{ label = "Cache", description = "Fast" }, { label = "Search", description = "Found" }]
+
+[[turn]]
+text = "As you like."
+"#,
+    );
+    let mut window = Window::run(&stage, 60, &["set it up"]);
+    window.wait_for("[2] Postgres  A server");
+    window.press("2");
+    window.wait_for("2/2 Which extras?");
+    window.press("12");
+    window.wait_for("[2] ☑ Search");
+    window.press("1o");
+    window.wait_for("Answer:");
+    window.press("a queue");
+    window.press(ENTER);
+    window.wait_for("As you like.");
+    let (code, text) = window.ended();
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("Which database? → Postgres"), "{text}");
+    assert!(text.contains("Which extras? → Search, a queue"), "{text}");
+}
+
+#[test]
+fn a_plan_is_shown_and_agreed_to() {
+    let stage = Stage::playing(
+        r##"
+[[turn]]
+
+[[turn.block]]
+tool = "ExitPlanMode"
+input = { plan = "# Two steps\n\n1. look\n2. leap" }
+ask = { requires_user_interaction = true }
+result = "approved"
+
+[[turn]]
+text = "Carried out."
+"##,
+    );
+    let mut window = Window::run(&stage, 80, &["plan it"]);
+    window.wait_for("[y] carry it out");
+    assert!(window.text().contains("2. leap"), "{}", window.text());
+    window.press("y");
+    window.wait_for("Carried out.");
+    assert_eq!(window.ended().0, 0);
+}
+
+#[test]
+fn ctrl_c_interrupts_and_twice_leaves() {
+    let stage = Stage::playing(SLOW);
+    let mut window = Window::run(&stage, 80, &["count"]);
+    window.wait_for("one two");
+    window.press(CTRL_C);
+    window.wait_for("interrupted");
+    let (code, text) = window.ended();
+    assert_eq!(code, 130, "{text}");
+    assert!(!text.contains("twelve"), "{text}");
+
+    let mut window = Window::run(&stage, 80, &["count"]);
+    window.wait_for("one two");
+    window.press(CTRL_C);
+    window.press(CTRL_C);
+    assert_eq!(window.ended().0, 130);
+}
+
+#[test]
+fn a_window_may_be_narrow_and_change_its_size() {
+    let stage = Stage::playing(ASKS);
+    let mut window = Window::run(&stage, 40, &["clean up"]);
+    window.wait_for("[e] no, with a reason");
+    window.resize(100);
+    window.press("\t");
+    window.resize(30);
+    window.press("n");
+    window.wait_for("It stays.");
+    let (code, text) = window.ended();
+    assert_eq!(code, 0, "{text}");
+    assert!(!text.contains("[y] once"), "nothing is left of the question:\n{text}");
+}
+
+#[test]
+fn no_color_is_respected() {
+    let stage = Stage::playing(ASKS);
+    for (environment, styled) in [(&[("NO_COLOR", "1")][..], false), (&[], true)] {
+        let arguments = stage.arguments(&["clean up", "--on-ask", "deny"]);
+        let mut window = Window::with(&stage, 80, env!("CARGO_BIN_EXE_tidings"), &arguments, environment);
+        let (code, text) = window.ended();
+        assert_eq!(code, 0, "{text}");
+        let codes =
+            window.bytes().split("\x1b[").skip(1).any(|code| {
+                code.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').starts_with('m')
+            });
+        assert_eq!(codes, styled, "{environment:?}: {:?}", window.bytes());
+    }
+}
+
+#[test]
+fn f122_what_an_agent_writes_does_not_steer_the_terminal() {
+    let stage = Stage::playing(
+        r#"
+[[turn]]
+
+[[turn.block]]
+text = "Title \u001b]0;owned\u0007 clip \u001b]52;c;ZXZpbA==\u0007 \u009b2J \u202egpj and `\u001b[31mred`\n\n```\n\u001b[2J\n```\n"
+
+[[turn.block]]
+tool = "Bash"
+input = { command = "echo \u001b]8;;https://evil.example\u001b\\ x\u200by" }
+ask = true
+result = "\u001b[2J\u001bP+q544e\u001b\\"
+is_error = true
+
+[[turn]]
+text = "Done \u001b[5m."
+"#,
+    );
+    let mut window = Window::run(&stage, 80, &["hi"]);
+    window.wait_for("[n] no");
+    assert!(window.text().contains("x⟨200B⟩y"), "hidden characters are seen:\n{}", window.text());
+    window.press("y");
+    window.wait_for("Done ␛[5m.");
+    assert_eq!(window.ended().0, 0);
+    let bytes = window.bytes();
+    for part in bytes.split('\x1b').skip(1) {
+        // All that we write ourselves: looks, going up, and clearing what is below.
+        let own = part.strip_prefix('[').is_some_and(|rest| {
+            let end = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
+            end.starts_with(['m', 'A']) || rest.starts_with('J')
+        });
+        assert!(own, "a foreign sequence: {part:?}");
+    }
+    for steering in ['\u{9b}', '\u{202e}', '\u{7}', '\u{200b}'] {
+        assert!(!bytes.contains(steering), "{steering:?} got through");
+    }
+}
+
+#[test]
+fn a_conversation_has_several_turns() {
+    let stage = Stage::playing("[[turn]]\ntext = \"First.\"\n\n[[turn]]\ntext = \"Second.\"\n");
+    let mut window = Window::run(&stage, 80, &[]);
+    window.wait_for("›");
+    window.press("hello\r");
+    window.wait_for("First.");
+    window.wait_for_times("›", 2);
+    window.press("more \\\rof it\r");
+    window.wait_for("Second.");
+    window.wait_for_times("›", 3);
+    window.press(CTRL_D);
+    let (code, text) = window.ended();
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("tidings run --resume "), "{text}");
+}
+
+#[test]
+fn the_terminal_is_as_it_was_afterwards() {
+    let stage = Stage::playing(SLOW);
+    let run: Vec<String> =
+        stage.arguments(&["count"]).iter().map(|argument| format!("'{argument}'")).collect();
+    let line = format!("'{}' {}; stty -a", env!("CARGO_BIN_EXE_tidings"), run.join(" "));
+    let mut window = Window::with(&stage, 80, "/bin/sh", &["-c".to_owned(), line], &[]);
+    window.wait_for("one two");
+    window.press(CTRL_C);
+    window.press(CTRL_C);
+    let (_, text) = window.ended();
+    assert!(text.contains(" icanon") && !text.contains("-icanon") && !text.contains("-opost"), "{text}");
+}

@@ -1,0 +1,133 @@
+//! A terminal with a program in it.
+
+use std::io::{Read as _, Write};
+use std::num::NonZero;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+use crate::stage::Stage;
+
+/// No test waits longer than this for something to happen; most things take milliseconds.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) struct Window {
+    master: Box<dyn MasterPty + Send>,
+    child: Box<dyn Child + Send + Sync>,
+    keys: Box<dyn Write + Send>,
+    seen: Arc<Mutex<Seen>>,
+}
+
+struct Seen {
+    screen: vt100::Parser,
+    bytes: Vec<u8>,
+}
+
+fn size(columns: u16) -> PtySize {
+    PtySize { rows: 40, cols: columns, pixel_width: 0, pixel_height: 0 }
+}
+
+impl Window {
+    /// Opens a window of so many columns, and runs `tidings run` in it.
+    pub(crate) fn run(stage: &Stage, columns: u16, arguments: &[&str]) -> Self {
+        Window::with(stage, columns, env!("CARGO_BIN_EXE_tidings"), &stage.arguments(arguments), &[])
+    }
+
+    pub(crate) fn with(
+        stage: &Stage,
+        columns: u16,
+        program: &str,
+        arguments: &[String],
+        environment: &[(&str, &str)],
+    ) -> Self {
+        let pair = native_pty_system().openpty(size(columns)).unwrap();
+        let mut command = CommandBuilder::new(program);
+        command.args(arguments);
+        command.cwd(stage.path("."));
+        command.env_clear();
+        for (name, value) in stage.environment() {
+            command.env(name, value);
+        }
+        for (name, value) in environment {
+            command.env(name, value);
+        }
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let [rows, columns] = [40, columns].map(|size| NonZero::new(size).unwrap());
+        let seen =
+            Arc::new(Mutex::new(Seen { screen: vt100::Parser::new(rows, columns, 500), bytes: Vec::new() }));
+        let mut output = pair.master.try_clone_reader().unwrap();
+        let reader = Arc::clone(&seen);
+        drop(std::thread::spawn(move || {
+            let mut chunk = [0; 4096];
+            while let Ok(read @ 1..) = output.read(&mut chunk) {
+                let mut seen = reader.lock().unwrap();
+                seen.screen.process(&chunk[..read]);
+                seen.bytes.extend_from_slice(&chunk[..read]);
+            }
+        }));
+        let keys = pair.master.take_writer().unwrap();
+        Window { master: pair.master, child, keys, seen }
+    }
+
+    /// What the screen looks like now.
+    pub(crate) fn text(&self) -> String {
+        let seen = self.seen.lock().unwrap();
+        seen.screen.screen().contents()
+    }
+
+    /// Every byte that was written to the terminal.
+    pub(crate) fn bytes(&self) -> String {
+        String::from_utf8_lossy(&self.seen.lock().unwrap().bytes).into_owned()
+    }
+
+    /// Waits until a text is on the screen.
+    #[track_caller]
+    pub(crate) fn wait_for(&self, text: &str) {
+        self.wait_for_times(text, 1);
+    }
+
+    /// Waits until a text is on the screen so many times.
+    #[track_caller]
+    pub(crate) fn wait_for_times(&self, text: &str, times: usize) {
+        let start = Instant::now();
+        while self.text().matches(text).count() < times {
+            assert!(start.elapsed() < PATIENCE, "no {text:?} on the screen:\n{}", self.text());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    pub(crate) fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+        self.keys.flush().unwrap();
+    }
+
+    pub(crate) fn resize(&self, columns: u16) {
+        self.master.resize(size(columns)).unwrap();
+        let [rows, columns] = [40, columns].map(|size| NonZero::new(size).unwrap());
+        self.seen.lock().unwrap().screen.screen_mut().set_size(rows, columns);
+    }
+
+    /// Waits for the end of the program, and gives its exit code and what is left on the screen.
+    #[track_caller]
+    pub(crate) fn ended(&mut self) -> (u32, String) {
+        let start = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                // What was written last may still be on its way.
+                std::thread::sleep(Duration::from_millis(200));
+                return (status.exit_code(), self.text());
+            }
+            assert!(start.elapsed() < PATIENCE, "it does not end:\n{}", self.text());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        // It has ended, unless the test failed.
+        drop(self.child.kill());
+    }
+}
