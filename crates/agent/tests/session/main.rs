@@ -18,7 +18,7 @@ use tidings_agent::{
     Agent, AskKey, ChannelEventSink, ChannelInputSource, Command, ControllerInputPayload, FrontendInput,
     Setup, TurnId, UiMessage, run_with_frontend,
 };
-use tidings_protocol::ui::{Resolution, StopReason};
+use tidings_protocol::ui::{Resolution, SessionPhase, StopReason};
 
 use stand_in::{Scene, StandIn};
 
@@ -273,6 +273,46 @@ async fn s3_28_a_front_end_runs_many_sessions() {
     while events.recv().await.is_some() {}
     running.await.unwrap();
     assert!(agent.handles().is_empty());
+}
+
+/// S3.35: a session tells how it stands, and one that is removed leaves nothing: no process, no question, no grant.
+#[tokio::test]
+async fn s3_35_sessions_tell_how_they_stand_and_leave_nothing() {
+    let (sink, mut events) = ChannelEventSink::new(4);
+    let agent = Agent::new(Options::new()).over(|| StandIn::playing(&(LIST.to_owned() + LIST)));
+    let session = agent.open(5, Options::new(), Arc::new(Interactive), Box::new(sink)).await.unwrap();
+    session.input(hello(5)).await.unwrap();
+    let mut answered = false;
+    loop {
+        match events.recv().await.unwrap() {
+            UiMessage::PermissionRequired { tool_use_id, .. } => {
+                let status = session.status();
+                assert_eq!((status.phase, status.pending_permissions), (SessionPhase::WaitingForPerson, 1));
+                let response = Response::person("phone", Answer::allow_for(Scope::Session));
+                let key = AskKey::new(5, tool_use_id);
+                agent.permissions().respond_to_request(&key, response, Timestamp::UNIX_EPOCH).unwrap();
+                answered = true;
+            }
+            UiMessage::Complete { .. } => break,
+            _ => {}
+        }
+    }
+    assert!(answered);
+    let status = session.status();
+    assert_eq!((status.handle, status.turns, status.open_turn), (5, 1, None));
+    assert_eq!(status.cwd.as_deref(), Some("/home/dev/demo"));
+    assert!(
+        status.cli_session_id.is_some() && status.model.is_some() && status.input_tokens > 0,
+        "{status:?}"
+    );
+    assert_eq!(agent.permissions().grants(5, Timestamp::UNIX_EPOCH).len(), 1);
+
+    let reading = tokio::spawn(async move { while events.recv().await.is_some() {} });
+    agent.remove(5).await;
+    assert!(session.client().is_closed());
+    assert!(agent.session(5).is_none() && agent.permissions().grants(5, Timestamp::UNIX_EPOCH).is_empty());
+    drop(session);
+    reading.await.unwrap();
 }
 
 /// F98, C3.8: a front end that reads slowly makes the agent wait and loses nothing.
