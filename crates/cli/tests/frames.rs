@@ -188,3 +188,66 @@ fn a_reader_that_leaves_early_is_no_failure() {
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
 }
+
+/// The example of seed 002, and a call with its result.
+const SAID: &str = concat!(
+    r#"{"type":"assistant","message":{"content":[{"type":"text","text":"I'll run the test suite now. Running test 5 of 20..."}]},"session_id":"sess_123"}"#,
+    "\n",
+    r#"{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]},"session_id":"sess_123"}"#,
+    "\n",
+    r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"a.txt"}]},"session_id":"sess_123"}"#,
+    "\n",
+    r#"{"type":"result","subtype":"success","is_error":false,"stop_reason":"end_turn","session_id":"sess_123"}"#,
+    "\n",
+);
+
+#[test]
+fn s2_18_convert_to_mobile_gives_the_two_messages_of_the_page() {
+    let example = SAID.lines().next().unwrap();
+    assert_snapshot!(run(&["frames", "convert", "--to", "mobile"], example), @r#"
+    exit: 0
+    --- stdout
+    {"type":"claude_response","content":"I'll run the test suite now. Running test 5 of 20...","conversationId":"sess_123"}
+    {"type":"progress_update","currentStep":"Running tests","completedSteps":5,"totalSteps":20,"percentage":25.0}
+    --- stderr
+    "#);
+}
+
+#[test]
+fn convert_to_ui_gives_the_events_of_the_page_and_no_others() {
+    assert_snapshot!(run(&["frames", "convert", "--to", "ui"], SAID), @r#"
+    exit: 0
+    --- stdout
+    {"System":{"message":"Session sess_123","session_id":1}}
+    {"TextChunk":{"text":"I'll run the test suite now. Running test 5 of 20...","session_id":1,"turn_id":{"role":"Assistant","sequence":1}}}
+    {"ToolExecuting":{"tool_use_id":"t1","tool_name":"Bash","input":{"command":"ls"},"session_id":1}}
+    {"ToolCompleted":{"tool_use_id":"t1","result":"a.txt","session_id":1}}
+    {"Complete":{"session_id":1,"turn_id":{"role":"Assistant","sequence":1},"stop_reason":"EndTurn"}}
+    --- stderr
+    "#);
+}
+
+#[test]
+fn convert_to_native_tells_everything_and_goes_on_after_a_broken_line() {
+    let input = "{\"type\":\"sparkle\"}\nnoise\n{\"type\":\n";
+    assert_snapshot!(run(&["frames", "convert", "--to", "native"], input), @r#"
+    exit: 1
+    --- stdout
+    {"RawFrame":{"session_id":1,"kind":"sparkle","json":"{\"type\":\"sparkle\"}"}}
+    --- stderr
+    -:3: expected a value at byte 9, near `{"type":�`
+    "#);
+}
+
+#[test]
+fn convert_takes_a_session_file_and_ends_its_last_turn() {
+    let input = concat!(
+        r#"{"type":"user","uuid":"1","sessionId":"s","message":{"role":"user","content":"hi"}}"#,
+        "\n",
+        r#"{"type":"assistant","uuid":"2","parentUuid":"1","sessionId":"s","message":{"id":"m","model":"x","content":[{"type":"text","text":"Hello."}],"stop_reason":"max_tokens"}}"#,
+        "\n",
+    );
+    let output = run(&["frames", "convert", "--from", "transcript", "--to", "ui"], input);
+    assert!(output.contains(r#"{"TextChunk":{"text":"Hello.""#), "{output}");
+    assert!(output.contains(r#""stop_reason":"MaxTokens"}}"#), "{output}");
+}

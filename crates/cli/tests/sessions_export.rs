@@ -131,3 +131,20 @@ fn a_session_that_is_not_there_is_an_error_with_a_hint() {
     let output = tidings(empty.path()).args(["--json", "show"]).assert().code(3).get_output().clone();
     assert!(String::from_utf8(output.stdout).unwrap().starts_with("{\"error\":{\"code\":\"not_found\""));
 }
+
+#[test]
+fn export_to_ui_gives_the_events_that_a_client_would_have_seen() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agent/tests/fixtures/agent-foreground/root");
+    let events = stdout(tidings(&folder).args(["export", "--to", "ui"]));
+    let names: Vec<String> = events
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|event| event.as_object().unwrap().keys().next().unwrap().clone())
+        .filter(|name| name != "TokenUpdate" && name != "System")
+        .collect();
+    assert_eq!(names, ["TextChunk", "ToolExecuting", "ToolCompleted", "TextChunk", "Complete"]);
+    assert!(events.contains("A sub-agent is done"), "what sub-agents do is told in notes: {events}");
+
+    let output = tidings(&folder).args(["export", "--to", "ui", "--all-branches"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}

@@ -7,11 +7,13 @@ use tidings_transcript::session::{LaneId, NodeId, Session, View};
 use super::Replay;
 use crate::fold::FoldOptions;
 
-/// Gives the events of a session's active branch to `each`, with those of sub-agents where they were started.
+/// Gives the events of a session to `each`, with those of sub-agents where they were started: of the branch that ends at
+/// `leaf`, or of the active one.
 ///
 /// Nothing but one entry and its events is held at a time.
 pub fn replay_session<E: From<Error>>(
     session: &Session,
+    leaf: Option<NodeId>,
     handle: i64,
     options: FoldOptions,
     mut each: impl FnMut(&[UiMessage]) -> Result<(), E>,
@@ -19,7 +21,8 @@ pub fn replay_session<E: From<Error>>(
     let mut replay = Replay::new(handle, options);
     let mut events = Vec::new();
     // Sub-agents are opened at the call that started them; a list of what is left to read takes the place of recursion.
-    let mut left = vec![Left::of(session, LaneId::MAIN)];
+    let leaf = leaf.or_else(|| session.active_leaf(LaneId::MAIN));
+    let mut left = vec![Left::of(session, LaneId::MAIN, leaf)];
     while let Some(lane) = left.last_mut() {
         let Some(node) = lane.nodes.next() else {
             left.pop();
@@ -35,7 +38,7 @@ pub fn replay_session<E: From<Error>>(
         for started in session.lanes_of(node) {
             // A lane that claims to have started itself would never end.
             if left.iter().all(|lane| lane.id != started) && depth <= session.lanes().len() {
-                left.push(Left::of(session, started));
+                left.push(Left::of(session, started, session.active_leaf(started)));
             }
         }
         // Of several that one call started, the first comes first.
@@ -53,8 +56,8 @@ struct Left {
 }
 
 impl Left {
-    fn of(session: &Session, id: LaneId) -> Self {
-        let path = session.active_leaf(id).map(|leaf| session.path(leaf, View::Unified));
+    fn of(session: &Session, id: LaneId, leaf: Option<NodeId>) -> Self {
+        let path = leaf.map(|leaf| session.path(leaf, View::Unified));
         let agent = session
             .lane(id)
             .agent

@@ -86,7 +86,7 @@ pub(crate) fn from_files(name: &str) -> Vec<UiMessage> {
             events.extend_from_slice(some);
             Ok::<(), Error>(())
         };
-        replay_session(&session, 1, FoldOptions::default(), each).unwrap();
+        replay_session(&session, None, 1, FoldOptions::default(), each).unwrap();
     }
     events
 }

@@ -9,7 +9,7 @@ use tidings_agent::fold::FoldOptions;
 use tidings_agent::history::replay_session;
 use tidings_transcript::export::{Branches, Format, export};
 use tidings_transcript::roots::SessionFiles;
-use tidings_transcript::session::Session;
+use tidings_transcript::session::{NodeId, Session};
 
 use super::Place;
 use super::show::{What, report};
@@ -65,7 +65,12 @@ impl Export {
         let files = place.session(self.id.as_deref())?;
         let session = Session::open(&files)?;
         if self.to == To::Ui {
-            return self.events(&session, &files, out);
+            let leaf = match self.what.options(&session)?.branches {
+                Branches::One(leaf) => Some(leaf),
+                Branches::Active => None,
+                Branches::All => return Err(one_branch().into()),
+            };
+            return self.events(&session, leaf, &files, out);
         }
         let mut options = self.what.options(&session)?;
         let format = match self.to {
@@ -95,13 +100,19 @@ impl Export {
         Ok(Exit::Fine)
     }
 
-    /// Events of the active branch, with those of sub-agents told in notes.
-    fn events(&self, session: &Session, files: &SessionFiles, out: &mut Output) -> anyhow::Result<Exit> {
+    /// Events of one branch, with sub-agents told of in notes.
+    fn events(
+        &self,
+        session: &Session,
+        leaf: Option<NodeId>,
+        files: &SessionFiles,
+        out: &mut Output,
+    ) -> anyhow::Result<Exit> {
         let mut redactor = self.what.redactor();
         let mut lines = Lines::new(Dialect::Ui);
         let mut text = String::new();
         let mut write = |writer: &mut dyn Write| {
-            replay_session(session, 1, FoldOptions::default(), |events| {
+            replay_session(session, leaf, 1, FoldOptions::default(), |events| {
                 text.clear();
                 lines.write(events, &mut text)?;
                 for line in text.lines() {
@@ -122,6 +133,14 @@ impl Export {
         }
         report(redactor.as_ref(), out)?;
         Ok(Exit::Fine)
+    }
+}
+
+fn one_branch() -> CannotRun {
+    CannotRun {
+        code: CannotRun::USAGE,
+        message: "Events go one way and cannot show all branches".to_owned(),
+        hint: "name one with --branch, or leave --all-branches out",
     }
 }
 
