@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -21,6 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
 
+import readme  # noqa: E402
 import sessions_repair  # noqa: E402
 from lib import check, compare, sdk, sessions, table, twins  # noqa: E402
 from lib.api import Api  # noqa: E402
@@ -64,11 +66,22 @@ class Run:
 
     def sessions_repair(self) -> Row:
         """A damaged session, repaired and resumed: only with the real CLI, since only that can say whether it is whole."""
-        row, began = Row(sessions_repair.NAME), time.monotonic()
+        return self._extra(sessions_repair.NAME, "cli×api", sessions_repair.problems_of)
+
+    def readme(self) -> Row:
+        """The programs of the README, in a crate of their own."""
+        return self._extra(readme.NAME, "rs-sdk", readme.problems_of)
+
+    def made(self) -> Row:
+        """The row of session files that no scenario leaves behind."""
+        return self._extra(MADE, "sessions", sessions.problems_of_made)
+
+    def _extra(self, name: str, column: str, problems_of: Callable[[Programs, Path], list[str]]) -> Row:
+        row, began = Row(name), time.monotonic()
         try:
-            row.cell("cli×api").add(sessions_repair.problems_of(self.programs, self.root))
+            row.cell(column).add(problems_of(self.programs, self.root))
         except Exception as error:
-            row.cell("cli×api").add([f"{type(error).__name__}: {error}"])
+            row.cell(column).add([f"{type(error).__name__}: {error}"])
             if self.options.verbose:
                 traceback.print_exc()
         row.seconds = time.monotonic() - began
@@ -105,13 +118,6 @@ class Run:
             their_seen = twins.play(self.programs, their_place, scenario, "py")
             problems = their_seen.problems + twins.differences(their_seen, their_place, seen, place)
             row.cell("rs=py").add(self.known.unknown(scenario.name, list(dict.fromkeys(problems))))
-
-    def made(self) -> Row:
-        """The row of session files that no scenario leaves behind."""
-        row, began = Row(MADE), time.monotonic()
-        row.cell("sessions").add(sessions.problems_of_made(self.programs, self.root))
-        row.seconds = time.monotonic() - began
-        return row
 
     def _played(self, scenario: Scenario, who: str) -> tuple[Place, list[Record], list[str]]:
         """Plays a scenario with the real CLI (on the API stand-in) or with the agent stand-in."""
@@ -177,7 +183,9 @@ def main() -> int:
     scenarios = [each for each in all_scenarios() if _wanted(opts, each.name)]
     opts.repair = "cli×api" in opts.column and _wanted(opts, sessions_repair.NAME)
     opts.made = "sessions" in opts.column and _wanted(opts, MADE)
-    names = [each.name for each in scenarios] + [sessions_repair.NAME] * opts.repair + [MADE] * opts.made
+    opts.readme = "rs-sdk" in opts.column and _wanted(opts, readme.NAME)
+    names = [each.name for each in scenarios]
+    names += [sessions_repair.NAME] * opts.repair + [MADE] * opts.made + [readme.NAME] * opts.readme
     if opts.list or not names:
         print("\n".join(names) or "error: no such scenario")
         return 0 if names else 2
@@ -207,7 +215,7 @@ def report(opts: argparse.Namespace, scenarios: list[Scenario], root: Path) -> i
         return row
 
     with ThreadPoolExecutor(PARALLEL_MAX) as pool:
-        extra = [run.sessions_repair] * opts.repair + [run.made] * opts.made
+        extra = [run.readme] * opts.readme + [run.sessions_repair] * opts.repair + [run.made] * opts.made
         waiting = [pool.submit(each) for each in extra]
         rows = list(pool.map(one, scenarios)) + [row.result() for row in waiting]
     rows = [row for row in rows if row.cells]
