@@ -211,6 +211,8 @@ impl Core {
         let hidden =
             frame.kind() == Kind::System && frame.get("sdk_host_only").and_then(Raw::bool) == Some(true);
         let seen = self.turns().see(&frame);
+        // Nobody waits for a piece of a message, and there are many of them.
+        let changes = frame.kind() != Kind::StreamEvent || seen.started.is_some();
         #[cfg(feature = "otel")]
         self.spans.see(&frame, &seen);
         if let Some((turn, prompts)) = seen.started {
@@ -225,7 +227,9 @@ impl Core {
             self.subscribers.tell(&Event::TurnEnded(Arc::clone(&end)), &end.prompts);
             self.subscribers.end_turn(&end, &end.prompts);
         }
-        self.touch();
+        if changes {
+            self.touch();
+        }
     }
 
     /// The id of a conversation can change, as by `/clear`; every turn names it at its beginning and at its end.

@@ -52,7 +52,8 @@ struct OpenPrompt {
 #[derive(Debug)]
 struct Current {
     id: TurnId,
-    prompts: Vec<String>,
+    /// Shared, since every frame of the turn is handed out with them.
+    prompts: Arc<Vec<String>>,
     /// Whether the turn is under way, and not only announced.
     running: bool,
     interrupted: bool,
@@ -70,7 +71,7 @@ pub(super) struct Seen {
     /// The turn that the frame belongs to.
     pub(super) turn: Option<TurnId>,
     /// The prompts of that turn.
-    pub(super) prompts: Vec<String>,
+    pub(super) prompts: Arc<Vec<String>>,
     /// A turn that begins with the frame.
     pub(super) started: Option<(TurnId, Vec<String>)>,
     /// What ends with the frame.
@@ -144,7 +145,7 @@ impl Turns {
             && let Some(current) = &self.current
         {
             seen.turn = Some(current.id);
-            seen.prompts.clone_from(&current.prompts);
+            seen.prompts = Arc::clone(&current.prompts);
         }
         seen
     }
@@ -203,13 +204,17 @@ impl Turns {
 
     /// Something was said: by the model, to it, or by a sub-agent.
     fn said(&mut self, frame: &Frame, seen: &mut Seen) {
-        self.note_tools(frame);
+        // A piece of a message says nothing of tools that the whole message, which follows, does not.
+        let whole = frame.kind() != Kind::StreamEvent;
+        if whole {
+            self.note_tools(frame);
+        }
         if let Some(call) = frame.parent_tool_use_id() {
             // A sub-agent in the background goes on when its turn is over, and does not belong to the next.
             if let Some(turn) = self.calls.get(&*call) {
                 seen.turn = Some(*turn);
                 if let Some(current) = self.current.as_ref().filter(|current| current.id == *turn) {
-                    seen.prompts.clone_from(&current.prompts);
+                    seen.prompts = Arc::clone(&current.prompts);
                 }
             }
         } else if frame.kind() == Kind::Assistant || (frame.kind() == Kind::StreamEvent && !self.is_running())
@@ -218,7 +223,7 @@ impl Turns {
             self.begin(&uuids(frame), seen);
         }
         let turn = seen.turn.or_else(|| self.current.as_ref().map(|current| current.id));
-        if let Some(turn) = turn {
+        if let Some(turn) = turn.filter(|_| whole) {
             for call in frame.tool_calls() {
                 self.remember_call(&call.id, turn);
             }
@@ -271,7 +276,7 @@ impl Turns {
         if let Some(turn) = &mut self.current {
             turn.running = true;
             if is_new {
-                seen.started = Some((turn.id, turn.prompts.clone()));
+                seen.started = Some((turn.id, turn.prompts.to_vec()));
             }
         }
     }
@@ -279,7 +284,7 @@ impl Turns {
     fn open(&mut self) -> TurnId {
         self.next += 1;
         let id = TurnId(self.next);
-        self.current = Some(Current { id, prompts: Vec::new(), running: false, interrupted: false });
+        self.current = Some(Current { id, prompts: Arc::default(), running: false, interrupted: false });
         self.running.clear();
         id
     }
@@ -290,7 +295,7 @@ impl Turns {
         if let Some(prompt) = self.prompts.iter_mut().find(|prompt| prompt.uuid == uuid) {
             prompt.turn = Some(turn.id);
             if !turn.prompts.iter().any(|other| other == uuid) {
-                turn.prompts.push(uuid.to_owned());
+                Arc::make_mut(&mut turn.prompts).push(uuid.to_owned());
             }
         }
     }
@@ -314,7 +319,7 @@ impl Turns {
         let last =
             || self.last.as_ref().filter(|last| last.prompts.contains(&uuid)).and_then(|last| last.turn);
         seen.turn = turn.or_else(last);
-        seen.prompts.push(uuid);
+        seen.prompts = Arc::new(vec![uuid]);
     }
 
     /// A prompt is over. Most have ended with the result of their turn already.
@@ -328,7 +333,7 @@ impl Turns {
                 return;
             }
             if let Some(current) = &mut self.current {
-                current.prompts.retain(|other| other != uuid);
+                Arc::make_mut(&mut current.prompts).retain(|other| other != uuid);
             }
         }
         self.prompts.remove(index);
@@ -357,7 +362,7 @@ impl Turns {
         let Some(mut turn) = self.current.take() else { return };
         if turn.prompts.is_empty() && !self.tells_lifecycle && !by_itself {
             // Nothing but the order tells whose result this is.
-            turn.prompts.extend(self.prompts.front().map(|prompt| prompt.uuid.clone()));
+            Arc::make_mut(&mut turn.prompts).extend(self.prompts.front().map(|prompt| prompt.uuid.clone()));
         }
         // An interrupt is not a failure, whatever the CLI makes of it.
         let outcome = match outcome(frame) {
@@ -371,7 +376,7 @@ impl Turns {
         self.running.clear();
         let end = Arc::new(TurnEnd {
             turn: Some(turn.id),
-            prompts: turn.prompts.clone(),
+            prompts: turn.prompts.to_vec(),
             origin,
             outcome,
             result: Some(frame.clone()),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tidings::{AllowAll, Options};
+use tidings::{AllowAll, Decision, Options, PermissionAsk};
 
 use crate::cli::session;
 
@@ -24,4 +24,33 @@ async fn f31_questions_do_not_wait_behind_frames_that_nobody_reads() {
     assert!(before.elapsed() < Duration::from_millis(50));
     cli.ends(&[&uuid], "done").await;
     assert!(turn.finish().await.unwrap().is_success());
+}
+
+/// F58: a session that is flooded, that nobody reads, and whose handler never answers holds up no other.
+#[tokio::test(start_paused = true)]
+async fn f58_a_session_that_stands_still_holds_up_no_other() {
+    let stuck = Options::new().on_permission(|_: PermissionAsk| std::future::pending::<Decision>());
+    let (slow, mut slow_cli) = session(stuck).await;
+    let _unread = slow.subscribe();
+    let _turn = slow.send("go").await.unwrap();
+    let uuid = slow_cli.hears_prompt().await;
+    slow_cli.begins(&[&uuid]).await;
+    slow_cli.asks("q", json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": {}})).await;
+    let voice = slow_cli.voice();
+    let flood = tokio::spawn(async move {
+        loop {
+            voice.say(r#"{"type":"system","subtype":"status","status":null}"#).await;
+        }
+    });
+
+    let before = tokio::time::Instant::now();
+    let (quick, mut quick_cli) = session(Options::new()).await;
+    for _ in 0..100 {
+        let turn = quick.send("go").await.unwrap();
+        let uuid = quick_cli.hears_prompt().await;
+        quick_cli.plays(&[&uuid], "done").await;
+        assert!(turn.finish().await.unwrap().is_success());
+    }
+    assert!(before.elapsed() < Duration::from_millis(50));
+    flood.abort();
 }

@@ -155,6 +155,23 @@ async fn f62_the_first_of_many_decisions_counts() {
     assert_eq!(client.decide("unknown", Decision::allow()).await.unwrap_err().kind(), ErrorKind::Settled);
 }
 
+/// F54, F63: a question waits for as long as somebody needs, and is gone once it was taken back.
+#[tokio::test(start_paused = true)]
+async fn f54_a_question_waits_for_a_day_and_not_for_longer_than_it_is_open() {
+    let (client, mut cli) =
+        session(Options::new().on_permission(|_: PermissionAsk| async { Decision::Later })).await;
+    for id in ["q1", "q2"] {
+        cli.asks(id, may_bash_run()).await;
+    }
+    tokio::time::sleep(Duration::from_secs(24 * 60 * 60)).await;
+    assert_eq!(client.open_permissions().len(), 2);
+    cli.takes_back("q2").await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(client.decide("q2", Decision::allow()).await.unwrap_err().kind(), ErrorKind::Settled);
+    client.decide("q1", Decision::allow()).await.unwrap();
+    assert_eq!(answer(&mut cli).await["behavior"], "allow");
+}
+
 /// A question that is delivered twice is asked and answered once.
 #[tokio::test(start_paused = true)]
 async fn a_question_that_is_delivered_twice_is_answered_once() {
