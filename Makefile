@@ -1,6 +1,6 @@
 # What people and CI call. The work itself is in scripts/, so that it can be read and run without make.
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench bench-decode bench-fold bench-sessions fuzz soak schema
+.PHONY: help run test check bench bench-client bench-decode bench-fold bench-sessions fuzz soak schema
 
 # Seconds that `make fuzz` runs for.
 S ?= 60
@@ -17,13 +17,16 @@ test: ## The whole suite, as CI runs it; installs what is missing
 check: ## The quick loop: format, lints, unit tests
 	@scripts/test.sh fmt clippy unit
 
-bench: bench-decode bench-fold bench-sessions ## Measure everything that has a bar; takes minutes
+bench: bench-decode bench-fold bench-client bench-sessions ## Measure everything that has a bar; takes minutes
 
 bench-decode: ## Measure decoding against other ways to read the same frames
 	benches/decode/run.sh
 
 bench-fold: ## Measure what turning frames into events costs
 	benches/fold/run.sh
+
+bench-client: ## Measure the SDK beside the official ones
+	benches/client/run.py
 
 bench-sessions: ## Measure the commands for sessions against other programs
 	benches/transcripts/run.py

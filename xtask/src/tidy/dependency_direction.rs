@@ -24,6 +24,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "tidings-transcript",
         ],
     ),
+    ("tidings-client-bench", &["tidings"]),
     ("tidings-e2e-driver", &["tidings"]),
     ("xtask", &[]),
 ];
