@@ -60,3 +60,6 @@ pub(crate) const NOTES_MAX: usize = 256;
 /// How long questions gather before they are shown: calls that run side by side are asked about within a few
 /// milliseconds, and a person cannot tell the difference.
 pub(crate) const GATHER_TIME: Duration = Duration::from_millis(20);
+
+/// How often a running session is told the time, so that people see for how long a call has been running.
+pub(crate) const TICK: Duration = Duration::from_secs(1);

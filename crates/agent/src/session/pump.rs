@@ -5,13 +5,13 @@ use std::sync::Arc;
 use tidings::Event;
 use tidings::transport::Exit;
 use tidings_protocol::ui::UiMessage;
-use tokio::time::Instant;
+use tokio::time::{Instant, MissedTickBehavior};
 
 use super::asking::Asking;
 use super::notes::{Inbox, Note};
 use super::status;
 use crate::fold::{self, Fold, Input};
-use crate::limits::GATHER_TIME;
+use crate::limits::{GATHER_TIME, TICK};
 use crate::permissions::Gather;
 use crate::sink::EventSink;
 
@@ -41,6 +41,8 @@ impl Pump {
         let mut gather = Gather::default();
         let mut show_at: Option<Instant> = None;
         let mut events = Vec::new();
+        let mut ticks = tokio::time::interval(TICK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let then = tokio::select! {
                 biased;
@@ -52,6 +54,11 @@ impl Pump {
                 }
                 () = wait_until(show_at), if show_at.is_some() => {
                     self.show(&mut gather, &mut events);
+                    Then::GoOn
+                }
+                _ = ticks.tick(), if self.fold.open_turn().is_some() => {
+                    let now = self.asking.setup.clock.now().as_millisecond();
+                    self.fold.step(Input::Tick(now), &mut events);
                     Then::GoOn
                 }
             };

@@ -15,7 +15,7 @@ use tidings_agent::policy::{AutoApprove, DenyAll, Interactive};
 use tidings_agent::questions::Reply;
 use tidings_agent::session::Batches;
 use tidings_agent::{
-    Agent, AskKey, ChannelEventSink, ChannelInputSource, Command, ControllerInputPayload, FrontendInput,
+    Agent, AskKey, ChannelEventSink, ChannelInputSource, Clock, Command, ControllerInputPayload, FrontendInput,
     Setup, TurnId, UiMessage, run_with_frontend,
 };
 use tidings_protocol::ui::{Resolution, SessionPhase, StopReason};
@@ -216,6 +216,23 @@ async fn s3_18_silence_is_no_refusal() {
     let timed_out = |event: &UiMessage| matches!(event, UiMessage::PermissionResolved(resolved) if resolved.outcome == Resolution::TimedOut);
     assert!(scene.seen.iter().any(timed_out));
     assert!(scene.results()[0].1.contains("nobody has refused"), "{:?}", scene.results());
+}
+
+/// A call that takes long is seen to take long.
+#[tokio::test]
+async fn a_call_tells_for_how_long_it_has_been_running() {
+    let mut setup = Setup::new(1, Arc::new(Interactive));
+    // An hour passes with every look at the clock.
+    let hours = std::sync::atomic::AtomicI64::new(0);
+    setup.clock = Clock::from_fn(move || {
+        let hour = hours.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Timestamp::from_second(hour * 3600).unwrap()
+    });
+    let mut scene = Scene::set(LIST, setup).await;
+    scene.session.input(hello(1)).await.unwrap();
+    let progress = scene.until(|event| matches!(event, UiMessage::ToolProgress(_))).await;
+    let UiMessage::ToolProgress(progress) = progress else { unreachable!() };
+    assert!(progress.elapsed_seconds >= 3600.0, "{progress:?}");
 }
 
 /// S3.34: an interrupt takes open questions back, ends the turn, and is told as done.
