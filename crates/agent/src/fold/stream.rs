@@ -2,7 +2,7 @@
 
 use tidings_protocol::FrameRef;
 use tidings_protocol::json::Raw;
-use tidings_protocol::ui::ToolPreparing;
+use tidings_protocol::ui::{Thinking, ToolPreparing, TurnId, UiMessage};
 use tidings_protocol::view::{Block, Delta, Event, View};
 
 use super::out::Out;
@@ -75,14 +75,19 @@ impl Fold {
             self.begin_turn(out);
         }
         let turn_id = self.lane_turn(out.agent);
-        let text = piece.get();
+        let text = piece.get().into_owned();
         if text.is_empty() {
             return;
         }
         let (shown, _) = self.lane(out.agent);
         shown.grow(kind, index, &text);
-        show(kind, &text, turn_id, out);
-        if kind == Kind::Text {
+        let watched = (kind == Kind::Text && self.options.text_progress).then(|| text.clone());
+        let session_id = out.handle;
+        match kind {
+            Kind::Thinking => out.push(Thinking::new(session_id, turn_id, text)),
+            _ => out.push(UiMessage::TextChunk { text, session_id, turn_id }),
+        }
+        if let Some(text) = watched {
             self.watch_text(&text, out);
         }
     }
@@ -127,7 +132,7 @@ impl Fold {
 
     /// The turn that a lane shows things in.
     #[inline]
-    pub(super) fn lane_turn(&mut self, agent: Option<&str>) -> tidings_protocol::ui::TurnId {
+    pub(super) fn lane_turn(&mut self, agent: Option<&str>) -> TurnId {
         let current = self.state.turns.current();
         agent.and_then(|id| self.state.agents.get_mut(id)).map_or(current, |agent| agent.turn_id)
     }
