@@ -104,3 +104,12 @@ pub(crate) const SPARE_RETRY_MIN: Duration = Duration::from_secs(1);
 
 /// … up to this.
 pub(crate) const SPARE_RETRY_MAX: Duration = Duration::from_secs(60);
+
+/// Pieces that follow each other faster than this are a burst: a model takes ten times as long for each.
+pub(crate) const BURST_GAP: Duration = Duration::from_micros(500);
+
+/// So many of them make one; the first of an answer are never held up.
+pub(crate) const BURST_PIECES: u32 = 32;
+
+/// How long pieces of a burst gather before they are read together. Nobody sees the difference.
+pub(crate) const BURST_REST: Duration = Duration::from_millis(1);

@@ -15,8 +15,8 @@ use tidings_agent::policy::{AutoApprove, DenyAll, Interactive};
 use tidings_agent::questions::Reply;
 use tidings_agent::session::Batches;
 use tidings_agent::{
-    Agent, AskKey, ChannelEventSink, ChannelInputSource, Clock, Command, ControllerInputPayload, FrontendInput,
-    Setup, TurnId, UiMessage, run_with_frontend,
+    Agent, AskKey, ChannelEventSink, ChannelInputSource, Clock, Command, ControllerInputPayload,
+    FrontendInput, Setup, TurnId, UiMessage, run_with_frontend,
 };
 use tidings_protocol::ui::{Resolution, SessionPhase, StopReason};
 
