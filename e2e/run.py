@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
 
 import readme  # noqa: E402
+import run_command  # noqa: E402
 import sessions_repair  # noqa: E402
 from lib import check, compare, sdk, sessions, table, twins  # noqa: E402
 from lib.api import Api  # noqa: E402
@@ -67,6 +68,10 @@ class Run:
     def sessions_repair(self) -> Row:
         """A damaged session, repaired and resumed: only with the real CLI, since only that can say whether it is whole."""
         return self._extra(sessions_repair.NAME, "cli×api", sessions_repair.problems_of)
+
+    def run_command(self) -> Row:
+        """`tidings run` in front of the real CLI."""
+        return self._extra(run_command.NAME, "cli×api", run_command.problems_of)
 
     def readme(self) -> Row:
         """The programs of the README, in a crate of their own."""
@@ -182,10 +187,11 @@ def main() -> int:
     opts = options()
     scenarios = [each for each in all_scenarios() if _wanted(opts, each.name)]
     opts.repair = "cli×api" in opts.column and _wanted(opts, sessions_repair.NAME)
+    opts.command = "cli×api" in opts.column and _wanted(opts, run_command.NAME)
     opts.made = "sessions" in opts.column and _wanted(opts, MADE)
     opts.readme = "rs-sdk" in opts.column and _wanted(opts, readme.NAME)
     names = [each.name for each in scenarios]
-    names += [sessions_repair.NAME] * opts.repair + [MADE] * opts.made + [readme.NAME] * opts.readme
+    names += [run_command.NAME] * opts.command + [sessions_repair.NAME] * opts.repair + [MADE] * opts.made + [readme.NAME] * opts.readme
     if opts.list or not names:
         print("\n".join(names) or "error: no such scenario")
         return 0 if names else 2
@@ -215,7 +221,8 @@ def report(opts: argparse.Namespace, scenarios: list[Scenario], root: Path) -> i
         return row
 
     with ThreadPoolExecutor(PARALLEL_MAX) as pool:
-        extra = [run.readme] * opts.readme + [run.sessions_repair] * opts.repair + [run.made] * opts.made
+        extra = [run.readme] * opts.readme + [run.run_command] * opts.command
+        extra += [run.sessions_repair] * opts.repair + [run.made] * opts.made
         waiting = [pool.submit(each) for each in extra]
         rows = list(pool.map(one, scenarios)) + [row.result() for row in waiting]
     rows = [row for row in rows if row.cells]

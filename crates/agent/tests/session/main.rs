@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
+mod example;
 mod stand_in;
 
 use std::sync::Arc;

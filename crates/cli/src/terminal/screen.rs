@@ -120,24 +120,32 @@ impl Screen {
         if fitting == self.live && columns == self.columns {
             return Ok(());
         }
-        self.clear()?;
+        // In one go, so that nobody sees it empty.
+        let drawn = self.going_away() + &fitting.join("\r\n");
         self.columns = columns;
-        self.talk.out.write_all(fitting.join("\r\n").as_bytes())?;
-        self.talk.out.flush()?;
         self.live = fitting;
-        Ok(())
+        self.talk.out.write_all(drawn.as_bytes())?;
+        self.talk.out.flush()
     }
 
     /// Takes the lines at the bottom away.
     pub(crate) fn clear(&mut self) -> io::Result<()> {
-        if self.live.is_empty() {
+        let away = self.going_away();
+        self.live.clear();
+        if away.is_empty() {
             return Ok(());
         }
-        let up = self.live.len() - 1;
-        self.live.clear();
-        let up = if up > 0 { format!("\x1b[{up}A") } else { String::new() };
-        write!(self.talk.out, "\r{up}\x1b[J")?;
+        self.talk.out.write_all(away.as_bytes())?;
         self.talk.out.flush()
+    }
+
+    /// What takes the lines at the bottom away: back to where they begin, and everything below is cleared.
+    fn going_away(&self) -> String {
+        match self.live.len() {
+            0 => String::new(),
+            1 => "\r\x1b[J".to_owned(),
+            lines => format!("\r\x1b[{}A\x1b[J", lines - 1),
+        }
     }
 }
 

@@ -1,0 +1,23 @@
+//! The example does what its page says.
+
+use std::sync::{Arc, Mutex};
+
+use tidings::Options;
+use tidings_agent::Agent;
+
+use crate::LIST;
+use crate::stand_in::StandIn;
+
+#[path = "../../examples/typical_handler.rs"]
+#[expect(dead_code, clippy::print_stdout, reason = "its `main` needs a real agent")]
+mod typical_handler;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn s3_26_a_typical_handler_takes_a_session_from_prompt_to_end() {
+    let said = Arc::new(Mutex::new(String::new()));
+    let hears = Arc::clone(&said);
+    let agent = Agent::new(Options::new()).over(|| StandIn::playing(LIST));
+    typical_handler::talk(agent, "hello", move |text| hears.lock().unwrap().push_str(text)).await;
+    let said = said.lock().unwrap();
+    assert_eq!(*said, "Let me look.\nRunning Bash...\nAllowed: Run `ls`\nTool complete\nThere is a README.");
+}
