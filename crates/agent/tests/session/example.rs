@@ -9,7 +9,7 @@ use crate::LIST;
 use crate::stand_in::StandIn;
 
 #[path = "../../examples/typical_handler.rs"]
-#[expect(dead_code, clippy::print_stdout, reason = "its `main` needs a real agent")]
+#[expect(dead_code, reason = "its `main` needs a real agent")]
 mod typical_handler;
 
 #[tokio::test(flavor = "multi_thread")]

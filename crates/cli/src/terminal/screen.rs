@@ -120,32 +120,35 @@ impl Screen {
         if fitting == self.live && columns == self.columns {
             return Ok(());
         }
-        // In one go, so that nobody sees it empty.
-        let drawn = self.going_away() + &fitting.join("\r\n");
+        // Line over line and in one go, so that nothing flickers; what was longer before is cleared.
+        let back = match self.live.len() {
+            0 => String::new(),
+            lines => to_first_of(lines),
+        };
+        let drawn: Vec<String> = fitting.iter().map(|line| format!("{line}\x1b[K")).collect();
+        let rest = if self.live.len() > fitting.len() { "\x1b[J" } else { "" };
         self.columns = columns;
         self.live = fitting;
-        self.talk.out.write_all(drawn.as_bytes())?;
+        write!(self.talk.out, "{back}{}{rest}", drawn.join("\r\n"))?;
         self.talk.out.flush()
     }
 
     /// Takes the lines at the bottom away.
     pub(crate) fn clear(&mut self) -> io::Result<()> {
-        let away = self.going_away();
-        self.live.clear();
-        if away.is_empty() {
+        let lines = std::mem::take(&mut self.live).len();
+        if lines == 0 {
             return Ok(());
         }
-        self.talk.out.write_all(away.as_bytes())?;
+        write!(self.talk.out, "{}\x1b[J", to_first_of(lines))?;
         self.talk.out.flush()
     }
+}
 
-    /// What takes the lines at the bottom away: back to where they begin, and everything below is cleared.
-    fn going_away(&self) -> String {
-        match self.live.len() {
-            0 => String::new(),
-            1 => "\r\x1b[J".to_owned(),
-            lines => format!("\r\x1b[{}A\x1b[J", lines - 1),
-        }
+/// Back to the beginning of the first of so many lines, from the last of them.
+fn to_first_of(lines: usize) -> String {
+    match lines {
+        0 | 1 => "\r".to_owned(),
+        lines => format!("\r\x1b[{}A", lines - 1),
     }
 }
 
@@ -201,9 +204,13 @@ mod tests {
         let live = [Line::plain("one"), Line::styled("two", Style::DIM)];
         screen.live(&live, 80).unwrap();
         screen.live(&live, 80).unwrap();
-        assert_eq!(talk.text(), "one\r\n\x1b[2mtwo\x1b[0m");
+        let drawn = "one\x1b[K\r\n\x1b[2mtwo\x1b[0m\x1b[K";
+        assert_eq!(talk.text(), drawn);
+        screen.live(&live[..1], 80).unwrap();
+        let shorter = "\r\x1b[1Aone\x1b[K\x1b[J";
+        assert_eq!(talk.text(), format!("{drawn}{shorter}"));
         screen.data(&[Line::plain("answer")]).unwrap();
-        assert_eq!(talk.text(), "one\r\n\x1b[2mtwo\x1b[0m\r\x1b[1A\x1b[J");
+        assert_eq!(talk.text(), format!("{drawn}{shorter}\r\x1b[J"));
         assert_eq!(data.text(), "answer\r\n");
     }
 }

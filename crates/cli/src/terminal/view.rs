@@ -186,6 +186,9 @@ impl View {
             if self.screen.shows_data() {
                 lines.extend(self.text.tail(self.text_columns()));
             }
+            if lines.is_empty() && self.spacing.ends_with_text() {
+                lines.push(Line::new());
+            }
             lines.extend(running_lines(&self.running, spinner, now));
             lines.extend(agent_lines(&self.agents, spinner, now, columns.saturating_sub(1)));
             lines.extend(todo_lines(&self.todos));
@@ -338,9 +341,12 @@ impl View {
             self.cards(&lines)?;
         }
         if let Some(began) = self.turn_began.take().filter(|_| self.screen.is_watched()) {
-            let line = self.status.line(now.saturating_duration_since(began));
-            let gap = if self.screen.shows_data() { vec![Line::new(), line] } else { vec![line] };
-            self.screen.talk(&gap)?;
+            let mut lines =
+                self.status.line(now.saturating_duration_since(began)).wrap(self.card_columns(), 0);
+            if self.screen.shows_data() {
+                lines.insert(0, Line::new());
+            }
+            self.screen.talk(&lines)?;
             self.spacing = Spacing::default();
         }
         Ok(())
@@ -349,7 +355,8 @@ impl View {
     /// The last line while a turn runs: that it does, what for, and how to stop it.
     fn waiting_line(&self, spinner: char, now: Instant) -> Option<Line> {
         let took = now.saturating_duration_since(self.turn_began?);
-        let doing = if self.thinking.is_empty() { self.doing.as_deref() } else { Some("thinking") };
+        let doing = self.doing.as_deref().filter(|_| self.todos.is_empty());
+        let doing = if self.thinking.is_empty() { doing } else { Some("thinking") };
         let mut parts: Vec<String> = doing.map(str::to_owned).into_iter().collect();
         parts.push(duration(Duration::from_secs(took.as_secs())).replace(".0s", "s"));
         if let Some(context) = self.status.context.filter(|context| *context > 0) {

@@ -195,10 +195,10 @@ text = "Done \u001b[5m."
     assert_eq!(window.ended().0, 0);
     let bytes = window.bytes();
     for part in bytes.split('\x1b').skip(1) {
-        // All that we write ourselves: looks, going up, and clearing what is below.
+        // All that we write ourselves: looks, going up, and clearing the rest of a line or what is below.
         let own = part.strip_prefix('[').is_some_and(|rest| {
             let end = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
-            end.starts_with(['m', 'A']) || rest.starts_with('J')
+            end.starts_with(['m', 'A']) || rest.starts_with(['J', 'K'])
         });
         assert!(own, "a foreign sequence: {part:?}");
     }

@@ -1,10 +1,9 @@
 use std::io;
 
 use serde_json::Value;
-use tidings_protocol::mobile::RiskLevel;
 use tidings_protocol::ui::{
-    AskUserQuestionsRequest, PermissionDetails, PermissionRequest, QuestionDetails, QuestionKind,
-    QuestionType, Resolution, UiMessage,
+    AskUserQuestionsRequest, PermissionDetails, PermissionLevel, PermissionRequest, QuestionDetails,
+    QuestionKind, QuestionType, Resolution, UiMessage,
 };
 
 use super::super::ask::{Ask, Choice, PermissionAsk, QuestionAsk, QuestionsAsk, Reply, Several};
@@ -64,7 +63,8 @@ impl View {
         request: &PermissionRequest,
         details: Option<&PermissionDetails>,
     ) -> io::Result<()> {
-        let risky = details.is_some_and(|details| details.risk == RiskLevel::High);
+        // Nearly every command could do harm; what can do anything at all is worth a warning.
+        let risky = request.level == PermissionLevel::Admin;
         let ask = PermissionAsk {
             tool: details.map(|details| details.tool_name.clone()).unwrap_or_default(),
             input: details.map(|details| details.input.clone()).unwrap_or_default(),

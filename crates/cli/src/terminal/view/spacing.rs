@@ -42,6 +42,10 @@ impl Spacing {
         self.last == Last::Cards
     }
 
+    pub(super) fn ends_with_text(&self) -> bool {
+        self.last == Last::Text
+    }
+
     pub(super) fn text_ended(&mut self) {
         self.in_text = false;
     }

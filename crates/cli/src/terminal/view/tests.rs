@@ -72,7 +72,7 @@ fn asks(id: &str) -> [UiMessage; 2] {
     let request = PermissionRequest {
         target_type: TargetType::Command,
         target: "rm -rf build".to_owned(),
-        level: PermissionLevel::Execute,
+        level: PermissionLevel::Admin,
         description: "Run the command `rm -rf build`".to_owned(),
         reason: None,
         recursive: false,
