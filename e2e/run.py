@@ -191,7 +191,8 @@ def main() -> int:
     opts.made = "sessions" in opts.column and _wanted(opts, MADE)
     opts.readme = "rs-sdk" in opts.column and _wanted(opts, readme.NAME)
     names = [each.name for each in scenarios]
-    names += [run_command.NAME] * opts.command + [sessions_repair.NAME] * opts.repair + [MADE] * opts.made + [readme.NAME] * opts.readme
+    names += [run_command.NAME] * opts.command + [sessions_repair.NAME] * opts.repair
+    names += [MADE] * opts.made + [readme.NAME] * opts.readme
     if opts.list or not names:
         print("\n".join(names) or "error: no such scenario")
         return 0 if names else 2

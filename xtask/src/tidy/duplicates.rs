@@ -8,6 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("bitflags", "1 is never built: it belongs to defmt, a feature of jiff for small devices that is off"),
     ("syn", "runs at build time only: the derive of ts-rs is still on 2, every other derive on 3"),
+    (
+        "thiserror",
+        "filedescriptor, by which crossterm waits for keys without losing any, still has version 1",
+    ),
+    ("thiserror-impl", "comes with thiserror"),
 ];
 
 const TABLE: &str = "xtask/src/tidy/duplicates.rs";

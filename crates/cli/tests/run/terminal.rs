@@ -141,9 +141,11 @@ fn a_window_may_be_narrow_and_change_its_size() {
     let stage = Stage::playing(ASKS);
     let mut window = Window::run(&stage, 40, &["clean up"]);
     window.wait_for("[e] no, with a reason");
+    assert!(!window.text().contains("[s] this session   [a]"), "{}", window.text());
     window.resize(100);
-    window.press("\t");
+    window.wait_for("[s] this session   [a] always: Bash(rm -rf build)");
     window.resize(30);
+    window.wait_for("\n[a] always: Bash(rm -rf\n");
     window.press("n");
     window.wait_for("It stays.");
     let (code, text) = window.ended();

@@ -104,9 +104,11 @@ impl Window {
     }
 
     pub(crate) fn resize(&self, columns: u16) {
+        let [rows, wide] = [40, columns].map(|size| NonZero::new(size).unwrap());
+        // The screen first, and nothing is read meanwhile: what the program draws then is meant for the new size.
+        let mut seen = self.seen.lock().unwrap();
+        seen.screen.screen_mut().set_size(rows, wide);
         self.master.resize(size(columns)).unwrap();
-        let [rows, columns] = [40, columns].map(|size| NonZero::new(size).unwrap());
-        self.seen.lock().unwrap().screen.screen_mut().set_size(rows, columns);
     }
 
     /// Waits for the end of the program, and gives its exit code and what is left on the screen.
