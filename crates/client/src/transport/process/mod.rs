@@ -6,6 +6,7 @@ mod pipes;
 mod reaper;
 mod spawner;
 #[cfg(unix)]
+mod stdout;
 mod stop;
 #[cfg(not(unix))]
 #[path = "stop_elsewhere.rs"]

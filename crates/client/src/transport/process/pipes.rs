@@ -11,12 +11,10 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use super::stdout::{CHUNK_BYTES, Stdout};
 use super::stop::ProcessStop;
-use crate::limits::{BURST_GAP, BURST_PIECES, BURST_REST, CLOSE_GRACE, DRAIN, STDERR_LINE_BYTES_MAX};
+use crate::limits::{CLOSE_GRACE, DRAIN, STDERR_LINE_BYTES_MAX};
 use crate::transport::{Exit, Incoming, Lines, Outgoing};
-
-/// What is read at once.
-const CHUNK_BYTES: usize = 64 << 10;
 
 /// Reads what a child writes until it has ended.
 pub(super) struct Pipes {
@@ -82,13 +80,13 @@ async fn drain(mut pipes: Vec<JoinHandle<()>>, read: &AtomicU64) {
 }
 
 async fn read_stdout(
-    mut stdout: ChildStdout,
+    stdout: ChildStdout,
     mut lines: Lines,
     events: mpsc::Sender<Incoming>,
     read: Arc<AtomicU64>,
 ) {
+    let Ok(mut stdout) = Stdout::new(stdout) else { return };
     let mut chunk = vec![0; CHUNK_BYTES];
-    let mut pace = Pace::default();
     loop {
         let count = match stdout.read(&mut chunk).await {
             Ok(0) | Err(_) => break,
@@ -101,37 +99,9 @@ async fn read_stdout(
                 return;
             }
         }
-        if pace.is_burst(tokio::time::Instant::now(), count) {
-            tokio::time::sleep(BURST_REST).await;
-            pace.rested(tokio::time::Instant::now());
-        }
     }
     if let Some(event) = lines.finish() {
         drop(events.send(event).await);
-    }
-}
-
-/// Tells a burst of small pieces from the usual pace of a model.
-///
-/// Waking up for each piece of a burst costs more than reading it. After a while of that, a short rest lets pieces gather;
-/// at the pace at which models write there is none, and nothing comes later than it has to.
-#[derive(Debug, Default)]
-struct Pace {
-    last: Option<tokio::time::Instant>,
-    quick: u32,
-}
-
-impl Pace {
-    /// Notes that so many bytes were read, and says whether this is a burst.
-    fn is_burst(&mut self, now: tokio::time::Instant, bytes: usize) -> bool {
-        let quick = self.last.is_some_and(|last| now.duration_since(last) < BURST_GAP);
-        self.quick = if quick && bytes < CHUNK_BYTES / 2 { self.quick.saturating_add(1) } else { 0 };
-        self.last = Some(now);
-        self.quick >= BURST_PIECES
-    }
-
-    fn rested(&mut self, now: tokio::time::Instant) {
-        self.last = Some(now);
     }
 }
 
@@ -183,33 +153,5 @@ impl Outgoing for Stdin {
         // Dropping the pipe closes it.
         drop(self.pipe.take());
         Box::pin(async { Ok(()) })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Duration;
-
-    /// Only small pieces in quick succession are a burst, and never the first of them.
-    #[test]
-    fn only_many_small_pieces_in_a_row_are_held_up() {
-        let bursts = |gap: Duration, bytes: usize| {
-            let mut pace = Pace::default();
-            let mut now = tokio::time::Instant::now();
-            let mut held_up = 0;
-            for _ in 0..100 {
-                now += gap;
-                if pace.is_burst(now, bytes) {
-                    held_up += 1;
-                    now += BURST_REST;
-                    pace.rested(now);
-                }
-            }
-            held_up
-        };
-        assert_eq!(bursts(Duration::from_micros(20), 200), 100 - 32);
-        assert_eq!(bursts(Duration::from_millis(5), 200), 0, "the pace of a model");
-        assert_eq!(bursts(Duration::from_micros(20), CHUNK_BYTES), 0, "large reads are worth their while");
     }
 }
