@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::Hash;
 use std::time::Instant;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::limits::{OPEN_MAX, SETTLED_MAX};
 
@@ -45,7 +45,7 @@ struct Open {
 /// How a question ended.
 ///
 /// Only [`Outcome::Answered`] is somebody's will. A time-out is never told as a person's refusal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
 pub enum Outcome<A> {
     /// Somebody or some rule answered.
@@ -66,7 +66,7 @@ pub enum Outcome<A> {
 }
 
 /// Who answered.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Who {

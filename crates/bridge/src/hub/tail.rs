@@ -1,0 +1,109 @@
+//! The newest events of one session, shared by everybody who watches it.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::watch;
+
+use crate::journal::{Event, Max, Room};
+use crate::limits::{TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
+
+pub(crate) struct Tail {
+    kept: Mutex<Kept>,
+    /// What happened last, for those who wait.
+    news: watch::Sender<News>,
+}
+
+/// How far the session is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct News {
+    /// The number of the newest event; 0 if none came since the tail is there.
+    pub(crate) head: u64,
+    /// The weight of all events since the tail is there.
+    pub(crate) bytes: u64,
+    /// Whether the session is gone.
+    pub(crate) ended: bool,
+}
+
+/// Where the events after a place are.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// Here they are.
+    Here(Vec<Arc<Event>>),
+    /// They are older than what is kept.
+    InJournal,
+    /// There are none yet.
+    Nowhere,
+}
+
+#[derive(Default)]
+struct Kept {
+    /// Without a hole between them.
+    events: VecDeque<Arc<Event>>,
+    bytes: u64,
+}
+
+impl Default for Tail {
+    fn default() -> Self {
+        Tail { kept: Mutex::default(), news: watch::Sender::new(News::default()) }
+    }
+}
+
+impl Tail {
+    /// Adds what was committed. It is told in order; what is missing between two commits is in the journal.
+    pub(crate) fn push(&self, events: &[Arc<Event>]) {
+        let Some(head) = events.last().map(|event| event.cursor.seq) else { return };
+        let weight: u64 = events.iter().map(|event| event.weight()).sum();
+        self.lock().push(events);
+        self.news.send_modify(|news| {
+            news.head = head;
+            news.bytes += weight;
+        });
+    }
+
+    pub(crate) fn end(&self) {
+        self.news.send_modify(|news| news.ended = true);
+    }
+
+    pub(crate) fn news(&self) -> watch::Receiver<News> {
+        self.news.subscribe()
+    }
+
+    /// Some events after a number.
+    pub(crate) fn after(&self, seq: u64, max: Max) -> Found {
+        let kept = self.lock();
+        let (Some(first), Some(last)) = (kept.events.front(), kept.events.back()) else {
+            return Found::Nowhere;
+        };
+        if seq >= last.cursor.seq {
+            return Found::Nowhere;
+        }
+        let Some(skipped) = (seq + 1).checked_sub(first.cursor.seq) else { return Found::InJournal };
+        let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
+        let mut room = Room::new(max);
+        let admitted = kept.events.iter().skip(skipped).take_while(|event| room.admits(event.body.len()));
+        Found::Here(admitted.cloned().collect())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn push(&mut self, events: &[Arc<Event>]) {
+        for event in events {
+            let follows = self.events.back().is_none_or(|last| last.cursor.seq + 1 == event.cursor.seq);
+            if !follows {
+                self.events.clear();
+                self.bytes = 0;
+            }
+            self.bytes += event.weight();
+            self.events.push_back(Arc::clone(event));
+            while self.bytes > TAIL_BYTES_MAX as u64 || self.events.len() > TAIL_EVENTS_MAX {
+                let Some(oldest) = self.events.pop_front() else { break };
+                self.bytes -= oldest.weight();
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Who decided what: a log in which no line can be changed, taken out or put in without notice.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::{ErrorKind, JournalError};
+
+/// A decision that is to be logged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditDraft {
+    /// When it was made.
+    pub at: Timestamp,
+    /// Who made it: a person, a rule or a grant.
+    pub who: String,
+    /// On which device.
+    pub device: Option<String>,
+    /// In which session.
+    pub session: Option<String>,
+    /// About which ask.
+    pub ask: Option<String>,
+    /// What was decided.
+    pub decision: String,
+    /// By which rule, if it was one.
+    pub rule: Option<String>,
+    /// The digest of what was decided about.
+    pub digest: Option<String>,
+    /// How long the ask had waited.
+    pub latency_ms: Option<u64>,
+}
+
+/// A line of the log. An export is these, as JSON, one per line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditEntry {
+    /// Its number; the first is 1.
+    pub number: u64,
+    /// When it was made, in microseconds since 1970.
+    pub at_us: i64,
+    /// Who made it.
+    pub who: String,
+    /// On which device.
+    pub device: Option<String>,
+    /// In which session.
+    pub session: Option<String>,
+    /// About which ask.
+    pub ask: Option<String>,
+    /// What was decided.
+    pub decision: String,
+    /// By which rule.
+    pub rule: Option<String>,
+    /// The digest of what was decided about.
+    pub digest: Option<String>,
+    /// How long the ask had waited.
+    pub latency_ms: Option<u64>,
+    /// SHA-256 over the line before and everything above, in hexadecimal.
+    pub hash: String,
+}
+
+/// What the first line is chained to.
+pub const AUDIT_START: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// A line that does not follow from the one before.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("Line {line} of the audit log does not follow from the one before it")]
+pub struct Broken {
+    /// Which line of those given, from 1.
+    pub line: u64,
+}
+
+/// Checks that entries follow from each other, and gives the number and hash of the last.
+///
+/// `before` is the number and hash that the first of them follows: `(0, AUDIT_START)` for a whole log. A log that was
+/// cut off at its end is a good shorter log, so keep the last hash somewhere else and compare.
+pub fn verify_audit<'a>(
+    before: (u64, &str),
+    entries: impl IntoIterator<Item = &'a AuditEntry>,
+) -> Result<(u64, String), Broken> {
+    let (mut number, mut hash) = (before.0, before.1.to_owned());
+    for (entry, line) in entries.into_iter().zip(1..) {
+        let follows = number.checked_add(1) == Some(entry.number) && entry.hash == entry.hashed(&hash);
+        if !follows {
+            return Err(Broken { line });
+        }
+        number = entry.number;
+        hash.clone_from(&entry.hash);
+    }
+    Ok((number, hash))
+}
+
+impl AuditDraft {
+    pub(crate) fn check(&self) -> Result<(), JournalError> {
+        let optional = [&self.device, &self.session, &self.ask, &self.rule, &self.digest];
+        let texts = [&self.who, &self.decision].into_iter().chain(optional.into_iter().flatten());
+        texts.map(String::as_str).try_for_each(super::session::check_text)?;
+        if self.latency_ms.is_some_and(|ms| i64::try_from(ms).is_err()) {
+            return Err(JournalError::new(ErrorKind::Invalid, "The latency is no time", ""));
+        }
+        Ok(())
+    }
+
+    /// The line that this becomes after another.
+    pub(crate) fn chained(&self, number: u64, before: &str) -> AuditEntry {
+        let mut entry = AuditEntry {
+            number,
+            at_us: self.at.as_microsecond(),
+            who: self.who.clone(),
+            device: self.device.clone(),
+            session: self.session.clone(),
+            ask: self.ask.clone(),
+            decision: self.decision.clone(),
+            rule: self.rule.clone(),
+            digest: self.digest.clone(),
+            latency_ms: self.latency_ms,
+            hash: String::new(),
+        };
+        entry.hash = entry.hashed(before);
+        entry
+    }
+}
+
+impl AuditEntry {
+    /// The hash that this line has to have. Each part is preceded by its length, so that no two lines hash alike.
+    fn hashed(&self, before: &str) -> String {
+        let mut hash = Sha256::new();
+        let mut part = |text: Option<&[u8]>| {
+            hash.update(text.map_or(u64::MAX, |text| text.len() as u64).to_le_bytes());
+            hash.update(text.unwrap_or_default());
+        };
+        part(Some(before.as_bytes()));
+        part(Some(&self.number.to_le_bytes()));
+        part(Some(&self.at_us.to_le_bytes()));
+        part(Some(self.who.as_bytes()));
+        part(Some(self.decision.as_bytes()));
+        for text in [&self.device, &self.session, &self.ask, &self.rule, &self.digest] {
+            part(text.as_deref().map(str::as_bytes));
+        }
+        part(self.latency_ms.map(u64::to_le_bytes).as_ref().map(<[u8; 8]>::as_slice));
+        hex(&hash.finalize())
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}

@@ -1,0 +1,134 @@
+use std::sync::Arc;
+
+use tidings_agent::pending::Outcome;
+
+use super::{Stage, at, client, durable};
+use crate::journal::{AskId, AuditDraft, ErrorKind, Max, NewAsk, Novelty, Settle, Settled, Settlement};
+
+fn ask(id: &str, seconds: u64) -> NewAsk {
+    NewAsk {
+        id: AskId::new(id).unwrap(),
+        kind: "permission".to_owned(),
+        digest: Some("d1".to_owned()),
+        body: Arc::from(&b"{\"command\":\"ls\"}"[..]),
+        deadline: Some(at(seconds + 60)),
+        event: durable(&format!("asked {id}"), seconds),
+    }
+}
+
+fn answer(by: &str, text: &str) -> Settle {
+    let audit = AuditDraft {
+        at: at(9),
+        who: by.to_owned(),
+        device: Some("phone".to_owned()),
+        session: None,
+        ask: None,
+        decision: text.to_owned(),
+        rule: None,
+        digest: None,
+        latency_ms: Some(12),
+    };
+    let outcome: Settled = Outcome::by_person(text.to_owned(), by);
+    Settle { outcome, event: durable(&format!("{by} {text}"), 9), audit: Some(audit) }
+}
+
+pub(super) async fn the_first_answer_wins(stage: Stage<'_>) {
+    let (key, fence) = stage.session("a").await;
+    let id = AskId::new("toolu_1").unwrap();
+    let unknown = stage.journal.settle(&key, &id, answer("ada", "allow")).await.unwrap_err();
+    assert_eq!(unknown.kind(), ErrorKind::NotFound);
+    stage.journal.ask(&key, fence, ask("toolu_1", 1)).await.unwrap();
+    let won = stage.journal.settle(&key, &id, answer("ada", "allow")).await.unwrap();
+    let Settlement::Won(stored) = &won else { panic!("{won:?}") };
+    let lost = stage.journal.settle(&key, &id, answer("bob", "deny")).await.unwrap();
+    let winner = answer("ada", "allow").outcome;
+    assert_eq!(lost, Settlement::Lost { winner, at: stored.cursor });
+    assert_eq!(stage.bodies(&key).await, ["asked toolu_1", "ada allow"]);
+    let log = stage.journal.audit_log(0).await.unwrap();
+    assert_eq!(log.iter().map(|entry| entry.who.as_str()).collect::<Vec<_>>(), ["ada"]);
+}
+
+pub(super) async fn an_answer_sent_twice_has_won_once(stage: Stage<'_>) {
+    let (key, fence) = stage.session("a").await;
+    for id in ["toolu_1", "toolu_2"] {
+        stage.journal.ask(&key, fence, ask(id, 1)).await.unwrap();
+    }
+    let id = AskId::new("toolu_1").unwrap();
+    let yes = || {
+        let mut yes = answer("ada", "allow");
+        yes.event = yes.event.with_client_id(client("c1"));
+        yes
+    };
+    let first = stage.journal.settle(&key, &id, yes()).await.unwrap();
+    let again = stage.journal.settle(&key, &id, yes()).await.unwrap();
+    let (Settlement::Won(first), Settlement::Won(again)) = (first, again) else { panic!("it did not win") };
+    assert_eq!((first.cursor, first.novelty), (again.cursor, Novelty::New));
+    assert_eq!(again.novelty, Novelty::Seen);
+    let other = stage.journal.settle(&key, &AskId::new("toolu_2").unwrap(), yes()).await.unwrap_err();
+    assert_eq!(other.kind(), ErrorKind::Exists);
+    assert_eq!(stage.bodies(&key).await.len(), 3);
+}
+
+pub(super) async fn an_ask_is_opened_once_and_may_be_asked_anew(stage: Stage<'_>) {
+    let (key, fence) = stage.session("a").await;
+    let first = stage.journal.ask(&key, fence, ask("toolu_1", 1)).await.unwrap();
+    let again = stage.journal.ask(&key, fence, ask("toolu_1", 2)).await.unwrap();
+    assert_eq!((again.cursor, again.novelty), (first.cursor, Novelty::Seen));
+    let id = AskId::new("toolu_1").unwrap();
+    let cancelled = Settle { outcome: Outcome::Cancelled, event: durable("gone", 3), audit: None };
+    stage.journal.settle(&key, &id, cancelled).await.unwrap();
+    assert_eq!(stage.journal.asks(Some(&key)).await.unwrap(), []);
+    let anew = stage.journal.ask(&key, fence, ask("toolu_1", 4)).await.unwrap();
+    assert_eq!((anew.cursor.seq, anew.novelty), (3, Novelty::New));
+    let won = stage.journal.settle(&key, &id, answer("ada", "allow")).await.unwrap();
+    assert_eq!(won.cursor().seq, 4);
+}
+
+pub(super) async fn the_row_and_its_event_come_together(stage: Stage<'_>) {
+    let (a, b) = (stage.session("a").await, stage.session("b").await);
+    stage.journal.ask(&b.0, b.1, ask("toolu_b", 2)).await.unwrap();
+    stage.journal.ask(&a.0, a.1, ask("toolu_a", 3)).await.unwrap();
+    stage.journal.ask(&a.0, a.1, ask("toolu_c", 1)).await.unwrap();
+    let all = stage.journal.asks(None).await.unwrap();
+    assert_eq!(all.iter().map(|ask| ask.id.as_str()).collect::<Vec<_>>(), ["toolu_c", "toolu_b", "toolu_a"]);
+    let resumed = stage.journal.resume(&a.0, None, Max::default()).await.unwrap();
+    assert_eq!(resumed.session, stage.row(&a.0).await);
+    for ask in &resumed.pending {
+        let event = resumed.page.events.iter().find(|event| event.cursor == ask.opened).unwrap();
+        assert_eq!(&*event.body, format!("asked {}", ask.id).as_bytes());
+        assert_eq!((ask.opened_at, &ask.session), (event.at, &a.0));
+        assert_eq!((ask.digest.as_deref(), &*ask.body), (Some("d1"), &b"{\"command\":\"ls\"}"[..]));
+        assert!(ask.deadline.is_some());
+    }
+    assert_eq!(resumed.pending.len(), 2);
+    let stranger = stage.journal.claim(&a.0).await.unwrap();
+    let refused = stage.journal.ask(&a.0, a.1, ask("toolu_d", 4)).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Fenced);
+    stage.journal.ask(&a.0, stranger, ask("toolu_d", 4)).await.unwrap();
+}
+
+pub(super) async fn a_hundred_answers_have_one_winner(stage: Stage<'_>) {
+    let (key, fence) = stage.session("a").await;
+    stage.journal.ask(&key, fence, ask("toolu_1", 1)).await.unwrap();
+    let mut answers = tokio::task::JoinSet::new();
+    for n in 0..100 {
+        let (journal, key) = (Arc::clone(&stage.journal), key.clone());
+        let id = AskId::new("toolu_1").unwrap();
+        answers.spawn(
+            async move { journal.settle(&key, &id, answer(&format!("p{n}"), "allow")).await.unwrap() },
+        );
+    }
+    let answers = answers.join_all().await;
+    let won = answers.iter().filter(|answer| matches!(answer, Settlement::Won(_))).count();
+    assert_eq!(won, 1);
+    assert!(answers.iter().all(|answer| answer.cursor().seq == 2));
+    let told: Vec<&Settled> = answers
+        .iter()
+        .filter_map(|answer| match answer {
+            Settlement::Lost { winner, .. } => Some(winner),
+            Settlement::Won(_) => None,
+        })
+        .collect();
+    assert!(told.windows(2).all(|pair| pair[0] == pair[1]), "the losers were told of different winners");
+    assert_eq!(stage.journal.audit_log(0).await.unwrap().len(), 1);
+}

@@ -1,0 +1,73 @@
+use super::{Stage, at};
+use crate::journal::{AUDIT_START, AuditDraft, ErrorKind, ProjectFolder, verify_audit};
+
+fn folder(path: &str) -> ProjectFolder {
+    ProjectFolder::new(path).unwrap()
+}
+
+pub(super) async fn projects_do_not_nest(stage: Stage<'_>) {
+    for path in ["/a/b", "/a/b2", "/c"] {
+        stage.journal.open_project(folder(path), None, at(1)).await.unwrap();
+    }
+    for path in ["/", "/a", "/a/b/c", "/a/b/c/d", "/c/d"] {
+        let refused = stage.journal.open_project(folder(path), None, at(2)).await.unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Nested, "{path}");
+    }
+    for path in ["/a/b1", "/a/c", "/cc"] {
+        stage.journal.open_project(folder(path), None, at(2)).await.unwrap();
+    }
+    let all = stage.journal.projects(None).await.unwrap();
+    let paths: Vec<&str> = all.iter().map(|project| project.folder.as_str()).collect();
+    assert_eq!(paths, ["/a/b", "/a/b1", "/a/b2", "/a/c", "/c", "/cc"]);
+    assert_eq!(stage.journal.projects(Some(&all[3].folder)).await.unwrap(), all[4..]);
+    stage.journal.close_project(&folder("/c")).await.unwrap();
+    stage.journal.open_project(folder("/c/d"), None, at(3)).await.unwrap();
+    let gone = stage.journal.close_project(&folder("/c")).await.unwrap_err();
+    assert_eq!(gone.kind(), ErrorKind::NotFound);
+}
+
+pub(super) async fn a_project_has_one_session_at_a_time(stage: Stage<'_>) {
+    let (a, b) = (stage.session("a").await.0, stage.session("b").await.0);
+    let open = |session| stage.journal.open_project(folder("/p"), session, at(1));
+    open(Some(a)).await.unwrap();
+    let project = open(Some(b.clone())).await.unwrap();
+    assert_eq!((project.session.as_ref(), project.opened), (Some(&b), at(1)));
+    assert_eq!(stage.journal.projects(None).await.unwrap(), [project]);
+    let unknown = open(Some(super::key("nobody"))).await.unwrap_err();
+    assert_eq!(unknown.kind(), ErrorKind::NotFound);
+}
+
+pub(super) async fn t15_the_audit_log_shows_what_was_done_to_it(stage: Stage<'_>) {
+    for n in 0..5_u64 {
+        let draft = AuditDraft {
+            at: at(n),
+            who: format!("ada {n}"),
+            device: (n % 2 == 0).then(|| "phone".to_owned()),
+            session: Some("a".to_owned()),
+            ask: None,
+            decision: "allow".to_owned(),
+            rule: None,
+            digest: Some("d".to_owned()),
+            latency_ms: Some(n),
+        };
+        stage.journal.audit(draft).await.unwrap();
+    }
+    let log = stage.journal.audit_log(0).await.unwrap();
+    let last = verify_audit((0, AUDIT_START), &log).unwrap();
+    assert_eq!(last, (5, log[4].hash.clone()));
+    let tail = stage.journal.audit_log(3).await.unwrap();
+    assert_eq!(verify_audit((3, &log[2].hash), &tail).unwrap(), last);
+
+    let mut changed = log.clone();
+    changed[2].who.push('!');
+    assert_eq!(verify_audit((0, AUDIT_START), &changed).unwrap_err().line, 3);
+    let mut moved = log.clone();
+    moved[1].digest = moved[1].device.replace("d".to_owned());
+    assert_eq!(verify_audit((0, AUDIT_START), &moved).unwrap_err().line, 2);
+    let mut short = log.clone();
+    short.remove(1);
+    assert_eq!(verify_audit((0, AUDIT_START), &short).unwrap_err().line, 2);
+    let mut swapped = log;
+    swapped.swap(3, 4);
+    assert_eq!(verify_audit((0, AUDIT_START), &swapped).unwrap_err().line, 4);
+}

@@ -1,0 +1,74 @@
+//! What waits for a person, in memory.
+
+use super::state::{KeptAsk, State};
+use crate::journal::{
+    Ask, AskId, Class, Draft, Fence, JournalError, Key, NewAsk, Novelty, Settle, Settlement, Stored,
+};
+use crate::limits::{LIST_MAX, OPEN_ASKS_MAX};
+
+impl State {
+    pub(super) fn ask(&mut self, key: &Key, fence: Fence, new: &NewAsk) -> Result<Stored, JournalError> {
+        new.check()?;
+        self.check_room(std::slice::from_ref(&new.event))?;
+        let kept = self.fenced(key, fence)?;
+        if let Some(open) = kept.asks.get(&new.id).filter(|ask| ask.settled.is_none()) {
+            return Ok(Stored { cursor: open.ask.opened, novelty: Novelty::Seen });
+        }
+        if kept.open_asks().count() >= OPEN_ASKS_MAX {
+            return Err(JournalError::too_large("The number of open asks", OPEN_ASKS_MAX));
+        }
+        kept.check_numbers(1)?;
+        let mut told = Vec::new();
+        let event = Draft { client_id: None, class: Class::Durable, ..new.event.clone() };
+        let stored = kept.put(&event, &mut told);
+        let ask = new.opened(key, stored.cursor);
+        kept.asks.insert(new.id.clone(), KeptAsk { ask, settled: None });
+        self.publish(key, &told);
+        Ok(stored)
+    }
+
+    pub(super) fn settle(
+        &mut self,
+        key: &Key,
+        id: &AskId,
+        settle: &Settle,
+    ) -> Result<Settlement, JournalError> {
+        settle.check()?;
+        self.check_room(std::slice::from_ref(&settle.event))?;
+        let kept = self.find_mut(key)?;
+        let seen = settle.event.client_id.as_ref().and_then(|id| kept.client_ids.get(id)).map(|seen| seen.0);
+        let ask = kept.asks.get(id).ok_or_else(|| id.unknown())?;
+        if let Some((winner, at)) = ask.settled.clone() {
+            return Ok(match seen {
+                Some(cursor) if cursor == at => Settlement::Won(Stored { cursor, novelty: Novelty::Seen }),
+                _ => Settlement::Lost { winner, at },
+            });
+        }
+        if seen.is_some() {
+            return Err(id.used_elsewhere());
+        }
+        kept.check_numbers(1)?;
+        let mut told = Vec::new();
+        let stored = kept.put(&Draft { class: Class::Durable, ..settle.event.clone() }, &mut told);
+        if let Some(ask) = kept.asks.get_mut(id) {
+            ask.settled = Some((settle.outcome.clone(), stored.cursor));
+        }
+        if let Some(audit) = &settle.audit {
+            self.audit(audit);
+        }
+        self.publish(key, &told);
+        Ok(Settlement::Won(stored))
+    }
+
+    pub(super) fn asks(&self, key: Option<&Key>) -> Result<Vec<Ask>, JournalError> {
+        let mut asks: Vec<Ask> = match key {
+            Some(key) => self.find(key)?.open_asks().cloned().collect(),
+            None => self.kept.values().flat_map(|kept| kept.open_asks().cloned()).collect(),
+        };
+        asks.sort_by(|a, b| {
+            (a.opened_at, &a.session, a.opened.seq).cmp(&(b.opened_at, &b.session, b.opened.seq))
+        });
+        asks.truncate(LIST_MAX);
+        Ok(asks)
+    }
+}

@@ -1,0 +1,162 @@
+//! Sessions, projects and the audit log of a journal in memory.
+
+use std::collections::{HashMap, VecDeque};
+use std::ops::Bound;
+
+use jiff::Timestamp;
+
+use super::state::{Kept, State};
+use crate::journal::event::whole_micros;
+use crate::journal::{
+    AUDIT_START, AuditDraft, AuditEntry, Commit, Cursor, Epoch, Fence, Handle, JournalError, Key, NewSession,
+    Novelty, Project, ProjectFolder, Session, SessionChange, SessionName,
+};
+use crate::limits::{CLI_SESSIONS_MAX, HANDLE_MAX, LIST_MAX, PROJECTS_MAX};
+
+impl State {
+    pub(super) fn create(&mut self, new: &NewSession) -> Result<(Session, Novelty), JournalError> {
+        new.check()?;
+        let made = new.client_id.as_ref().and_then(|id| self.made_by.get(id));
+        if let Some(kept) = made.and_then(|handle| self.kept.get(handle)) {
+            return Ok((kept.row.clone(), Novelty::Seen));
+        }
+        if self.keys.contains_key(&new.key) {
+            return Err(new.exists());
+        }
+        if self.handles >= HANDLE_MAX {
+            return Err(JournalError::too_large("The number of sessions", HANDLE_MAX));
+        }
+        self.handles += 1;
+        let handle = Handle::new(self.handles);
+        let epoch = self.epoch.unwrap_or(Epoch::from_random(0)).of_session(handle);
+        let row = Session::made(new, handle, Cursor::new(epoch, 0));
+        let kept = Kept {
+            row: row.clone(),
+            fence: 0,
+            past: Vec::new(),
+            events: VecDeque::new(),
+            client_ids: HashMap::new(),
+            asks: HashMap::new(),
+        };
+        self.kept.insert(handle, kept);
+        self.keys.insert(new.key.clone(), handle);
+        if let Some(id) = &new.client_id {
+            self.made_by.insert(id.clone(), handle);
+        }
+        Ok((row, Novelty::New))
+    }
+
+    pub(super) fn session(&self, name: &SessionName) -> Result<Session, JournalError> {
+        match name {
+            SessionName::Key(key) => self.find(key).map(|kept| kept.row.clone()),
+            SessionName::Handle(handle) => {
+                let kept = self.kept.get(handle).ok_or_else(|| JournalError::no_session(handle))?;
+                Ok(kept.row.clone())
+            }
+        }
+    }
+
+    pub(super) fn sessions(&self, after: Option<Handle>, max: usize) -> Vec<Session> {
+        let start = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let rows = self.kept.range((start, Bound::Unbounded)).map(|(_, kept)| kept.row.clone());
+        rows.take(max.min(LIST_MAX)).collect()
+    }
+
+    pub(super) fn update(
+        &mut self,
+        key: &Key,
+        fence: Fence,
+        change: &SessionChange,
+    ) -> Result<Session, JournalError> {
+        change.check()?;
+        self.check_room(change.event.as_slice())?;
+        let kept = self.fenced(key, fence)?;
+        kept.check_numbers(1)?;
+        let id = change.event.as_ref().and_then(|event| event.client_id.as_ref());
+        if id.is_some_and(|id| kept.client_ids.contains_key(id)) {
+            return Ok(kept.row.clone());
+        }
+        let newer = change.cli_session.as_ref().filter(|id| kept.row.cli_sessions.last() != Some(*id));
+        if newer.is_some() && kept.row.cli_sessions.len() >= CLI_SESSIONS_MAX {
+            return Err(JournalError::too_large("The number of CLI sessions", CLI_SESSIONS_MAX));
+        }
+        kept.row.cli_sessions.extend(newer.cloned());
+        change.apply(&mut kept.row);
+        let mut told = Vec::new();
+        if let Some(event) = &change.event {
+            kept.put(event, &mut told);
+        }
+        let row = kept.row.clone();
+        self.publish(key, &told);
+        Ok(row)
+    }
+
+    pub(super) fn delete(&mut self, key: &Key) -> Result<(), JournalError> {
+        let handle = self.find(key)?.row.handle;
+        self.keys.remove(key);
+        self.made_by.retain(|_, made| *made != handle);
+        if let Some(kept) = self.kept.remove(&handle) {
+            self.forget_bytes(kept.row.bytes);
+        }
+        for project in self.projects.values_mut() {
+            project.session.take_if(|session| session == key);
+        }
+        self.tell(Commit::Deleted(key));
+        Ok(())
+    }
+
+    pub(super) fn claim(&mut self, key: &Key) -> Result<Fence, JournalError> {
+        let kept = self.find_mut(key)?;
+        kept.fence += 1;
+        Ok(Fence::new(kept.fence))
+    }
+
+    pub(super) fn open_project(
+        &mut self,
+        folder: ProjectFolder,
+        session: Option<Key>,
+        at: Timestamp,
+    ) -> Result<Project, JournalError> {
+        session.as_ref().map_or(Ok(()), |key| self.find(key).map(drop))?;
+        if let Some(project) = self.projects.get_mut(&folder) {
+            project.session = session;
+            return Ok(project.clone());
+        }
+        let (from, to) = folder.inside();
+        let other = |path: &str| self.projects.keys().find(|other| other.as_str() == path);
+        let around = folder.ancestors().find_map(other);
+        let inside =
+            || self.projects.keys().find(|other| (from.as_str()..to.as_str()).contains(&other.as_str()));
+        if let Some(other) = around.or_else(inside) {
+            return Err(folder.nested(other.as_str()));
+        }
+        if self.projects.len() >= PROJECTS_MAX {
+            return Err(JournalError::too_large("The number of projects", PROJECTS_MAX));
+        }
+        let project = Project { folder: folder.clone(), session, opened: whole_micros(at) };
+        self.projects.insert(folder, project.clone());
+        Ok(project)
+    }
+
+    pub(super) fn close_project(&mut self, folder: &ProjectFolder) -> Result<(), JournalError> {
+        self.projects.remove(folder).map(drop).ok_or_else(|| folder.unknown())
+    }
+
+    pub(super) fn projects(&self, after: Option<&ProjectFolder>) -> Vec<Project> {
+        let start = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let range = self.projects.range::<ProjectFolder, _>((start, Bound::Unbounded));
+        range.map(|(_, project)| project.clone()).take(LIST_MAX).collect()
+    }
+
+    pub(super) fn audit(&mut self, draft: &AuditDraft) -> AuditEntry {
+        let before = self.audit.last().map_or(AUDIT_START, |entry| entry.hash.as_str());
+        let entry = draft.chained(self.audit.len() as u64 + 1, before);
+        self.audit.push(entry.clone());
+        entry
+    }
+
+    pub(super) fn audit_log(&self, after: u64) -> Vec<AuditEntry> {
+        let skipped = usize::try_from(after).unwrap_or(usize::MAX);
+        self.audit.iter().skip(skipped).take(LIST_MAX).cloned().collect()
+    }
+}

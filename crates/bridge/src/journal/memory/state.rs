@@ -1,0 +1,241 @@
+//! All that a journal in memory holds, and its events.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::journal::event::{check_drafts, weight};
+use crate::journal::opening::Stop;
+use crate::journal::retention::Trim;
+use crate::journal::{
+    Ask, AskId, AuditEntry, ClientId, Commit, Cursor, Draft, Epoch, ErrorKind, Event, Extent, Fence, Handle,
+    JournalError, Keep, Key, Max, Novelty, Opening, Page, Project, ProjectFolder, Rest, Retained, Room,
+    Session, Settled, Stored, Tap, Verdict,
+};
+use crate::limits::{CLIENT_ID_KEPT, MEMORY_BYTES_MAX, PAST_EPOCHS_MAX, RETAIN_STEP, SEQ_MAX};
+
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) kept: BTreeMap<Handle, Kept>,
+    pub(super) keys: HashMap<Key, Handle>,
+    pub(super) made_by: HashMap<ClientId, Handle>,
+    pub(super) handles: u64,
+    pub(super) projects: BTreeMap<ProjectFolder, Project>,
+    pub(super) audit: Vec<AuditEntry>,
+    pub(super) epoch: Option<Epoch>,
+    boot_id: String,
+    openings: u64,
+    is_open: bool,
+    bytes: u64,
+    tap: Option<Tap>,
+}
+
+/// One session and everything of it.
+pub(super) struct Kept {
+    pub(super) row: Session,
+    pub(super) fence: u64,
+    pub(super) past: Vec<(Epoch, u64)>,
+    pub(super) events: VecDeque<Arc<Event>>,
+    pub(super) client_ids: HashMap<ClientId, (Cursor, Timestamp)>,
+    pub(super) asks: HashMap<AskId, KeptAsk>,
+}
+
+pub(super) struct KeptAsk {
+    pub(super) ask: Ask,
+    pub(super) settled: Option<(Settled, Cursor)>,
+}
+
+impl State {
+    pub(super) fn open(&mut self, opening: &Opening) -> u64 {
+        let stop = if self.is_open { Stop::Unclean } else { Stop::Clean };
+        let fresh = opening.fresh_epoch;
+        self.epoch.get_or_insert(fresh);
+        if opening.may_have_lost(stop, &self.boot_id) {
+            self.epoch = Some(fresh);
+            self.kept.values_mut().for_each(|kept| kept.begin(fresh));
+        }
+        self.boot_id.clone_from(&opening.boot_id);
+        self.openings += 1;
+        self.is_open = true;
+        self.tap = None;
+        self.openings
+    }
+
+    pub(super) fn is_open(&self, opened: u64) -> bool {
+        self.is_open && self.openings == opened
+    }
+
+    pub(super) fn close(&mut self) {
+        self.is_open = false;
+        self.tap = None;
+    }
+
+    pub(super) fn set_tap(&mut self, tap: Tap) {
+        self.tap = Some(tap);
+    }
+
+    pub(super) fn tell(&self, commit: Commit<'_>) {
+        if let Some(tap) = &self.tap {
+            tap(commit);
+        }
+    }
+
+    pub(super) fn find(&self, key: &Key) -> Result<&Kept, JournalError> {
+        let kept = self.keys.get(key).and_then(|handle| self.kept.get(handle));
+        kept.ok_or_else(|| JournalError::no_session(key))
+    }
+
+    pub(super) fn find_mut(&mut self, key: &Key) -> Result<&mut Kept, JournalError> {
+        let kept = self.keys.get(key).and_then(|handle| self.kept.get_mut(handle));
+        kept.ok_or_else(|| JournalError::no_session(key))
+    }
+
+    pub(super) fn fenced(&mut self, key: &Key, fence: Fence) -> Result<&mut Kept, JournalError> {
+        let kept = self.find_mut(key)?;
+        if kept.fence == fence.number() { Ok(kept) } else { Err(JournalError::fenced(key)) }
+    }
+
+    /// Refuses what does not fit, before anything was changed.
+    pub(super) fn check_room(&self, drafts: &[Draft]) -> Result<(), JournalError> {
+        check_drafts(drafts)?;
+        let more: u64 = drafts.iter().map(|draft| weight(draft.body.len())).sum();
+        if self.bytes + more > MEMORY_BYTES_MAX as u64 {
+            let hint = "retain less, or keep the journal on a disk";
+            return Err(JournalError::new(ErrorKind::Full, "The journal in memory is full", hint));
+        }
+        Ok(())
+    }
+
+    pub(super) fn append(
+        &mut self,
+        key: &Key,
+        fence: Fence,
+        drafts: &[Draft],
+    ) -> Result<Vec<Stored>, JournalError> {
+        self.check_room(drafts)?;
+        let kept = self.fenced(key, fence)?;
+        kept.check_numbers(drafts.len())?;
+        let mut told = Vec::new();
+        let stored = drafts.iter().map(|draft| kept.put(draft, &mut told)).collect();
+        self.publish(key, &told);
+        Ok(stored)
+    }
+
+    /// Tells of events that are in place now.
+    pub(super) fn publish(&mut self, key: &Key, events: &[Arc<Event>]) {
+        self.bytes += events.iter().map(|event| event.weight()).sum::<u64>();
+        if !events.is_empty() {
+            self.tell(Commit::Events(key, events));
+        }
+    }
+
+    pub(super) fn forget_bytes(&mut self, bytes: u64) {
+        self.bytes -= bytes;
+    }
+
+    pub(super) fn read(&self, key: &Key, after: Option<Cursor>, max: Max) -> Result<Page, JournalError> {
+        let kept = self.find(key)?;
+        let extent = kept.extent();
+        let (verdict, from) = extent.judge(after);
+        let skipped = usize::try_from(from + 1 - extent.floor).unwrap_or(usize::MAX);
+        Ok(extent.page(verdict, take(kept.events.iter().skip(skipped), max)))
+    }
+
+    pub(super) fn history(&self, key: &Key, before: Option<u64>, max: Max) -> Result<Page, JournalError> {
+        let kept = self.find(key)?;
+        let below = |event: &&Arc<Event>| before.is_none_or(|before| event.cursor.seq < before);
+        let mut events = take(kept.events.iter().rev().filter(below), max);
+        events.reverse();
+        Ok(kept.extent().page(Verdict::Ok, events))
+    }
+
+    pub(super) fn retain(&mut self, key: &Key, keep: Keep, now: Timestamp) -> Result<Retained, JournalError> {
+        let kept = self.find_mut(key)?;
+        let asked = kept.open_asks().map(|ask| ask.opened.seq).min();
+        let before = kept.row.bytes;
+        let mut trim = Trim::new(keep, kept.row.head.seq, kept.row.floor, before, asked);
+        let mut removed = 0;
+        while removed < RETAIN_STEP as u64
+            && kept.events.front().is_some_and(|event| trim.drops(event.at, event.weight()))
+        {
+            kept.events.pop_front();
+            removed += 1;
+        }
+        let floor = trim.floor();
+        (kept.row.floor, kept.row.bytes) = (floor, trim.bytes());
+        kept.asks.retain(|_, ask| ask.settled.as_ref().is_none_or(|(_, at)| at.seq >= floor));
+        kept.client_ids.retain(|_, (cursor, at)| cursor.seq >= floor || now.duration_since(*at) < kept_for());
+        self.bytes -= before - trim.bytes();
+        let rest = if removed == RETAIN_STEP as u64 { Rest::More } else { Rest::Done };
+        Ok(Retained { floor, removed, rest })
+    }
+}
+
+impl Kept {
+    pub(super) fn extent(&self) -> Extent {
+        let Cursor { epoch, seq } = self.row.head;
+        Extent { epoch, head: seq, floor: self.row.floor, past: self.past.clone() }
+    }
+
+    /// Begins another epoch. What is here keeps its numbers, and is shown as part of it.
+    fn begin(&mut self, journal: Epoch) {
+        self.past.push((self.row.head.epoch, self.row.head.seq));
+        let surplus = self.past.len().saturating_sub(PAST_EPOCHS_MAX);
+        self.past.drain(..surplus);
+        let epoch = journal.of_session(self.row.handle);
+        self.row.head.epoch = epoch;
+        for event in &mut self.events {
+            Arc::make_mut(event).cursor.epoch = epoch;
+        }
+        for (cursor, _) in self.client_ids.values_mut() {
+            cursor.epoch = epoch;
+        }
+        for kept in self.asks.values_mut() {
+            kept.ask.opened.epoch = epoch;
+            if let Some((_, at)) = &mut kept.settled {
+                at.epoch = epoch;
+            }
+        }
+    }
+
+    pub(super) fn open_asks(&self) -> impl Iterator<Item = &Ask> {
+        self.asks.values().filter(|ask| ask.settled.is_none()).map(|ask| &ask.ask)
+    }
+
+    pub(super) fn check_numbers(&self, more: usize) -> Result<(), JournalError> {
+        if self.row.head.seq + more as u64 > SEQ_MAX {
+            return Err(JournalError::new(ErrorKind::TooLarge, "The session has used up its numbers", ""));
+        }
+        Ok(())
+    }
+
+    /// Puts one event at the end, unless its client id was seen.
+    pub(super) fn put(&mut self, draft: &Draft, told: &mut Vec<Arc<Event>>) -> Stored {
+        if let Some((cursor, _)) = draft.client_id.as_ref().and_then(|id| self.client_ids.get(id)) {
+            return Stored { cursor: *cursor, novelty: Novelty::Seen };
+        }
+        self.row.head.seq += 1;
+        let cursor = self.row.head;
+        let event = Arc::new(Event::of(draft, cursor));
+        if let Some(id) = &draft.client_id {
+            self.client_ids.insert(id.clone(), (cursor, event.at));
+        }
+        self.row.bytes += event.weight();
+        self.row.active = self.row.active.max(event.at);
+        self.row.host_offset = self.row.host_offset.max(draft.host_offset);
+        self.events.push_back(Arc::clone(&event));
+        told.push(event);
+        Stored { cursor, novelty: Novelty::New }
+    }
+}
+
+/// As many events as a page may have.
+fn take<'a>(events: impl Iterator<Item = &'a Arc<Event>>, max: Max) -> Vec<Arc<Event>> {
+    let mut room = Room::new(max);
+    events.take_while(|event| room.admits(event.body.len())).cloned().collect()
+}
+
+fn kept_for() -> jiff::SignedDuration {
+    jiff::SignedDuration::try_from(CLIENT_ID_KEPT).unwrap_or(jiff::SignedDuration::MAX)
+}

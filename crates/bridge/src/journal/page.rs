@@ -1,0 +1,153 @@
+use std::sync::Arc;
+
+use super::{Ask, Cursor, Epoch, Event, Session};
+use crate::limits::{PAGE_BYTES_MAX, PAGE_EVENTS_MAX};
+
+/// Whether a reader can go on from where it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// What follows is what comes next.
+    Ok,
+    /// Events between the cursor and the floor were removed; what follows starts at the floor.
+    Gap,
+    /// The cursor is from another time or another session; what follows starts at the floor, and what the reader has
+    /// may never have happened.
+    Reset,
+}
+
+/// How much a reader wants at once. More than the journal's own bounds is never given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Max {
+    /// Events.
+    pub events: usize,
+    /// Bytes of their bodies. The first event is given even if it is longer.
+    pub bytes: usize,
+}
+
+impl Default for Max {
+    fn default() -> Self {
+        Max { events: PAGE_EVENTS_MAX, bytes: PAGE_BYTES_MAX }
+    }
+}
+
+impl Max {
+    /// So many events, and as many bytes as a page may have.
+    pub fn events(events: usize) -> Self {
+        Max { events, ..Max::default() }
+    }
+
+    /// Never nothing, so that a reader always gets on; never more than a page.
+    pub(crate) fn bounded(self) -> Self {
+        Max { events: self.events.clamp(1, PAGE_EVENTS_MAX), bytes: self.bytes.min(PAGE_BYTES_MAX) }
+    }
+}
+
+/// The room that is left in a page; the same rule for every engine.
+#[derive(Debug)]
+pub(crate) struct Room {
+    max: Max,
+    taken: Max,
+}
+
+impl Room {
+    pub(crate) fn new(max: Max) -> Self {
+        Room { max: max.bounded(), taken: Max { events: 0, bytes: 0 } }
+    }
+
+    /// Whether an event with such a body goes into the page as well; if not, the page is complete.
+    pub(crate) fn admits(&mut self, body_bytes: usize) -> bool {
+        let bytes = self.taken.bytes.saturating_add(body_bytes);
+        let fits = self.taken.events < self.max.events && bytes <= self.max.bytes;
+        let admitted = fits || self.taken.events == 0;
+        self.taken = Max { events: self.taken.events + 1, bytes };
+        admitted
+    }
+}
+
+/// A part of a session's events, and where it lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Whether it follows what the reader has.
+    pub verdict: Verdict,
+    /// Events without a hole between them, the oldest first.
+    pub events: Vec<Arc<Event>>,
+    /// The newest event of the session, at the time of reading.
+    pub head: Cursor,
+    /// The number of the oldest event that is kept; one above the head if none is.
+    pub floor: u64,
+}
+
+/// All that a watcher needs to start, as it was at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resume {
+    /// The verdict and the first events.
+    pub page: Page,
+    /// What waits for a person.
+    pub pending: Vec<Ask>,
+    /// The session itself, its state among the rest.
+    pub session: Session,
+}
+
+/// Where the events of a session lie: what a verdict is made of.
+#[derive(Debug, Clone)]
+pub(crate) struct Extent {
+    pub(crate) epoch: Epoch,
+    pub(crate) head: u64,
+    pub(crate) floor: u64,
+    /// Epochs that ended, and the last number that is known to be of each.
+    pub(crate) past: Vec<(Epoch, u64)>,
+}
+
+impl Extent {
+    /// The verdict on a cursor, and the number after which to read.
+    ///
+    /// A cursor of an earlier epoch is good as far as that epoch got before it ended: what survived a loss of power is
+    /// what had been shown, up to there. Only a reader that saw more than what survived has to start again.
+    pub(crate) fn judge(&self, after: Option<Cursor>) -> (Verdict, u64) {
+        let start = self.floor - 1;
+        let Some(cursor) = after else { return (Verdict::Ok, start) };
+        let reached = if cursor.epoch == self.epoch {
+            Some(self.head)
+        } else {
+            self.past.iter().find(|(epoch, _)| *epoch == cursor.epoch).map(|(_, last)| *last)
+        };
+        match reached {
+            Some(reached) if cursor.seq <= reached && cursor.seq < start => (Verdict::Gap, start),
+            Some(reached) if cursor.seq <= reached => (Verdict::Ok, cursor.seq),
+            _ => (Verdict::Reset, start),
+        }
+    }
+
+    pub(crate) fn page(&self, verdict: Verdict, events: Vec<Arc<Event>>) -> Page {
+        Page { verdict, events, head: Cursor::new(self.epoch, self.head), floor: self.floor }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f112_a_cursor_below_the_floor_is_told_so() {
+        let (now, before, foreign) = (Epoch::from_random(1), Epoch::from_random(2), Epoch::from_random(3));
+        let extent = Extent { epoch: now, head: 20, floor: 6, past: vec![(before, 10)] };
+        let cases = [
+            (None, Verdict::Ok, 5),
+            (Some((now, 20)), Verdict::Ok, 20),
+            (Some((now, 5)), Verdict::Ok, 5),
+            (Some((now, 4)), Verdict::Gap, 5),
+            (Some((now, 0)), Verdict::Gap, 5),
+            (Some((now, 21)), Verdict::Reset, 5),
+            (Some((before, 10)), Verdict::Ok, 10),
+            (Some((before, 11)), Verdict::Reset, 5),
+            (Some((before, 4)), Verdict::Gap, 5),
+            (Some((foreign, 7)), Verdict::Reset, 5),
+            (Some((foreign, 0)), Verdict::Reset, 5),
+        ];
+        for (cursor, verdict, from) in cases {
+            let after = cursor.map(|(epoch, seq)| Cursor::new(epoch, seq));
+            assert_eq!(extent.judge(after), (verdict, from), "{after:?}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+use jiff::Timestamp;
+
+/// What is kept of a session's events. Each part that is given is a bound; the tightest one counts.
+///
+/// An open ask and everything after it are kept whatever this says: a person can only answer what can be shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Keep {
+    /// The newest so many events.
+    pub events: Option<u64>,
+    /// The newest so many bytes.
+    pub bytes: Option<u64>,
+    /// What happened at this time or later. The first event that is kept ends it, as times may go back.
+    pub since: Option<Timestamp>,
+}
+
+/// What was removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retained {
+    /// The number of the oldest event that is left.
+    pub floor: u64,
+    /// How many events were removed.
+    pub removed: u64,
+    /// Whether all of it was done.
+    pub rest: Rest,
+}
+
+/// Whether retention has more to do. It works in steps, so that no append waits long for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rest {
+    /// Nothing is left to remove.
+    Done,
+    /// Call it again.
+    More,
+}
+
+/// The walk over a session's oldest events that decides which of them go; the same for every engine.
+#[derive(Debug)]
+pub(crate) struct Trim {
+    keep: Keep,
+    events: u64,
+    bytes: u64,
+    floor: u64,
+    first_kept: u64,
+}
+
+impl Trim {
+    /// `asked` is the number of the oldest event that an open ask needs.
+    pub(crate) fn new(keep: Keep, head: u64, floor: u64, bytes: u64, asked: Option<u64>) -> Self {
+        Trim { keep, events: head + 1 - floor, bytes, floor, first_kept: asked.unwrap_or(u64::MAX) }
+    }
+
+    /// Whether the oldest event that is left goes; to be asked for each in turn until the answer is no.
+    pub(crate) fn drops(&mut self, at: Timestamp, weight: u64) -> bool {
+        let over = self.keep.events.is_some_and(|max| self.events > max)
+            || self.keep.bytes.is_some_and(|max| self.bytes > max)
+            || self.keep.since.is_some_and(|since| at < since);
+        if !over || self.floor >= self.first_kept {
+            return false;
+        }
+        self.events -= 1;
+        self.bytes = self.bytes.saturating_sub(weight);
+        self.floor += 1;
+        true
+    }
+
+    pub(crate) fn floor(&self) -> u64 {
+        self.floor
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}

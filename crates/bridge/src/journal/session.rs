@@ -1,0 +1,234 @@
+use std::collections::BTreeMap;
+use std::fmt;
+
+use jiff::Timestamp;
+
+use super::{ClientId, Cursor, Draft, ErrorKind, JournalError, Key};
+use crate::limits::{BLOB_BYTES_MAX, LABELS_MAX, TEXT_BYTES_MAX};
+
+/// The number of a session, for clients that want a small one. It is never used twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Handle(u64);
+
+impl Handle {
+    /// A handle that a client gave.
+    pub fn new(number: u64) -> Self {
+        Handle(number)
+    }
+
+    /// The number.
+    pub fn number(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// The right to write a session. Claiming the session makes every earlier fence worthless.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fence(u64);
+
+impl Fence {
+    pub(crate) fn new(number: u64) -> Self {
+        Fence(number)
+    }
+
+    pub(crate) fn number(self) -> u64 {
+        self.0
+    }
+}
+
+/// How a session is named in a call: either name will do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SessionName {
+    /// By number.
+    Handle(Handle),
+    /// By key.
+    Key(Key),
+}
+
+/// A session that is to be kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewSession {
+    /// Its name, which nobody had before.
+    pub key: Key,
+    /// The folder that it works in.
+    pub cwd: String,
+    /// What to call it.
+    pub title: Option<String>,
+    /// Whatever its owner wants to find it by.
+    pub labels: BTreeMap<String, String>,
+    /// How it is started again, as JSON that the journal does not look into.
+    pub settings: String,
+    /// What it is doing, in a word.
+    pub state: String,
+    /// When it was made.
+    pub created: Timestamp,
+    /// The id of the command that made it. The same id again gives the same session.
+    pub client_id: Option<ClientId>,
+}
+
+impl NewSession {
+    /// A session with nothing but a name, a folder and a birthday.
+    pub fn new(key: Key, cwd: impl Into<String>, created: Timestamp) -> Self {
+        NewSession {
+            key,
+            cwd: cwd.into(),
+            title: None,
+            labels: BTreeMap::new(),
+            settings: String::new(),
+            state: "idle".to_owned(),
+            created,
+            client_id: None,
+        }
+    }
+}
+
+/// A session as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    /// Its number.
+    pub handle: Handle,
+    /// Its name.
+    pub key: Key,
+    /// The folder that it works in.
+    pub cwd: String,
+    /// What to call it.
+    pub title: Option<String>,
+    /// Whatever its owner wants to find it by.
+    pub labels: BTreeMap<String, String>,
+    /// How it is started again.
+    pub settings: String,
+    /// What it is doing, in a word.
+    pub state: String,
+    /// The CLI's own ids for it, the oldest first: a fork, a `/clear` or a new start adds one.
+    pub cli_sessions: Vec<String>,
+    /// When it was made.
+    pub created: Timestamp,
+    /// When something last happened in it.
+    pub active: Timestamp,
+    /// The newest event.
+    pub head: Cursor,
+    /// The number of the oldest event that is kept.
+    pub floor: u64,
+    /// What its events weigh.
+    pub bytes: u64,
+    /// How far the spool of its host is stored.
+    pub host_offset: Option<u64>,
+}
+
+impl Session {
+    /// A session as it is when it was just made.
+    pub(crate) fn made(new: &NewSession, handle: Handle, head: Cursor) -> Self {
+        let created = super::event::whole_micros(new.created);
+        Session {
+            handle,
+            key: new.key.clone(),
+            cwd: new.cwd.clone(),
+            title: new.title.clone().filter(|title| !title.is_empty()),
+            labels: new.labels.clone(),
+            settings: new.settings.clone(),
+            state: new.state.clone(),
+            cli_sessions: Vec::new(),
+            created,
+            active: created,
+            head,
+            floor: 1,
+            bytes: 0,
+            host_offset: None,
+        }
+    }
+}
+
+/// What changes about a session. What is `None` stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionChange {
+    /// Another folder.
+    pub cwd: Option<String>,
+    /// Another title; an empty one takes it away.
+    pub title: Option<String>,
+    /// Other labels, all of them.
+    pub labels: Option<BTreeMap<String, String>>,
+    /// Other settings.
+    pub settings: Option<String>,
+    /// Another state.
+    pub state: Option<String>,
+    /// The CLI has a new id for it; the newest one again changes nothing.
+    pub cli_session: Option<String>,
+    /// When something happened in it.
+    pub active: Option<Timestamp>,
+    /// The event that tells of the change; both are stored, or neither. If its client id was seen, neither is.
+    pub event: Option<Draft>,
+}
+
+impl SessionChange {
+    /// Puts what changes into a session; the event is left to the caller.
+    pub(crate) fn apply(&self, session: &mut Session) {
+        let set = |to: &mut String, from: &Option<String>| {
+            if let Some(from) = from {
+                to.clone_from(from);
+            }
+        };
+        set(&mut session.cwd, &self.cwd);
+        set(&mut session.settings, &self.settings);
+        set(&mut session.state, &self.state);
+        if let Some(title) = &self.title {
+            session.title = Some(title.clone()).filter(|title| !title.is_empty());
+        }
+        if let Some(labels) = &self.labels {
+            session.labels.clone_from(labels);
+        }
+        if let Some(active) = self.active {
+            session.active = super::event::whole_micros(active);
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), JournalError> {
+        for text in [&self.cwd, &self.title, &self.state, &self.cli_session].into_iter().flatten() {
+            check_text(text)?;
+        }
+        self.settings.as_deref().map_or(Ok(()), check_settings)?;
+        self.labels.as_ref().map_or(Ok(()), check_labels)?;
+        super::event::check_drafts(self.event.as_slice())
+    }
+}
+
+impl NewSession {
+    pub(crate) fn check(&self) -> Result<(), JournalError> {
+        for text in [Some(&self.cwd), self.title.as_ref(), Some(&self.state)].into_iter().flatten() {
+            check_text(text)?;
+        }
+        check_settings(&self.settings)?;
+        check_labels(&self.labels)
+    }
+
+    pub(crate) fn exists(&self) -> JournalError {
+        let hint = "choose another key";
+        JournalError::new(ErrorKind::Exists, format!("There is a session `{}` already", self.key), hint)
+    }
+}
+
+pub(crate) fn check_text(text: &str) -> Result<(), JournalError> {
+    if text.len() > TEXT_BYTES_MAX {
+        return Err(JournalError::too_large("The length of a text", TEXT_BYTES_MAX));
+    }
+    Ok(())
+}
+
+fn check_settings(settings: &str) -> Result<(), JournalError> {
+    if settings.len() > BLOB_BYTES_MAX {
+        return Err(JournalError::too_large("The length of the settings", BLOB_BYTES_MAX));
+    }
+    Ok(())
+}
+
+fn check_labels(labels: &BTreeMap<String, String>) -> Result<(), JournalError> {
+    if labels.len() > LABELS_MAX {
+        return Err(JournalError::too_large("The number of labels", LABELS_MAX));
+    }
+    labels.iter().try_for_each(|(name, value)| check_text(name).and(check_text(value)))
+}

@@ -1,0 +1,129 @@
+//! What waits for a person, as rows.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::audit_log;
+use super::events::{Place, time};
+use super::failure::{At as _, damaged};
+use super::writer::Tx;
+use crate::journal::{
+    Ask, AskId, Class, Cursor, Draft, Epoch, Fence, JournalError, Key, NewAsk, Novelty, Settle, Settled,
+    Settlement, Stored,
+};
+use crate::limits::{LIST_MAX, OPEN_ASKS_MAX};
+
+pub(super) fn open(tx: &mut Tx<'_>, key: &Key, fence: Fence, new: &NewAsk) -> Result<Stored, JournalError> {
+    let doing = "open an ask";
+    let mut place = Place::fenced(tx.conn, key, fence)?;
+    let handle = place.handle.number();
+    let sql = "SELECT opened FROM asks WHERE session = ?1 AND id = ?2 AND outcome IS NULL";
+    let known = tx.conn.query_row(sql, params![handle, new.id.as_str()], |row| row.get(0)).optional();
+    if let Some(seq) = known.doing(doing)? {
+        return Ok(Stored { cursor: place.cursor(seq), novelty: Novelty::Seen });
+    }
+    let sql = "SELECT count(*) FROM asks WHERE session = ?1 AND outcome IS NULL";
+    let count: usize = tx.conn.query_row(sql, [handle], |row| row.get(0)).doing(doing)?;
+    if count >= OPEN_ASKS_MAX {
+        return Err(JournalError::too_large("The number of open asks", OPEN_ASKS_MAX));
+    }
+    let mut told = Vec::new();
+    let event = Draft { client_id: None, class: Class::Durable, ..new.event.clone() };
+    let stored = place.put(tx.conn, &event, &mut told)?;
+    let ask = new.opened(key, stored.cursor);
+    // A settled ask may be asked anew; what became of the first is in the events.
+    let sql = "INSERT OR REPLACE INTO asks (session, id, kind, digest, body, deadline, opened, opened_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    let (deadline, at) = (ask.deadline.map(Timestamp::as_microsecond), ask.opened_at.as_microsecond());
+    tx.conn
+        .execute(
+            sql,
+            params![handle, ask.id.as_str(), ask.kind, ask.digest, &*ask.body, deadline, ask.opened.seq, at],
+        )
+        .doing(doing)?;
+    place.store(tx, key, told)?;
+    Ok(stored)
+}
+
+pub(super) fn settle(
+    tx: &mut Tx<'_>,
+    key: &Key,
+    id: &AskId,
+    settle: &Settle,
+) -> Result<Settlement, JournalError> {
+    let doing = "settle an ask";
+    let mut place = Place::find(tx.conn, key)?;
+    let handle = place.handle.number();
+    let client_id = settle.event.client_id.as_ref();
+    let seen = client_id.map(|id| place.seen(tx.conn, id)).transpose()?.flatten();
+    let sql = "SELECT outcome, settled FROM asks WHERE session = ?1 AND id = ?2";
+    let row = tx.conn.query_row(sql, params![handle, id.as_str()], |row| {
+        Ok((row.get::<_, Option<String>>(0)?, row.get::<_, Option<u64>>(1)?))
+    });
+    match row.optional().doing(doing)?.ok_or_else(|| id.unknown())? {
+        (None, _) => {}
+        (Some(outcome), seq) => {
+            let at = place.cursor(seq.ok_or_else(|| damaged("an ask was settled nowhere"))?);
+            return match seen {
+                Some(cursor) if cursor == at => {
+                    Ok(Settlement::Won(Stored { cursor, novelty: Novelty::Seen }))
+                }
+                _ => Ok(Settlement::Lost { winner: outcome_of(&outcome)?, at }),
+            };
+        }
+    }
+    if seen.is_some() {
+        return Err(id.used_elsewhere());
+    }
+    let mut told = Vec::new();
+    let event = Draft { class: Class::Durable, ..settle.event.clone() };
+    let stored = place.put(tx.conn, &event, &mut told)?;
+    let outcome =
+        serde_json::to_string(&settle.outcome).map_err(|_| damaged("an outcome cannot be written"))?;
+    let sql = "UPDATE asks SET outcome = ?3, settled = ?4 WHERE session = ?1 AND id = ?2";
+    tx.conn.execute(sql, params![handle, id.as_str(), outcome, stored.cursor.seq]).doing(doing)?;
+    if let Some(audit) = &settle.audit {
+        audit_log::add(tx, audit)?;
+    }
+    place.store(tx, key, told)?;
+    Ok(Settlement::Won(stored))
+}
+
+/// What is open, the oldest first.
+pub(super) fn list(conn: &Connection, key: Option<&Key>) -> Result<Vec<Ask>, JournalError> {
+    let doing = "list what waits";
+    key.map_or(Ok(()), |key| Place::find(conn, key).map(drop))?;
+    let which = if key.is_some() { "key = ?1" } else { "?1 IS NULL" };
+    let sql = format!(
+        "SELECT key, epoch, id, kind, digest, body, deadline, opened, opened_at
+         FROM asks JOIN sessions ON handle = session
+         WHERE outcome IS NULL AND {which} ORDER BY opened_at, key, opened LIMIT ?2"
+    );
+    let mut find = conn.prepare_cached(&sql).doing(doing)?;
+    let mut rows = find.query(params![key.map(Key::as_str), LIST_MAX]).doing(doing)?;
+    let mut asks = Vec::new();
+    while let Some(row) = rows.next().doing(doing)? {
+        asks.push(ask(row)?);
+    }
+    Ok(asks)
+}
+
+fn ask(row: &Row<'_>) -> Result<Ask, JournalError> {
+    let doing = "read an ask";
+    let text = |column: usize| row.get::<_, String>(column).doing(doing);
+    let deadline: Option<i64> = row.get(6).doing(doing)?;
+    Ok(Ask {
+        session: Key::new(text(0)?).map_err(|_| damaged("a key is no key"))?,
+        id: AskId::new(text(2)?).map_err(|_| damaged("an id is no id"))?,
+        kind: text(3)?,
+        digest: row.get(4).doing(doing)?,
+        body: row.get::<_, Vec<u8>>(5).doing(doing)?.into(),
+        deadline: deadline.map(time).transpose()?,
+        opened: Cursor::new(Epoch::from_stored(row.get(1).doing(doing)?), row.get(7).doing(doing)?),
+        opened_at: time(row.get(8).doing(doing)?)?,
+    })
+}
+
+fn outcome_of(text: &str) -> Result<Settled, JournalError> {
+    serde_json::from_str(text).map_err(|_| damaged("an outcome is no outcome"))
+}

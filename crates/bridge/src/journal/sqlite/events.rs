@@ -1,0 +1,311 @@
+//! Events: appending, reading, removing.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use sha2::{Digest as _, Sha256};
+
+use super::failure::{At as _, damaged};
+use super::sweep;
+use super::writer::{Told, Tx};
+use crate::journal::event::weight;
+use crate::journal::retention::Trim;
+use crate::journal::{
+    Class, ClientId, Cursor, Draft, Epoch, ErrorKind, Event, Extent, Fence, Handle, JournalError, Keep, Key,
+    Kind, Max, Novelty, Page, Rest, Retained, Room, Stored, Verdict,
+};
+use crate::limits::{CLIENT_ID_KEPT, RETAIN_STEP, SEQ_BITS, SEQ_MAX};
+
+/// What an append needs of a session's row.
+pub(super) struct Place {
+    pub(super) handle: Handle,
+    pub(super) epoch: Epoch,
+    pub(super) head: u64,
+    floor: u64,
+    bytes: u64,
+    fence: u64,
+    pub(super) active: Timestamp,
+    host_offset: Option<u64>,
+}
+
+const COLUMNS: &str = "id, at, class, kind, client_id, seal, body";
+
+pub(super) fn append(
+    tx: &mut Tx<'_>,
+    key: &Key,
+    fence: Fence,
+    drafts: &[Draft],
+) -> Result<Vec<Stored>, JournalError> {
+    let mut place = Place::fenced(tx.conn, key, fence)?;
+    let mut told = Vec::new();
+    let stored: Result<Vec<Stored>, _> =
+        drafts.iter().map(|draft| place.put(tx.conn, draft, &mut told)).collect();
+    place.store(tx, key, told)?;
+    stored
+}
+
+pub(super) fn read(
+    conn: &Connection,
+    key: &Key,
+    after: Option<Cursor>,
+    max: Max,
+) -> Result<Page, JournalError> {
+    let place = Place::find(conn, key)?;
+    let extent = place.extent(conn)?;
+    let (verdict, from) = extent.judge(after);
+    let sql = format!("SELECT {COLUMNS} FROM events WHERE id > ?1 AND id <= ?2 ORDER BY id");
+    let range = (row_of(place.handle, from), row_of(place.handle, extent.head));
+    let events = page(conn, &sql, range, max, extent.epoch)?;
+    let expected = from + 1..=extent.head;
+    if !expected.zip(&events).all(|(seq, event)| event.cursor.seq == seq)
+        || (events.is_empty() && from < extent.head)
+    {
+        return Err(damaged(&format!("events of the session `{key}` are missing")));
+    }
+    Ok(extent.page(verdict, events))
+}
+
+pub(super) fn history(
+    conn: &Connection,
+    key: &Key,
+    before: Option<u64>,
+    max: Max,
+) -> Result<Page, JournalError> {
+    let place = Place::find(conn, key)?;
+    let extent = place.extent(conn)?;
+    let below = before.unwrap_or(u64::MAX).min(extent.head + 1);
+    let sql = format!("SELECT {COLUMNS} FROM events WHERE id >= ?1 AND id < ?2 ORDER BY id DESC");
+    let range = (row_of(place.handle, extent.floor), row_of(place.handle, below));
+    let mut events = page(conn, &sql, range, max, extent.epoch)?;
+    events.reverse();
+    Ok(extent.page(Verdict::Ok, events))
+}
+
+pub(super) fn retain(
+    tx: &mut Tx<'_>,
+    key: &Key,
+    keep: Keep,
+    now: Timestamp,
+) -> Result<Retained, JournalError> {
+    let doing = "remove old events";
+    let conn = tx.conn;
+    let place = Place::find(conn, key)?;
+    let handle = place.handle.number();
+    let asked = "SELECT min(opened) FROM asks WHERE session = ?1 AND outcome IS NULL";
+    let asked: Option<u64> = conn.query_row(asked, [handle], |row| row.get(0)).doing(doing)?;
+    let mut trim = Trim::new(keep, place.head, place.floor, place.bytes, asked);
+    let sql = "SELECT at, length(body) FROM events WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3";
+    let mut oldest = conn.prepare_cached(sql).doing(doing)?;
+    let (first, last) = (row_of(place.handle, place.floor), row_of(place.handle, place.head));
+    let mut rows = oldest.query(params![first, last, RETAIN_STEP]).doing(doing)?;
+    while let Some(row) = rows.next().doing(doing)? {
+        let body: usize = row.get(1).doing(doing)?;
+        if !trim.drops(time(row.get(0).doing(doing)?)?, weight(body)) {
+            break;
+        }
+    }
+    drop(rows);
+    let floor = trim.floor();
+    let removed = floor - place.floor;
+    let sql = "DELETE FROM events WHERE id >= ?1 AND id < ?2";
+    conn.execute(sql, params![first, row_of(place.handle, floor)]).doing(doing)?;
+    let sql = "UPDATE sessions SET floor = ?2, bytes = ?3 WHERE handle = ?1";
+    conn.execute(sql, params![handle, floor, trim.bytes()]).doing(doing)?;
+    let sql = "DELETE FROM asks WHERE session = ?1 AND outcome IS NOT NULL AND settled < ?2";
+    conn.execute(sql, params![handle, floor]).doing(doing)?;
+    let kept_us = i64::try_from(CLIENT_ID_KEPT.as_micros()).unwrap_or(i64::MAX);
+    let old = now.as_microsecond().saturating_sub(kept_us);
+    let sql = "DELETE FROM client_ids WHERE session = ?1 AND seq < ?2 AND at <= ?3";
+    conn.execute(sql, params![handle, floor, old]).doing(doing)?;
+    sweep::give_back(conn)?;
+    let rest = if removed == RETAIN_STEP as u64 { Rest::More } else { Rest::Done };
+    Ok(Retained { floor, removed, rest })
+}
+
+/// The row number of an event. Both parts are within their bits: every head and every handle was checked.
+pub(super) fn row_of(handle: Handle, seq: u64) -> i64 {
+    ((handle.number() << SEQ_BITS) | seq.min(SEQ_MAX)).cast_signed()
+}
+
+pub(super) fn time(micros: i64) -> Result<Timestamp, JournalError> {
+    Timestamp::from_microsecond(micros).map_err(|_| damaged("a time is beyond all times"))
+}
+
+impl Place {
+    pub(super) fn find(conn: &Connection, key: &Key) -> Result<Self, JournalError> {
+        let doing = "read a session";
+        let sql = "SELECT handle, epoch, head, floor, bytes, fence, active, host_offset
+            FROM sessions WHERE key = ?1";
+        let mut find = conn.prepare_cached(sql).doing(doing)?;
+        let read = |row: &Row<'_>| {
+            let place = Place {
+                handle: Handle::new(row.get(0)?),
+                epoch: Epoch::from_stored(row.get(1)?),
+                head: row.get(2)?,
+                floor: row.get(3)?,
+                bytes: row.get(4)?,
+                fence: row.get(5)?,
+                active: Timestamp::UNIX_EPOCH,
+                host_offset: row.get(7)?,
+            };
+            Ok((place, row.get(6)?))
+        };
+        let found = find.query_row([key.as_str()], read).optional().doing(doing)?;
+        let (place, active) = found.ok_or_else(|| JournalError::no_session(key))?;
+        if place.floor == 0 || place.floor > place.head + 1 || place.head > SEQ_MAX {
+            return Err(damaged(&format!("the session `{key}` has no sense")));
+        }
+        Ok(Place { active: time(active)?, ..place })
+    }
+
+    pub(super) fn fenced(conn: &Connection, key: &Key, fence: Fence) -> Result<Self, JournalError> {
+        let place = Place::find(conn, key)?;
+        if place.fence == fence.number() { Ok(place) } else { Err(JournalError::fenced(key)) }
+    }
+
+    pub(super) fn cursor(&self, seq: u64) -> Cursor {
+        Cursor::new(self.epoch, seq)
+    }
+
+    /// Where the event of a command is, if the command was seen before.
+    pub(super) fn seen(&self, conn: &Connection, id: &ClientId) -> Result<Option<Cursor>, JournalError> {
+        let doing = "look for the id of a command";
+        let sql = "SELECT seq FROM client_ids WHERE session = ?1 AND id = ?2";
+        let mut find = conn.prepare_cached(sql).doing(doing)?;
+        let found = find.query_row(params![self.handle.number(), id.as_str()], |row| row.get(0));
+        Ok(found.optional().doing(doing)?.map(|seq| self.cursor(seq)))
+    }
+
+    /// Puts one event at the end, unless its client id was seen.
+    pub(super) fn put(
+        &mut self,
+        conn: &Connection,
+        draft: &Draft,
+        told: &mut Vec<Arc<Event>>,
+    ) -> Result<Stored, JournalError> {
+        let doing = "append to the journal";
+        if let Some(id) = &draft.client_id
+            && let Some(cursor) = self.seen(conn, id)?
+        {
+            return Ok(Stored { cursor, novelty: Novelty::Seen });
+        }
+        if self.head >= SEQ_MAX {
+            return Err(JournalError::new(ErrorKind::TooLarge, "The session has used up its numbers", ""));
+        }
+        self.head += 1;
+        let event = Event::of(draft, self.cursor(self.head));
+        let (id, at) = (row_of(self.handle, self.head), event.at.as_microsecond());
+        let client_id = event.client_id.as_ref().map(ClientId::as_str);
+        let sql = "INSERT INTO events (id, at, class, kind, client_id, seal, body)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let mut insert = conn.prepare_cached(sql).doing(doing)?;
+        let (class, kind, seal) = (class_number(event.class), event.kind.as_str(), seal(id, &event));
+        insert.execute(params![id, at, class, kind, client_id, seal, &*event.body]).doing(doing)?;
+        if let Some(client_id) = client_id {
+            let sql = "INSERT INTO client_ids (session, id, seq, at) VALUES (?1, ?2, ?3, ?4)";
+            let mut insert = conn.prepare_cached(sql).doing(doing)?;
+            insert.execute(params![self.handle.number(), client_id, self.head, at]).doing(doing)?;
+        }
+        self.bytes += event.weight();
+        self.active = self.active.max(event.at);
+        self.host_offset = self.host_offset.max(draft.host_offset);
+        let stored = Stored { cursor: event.cursor, novelty: Novelty::New };
+        told.push(Arc::new(event));
+        Ok(stored)
+    }
+
+    /// Writes the row back, and has the events told once they are committed.
+    pub(super) fn store(self, tx: &mut Tx<'_>, key: &Key, told: Vec<Arc<Event>>) -> Result<(), JournalError> {
+        if told.is_empty() {
+            return Ok(());
+        }
+        let doing = "append to the journal";
+        let sql =
+            "UPDATE sessions SET head = ?2, bytes = ?3, active = ?4, host_offset = ?5 WHERE handle = ?1";
+        let mut update = tx.conn.prepare_cached(sql).doing(doing)?;
+        let (handle, active) = (self.handle.number(), self.active.as_microsecond());
+        update.execute(params![handle, self.head, self.bytes, active, self.host_offset]).doing(doing)?;
+        tx.told.push(Told::Events(key.clone(), told));
+        Ok(())
+    }
+
+    fn extent(&self, conn: &Connection) -> Result<Extent, JournalError> {
+        let doing = "read the epochs of a session";
+        let sql = "SELECT epoch, last FROM past_epochs WHERE session = ?1";
+        let mut find = conn.prepare_cached(sql).doing(doing)?;
+        let read = |row: &Row<'_>| Ok((Epoch::from_stored(row.get(0)?), row.get(1)?));
+        let past: Result<Vec<(Epoch, u64)>, _> =
+            find.query_map([self.handle.number()], read).doing(doing)?.collect();
+        Ok(Extent { epoch: self.epoch, head: self.head, floor: self.floor, past: past.doing(doing)? })
+    }
+}
+
+/// Reads as many events as a page may have.
+fn page(
+    conn: &Connection,
+    sql: &str,
+    range: (i64, i64),
+    max: Max,
+    epoch: Epoch,
+) -> Result<Vec<Arc<Event>>, JournalError> {
+    let doing = "read events";
+    let mut find = conn.prepare_cached(sql).doing(doing)?;
+    let mut rows = find.query(params![range.0, range.1]).doing(doing)?;
+    let (mut events, mut room) = (Vec::new(), Room::new(max));
+    while let Some(row) = rows.next().doing(doing)? {
+        let body = row.get_ref(6).doing(doing)?.as_blob().map_err(|_| damaged("a body is no body"))?;
+        if !room.admits(body.len()) {
+            break;
+        }
+        events.push(Arc::new(event(row, epoch, body)?));
+    }
+    Ok(events)
+}
+
+fn event(row: &Row<'_>, epoch: Epoch, body: &[u8]) -> Result<Event, JournalError> {
+    let doing = "read an event";
+    let id: i64 = row.get(0).doing(doing)?;
+    let name = |column: usize| row.get::<_, Option<String>>(column).doing(doing);
+    let event = Event {
+        cursor: Cursor::new(epoch, id.cast_unsigned() & SEQ_MAX),
+        class: class_of(row.get(2).doing(doing)?)?,
+        at: time(row.get(1).doing(doing)?)?,
+        kind: Kind::new(name(3)?.unwrap_or_default()).map_err(|_| damaged("a kind is no kind"))?,
+        body: Arc::from(body),
+        client_id: name(4)?.map(ClientId::new).transpose().map_err(|_| damaged("an id is no id"))?,
+    };
+    if seal(id, &event) != row.get::<_, i64>(5).doing(doing)? {
+        return Err(damaged(&format!("event {} is not what was written", event.cursor.seq)));
+    }
+    Ok(event)
+}
+
+/// A checksum over all that was written of an event, since `SQLite` has none in its main file.
+fn seal(id: i64, event: &Event) -> i64 {
+    let mut hash = Sha256::new();
+    hash.update(id.to_le_bytes());
+    hash.update(event.at.as_microsecond().to_le_bytes());
+    hash.update(class_number(event.class).to_le_bytes());
+    for name in [Some(event.kind.as_str()), event.client_id.as_ref().map(ClientId::as_str)] {
+        hash.update(name.map_or(u64::MAX, |name| name.len() as u64).to_le_bytes());
+        hash.update(name.unwrap_or_default());
+    }
+    hash.update(&event.body);
+    hash.finalize().first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes))
+}
+
+fn class_number(class: Class) -> i64 {
+    match class {
+        Class::Delta => 0,
+        Class::Durable => 1,
+    }
+}
+
+fn class_of(number: i64) -> Result<Class, JournalError> {
+    match number {
+        0 => Ok(Class::Delta),
+        1 => Ok(Class::Durable),
+        _ => Err(damaged("a class is no class")),
+    }
+}

@@ -1,0 +1,46 @@
+//! What `SQLite` says, as errors to branch on.
+
+use rusqlite::Error as Sql;
+use rusqlite::ffi::ErrorCode;
+
+use crate::journal::{ErrorKind, JournalError};
+
+/// Says what was being done when `SQLite` failed: `statement.execute(…).doing("append to the journal")?`.
+pub(super) trait At<T> {
+    fn doing(self, doing: &str) -> Result<T, JournalError>;
+}
+
+impl<T> At<T> for Result<T, Sql> {
+    fn doing(self, doing: &str) -> Result<T, JournalError> {
+        self.map_err(|error| translate(doing, error))
+    }
+}
+
+/// The file does not hold what was written to it.
+pub(super) fn damaged(what: &str) -> JournalError {
+    JournalError::new(ErrorKind::Damaged, format!("The journal is damaged: {what}"), RESTORE)
+}
+
+const RESTORE: &str =
+    "stop the server, put the file aside, and start from a backup; readers will be told to start again";
+
+fn translate(doing: &str, error: Sql) -> JournalError {
+    let (kind, hint) = match &error {
+        Sql::SqliteFailure(failure, _) => match failure.code {
+            ErrorCode::DiskFull => (ErrorKind::Full, "make room on the disk; the next call tries again"),
+            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => (ErrorKind::Damaged, RESTORE),
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
+                (ErrorKind::Locked, "close whatever else has the file open")
+            }
+            ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen => {
+                (ErrorKind::Io, "check who may read and write the data folder")
+            }
+            _ => (ErrorKind::Io, "check the disk"),
+        },
+        Sql::FromSqlConversionFailure(..) | Sql::IntegralValueOutOfRange(..) | Sql::InvalidColumnType(..) => {
+            (ErrorKind::Damaged, RESTORE)
+        }
+        _ => (ErrorKind::Io, ""),
+    };
+    JournalError::new(kind, format!("Failed to {doing}"), hint).with_source(error)
+}

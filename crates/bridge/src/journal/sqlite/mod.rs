@@ -1,0 +1,207 @@
+//! A journal in one file.
+//!
+//! One thread writes and says when it is safe; a few connections read beside it. The file belongs to one process at a
+//! time, and only its owner may read it.
+
+mod asks;
+mod audit_log;
+mod backup;
+mod events;
+mod failure;
+mod open;
+mod projects;
+mod readers;
+mod schema;
+mod sessions;
+mod sweep;
+mod writer;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use self::failure::At as _;
+use self::readers::Readers;
+use self::writer::{Load, Writer};
+use super::event::{check_drafts, class_of, weight};
+use super::{
+    Ask, AskId, AuditDraft, AuditEntry, Call, Cursor, Draft, Fence, Handle, Journal, JournalError, Keep, Key,
+    Max, NewAsk, NewSession, Novelty, Opening, Page, Project, ProjectFolder, Resume, Retained, Session,
+    SessionChange, SessionName, Settle, Settlement, Stored, Tap,
+};
+
+/// A journal in one `SQLite` file.
+///
+/// It reads on threads of the tokio runtime, so its calls have to be awaited inside one.
+pub struct SqliteJournal {
+    path: PathBuf,
+    readers: Arc<Readers>,
+    writer: Writer,
+}
+
+impl SqliteJournal {
+    /// Opens or creates the journal. It waits for the disk, so call it where that does no harm.
+    pub fn open(path: impl Into<PathBuf>, opening: &Opening) -> Result<Self, JournalError> {
+        let path = path.into();
+        let (conn, lock) = open::writer(&path, opening)?;
+        let readers = Readers::new(path.clone());
+        let writer = Writer::start(conn, lock, &path)?;
+        Ok(SqliteJournal { path, readers, writer })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Copies the journal to a new file while it is being written. A journal that is opened from the copy begins
+    /// another epoch, so that readers who saw more are told.
+    pub fn backup(&self, to: impl Into<PathBuf>) -> Call<'_, ()> {
+        let (path, to) = (self.path.clone(), to.into());
+        Box::pin(async move {
+            let copy = move || backup::copy(&open::reader(&path)?, &to);
+            tokio::task::spawn_blocking(copy).await.unwrap_or_else(|_| Err(JournalError::closed()))
+        })
+    }
+}
+
+impl Journal for SqliteJournal {
+    fn create(&self, new: NewSession) -> Call<'_, (Session, Novelty)> {
+        Box::pin(async move {
+            new.check()?;
+            self.writer.call(Load::DURABLE, move |tx| sessions::create(tx, &new)).await
+        })
+    }
+
+    fn session(&self, name: &SessionName) -> Call<'_, Session> {
+        let name = name.clone();
+        self.readers.call(move |conn| sessions::find(conn, &name))
+    }
+
+    fn sessions(&self, after: Option<Handle>, max: usize) -> Call<'_, Vec<Session>> {
+        self.readers.call(move |conn| sessions::list(conn, after, max))
+    }
+
+    fn update(&self, key: &Key, fence: Fence, change: SessionChange) -> Call<'_, Session> {
+        let key = key.clone();
+        Box::pin(async move {
+            change.check()?;
+            self.writer.call(Load::DURABLE, move |tx| sessions::update(tx, &key, fence, &change)).await
+        })
+    }
+
+    fn delete(&self, key: &Key) -> Call<'_, ()> {
+        let key = key.clone();
+        Box::pin(self.writer.call(Load::DURABLE, move |tx| sessions::delete(tx, &key)))
+    }
+
+    fn claim(&self, key: &Key) -> Call<'_, Fence> {
+        let key = key.clone();
+        Box::pin(self.writer.call(Load::DURABLE, move |tx| sessions::claim(tx, &key)))
+    }
+
+    fn append(&self, key: &Key, fence: Fence, drafts: Vec<Draft>) -> Call<'_, Vec<Stored>> {
+        let key = key.clone();
+        Box::pin(async move {
+            check_drafts(&drafts)?;
+            let bytes: u64 = drafts.iter().map(|draft| weight(draft.body.len())).sum();
+            let load = Load { class: class_of(&drafts), bytes: usize::try_from(bytes).unwrap_or(usize::MAX) };
+            self.writer.call(load, move |tx| events::append(tx, &key, fence, &drafts)).await
+        })
+    }
+
+    fn read(&self, key: &Key, after: Option<Cursor>, max: Max) -> Call<'_, Page> {
+        let key = key.clone();
+        self.readers.call(move |conn| events::read(conn, &key, after, max))
+    }
+
+    fn history(&self, key: &Key, before: Option<u64>, max: Max) -> Call<'_, Page> {
+        let key = key.clone();
+        self.readers.call(move |conn| events::history(conn, &key, before, max))
+    }
+
+    fn resume(&self, key: &Key, after: Option<Cursor>, max: Max) -> Call<'_, Resume> {
+        let key = key.clone();
+        self.readers.call(move |conn| {
+            let page = events::read(conn, &key, after, max)?;
+            let pending = asks::list(conn, Some(&key))?;
+            Ok(Resume { page, pending, session: sessions::find(conn, &SessionName::Key(key))? })
+        })
+    }
+
+    fn ask(&self, key: &Key, fence: Fence, ask: NewAsk) -> Call<'_, Stored> {
+        let key = key.clone();
+        Box::pin(async move {
+            ask.check()?;
+            let load = Load { bytes: ask.body.len() + ask.event.body.len(), ..Load::DURABLE };
+            self.writer.call(load, move |tx| asks::open(tx, &key, fence, &ask)).await
+        })
+    }
+
+    fn settle(&self, key: &Key, id: &AskId, settle: Settle) -> Call<'_, Settlement> {
+        let (key, id) = (key.clone(), id.clone());
+        Box::pin(async move {
+            settle.check()?;
+            let load = Load { bytes: settle.event.body.len(), ..Load::DURABLE };
+            self.writer.call(load, move |tx| asks::settle(tx, &key, &id, &settle)).await
+        })
+    }
+
+    fn asks(&self, key: Option<&Key>) -> Call<'_, Vec<Ask>> {
+        let key = key.cloned();
+        self.readers.call(move |conn| asks::list(conn, key.as_ref()))
+    }
+
+    fn retain(&self, key: &Key, keep: Keep, now: Timestamp) -> Call<'_, Retained> {
+        let key = key.clone();
+        Box::pin(self.writer.call(Load::DURABLE, move |tx| events::retain(tx, &key, keep, now)))
+    }
+
+    fn open_project(&self, folder: ProjectFolder, session: Option<Key>, at: Timestamp) -> Call<'_, Project> {
+        let open = move |tx: &mut writer::Tx<'_>| projects::open(tx, &folder, session.as_ref(), at);
+        Box::pin(self.writer.call(Load::DURABLE, open))
+    }
+
+    fn close_project(&self, folder: &ProjectFolder) -> Call<'_, ()> {
+        let folder = folder.clone();
+        Box::pin(self.writer.call(Load::DURABLE, move |tx| projects::close(tx, &folder)))
+    }
+
+    fn projects(&self, after: Option<&ProjectFolder>) -> Call<'_, Vec<Project>> {
+        let after = after.cloned();
+        self.readers.call(move |conn| projects::list(conn, after.as_ref()))
+    }
+
+    fn audit(&self, draft: AuditDraft) -> Call<'_, AuditEntry> {
+        Box::pin(async move {
+            draft.check()?;
+            self.writer.call(Load::DURABLE, move |tx| audit_log::add(tx, &draft)).await
+        })
+    }
+
+    fn audit_log(&self, after: u64) -> Call<'_, Vec<AuditEntry>> {
+        self.readers.call(move |conn| audit_log::list(conn, after))
+    }
+
+    fn tap(&self, tap: Tap) {
+        self.writer.set_tap(tap);
+    }
+
+    fn close(&self) -> Call<'_, ()> {
+        Box::pin(async move {
+            self.readers.close();
+            let clean = |tx: &mut writer::Tx<'_>| {
+                tx.conn.execute("UPDATE journal SET clean = 1", []).doing("close the journal").map(drop)
+            };
+            self.writer.call_last(clean).await
+        })
+    }
+}
+
+impl fmt::Debug for SqliteJournal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteJournal").field("path", &self.path).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,141 @@
+//! The files of a journal: who may read them, who has them open, and how they were left.
+
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+
+use super::failure::At as _;
+use super::schema;
+use crate::journal::opening::Stop;
+use crate::journal::{Epoch, ErrorKind, Handle, JournalError, Opening};
+use crate::limits::{BUSY_WAIT, PAST_EPOCHS_MAX, STATEMENTS_MAX, WAL_KEPT_BYTES};
+
+/// Opens the one connection that writes, brings the file up to date, and begins another epoch where one is due.
+/// The second value holds the lock for as long as it lives.
+pub(super) fn writer(path: &Path, opening: &Opening) -> Result<(Connection, File), JournalError> {
+    make_folder(path)?;
+    let lock = lock(path)?;
+    private_file(path).map_err(|error| JournalError::io("create", path, error))?;
+    let mut conn = writer_again(path)?;
+    schema::climb(&conn)?;
+    begin(&mut conn, opening)?;
+    Ok((conn, lock))
+}
+
+/// Opens the connection that writes on a journal that is locked and up to date.
+pub(super) fn writer_again(path: &Path) -> Result<Connection, JournalError> {
+    let conn = connect(path)?;
+    // `auto_vacuum` is set before the first table is made, or it has no effect.
+    conn.execute_batch(&format!(
+        "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+         PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = {WAL_KEPT_BYTES}; \
+         PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY;"
+    ))
+    .doing("open the journal")?;
+    // A process that ends without closing the journal leaves the log to the next one, and ends at once.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).doing("open the journal")?;
+    Ok(conn)
+}
+
+/// Opens a connection that only reads.
+pub(super) fn reader(path: &Path) -> Result<Connection, JournalError> {
+    let conn = connect(path)?;
+    conn.execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -2048;").doing("open the journal")?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).doing("open the journal")?;
+    Ok(conn)
+}
+
+pub(super) fn connect(path: &Path) -> Result<Connection, JournalError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags).doing("open the journal")?;
+    conn.busy_timeout(BUSY_WAIT).doing("open the journal")?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+    Ok(conn)
+}
+
+/// Creates a file that only its owner may read, or makes an old one so. `SQLite` gives its other files the same mode.
+pub(super) fn private_file(path: &Path) -> std::io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    Ok(file)
+}
+
+/// A folder that exists is left as it is: it may be somebody's home.
+fn make_folder(path: &Path) -> Result<(), JournalError> {
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).map_err(|error| JournalError::io("create", folder, error))
+}
+
+/// `SQLite` would let a second process in, and both would give out the same numbers.
+fn lock(path: &Path) -> Result<File, JournalError> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let path = PathBuf::from(name);
+    let file = private_file(&path).map_err(|error| JournalError::io("create", &path, error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            let message = "Another process has the journal open".to_owned();
+            Err(JournalError::new(
+                ErrorKind::Locked,
+                message,
+                "stop the other server, or use another data folder",
+            ))
+        }
+        Err(TryLockError::Error(error)) => Err(JournalError::io("lock", &path, error)),
+    }
+}
+
+/// Marks the journal as open, and begins another epoch if numbers may have been lost.
+fn begin(conn: &mut Connection, opening: &Opening) -> Result<(), JournalError> {
+    let doing = "begin to write the journal";
+    let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).doing(doing)?;
+    let left = tx
+        .query_row("SELECT clean, boot_id FROM journal", [], |row| {
+            let stop = if row.get(0)? { Stop::Clean } else { Stop::Unclean };
+            Ok((stop, row.get::<_, String>(1)?))
+        })
+        .optional()
+        .doing(doing)?;
+    let (boot_id, fresh) = (&opening.boot_id, opening.fresh_epoch);
+    let lost = left.as_ref().is_some_and(|(stop, boot_id)| opening.may_have_lost(*stop, boot_id));
+    if lost {
+        begin_epoch(&tx, fresh)?;
+    }
+    if lost || left.is_none() {
+        let sql = "INSERT OR REPLACE INTO journal (one, boot_id, clean, epoch) VALUES (1, ?1, 0, ?2)";
+        tx.execute(sql, params![boot_id, fresh.to_stored()]).doing(doing)?;
+    } else {
+        tx.execute("UPDATE journal SET boot_id = ?1, clean = 0", [boot_id]).doing(doing)?;
+    }
+    tx.commit().doing(doing)
+}
+
+fn begin_epoch(conn: &Connection, fresh: Epoch) -> Result<(), JournalError> {
+    let doing = "begin another epoch of the journal";
+    let past = "INSERT INTO past_epochs (session, place, epoch, last)
+        SELECT handle, 1 + coalesce((SELECT max(place) FROM past_epochs WHERE session = handle), 0), epoch, head
+        FROM sessions";
+    conn.execute(past, []).doing(doing)?;
+    let forget = "DELETE FROM past_epochs WHERE place <=
+        (SELECT max(place) FROM past_epochs AS newer WHERE newer.session = past_epochs.session) - ?1";
+    conn.execute(forget, [PAST_EPOCHS_MAX]).doing(doing)?;
+    let mut handles = conn.prepare("SELECT handle FROM sessions").doing(doing)?;
+    let handles: Result<Vec<u64>, _> = handles.query_map([], |row| row.get(0)).doing(doing)?.collect();
+    let mut set = conn.prepare("UPDATE sessions SET epoch = ?2 WHERE handle = ?1").doing(doing)?;
+    for handle in handles.doing(doing)? {
+        set.execute(params![handle, fresh.of_session(Handle::new(handle)).to_stored()]).doing(doing)?;
+    }
+    Ok(())
+}

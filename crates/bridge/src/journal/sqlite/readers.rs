@@ -1,0 +1,78 @@
+//! Connections that read, on threads that may wait for a disk.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::{Connection, TransactionBehavior};
+use tokio::sync::Semaphore;
+
+use super::failure::At as _;
+use super::open;
+use crate::journal::{Call, ErrorKind, JournalError};
+use crate::limits::READERS_MAX;
+
+pub(super) struct Readers {
+    path: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+    permits: Arc<Semaphore>,
+    closed: AtomicBool,
+}
+
+impl Readers {
+    pub(super) fn new(path: PathBuf) -> Arc<Self> {
+        let permits = Arc::new(Semaphore::new(READERS_MAX));
+        Arc::new(Readers { path, idle: Mutex::default(), permits, closed: AtomicBool::new(false) })
+    }
+
+    /// Has `work` done on what the journal is at this moment, whatever is written meanwhile.
+    pub(super) fn call<R: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Connection) -> Result<R, JournalError> + Send + 'static,
+    ) -> Call<'static, R> {
+        let readers = Arc::clone(self);
+        Box::pin(async move {
+            let permit = Arc::clone(&readers.permits).acquire_owned().await;
+            let permit = permit.map_err(|_| JournalError::closed())?;
+            let done = tokio::task::spawn_blocking(move || {
+                let result = readers.run(work);
+                drop(permit);
+                result
+            });
+            done.await.unwrap_or_else(|_| {
+                Err(JournalError::new(ErrorKind::Io, "Reading the journal was broken off", ""))
+            })
+        })
+    }
+
+    /// Refuses what comes from now on.
+    pub(super) fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+        self.permits.close();
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    fn run<R>(&self, work: impl FnOnce(&Connection) -> Result<R, JournalError>) -> Result<R, JournalError> {
+        if self.closed.load(Ordering::SeqCst) {
+            return Err(JournalError::closed());
+        }
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut conn = idle.map_or_else(|| open::reader(&self.path), Ok)?;
+        let tx = conn.transaction_with_behavior(TransactionBehavior::Deferred).doing("read the journal")?;
+        let result = work(&tx);
+        tx.finish().doing("end reading the journal")?;
+        // A connection that failed may remember pages that are no longer true.
+        let is_good = !result.as_ref().is_err_and(JournalError::is_engine);
+        if is_good && !self.closed.load(Ordering::SeqCst) {
+            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(conn);
+        }
+        result
+    }
+}
+
+impl fmt::Debug for Readers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Readers").field("path", &self.path).finish_non_exhaustive()
+    }
+}

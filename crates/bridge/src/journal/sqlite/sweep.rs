@@ -1,0 +1,42 @@
+//! Clearing away what deleted sessions leave, in steps, while nobody waits.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::events::row_of;
+use super::failure::At as _;
+use crate::journal::{Handle, JournalError};
+use crate::limits::{RETAIN_STEP, SEQ_MAX, VACUUM_PAGES};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    None,
+    Some,
+}
+
+/// Removes some events of one deleted session.
+pub(super) fn step(conn: &mut Connection) -> Result<Left, JournalError> {
+    let doing = "clear away a deleted session";
+    let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).doing(doing)?;
+    let doomed = tx.query_row("SELECT handle FROM doomed LIMIT 1", [], |row| row.get::<_, u64>(0));
+    let Some(handle) = doomed.optional().doing(doing)? else { return Ok(Left::None) };
+    let events = "DELETE FROM events WHERE id IN
+        (SELECT id FROM events WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3)";
+    let of = Handle::new(handle);
+    let removed =
+        tx.execute(events, params![row_of(of, 0), row_of(of, SEQ_MAX), RETAIN_STEP]).doing(doing)?;
+    if removed < RETAIN_STEP {
+        for table in ["client_ids", "cli_sessions", "past_epochs", "asks"] {
+            tx.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [handle]).doing(doing)?;
+        }
+        tx.execute("DELETE FROM doomed WHERE handle = ?1", [handle]).doing(doing)?;
+    }
+    tx.commit().doing(doing)?;
+    give_back(conn)?;
+    Ok(Left::Some)
+}
+
+/// Gives some free pages of the file back to the disk.
+pub(super) fn give_back(conn: &Connection) -> Result<(), JournalError> {
+    conn.execute_batch(&format!("PRAGMA incremental_vacuum({VACUUM_PAGES})"))
+        .doing("give pages back to the disk")
+}

@@ -1,0 +1,320 @@
+//! The one thread that writes.
+//!
+//! It takes whatever is queued and commits it together: there is no timer, so a single call is committed at once, and
+//! under load the cost of a commit is shared. One durable call makes the whole commit durable.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use rusqlite::Connection;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+
+use super::failure::At as _;
+use super::{open, sweep};
+use crate::journal::{Class, Commit, ErrorKind, Event, JournalError, Key, Tap};
+use crate::limits::{
+    CHECKPOINT_BYTES, COMMIT_BYTES_MAX, COMMIT_CALLS_MAX, WRITER_QUEUE_MAX, WRITER_ROOM_BYTES_MAX,
+    WRITER_ROOM_UNIT,
+};
+
+/// The way to the thread.
+pub(super) struct Writer {
+    queue: Option<mpsc::Sender<Box<dyn Job>>>,
+    room: Arc<Semaphore>,
+    tap: Arc<Mutex<Option<Tap>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// The connection inside a transaction, and what there is to tell once it is committed.
+pub(super) struct Tx<'c> {
+    pub(super) conn: &'c Connection,
+    pub(super) told: Vec<Told>,
+}
+
+pub(super) enum Told {
+    Events(Key, Vec<Arc<Event>>),
+    Deleted(Key),
+}
+
+/// How much a call weighs, and how safe it has to be.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Load {
+    pub(super) class: Class,
+    pub(super) bytes: usize,
+}
+
+impl Load {
+    /// A short call that has to survive a loss of power.
+    pub(super) const DURABLE: Load = Load { class: Class::Durable, bytes: 0 };
+}
+
+impl Writer {
+    pub(super) fn start(conn: Connection, lock: File, path: &Path) -> Result<Self, JournalError> {
+        let (queue, jobs) = mpsc::channel(WRITER_QUEUE_MAX);
+        let tap = Arc::new(Mutex::new(None));
+        let mut desk =
+            Desk { conn, path: path.to_owned(), tap: Arc::clone(&tap), unsettled: 0, sweeping: true };
+        let work = move || {
+            desk.work(jobs);
+            // The lock goes last: whoever gets it next finds everything written.
+            drop(desk);
+            drop(lock);
+        };
+        let thread = std::thread::Builder::new().name("tidings-journal".to_owned()).spawn(work);
+        let thread = thread.map_err(|error| JournalError::io("start the thread that writes", path, error))?;
+        let room = Arc::new(Semaphore::new(WRITER_ROOM_BYTES_MAX / WRITER_ROOM_UNIT));
+        Ok(Writer { queue: Some(queue), room, tap, thread: Some(thread) })
+    }
+
+    pub(super) fn set_tap(&self, tap: Tap) {
+        *self.tap.lock().unwrap_or_else(PoisonError::into_inner) = Some(tap);
+    }
+
+    /// Has `work` done in a transaction, and answers when that is committed. It may run more than once, each time in
+    /// a transaction in which the earlier runs never happened.
+    pub(super) async fn call<R, F>(&self, load: Load, work: F) -> Result<R, JournalError>
+    where
+        R: Send + 'static,
+        F: FnMut(&mut Tx<'_>) -> Result<R, JournalError> + Send + 'static,
+    {
+        self.send(load, After::GoOn, work).await
+    }
+
+    /// The last call: the thread ends after it.
+    pub(super) async fn call_last<F>(&self, work: F) -> Result<(), JournalError>
+    where
+        F: FnMut(&mut Tx<'_>) -> Result<(), JournalError> + Send + 'static,
+    {
+        self.send(Load::DURABLE, After::Stop, work).await
+    }
+
+    async fn send<R, F>(&self, load: Load, after: After, work: F) -> Result<R, JournalError>
+    where
+        R: Send + 'static,
+        F: FnMut(&mut Tx<'_>) -> Result<R, JournalError> + Send + 'static,
+    {
+        let units = (load.bytes / WRITER_ROOM_UNIT + 1).min(WRITER_ROOM_BYTES_MAX / WRITER_ROOM_UNIT);
+        let units = u32::try_from(units).unwrap_or(u32::MAX);
+        let room = Arc::clone(&self.room).acquire_many_owned(units).await;
+        let room = room.map_err(|_| JournalError::closed())?;
+        let (reply, answer) = oneshot::channel();
+        let job = Waiting { load, after, work, result: None, reply, room };
+        let queue = self.queue.as_ref().ok_or_else(JournalError::closed)?;
+        queue.send(Box::new(job)).await.map_err(|_| JournalError::closed())?;
+        answer.await.map_err(|_| JournalError::closed())?
+    }
+}
+
+impl Drop for Writer {
+    /// Waits until what is queued is written, so that the journal can be opened again at once.
+    fn drop(&mut self) {
+        self.queue = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread has been reported by its hook; there is nobody to hand it to here.
+            drop(thread.join());
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum After {
+    GoOn,
+    Stop,
+}
+
+/// One call in the queue.
+trait Job: Send {
+    fn load(&self) -> Load;
+    fn after(&self) -> After;
+    /// Does the work and keeps the result. `Err` only if the engine failed; a refusal is a result.
+    fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), JournalError>;
+    /// Hands the result over, or the reason why nothing was committed.
+    fn answer(self: Box<Self>, committed: Result<(), JournalError>);
+}
+
+struct Waiting<R, F> {
+    load: Load,
+    after: After,
+    work: F,
+    result: Option<Result<R, JournalError>>,
+    reply: oneshot::Sender<Result<R, JournalError>>,
+    room: OwnedSemaphorePermit,
+}
+
+impl<R, F> Job for Waiting<R, F>
+where
+    R: Send,
+    F: FnMut(&mut Tx<'_>) -> Result<R, JournalError> + Send,
+{
+    fn load(&self) -> Load {
+        self.load
+    }
+
+    fn after(&self) -> After {
+        self.after
+    }
+
+    fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), JournalError> {
+        let told = tx.told.len();
+        tx.conn.prepare_cached("SAVEPOINT call").and_then(|mut it| it.execute([])).doing("begin a call")?;
+        let result = (self.work)(tx);
+        if let Err(error) = &result {
+            if error.is_engine() {
+                return Err(error.clone());
+            }
+            tx.told.truncate(told);
+            tx.conn.execute_batch("ROLLBACK TO call").doing("take a call back")?;
+        }
+        tx.conn.prepare_cached("RELEASE call").and_then(|mut it| it.execute([])).doing("end a call")?;
+        self.result = Some(result);
+        Ok(())
+    }
+
+    fn answer(self: Box<Self>, committed: Result<(), JournalError>) {
+        let Waiting { result, reply, room, .. } = *self;
+        drop(room);
+        let result = committed.and_then(|()| result.unwrap_or_else(|| Err(JournalError::closed())));
+        // Whoever asked may have gone; what was done stays done.
+        drop(reply.send(result));
+    }
+}
+
+/// What the thread has.
+struct Desk {
+    conn: Connection,
+    path: PathBuf,
+    tap: Arc<Mutex<Option<Tap>>>,
+    /// Bytes in the log that are not in the main file yet, about.
+    unsettled: usize,
+    /// Whether there may be deleted sessions to clear away.
+    sweeping: bool,
+}
+
+impl Desk {
+    fn work(&mut self, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+        while let Some(first) = jobs.blocking_recv() {
+            let mut bytes = first.load().bytes;
+            let mut last = first.after();
+            let mut batch = vec![first];
+            while batch.len() < COMMIT_CALLS_MAX && bytes < COMMIT_BYTES_MAX && last == After::GoOn {
+                let Ok(job) = jobs.try_recv() else { break };
+                bytes += job.load().bytes;
+                last = job.after();
+                batch.push(job);
+            }
+            self.commit(batch);
+            if last == After::Stop {
+                self.checkpoint("TRUNCATE");
+                return;
+            }
+            self.unsettled += bytes;
+            if self.unsettled >= CHECKPOINT_BYTES {
+                self.checkpoint("PASSIVE");
+            }
+            while self.sweeping && jobs.is_empty() {
+                self.sweep();
+            }
+        }
+    }
+
+    /// Commits calls together; if the engine refuses, each by itself, so that one does not fail for another.
+    fn commit(&mut self, mut batch: Vec<Box<dyn Job>>) {
+        let committed = self.try_commit(&mut batch);
+        if let Err(error) = &committed
+            && batch.len() > 1
+        {
+            tracing::warn!(%error, calls = batch.len(), "a commit failed; its calls are tried one by one");
+            for job in batch {
+                self.commit(vec![job]);
+            }
+            return;
+        }
+        for job in batch {
+            job.answer(committed.clone());
+        }
+    }
+
+    fn try_commit(&mut self, batch: &mut [Box<dyn Job>]) -> Result<(), JournalError> {
+        let class = batch.iter().map(|job| job.load().class).max().unwrap_or(Class::Durable);
+        let sync = match class {
+            Class::Durable => "PRAGMA synchronous = FULL",
+            Class::Delta => "PRAGMA synchronous = NORMAL",
+        };
+        let result = self.run(sync, batch);
+        match result {
+            Ok(told) => {
+                self.tell(&told);
+                Ok(())
+            }
+            Err(error) => {
+                self.recover(&error);
+                Err(error)
+            }
+        }
+    }
+
+    fn run(&mut self, sync: &str, batch: &mut [Box<dyn Job>]) -> Result<Vec<Told>, JournalError> {
+        let doing = "commit to the journal";
+        // A pragma is taken at once when it is prepared, so it cannot be kept prepared.
+        self.conn.execute_batch(sync).doing(doing)?;
+        self.conn.prepare_cached("BEGIN IMMEDIATE").and_then(|mut it| it.execute([])).doing(doing)?;
+        let mut tx = Tx { conn: &self.conn, told: Vec::new() };
+        for job in batch {
+            job.run(&mut tx)?;
+        }
+        let told = tx.told;
+        self.conn.prepare_cached("COMMIT").and_then(|mut it| it.execute([])).doing(doing)?;
+        Ok(told)
+    }
+
+    fn tell(&mut self, told: &[Told]) {
+        let tap = self.tap.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for told in told {
+            let commit = match told {
+                Told::Events(key, events) => Commit::Events(key, events),
+                Told::Deleted(key) => {
+                    self.sweeping = true;
+                    Commit::Deleted(key)
+                }
+            };
+            if let Some(tap) = &tap {
+                tap(commit);
+            }
+        }
+    }
+
+    /// Leaves the failed transaction. After an error of the disk the connection is opened anew: what the kernel was
+    /// told to write and did not write must be read back from the file, not remembered.
+    fn recover(&mut self, error: &JournalError) {
+        if !self.conn.is_autocommit() {
+            // SQLite may have rolled back already, and then this has nothing to do.
+            drop(self.conn.execute_batch("ROLLBACK"));
+        }
+        if error.kind() == ErrorKind::Io {
+            match open::writer_again(&self.path) {
+                Ok(conn) => self.conn = conn,
+                Err(again) => tracing::error!(%error, %again, "the journal could not be opened again"),
+            }
+        }
+    }
+
+    fn checkpoint(&mut self, mode: &str) {
+        self.unsettled = 0;
+        let done = self.conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
+        if let Err(error) = done {
+            tracing::warn!(%error, "the log of the journal could not be copied into its file; it grows until it can");
+        }
+    }
+
+    fn sweep(&mut self) {
+        match sweep::step(&mut self.conn) {
+            Ok(left) => self.sweeping = left == sweep::Left::Some,
+            Err(error) => {
+                tracing::warn!(%error, "deleted sessions could not be cleared away; the next start tries again");
+                self.sweeping = false;
+            }
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Many Claude Code sessions for many watchers, and nothing lost on the way.
+//!
+//! The [`journal`] keeps what happened in each session: an event has a number once it is stored, and not before.
+//! The [`hub`] shows it to whoever watches: first what was missed, then what happens, without a seam between them.
+
+pub mod hub;
+pub mod journal;
+mod limits;
+
+pub use hub::Hub;
+pub use journal::{Cursor, Journal, MemoryJournal, SqliteJournal};

@@ -1,0 +1,116 @@
+//! Every bound of this crate, with its reason.
+
+use std::time::Duration;
+
+/// The longest body of one event. The CLI's own lines may have 64 MiB, and an event wraps one of them.
+pub(crate) const BODY_BYTES_MAX: usize = 65 << 20;
+
+/// The longest name: a session's key, an event's kind, the id of a client's command or of an ask.
+/// The longest that anybody sends is a UUID with a prefix.
+pub(crate) const NAME_BYTES_MAX: usize = 200;
+
+/// The longest text about a session or a decision: a folder, a title, a state, a rule. Longer than any path may be.
+pub(crate) const TEXT_BYTES_MAX: usize = 8 << 10;
+
+/// The settings of one session, and the body of one ask. A tool input is rarely longer; whoever has more puts it into
+/// the event and refers to it.
+pub(crate) const BLOB_BYTES_MAX: usize = 4 << 20;
+
+/// Labels of one session. They are for telling sessions apart, not for storing things.
+pub(crate) const LABELS_MAX: usize = 64;
+
+/// CLI sessions that one session went through. Each fork and each `/clear` adds one.
+pub(crate) const CLI_SESSIONS_MAX: usize = 10_000;
+
+/// Events in one append. A host that comes back with more sends several.
+pub(crate) const DRAFTS_MAX: usize = 4096;
+
+/// Events in one page, whatever was asked for.
+pub(crate) const PAGE_EVENTS_MAX: usize = 4096;
+
+/// Bytes in one page, whatever was asked for; a single event that is longer is a page of its own.
+pub(crate) const PAGE_BYTES_MAX: usize = 4 << 20;
+
+/// Sessions, asks, projects or audit entries in one list.
+pub(crate) const LIST_MAX: usize = 1000;
+
+/// Bits of an event's row number that are its sequence number; the rest is the session's handle.
+/// A session of a thousand deltas per second fills them in 34 years, and eight million sessions fit above them.
+pub(crate) const SEQ_BITS: u32 = 40;
+
+/// The highest sequence number.
+pub(crate) const SEQ_MAX: u64 = (1 << SEQ_BITS) - 1;
+
+/// The highest handle: what is left of a signed 64-bit number.
+pub(crate) const HANDLE_MAX: u64 = (1 << (63 - SEQ_BITS)) - 1;
+
+/// Ended epochs that are remembered for each session. One is added by each loss of power, and a client that was away
+/// for sixteen of them starts again.
+pub(crate) const PAST_EPOCHS_MAX: usize = 16;
+
+/// How long the id of a command is remembered after its event was removed: a client that retries for longer than a
+/// day is not retrying.
+pub(crate) const CLIENT_ID_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Asks that may be open in one session; the registries of `tidings-agent` allow as many.
+pub(crate) const OPEN_ASKS_MAX: usize = 4096;
+
+/// Projects of one journal. Each is a folder that somebody chose.
+pub(crate) const PROJECTS_MAX: usize = 10_000;
+
+/// Calls that wait for the writer of a journal. Past it callers wait, and the CLI behind them bears it.
+pub(crate) const WRITER_QUEUE_MAX: usize = 1024;
+
+/// Bytes that wait for the writer, counted in [`WRITER_ROOM_UNIT`]s. It must hold one event of the longest kind.
+pub(crate) const WRITER_ROOM_BYTES_MAX: usize = 128 << 20;
+
+/// The grain in which waiting bytes are counted: a semaphore's permits are 32-bit, and a small call costs one of them.
+pub(crate) const WRITER_ROOM_UNIT: usize = 1 << 10;
+
+/// Calls that are committed together. More would only delay the first of them.
+pub(crate) const COMMIT_CALLS_MAX: usize = 256;
+
+/// Bytes that are committed together, for the same reason.
+pub(crate) const COMMIT_BYTES_MAX: usize = 4 << 20;
+
+/// Connections that read at the same time. Two cores are the common machine, and pages are short.
+pub(crate) const READERS_MAX: usize = 4;
+
+/// Prepared statements that a connection keeps; there are about forty different ones.
+pub(crate) const STATEMENTS_MAX: usize = 64;
+
+/// Bytes written after which the log is copied into the main file. Below it the copying costs more than it saves,
+/// above it reading gets slower, since readers look into the log first.
+pub(crate) const CHECKPOINT_BYTES: usize = 4 << 20;
+
+/// The length that the log file is cut to when it was longer: a long reader or a backup lets it grow.
+pub(crate) const WAL_KEPT_BYTES: i64 = 16 << 20;
+
+/// How long a connection waits for another one of the same process. Only a checkpoint ever makes it wait.
+pub(crate) const BUSY_WAIT: Duration = Duration::from_secs(5);
+
+/// Events that one step of retention removes, so that appends are not kept waiting behind it.
+pub(crate) const RETAIN_STEP: usize = 2000;
+
+/// Pages of the file that are given back after retention, for the same reason.
+pub(crate) const VACUUM_PAGES: usize = 512;
+
+/// What a journal in memory may hold. It is for demos and tests; whoever has more has a disk.
+pub(crate) const MEMORY_BYTES_MAX: usize = 256 << 20;
+
+/// Bytes of the newest events that the hub keeps for each session that is watched. It is shared by all watchers, and
+/// whoever is further behind reads from the journal.
+pub(crate) const TAIL_BYTES_MAX: usize = 512 << 10;
+
+/// The same in events, since an event costs memory even if its body is empty.
+pub(crate) const TAIL_EVENTS_MAX: usize = 2048;
+
+/// How many bytes may be published while a watcher takes nothing, unless it says otherwise. A phone that changes its
+/// network is away for seconds; one that is away for longer does better to come back with its cursor.
+pub(crate) const WATCHER_BYTES_UNTAKEN: u64 = 4 << 20;
+
+/// Bytes that a watcher takes from the hub or the journal at once. A thousand watchers that are stuck hold as much each.
+pub(crate) const PORTION_BYTES_MAX: usize = 64 << 10;
+
+/// The same in events, so that nobody holds the lock of the hub for long.
+pub(crate) const PORTION_EVENTS_MAX: usize = 128;
