@@ -35,7 +35,7 @@ fuzz: ## Fuzz one target: make fuzz T=name S=seconds (60 unless told)
 	@test -n "$(T)" || { echo "error: no target given"; echo "hint: make fuzz T=name, one of the files in fuzz/fuzz_targets/"; exit 2; } >&2
 	fuzz/run.sh $(T) $(S)
 
-soak: ## Open and drop a thousand sessions, and look for what is left
+soak: ## Run for long what must hold for long: sessions, readers that come and go, kills
 	@scripts/soak.sh
 
 schema: ## Write schema/ anew from the types

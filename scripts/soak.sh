@@ -1,11 +1,37 @@
 #!/usr/bin/env bash
-# A thousand sessions that end at all the wrong moments; fails if a process, a task or an open file is left of them.
-# SESSIONS=n for another number, SEED=n for another run; a failure names its seed.
+# What takes too long for every run, and has to hold for longer.
+# Without arguments every part; with arguments only the parts named: sessions, resume, kill.
+# SESSIONS=n, CASES=n and KILLS=n for other numbers, SEED=n for another run; a failure names its seed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-
-export TIDINGS_SOAK_SESSIONS=${SESSIONS:-1000}
 [ -z "${SEED:-}" ] || export TIDINGS_SOAK_SEED=$SEED
-# The stand-in for `claude` that the sessions start is an example.
-cargo build -p tidings --all-features --example stand_in
-cargo test -p tidings --all-features --test soak -- --nocapture
+
+# A thousand sessions that end at all the wrong moments; fails if a process, a task or an open file is left of them.
+soak_sessions() {
+    export TIDINGS_SOAK_SESSIONS=${SESSIONS:-1000}
+    # The stand-in for `claude` that the sessions start is an example.
+    cargo build -p tidings --all-features --example stand_in
+    cargo test -p tidings --all-features --test soak -- --nocapture
+}
+
+# Readers that come and go against a list of what happened; a sixteenth of the cases on files.
+soak_resume() {
+    TIDINGS_SOAK_CASES=${CASES:-100000} cargo test -p tidings-bridge --all-features --test resume
+}
+
+# A writer of the journal that is killed again and again.
+soak_kill() {
+    cargo build -p tidings-bridge --example journal_writer
+    TIDINGS_SOAK_KILLS=${KILLS:-1000} cargo test -p tidings-bridge --test kill
+}
+
+parts=("$@")
+[ $# -gt 0 ] || parts=(sessions resume kill)
+for part in "${parts[@]}"; do
+    declare -F "soak_$part" >/dev/null || {
+        echo "error: no such part: $part" >&2
+        echo "hint: the parts are: sessions resume kill" >&2
+        exit 2
+    }
+    "soak_$part"
+done

@@ -89,6 +89,10 @@ pub(crate) const WAL_KEPT_BYTES: i64 = 16 << 20;
 /// How long a connection waits for another one of the same process. Only a checkpoint ever makes it wait.
 pub(crate) const BUSY_WAIT: Duration = Duration::from_secs(5);
 
+/// How large the file of a journal may get, unless its owner says otherwise. It works at this size, and a disk that a
+/// server fills by itself is a fault of the server.
+pub(crate) const JOURNAL_BYTES_MAX: u64 = 64 << 30;
+
 /// Events that one step of retention removes, so that appends are not kept waiting behind it.
 pub(crate) const RETAIN_STEP: usize = 2000;
 

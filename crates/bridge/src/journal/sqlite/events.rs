@@ -55,13 +55,13 @@ pub(super) fn read(
     let extent = place.extent(conn)?;
     let (verdict, from) = extent.judge(after);
     let sql = format!("SELECT {COLUMNS} FROM events WHERE id > ?1 AND id <= ?2 ORDER BY id");
-    let range = (row_of(place.handle, from), row_of(place.handle, extent.head));
+    // Beyond the head there is nothing; if there is, the head is wrong.
+    let range = (row_of(place.handle, from), row_of(place.handle, SEQ_MAX));
     let events = page(conn, &sql, range, max, extent.epoch)?;
-    let expected = from + 1..=extent.head;
-    if !expected.zip(&events).all(|(seq, event)| event.cursor.seq == seq)
-        || (events.is_empty() && from < extent.head)
-    {
-        return Err(damaged(&format!("events of the session `{key}` are missing")));
+    let is_dense = (from + 1..).zip(&events).all(|(seq, event)| event.cursor.seq == seq);
+    let last = events.last().map_or(from, |event| event.cursor.seq);
+    if !is_dense || last > extent.head || (events.is_empty() && from < extent.head) {
+        return Err(damaged(&format!("the events of the session `{key}` do not lie where they should")));
     }
     Ok(extent.page(verdict, events))
 }

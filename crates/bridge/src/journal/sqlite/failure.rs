@@ -28,7 +28,10 @@ fn translate(doing: &str, error: Sql) -> JournalError {
     let (kind, hint) = match &error {
         Sql::SqliteFailure(failure, _) => match failure.code {
             ErrorCode::DiskFull => (ErrorKind::Full, "make room on the disk; the next call tries again"),
-            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => (ErrorKind::Damaged, RESTORE),
+            // Every call looks before it writes, so a row that is in the way should not be there.
+            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::ConstraintViolation => {
+                (ErrorKind::Damaged, RESTORE)
+            }
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
                 (ErrorKind::Locked, "close whatever else has the file open")
             }

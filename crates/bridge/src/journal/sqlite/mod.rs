@@ -31,6 +31,7 @@ use super::{
     Max, NewAsk, NewSession, Novelty, Opening, Page, Project, ProjectFolder, Resume, Retained, Session,
     SessionChange, SessionName, Settle, Settlement, Stored, Tap,
 };
+use crate::limits::JOURNAL_BYTES_MAX;
 
 /// A journal in one `SQLite` file.
 ///
@@ -44,10 +45,20 @@ pub struct SqliteJournal {
 impl SqliteJournal {
     /// Opens or creates the journal. It waits for the disk, so call it where that does no harm.
     pub fn open(path: impl Into<PathBuf>, opening: &Opening) -> Result<Self, JournalError> {
+        SqliteJournal::open_bounded(path, opening, JOURNAL_BYTES_MAX)
+    }
+
+    /// The same, with another bound on the size of the file. A journal that has reached it is full until something is
+    /// removed, and says so to whoever appends.
+    pub fn open_bounded(
+        path: impl Into<PathBuf>,
+        opening: &Opening,
+        bytes_max: u64,
+    ) -> Result<Self, JournalError> {
         let path = path.into();
-        let (conn, lock) = open::writer(&path, opening)?;
+        let (conn, lock) = open::writer(&path, opening, bytes_max)?;
         let readers = Readers::new(path.clone());
-        let writer = Writer::start(conn, lock, &path)?;
+        let writer = Writer::start(conn, lock, &path, bytes_max)?;
         Ok(SqliteJournal { path, readers, writer })
     }
 

@@ -14,24 +14,30 @@ use crate::limits::{BUSY_WAIT, PAST_EPOCHS_MAX, STATEMENTS_MAX, WAL_KEPT_BYTES};
 
 /// Opens the one connection that writes, brings the file up to date, and begins another epoch where one is due.
 /// The second value holds the lock for as long as it lives.
-pub(super) fn writer(path: &Path, opening: &Opening) -> Result<(Connection, File), JournalError> {
+pub(super) fn writer(
+    path: &Path,
+    opening: &Opening,
+    bytes_max: u64,
+) -> Result<(Connection, File), JournalError> {
     make_folder(path)?;
     let lock = lock(path)?;
     private_file(path).map_err(|error| JournalError::io("create", path, error))?;
-    let mut conn = writer_again(path)?;
+    let mut conn = writer_again(path, bytes_max)?;
     schema::climb(&conn)?;
     begin(&mut conn, opening)?;
     Ok((conn, lock))
 }
 
 /// Opens the connection that writes on a journal that is locked and up to date.
-pub(super) fn writer_again(path: &Path) -> Result<Connection, JournalError> {
+pub(super) fn writer_again(path: &Path, bytes_max: u64) -> Result<Connection, JournalError> {
     let conn = connect(path)?;
+    let page: u64 = conn.pragma_query_value(None, "page_size", |row| row.get(0)).doing("open the journal")?;
+    let pages = bytes_max / page.max(1);
     // `auto_vacuum` is set before the first table is made, or it has no effect.
     conn.execute_batch(&format!(
         "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
          PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = {WAL_KEPT_BYTES}; \
-         PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY;"
+         PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY; PRAGMA max_page_count = {pages};"
     ))
     .doing("open the journal")?;
     // A process that ends without closing the journal leaves the log to the next one, and ends at once.

@@ -51,11 +51,22 @@ impl Load {
 }
 
 impl Writer {
-    pub(super) fn start(conn: Connection, lock: File, path: &Path) -> Result<Self, JournalError> {
+    pub(super) fn start(
+        conn: Connection,
+        lock: File,
+        path: &Path,
+        bytes_max: u64,
+    ) -> Result<Self, JournalError> {
         let (queue, jobs) = mpsc::channel(WRITER_QUEUE_MAX);
         let tap = Arc::new(Mutex::new(None));
-        let mut desk =
-            Desk { conn, path: path.to_owned(), tap: Arc::clone(&tap), unsettled: 0, sweeping: true };
+        let mut desk = Desk {
+            conn,
+            path: path.to_owned(),
+            bytes_max,
+            tap: Arc::clone(&tap),
+            unsettled: 0,
+            sweeping: true,
+        };
         let work = move || {
             desk.work(jobs);
             // The lock goes last: whoever gets it next finds everything written.
@@ -185,6 +196,7 @@ where
 struct Desk {
     conn: Connection,
     path: PathBuf,
+    bytes_max: u64,
     tap: Arc<Mutex<Option<Tap>>>,
     /// Bytes in the log that are not in the main file yet, about.
     unsettled: usize,
@@ -293,7 +305,7 @@ impl Desk {
             drop(self.conn.execute_batch("ROLLBACK"));
         }
         if error.kind() == ErrorKind::Io {
-            match open::writer_again(&self.path) {
+            match open::writer_again(&self.path, self.bytes_max) {
                 Ok(conn) => self.conn = conn,
                 Err(again) => tracing::error!(%error, %again, "the journal could not be opened again"),
             }

@@ -1,0 +1,62 @@
+//! Appends to a journal until it is killed, and says on stdout what was acknowledged.
+//!
+//! `journal_writer PATH BOOT_ID EPOCH FROM…`, with the number of the first command of each session. The tests kill it
+//! and look at what it left.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tidings_bridge::SqliteJournal;
+use tidings_bridge::journal::{
+    Class, ClientId, Draft, Epoch, ErrorKind, Journal, JournalError, Key, Kind, NewSession, Opening,
+};
+
+#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let mut next = || arguments.next().ok_or("too few arguments");
+    let (path, boot_id, epoch) = (next()?, next()?, next()?.parse()?);
+    let opening = Opening { boot_id, fresh_epoch: Epoch::from_random(epoch) };
+    let journal = Arc::new(SqliteJournal::open(path, &opening)?);
+    let mut sessions = Vec::new();
+    while let Ok(from) = next() {
+        let key = Key::new(format!("session-{}", sessions.len()))?;
+        sessions.push(tokio::spawn(write(Arc::clone(&journal), key, from.parse()?)));
+    }
+    for session in sessions {
+        session.await??;
+    }
+    Ok(())
+}
+
+/// Command after command, each with an id of its own; some are durable, and some come several at once.
+async fn write(journal: Arc<SqliteJournal>, key: Key, from: u64) -> Result<(), JournalError> {
+    let made = journal.create(NewSession::new(key.clone(), "/", Timestamp::UNIX_EPOCH)).await;
+    if let Err(error) = made
+        && error.kind() != ErrorKind::Exists
+    {
+        return Err(error);
+    }
+    let fence = journal.claim(&key).await?;
+    let mut command = from;
+    loop {
+        let class = if command.is_multiple_of(7) { Class::Durable } else { Class::Delta };
+        let commands = command..command + 1 + command % 3;
+        let drafts = commands.clone().map(|n| draft(class, n)).collect::<Result<Vec<Draft>, _>>()?;
+        let stored = journal.append(&key, fence, drafts).await?;
+        let mut out = std::io::stdout().lock();
+        for (n, stored) in commands.clone().zip(stored) {
+            // If nobody listens any more, it was killed a moment ago.
+            drop(writeln!(out, "{key} {n} {}", stored.cursor));
+        }
+        drop(out.flush());
+        command = commands.end;
+    }
+}
+
+fn draft(class: Class, n: u64) -> Result<Draft, JournalError> {
+    let body = format!("command {n} {}", "x".repeat(usize::try_from(n % 5).unwrap_or_default() * 300));
+    let draft = Draft::new(class, Timestamp::UNIX_EPOCH, Kind::new("said")?, body.into_bytes());
+    Ok(draft.with_client_id(ClientId::new(n.to_string())?))
+}

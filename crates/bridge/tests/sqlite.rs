@@ -1,0 +1,230 @@
+//! The file: who may read it, who may open it, and what happens when it is not what it should be.
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+mod chance;
+
+use std::path::Path;
+
+use chance::Chance;
+use jiff::Timestamp;
+use rusqlite::Connection;
+use tidings_bridge::journal::{
+    Class, Cursor, Draft, Epoch, ErrorKind, Fence, Journal, Keep, Key, Kind, Max, NewSession, Opening, Rest,
+    SqliteJournal, Verdict,
+};
+
+fn key() -> Key {
+    Key::new("session").unwrap()
+}
+
+fn opening(boot: u64) -> Opening {
+    Opening { boot_id: format!("boot-{boot}"), fresh_epoch: Epoch::from_random(boot) }
+}
+
+fn draft(class: Class, body: impl Into<Vec<u8>>) -> Draft {
+    Draft::new(class, Timestamp::UNIX_EPOCH, Kind::new("said").unwrap(), body.into())
+}
+
+async fn session(journal: &SqliteJournal) -> Fence {
+    journal.create(NewSession::new(key(), "/", Timestamp::UNIX_EPOCH)).await.unwrap();
+    journal.claim(&key()).await.unwrap()
+}
+
+async fn filled(path: &Path, events: usize) -> SqliteJournal {
+    let journal = SqliteJournal::open(path, &opening(1)).unwrap();
+    let fence = session(&journal).await;
+    let drafts = (1..=events).map(|n| draft(Class::Delta, format!("event {n}"))).collect();
+    journal.append(&key(), fence, drafts).await.unwrap();
+    journal
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn t9_only_the_owner_may_read_the_journal() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("new/data");
+    let journal = filled(&data.join("journal.db"), 3).await;
+    journal.backup(data.join("backup.db")).await.unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&data), 0o700);
+    let files: Vec<_> = std::fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(files.len() >= 5, "{files:?}");
+    for file in files {
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+}
+
+#[tokio::test]
+async fn f111_a_second_process_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let first = filled(&path, 1).await;
+    let second = SqliteJournal::open(&path, &opening(1)).unwrap_err();
+    assert_eq!(second.kind(), ErrorKind::Locked);
+    assert!(!second.hint().is_empty());
+    drop(first);
+    SqliteJournal::open(&path, &opening(1)).unwrap();
+}
+
+#[tokio::test]
+async fn f113_a_newer_journal_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    drop(filled(&path, 1).await);
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let before = std::fs::read(&path).unwrap();
+    let refused = SqliteJournal::open(&path, &opening(1)).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Newer);
+    assert!(refused.to_string().contains("99"), "{refused}");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_file_that_is_no_journal_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("notes.txt");
+    std::fs::write(&text, "these are my notes, and not a database\n".repeat(40)).unwrap();
+    assert_eq!(SqliteJournal::open(&text, &opening(1)).unwrap_err().kind(), ErrorKind::Damaged);
+    assert!(std::fs::read_to_string(&text).unwrap().starts_with("these are my notes"));
+    let other = folder.path().join("other.db");
+    Connection::open(&other).unwrap().execute_batch("CREATE TABLE mine (x)").unwrap();
+    assert_eq!(SqliteJournal::open(&other, &opening(1)).unwrap_err().kind(), ErrorKind::Invalid);
+}
+
+#[tokio::test]
+async fn f109_a_flipped_bit_is_found_and_never_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let journal = filled(&path, 200).await;
+    journal.close().await.unwrap();
+    drop(journal);
+    let bytes = std::fs::read(&path).unwrap();
+    let (mut chance, mut found) = (Chance(7), 0);
+    for round in 0..300 {
+        let mut damaged = bytes.clone();
+        let at = usize::try_from(chance.below(bytes.len() as u64)).unwrap();
+        damaged[at] ^= 1 << chance.below(8);
+        let path = folder.path().join(format!("damaged-{round}.db"));
+        std::fs::write(&path, damaged).unwrap();
+        let read = match SqliteJournal::open(&path, &opening(1)) {
+            Ok(journal) => journal.read(&key(), None, Max::default()).await,
+            Err(error) => Err(error),
+        };
+        match read {
+            Err(_) => found += 1,
+            Ok(page) => {
+                // What is shown is what was written, from the floor on and without a hole.
+                for event in page.events {
+                    assert_eq!(*event.body, *format!("event {}", event.cursor.seq).as_bytes(), "byte {at}");
+                }
+            }
+        }
+        std::fs::remove_file(&path).unwrap();
+    }
+    assert!(found > 20, "only {found} of 300 were found: the bits were flipped where nothing is");
+}
+
+#[tokio::test]
+async fn a_backup_of_a_running_journal_is_whole_and_begins_an_epoch() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, copy) = (folder.path().join("journal.db"), folder.path().join("backup.db"));
+    let journal = filled(&path, 100).await;
+    let fence = journal.claim(&key()).await.unwrap();
+    let writes = async {
+        for n in 101..=200 {
+            journal.append(&key(), fence, vec![draft(Class::Delta, format!("event {n}"))]).await.unwrap();
+        }
+    };
+    let (backup, ()) = tokio::join!(journal.backup(&copy), writes);
+    backup.unwrap();
+    assert_eq!(journal.backup(&copy).await.unwrap_err().kind(), ErrorKind::Exists);
+    let head = journal.read(&key(), None, Max::default()).await.unwrap().head;
+    assert_eq!(head.seq, 200);
+
+    // The same machine, which never went down: it is the copy that says that something may be missing.
+    let again = Opening { fresh_epoch: Epoch::from_random(2), ..opening(1) };
+    let restored = SqliteJournal::open(&copy, &again).unwrap();
+    let page = restored.read(&key(), Some(head), Max::default()).await.unwrap();
+    let kept = page.head.seq;
+    assert!((100..=200).contains(&kept) && page.head.epoch != head.epoch);
+    assert_eq!(page.verdict, if kept == 200 { Verdict::Ok } else { Verdict::Reset });
+    let earlier = Cursor::new(head.epoch, 50);
+    let page = restored.read(&key(), Some(earlier), Max::default()).await.unwrap();
+    assert_eq!((page.verdict, page.events[0].cursor.seq), (Verdict::Ok, 51));
+}
+
+#[tokio::test]
+async fn f107_a_full_journal_refuses_and_goes_on_when_there_is_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let journal = SqliteJournal::open_bounded(&path, &opening(1), 1 << 20).unwrap();
+    let fence = session(&journal).await;
+    let mut stored = 0;
+    let full = loop {
+        match journal.append(&key(), fence, vec![draft(Class::Durable, vec![b'x'; 10_000])]).await {
+            Ok(_) => stored += 1,
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(full.kind(), ErrorKind::Full);
+    assert!(full.is_retryable() && !full.hint().is_empty());
+    let page = journal.history(&key(), None, Max::events(1)).await.unwrap();
+    assert_eq!(page.head.seq, stored, "what was acknowledged is there, and nothing else");
+    let keep = Keep { events: Some(10), ..Keep::default() };
+    let retained = journal.retain(&key(), keep, Timestamp::UNIX_EPOCH).await.unwrap();
+    assert_eq!(retained.rest, Rest::Done);
+    let next = journal.append(&key(), fence, vec![draft(Class::Durable, vec![b'x'; 10_000])]).await.unwrap();
+    assert_eq!(next[0].cursor.seq, stored + 1);
+}
+
+#[tokio::test]
+async fn many_writers_at_once_share_commits_and_lose_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal =
+        std::sync::Arc::new(SqliteJournal::open(folder.path().join("journal.db"), &opening(1)).unwrap());
+    let mut sessions = tokio::task::JoinSet::new();
+    for n in 0..50 {
+        let journal = std::sync::Arc::clone(&journal);
+        sessions.spawn(async move {
+            let key = Key::new(format!("session-{n}")).unwrap();
+            journal.create(NewSession::new(key.clone(), "/", Timestamp::UNIX_EPOCH)).await.unwrap();
+            let fence = journal.claim(&key).await.unwrap();
+            for seq in 1..=20 {
+                let class = if seq % 10 == 0 { Class::Durable } else { Class::Delta };
+                // One that is refused does not disturb those that are committed with it.
+                let stale = journal.claim(&Key::new("nobody").unwrap());
+                let (stored, refused) =
+                    tokio::join!(journal.append(&key, fence, vec![draft(class, format!("{seq}"))]), stale);
+                assert_eq!(stored.unwrap()[0].cursor.seq, seq);
+                assert_eq!(refused.unwrap_err().kind(), ErrorKind::NotFound);
+            }
+            journal.read(&key, None, Max::default()).await.unwrap().events.len()
+        });
+    }
+    assert_eq!(sessions.join_all().await, vec![20; 50]);
+}
+
+#[tokio::test]
+async fn what_retention_and_deletion_remove_is_given_back_to_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let journal = SqliteJournal::open(&path, &opening(1)).unwrap();
+    let fence = session(&journal).await;
+    for _ in 0..30 {
+        let drafts = (0..10).map(|_| draft(Class::Delta, vec![b'x'; 10_000])).collect();
+        journal.append(&key(), fence, drafts).await.unwrap();
+    }
+    journal.delete(&key()).await.unwrap();
+    // The events go while nobody waits; closing waits for the step that is being done.
+    while journal.sessions(None, 1).await.unwrap().is_empty() {
+        let left = Connection::open(&path).unwrap();
+        let count: i64 = left.query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
+        if count == 0 {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    journal.close().await.unwrap();
+    assert!(std::fs::metadata(&path).unwrap().len() < 1 << 20, "three megabytes were deleted");
+}
