@@ -3,11 +3,8 @@
 
 use tidings::Options;
 use tidings_agent::permissions::{Answer, Response};
-use tidings_agent::policy::Interactive;
-use tidings_agent::{
-    Agent, AskKey, ChannelEventSink, ChannelInputSource, Clock, UiMessage, run_with_frontend,
-};
-use tidings_agent::{ControllerInputPayload, TurnId};
+use tidings_agent::{Agent, AskKey, ChannelEventSink, ChannelInputSource, Clock, ControllerInputPayload};
+use tidings_agent::{TurnId, UiMessage, policy::Interactive, run_with_frontend};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
