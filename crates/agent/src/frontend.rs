@@ -65,7 +65,7 @@ impl Agent {
         self.sessions().keys().copied().collect()
     }
 
-    /// Starts a session with options of its own.
+    /// Starts a session with options of its own. One that has the number already is closed before.
     pub async fn open(
         &self,
         handle: i64,
@@ -76,7 +76,10 @@ impl Agent {
         let mut setup = Setup::new(handle, policy);
         setup.permissions = self.permissions.clone();
         setup.questions = self.questions.clone();
+        // First the end of the one, then the beginning of the other: their events and questions have the same number.
+        self.close(handle).await;
         let session = AgentSession::start_over((self.carriers)(), options, setup, sink).await?;
+        // Somebody may have begun one meanwhile.
         let before = self.sessions().insert(handle, session.clone());
         if let Some(before) = before {
             before.close().await;
@@ -86,12 +89,16 @@ impl Agent {
 
     /// Ends a session and forgets everything about it: open questions, grants.
     pub async fn remove(&self, handle: i64) {
+        self.close(handle).await;
+        drop(self.permissions.clear_session(handle));
+        drop(self.questions.clear_session(handle));
+    }
+
+    async fn close(&self, handle: i64) {
         let session = self.sessions().remove(&handle);
         if let Some(session) = session {
             session.close().await;
         }
-        drop(self.permissions.clear_session(handle));
-        drop(self.questions.clear_session(handle));
     }
 
     fn sessions(&self) -> MutexGuard<'_, BTreeMap<i64, AgentSession>> {
@@ -146,12 +153,8 @@ pub async fn run_with_frontend(
                         agent.open(handle, agent.options.clone(), Arc::clone(&policy), sink.clone_box()).await
                     }
                 };
-                // A prompt that was not taken is told by the session itself.
                 let done = match session {
-                    Ok(session) => {
-                        drop(session.input(payload).await);
-                        Ok(())
-                    }
+                    Ok(session) => session.input(payload).await.map(drop),
                     Err(error) => Err(error),
                 };
                 (handle, done)

@@ -57,6 +57,10 @@ pub(crate) const DECISION_REMEMBERED: Duration = Duration::from_secs(24 * 60 * 6
 /// What the parts of a session may have to tell before they wait: prompts, and questions as they open and are settled.
 pub(crate) const NOTES_MAX: usize = 256;
 
+/// How long a session that is closed waits until its last events are taken. A front end reads them within milliseconds,
+/// unless it is the one that waits.
+pub(crate) const LAST_EVENTS_WAIT: Duration = Duration::from_secs(5);
+
 /// How long questions gather before they are shown: calls that run side by side are asked about within a few
 /// milliseconds, and a person cannot tell the difference.
 pub(crate) const GATHER_TIME: Duration = Duration::from_millis(20);

@@ -43,10 +43,7 @@ impl Calls {
         now_ms: Option<i64>,
         out: &mut Out<'_>,
     ) {
-        if self.open.contains_key(tool_use_id)
-            || self.done.iter().any(|done| done == tool_use_id)
-            || self.open.len() >= CALLS_MAX
-        {
+        if self.has_begun(tool_use_id) || self.open.len() >= CALLS_MAX {
             return;
         }
         let needed = matches!(family(name), ToolFamily::Task | ToolFamily::SubAgent | ToolFamily::Plan);
@@ -65,6 +62,11 @@ impl Calls {
             input,
             session_id,
         });
+    }
+
+    /// Whether a call has begun, in this turn or before.
+    pub(super) fn has_begun(&self, tool_use_id: &str) -> bool {
+        self.open.contains_key(tool_use_id) || self.done.iter().any(|done| done == tool_use_id)
     }
 
     /// A call that waits.

@@ -25,6 +25,10 @@ pub enum Input<'a> {
     Tick(i64),
 }
 
+/// The origin of a prompt that carries out a command of the front end. `CommandComplete` tells of it by its name, without
+/// the slash, whatever comes of it.
+pub const COMMAND: &str = "command";
+
 /// A message that was sent to the agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {

@@ -53,7 +53,7 @@ use tidings_protocol::ui::{
 };
 use tidings_protocol::{FrameRef, Kind};
 
-pub use input::{Asked, Exit, Input, Prompt, Settled};
+pub use input::{Asked, COMMAND, Exit, Input, Prompt, Settled};
 pub use snapshot::{RestoreError, Snapshot};
 
 use agents::{Agents, Facts};
@@ -133,6 +133,11 @@ impl Fold {
         self.state.turns.open.as_ref().map(|turn| turn.id)
     }
 
+    /// Whether a call was shown.
+    pub(crate) fn has_begun(&self, tool_use_id: &str) -> bool {
+        self.state.calls.has_begun(tool_use_id)
+    }
+
     /// Takes one thing that happened and appends what is to be seen of it.
     #[inline]
     pub fn step(&mut self, input: Input<'_>, out: &mut Vec<UiMessage>) {
@@ -171,7 +176,12 @@ impl Fold {
 
     fn prompt(&mut self, prompt: &Prompt, events: &mut Vec<UiMessage>) {
         let turn_id = self.state.turns.number(prompt.turn_id);
-        self.state.turns.wait(prompt.uuid.as_deref(), &prompt.text, turn_id, command_of(&prompt.text));
+        let mut command = command_of(&prompt.text);
+        if prompt.origin.as_deref() == Some(COMMAND) {
+            // Whoever gave it knows it by its name.
+            command = command.map(|command| command.trim_start_matches('/').to_owned());
+        }
+        self.state.turns.wait(prompt.uuid.as_deref(), &prompt.text, turn_id, command);
         let mut event = UserPrompt::new(self.handle, prompt.text.as_str());
         event.uuid.clone_from(&prompt.uuid);
         event.turn_id = Some(turn_id);

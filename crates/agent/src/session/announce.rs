@@ -1,16 +1,15 @@
 //! All calls of one message in one batch, before the agent asks about the first.
 
+use std::sync::Arc;
+
 use tidings::{Frame, Kind};
 use tidings_protocol::messages::{ContentBlock, Message};
-use tidings_protocol::ui::UiMessage;
 
 use super::Batches;
-use super::asking::Asking;
-use super::notes::Note;
+use super::board::Board;
 use crate::desk::AskKey;
-use crate::fold::Asked;
-use crate::pending::Outcome;
-use crate::permissions::{Ask, Emit};
+use crate::fold::{Asked, Settled};
+use crate::permissions::Ask;
 use crate::policy::PolicyDecision;
 use crate::questions::Inquiry;
 
@@ -22,9 +21,9 @@ pub(super) struct Announced {
     shown: Vec<AskKey>,
 }
 
-impl Asking {
+impl Board {
     /// Listens for calls. A batch comes of it when the message is whole.
-    pub(super) fn hear(&self, frame: &Frame) -> Option<Asked> {
+    pub(super) fn hear(&mut self, frame: &Frame, folder: Option<&str>) -> Option<Asked> {
         if self.setup.batches != Batches::PerMessage || frame.parent_tool_use_id().is_some() {
             return None;
         }
@@ -32,15 +31,12 @@ impl Asking {
             Kind::Assistant => {
                 let Message::Assistant(assistant) = frame.message() else { return None };
                 let message = assistant.message.id.clone();
-                let batch = if self.state().announced.message == message { None } else { self.announce() };
-                let folder = self.folder();
-                let mut state = self.state();
-                state.announced.message = message;
+                let batch = if self.announced.message == message { None } else { self.announce() };
+                self.announced.message = message;
                 for block in &assistant.message.content {
                     if let ContentBlock::ToolUse { id, name, input } = block {
                         let input = input.clone().into();
-                        let ask = Ask::announced(self.setup.handle, id, name, input, folder.as_deref());
-                        state.announced.calls.push(ask);
+                        self.announced.calls.push(Ask::announced(self.setup.handle, id, name, input, folder));
                     }
                 }
                 batch
@@ -51,32 +47,37 @@ impl Asking {
     }
 
     /// The calls of the message as one batch, if somebody has to be asked about several of them.
-    pub(super) fn announce(&self) -> Option<Asked> {
-        let mut calls = std::mem::take(&mut self.state().announced.calls);
+    pub(super) fn announce(&mut self) -> Option<Asked> {
+        let mut calls = std::mem::take(&mut self.announced.calls);
         let now = self.setup.clock.now();
+        let permissions = &self.setup.permissions;
         calls.retain(|ask| {
-            let decided = self.setup.policy.decide(ask, now);
-            decided.decision == PolicyDecision::AskUser
+            self.setup.policy.decide(ask, now).decision == PolicyDecision::AskUser
                 && !Inquiry::is_asked_by(&ask.tool_name)
-                && self.setup.permissions.find_satisfying(ask, now).is_none()
+                && permissions.find_satisfying(ask, now).is_none()
+                // The agent may have asked, and somebody may have answered, before we came to it.
+                && permissions.outcome(&ask.key).is_none()
+                && !self.has(&ask.key)
         });
         if calls.len() < 2 {
             return None;
         }
-        self.state().announced.shown.extend(calls.iter().map(|ask| ask.key.clone()));
-        self.shown(Emit::Batch(calls.into_iter().map(Into::into).collect()))
+        for ask in &calls {
+            // The agent may have asked about the first already; and what cannot be opened now is asked about later.
+            drop(permissions.announce(ask.clone(), now));
+        }
+        let open = |ask: Ask| permissions.get(&ask.key).filter(|open| open.digest == ask.digest);
+        let calls: Vec<Arc<Ask>> = calls.into_iter().filter_map(open).collect();
+        if calls.is_empty() {
+            return None;
+        }
+        self.announced.shown.extend(calls.iter().map(|ask| ask.key.clone()));
+        Some(self.together(calls))
     }
 
-    /// The turn is over: what was shown and never asked about is taken back.
-    pub(super) fn end_of_turn(&self, event: &UiMessage) {
-        if !matches!(event, UiMessage::Complete { .. }) {
-            return;
-        }
-        let shown = std::mem::take(&mut self.state().announced.shown);
-        for key in shown {
-            if self.setup.permissions.cancel(&key).is_ok() {
-                self.notes.tell_now(Note::Decided(self.resolved(&key, &Outcome::Cancelled)));
-            }
-        }
+    /// The turn is over: what was shown and never asked about is taken back, or was answered for nothing.
+    pub(super) fn end_turn(&mut self) -> Vec<Settled> {
+        let shown = std::mem::take(&mut self.announced.shown);
+        shown.iter().filter_map(|key| self.take_back(key)).collect()
     }
 }

@@ -1,20 +1,16 @@
 //! The agent asks the person something: of its own, about a plan, or for an MCP server.
 
-use std::pin::pin;
-use std::time::Instant;
-
 use tidings::control::ElicitationAnswer;
 use tidings::{Decision, ElicitationAsk, PermissionAsk};
-use tidings_protocol::ui::{
-    InteractionResolved, OptionDetails, PlanProposed, QuestionDetails, QuestionKind, QuestionNote,
-};
+use tidings_protocol::ui::{OptionDetails, PlanProposed, QuestionDetails, QuestionKind, QuestionNote};
 
-use super::asking::{Asking, who, without_answer};
+use super::asking::{Asking, deadline};
 use super::notes::Note;
+use super::waiting::Person;
 use crate::desk::AskKey;
 use crate::fold::Asked;
 use crate::pending::Outcome;
-use crate::questions::{Choice, CliReply, Field, Inquiry, Origin, Replied};
+use crate::questions::{Choice, CliReply, Field, Inquiry, InteractionError, Origin, Replied};
 
 impl Asking {
     /// Asks the person, if the tool is a question.
@@ -43,44 +39,28 @@ impl Asking {
         let key = inquiry.key.clone();
         if !self.setup.policy.supports_interaction() {
             let outcome = Outcome::by_rule(Replied::Declined, "nobody can be asked");
-            return self.answered(&key, outcome).await;
+            return self.declined(key, outcome).await;
         }
-        let limit = self.setup.ask_limit.map(|limit| (limit, Instant::now() + limit));
+        let deadline = deadline(self.setup.ask_limit);
         let asked = self.asked(&inquiry, agent_id);
-        let waiting = match self.setup.questions.register(inquiry, limit.map(|(_, deadline)| deadline)) {
-            Ok(waiting) => waiting,
+        match self.setup.questions.register(inquiry, deadline) {
+            Ok(waiting) => {
+                self.notes.tell(Note::Questioned(Box::new(asked))).await;
+                self.end_of::<Person>(&key, waiting, deadline).await
+            }
             Err(error) => {
                 let outcome = Outcome::by_rule(Replied::Declined, error.to_string());
-                return self.answered(&key, outcome).await;
-            }
-        };
-        let mut waiting = pin!(waiting);
-        self.notes.tell(Note::Questioned(Box::new(asked))).await;
-        // The agent takes a question back by dropping the one who answers it.
-        let mut guard = TakenBack { asking: self, key: &key, armed: true };
-        let outcome = match limit {
-            None => waiting.await,
-            Some((limit, deadline)) => tokio::select! {
-                outcome = &mut waiting => outcome,
-                () = tokio::time::sleep(limit) => {
-                    drop(self.setup.questions.expire(deadline));
-                    waiting.await
+                match error {
+                    // The first question goes on, and how it ends is told once.
+                    InteractionError::AlreadyAsked => outcome,
+                    _ => self.declined(key, outcome).await,
                 }
-            },
-        };
-        guard.armed = false;
-        self.answered(&key, outcome).await
-    }
-
-    /// The agent is gone; what was open is told as that.
-    pub(super) fn disconnect_questions(&self) {
-        for inquiry in self.setup.questions.disconnect_session(self.setup.handle) {
-            self.notes.tell_now(Note::Answered(resolved(&inquiry.key, &Outcome::Disconnected)));
+            }
         }
     }
 
-    async fn answered(&self, key: &AskKey, outcome: Outcome<Replied>) -> Outcome<Replied> {
-        self.notes.tell(Note::Answered(resolved(key, &outcome))).await;
+    async fn declined(&self, key: AskKey, outcome: Outcome<Replied>) -> Outcome<Replied> {
+        self.notes.tell(Note::Declined(key, outcome.clone())).await;
         outcome
     }
 
@@ -99,37 +79,9 @@ impl Asking {
             details.url.clone_from(&call.url);
             details.schema = call.requested_schema.as_ref().and_then(|schema| schema.raw().value().ok());
         }
-        details.deadline_ms = self.deadline_ms();
+        details.deadline_ms = self.deadline_ms(self.setup.ask_limit);
         Asked::Questions { request: inquiry.request(), details, plan: plan(inquiry) }
     }
-}
-
-/// Tells that questions were taken back, unless they were settled before.
-struct TakenBack<'a> {
-    asking: &'a Asking,
-    key: &'a AskKey,
-    armed: bool,
-}
-
-impl Drop for TakenBack<'_> {
-    fn drop(&mut self) {
-        if self.armed && self.asking.setup.questions.cancel(self.key).is_ok() {
-            self.asking.notes.tell_now(Note::Answered(resolved(self.key, &Outcome::Cancelled)));
-        }
-    }
-}
-
-fn resolved(key: &AskKey, outcome: &Outcome<Replied>) -> InteractionResolved {
-    let mut resolved =
-        InteractionResolved::new(key.session_id, key.tool_use_id.as_str(), without_answer(outcome));
-    if let Outcome::Answered { answer, by } = outcome {
-        (resolved.by, resolved.reason) = who(by);
-        match answer {
-            Replied::Answers(answers) => resolved.answer = serde_json::to_value(answers).ok(),
-            Replied::Declined => resolved.outcome = tidings_protocol::ui::Resolution::Denied,
-        }
-    }
-    resolved
 }
 
 fn note(field: &Field) -> QuestionNote {

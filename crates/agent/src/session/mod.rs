@@ -7,9 +7,11 @@
 mod announce;
 mod answering;
 mod asking;
+mod board;
 mod notes;
 mod pump;
 mod status;
+mod waiting;
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,15 +21,16 @@ use std::time::Duration;
 use tidings::transport::{Process, Transport};
 use tidings::{Client, Error, Ids, Options, Prompt};
 use tidings_protocol::ui::{ControllerInputPayload, Role, TurnId};
-use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 pub use status::SessionStatus;
 
 use self::asking::Asking;
+use self::board::Board;
 use self::notes::{Note, Notes};
 use crate::clock::Clock;
 use crate::fold::{self, Fold, FoldOptions};
-use crate::limits::NOTES_MAX;
+use crate::limits::{LAST_EVENTS_WAIT, NOTES_MAX};
 use crate::permissions::PermissionRegistry;
 use crate::policy::PermissionPolicy;
 use crate::questions::UserInteractionRegistry;
@@ -79,7 +82,8 @@ pub struct AgentSession {
     notes: Notes,
     status: Arc<status::Shared>,
     turns: Arc<AtomicU64>,
-    pump: Arc<std::sync::Mutex<Option<JoinHandle<()>>>>,
+    /// Cancelled when the last event was taken.
+    over: CancellationToken,
 }
 
 impl Setup {
@@ -120,26 +124,21 @@ impl AgentSession {
         let asking = Arc::new(Asking::new(Arc::clone(&setup), notes.clone()));
         let options = asking.answer_for(options).include_partial_messages();
         let (client, frames) = Client::connect_and_follow(transport, options).await?;
-        asking.work_in(&client);
         let status = Arc::new(status::Shared::new(setup.handle));
+        let over = CancellationToken::new();
         let pump = pump::Pump {
             fold: Fold::new(setup.handle, setup.fold.clone()),
             frames,
             inbox,
+            board: Board::new(Arc::clone(&setup)),
             sink,
             asking,
             status: Arc::clone(&status),
+            client: client.guest(),
+            over: over.clone().drop_guard(),
         };
-        let pump = tokio::spawn(pump.run());
-        let turns = Arc::new(AtomicU64::new(0));
-        Ok(AgentSession {
-            client,
-            setup,
-            notes,
-            status,
-            turns,
-            pump: Arc::new(std::sync::Mutex::new(Some(pump))),
-        })
+        drop(tokio::spawn(pump.run()));
+        Ok(AgentSession { client, setup, notes, status, turns: Arc::default(), over })
     }
 
     /// The number that its events carry.
@@ -188,14 +187,8 @@ impl AgentSession {
         told.turn_id = Some(turn_id);
         // Told first: the answer may be quicker than we are.
         self.notes.tell(Note::Prompt(told)).await;
-        match self.client.send(prompt.uuid(uuid)).await {
-            // The turn is followed by the pump.
-            Ok(_turn) => Ok(turn_id),
-            Err(error) => {
-                self.notes.tell(Note::Failed(error.clone())).await;
-                Err(error)
-            }
-        }
+        // The turn is followed by the pump.
+        self.client.send(prompt.uuid(uuid)).await.map(|_| turn_id)
     }
 
     /// The number that a client claims, or the next free one.
@@ -210,11 +203,11 @@ impl AgentSession {
     pub async fn command(&self, command: Command) -> Result<(), Error> {
         match command {
             Command::Interrupt => drop(self.client.interrupt_and_cancel_queued().await?),
-            // The agent knows these as slash commands, and their answer ends with `CommandComplete`.
+            // The agent knows these as slash commands; the fold tells when their turn is over.
             Command::Clear | Command::Compact => {
                 let text = format!("/{command}");
                 let mut told = fold::Prompt::new(text.clone());
-                told.origin = Some("command".to_owned());
+                told.origin = Some(fold::COMMAND.to_owned());
                 return self.prompt(Prompt::from(text), told).await.map(drop);
             }
             Command::Shutdown => {
@@ -228,13 +221,13 @@ impl AgentSession {
     }
 
     /// Ends the session, and waits until its last event was taken.
+    ///
+    /// It does not wait for ever: whoever takes the events may be the one who closes. What was not taken by then can
+    /// still be taken afterwards.
     pub async fn close(&self) {
         // How the agent ended is told by an event.
         drop(self.client.close().await);
-        let pump = self.pump.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-        if let Some(pump) = pump {
-            drop(pump.await);
-        }
+        drop(tokio::time::timeout(LAST_EVENTS_WAIT, self.over.cancelled()).await);
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use tidings::Error;
-use tidings_protocol::ui::{InteractionResolved, PermissionResolved};
 use tokio::sync::mpsc;
 
+use crate::desk::AskKey;
 use crate::fold;
 use crate::limits::OPEN_MAX;
-use crate::permissions::Ask;
+use crate::pending::Outcome;
+use crate::permissions::{Answer, Ask};
+use crate::questions::Replied;
 use crate::source::Command;
 
 /// Something to make an event of.
@@ -16,18 +17,20 @@ use crate::source::Command;
 pub(super) enum Note {
     /// Something was said to the agent.
     Prompt(fold::Prompt),
-    /// A question about a tool is open.
-    Opened(Arc<Ask>),
+    /// A question about a tool is open; if nobody answers, until then (in milliseconds since the epoch).
+    Opened(Arc<Ask>, Option<i64>),
+    /// A question about a tool was settled as soon as it was asked, and need not be shown.
+    Decided(AskKey, Outcome<Answer>),
+    /// A question about a tool that was open is settled.
+    Settled(AskKey, Outcome<Answer>),
     /// A question to the person is open.
     Questioned(Box<fold::Asked>),
-    /// A question about a tool is settled.
-    Decided(PermissionResolved),
-    /// A question to the person is settled.
-    Answered(InteractionResolved),
+    /// A question to the person was settled without the person.
+    Declined(AskKey, Outcome<Replied>),
+    /// A question to the person that was open is settled.
+    Answered(AskKey, Outcome<Replied>),
     /// A command is done.
     Done(Command),
-    /// Something could not be done.
-    Failed(Error),
 }
 
 #[derive(Debug, Clone)]
@@ -41,12 +44,14 @@ pub(super) struct Notes {
 pub(super) struct Inbox {
     queue: mpsc::Receiver<Note>,
     urgent: mpsc::Receiver<Note>,
+    /// An urgent note that waits for what was told before it.
+    held: Option<Note>,
 }
 
 pub(super) fn channel(room: usize) -> (Notes, Inbox) {
     let (queue, from_queue) = mpsc::channel(room);
     let (urgent, from_urgent) = mpsc::channel(OPEN_MAX);
-    (Notes { queue, urgent }, Inbox { queue: from_queue, urgent: from_urgent })
+    (Notes { queue, urgent }, Inbox { queue: from_queue, urgent: from_urgent, held: None })
 }
 
 impl Notes {
@@ -62,18 +67,50 @@ impl Notes {
 }
 
 impl Inbox {
+    /// The next note. A question is opened in the queue and may be settled in a hurry; it is opened first all the same.
     pub(super) async fn recv(&mut self) -> Option<Note> {
-        tokio::select! {
-            biased;
-            // A question is opened before it is settled, and opened in the queue.
-            Some(note) = self.queue.recv() => Some(note),
-            Some(note) = self.urgent.recv() => Some(note),
-            else => None,
+        if self.held.is_none() {
+            self.held = tokio::select! {
+                biased;
+                Some(note) = self.queue.recv() => return Some(note),
+                note = self.urgent.recv() => note,
+            };
         }
+        self.queue.try_recv().ok().or_else(|| self.held.take())
     }
 
-    /// What is there already.
-    pub(super) fn try_recv(&mut self) -> Option<Note> {
-        self.queue.try_recv().or_else(|_| self.urgent.try_recv()).ok()
+    /// What is there already. Nothing can be told afterwards.
+    pub(super) fn close(&mut self) -> Vec<Note> {
+        self.queue.close();
+        self.urgent.close();
+        let mut notes = Vec::new();
+        while let Ok(note) = self.queue.try_recv() {
+            notes.push(note);
+        }
+        notes.extend(self.held.take());
+        while let Ok(note) = self.urgent.try_recv() {
+            notes.push(note);
+        }
+        notes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever settles a question in a hurry does not overtake the one who opened it, whenever the reader looks.
+    #[tokio::test]
+    async fn what_was_told_before_an_urgent_note_comes_before_it() {
+        let (notes, mut inbox) = channel(4);
+        notes.tell_now(Note::Done(Command::Interrupt));
+        // The reader has found the queue empty and took the urgent note; only now it sees what was told before.
+        inbox.held = inbox.urgent.try_recv().ok();
+        notes.tell(Note::Done(Command::Clear)).await;
+        let told = [inbox.recv().await, inbox.recv().await];
+        assert!(
+            matches!(told, [Some(Note::Done(Command::Clear)), Some(Note::Done(Command::Interrupt))]),
+            "{told:?}"
+        );
     }
 }

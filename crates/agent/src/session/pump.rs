@@ -2,26 +2,32 @@
 
 use std::sync::Arc;
 
-use tidings::Event;
 use tidings::transport::Exit;
+use tidings::{Client, Event, Kind};
 use tidings_protocol::ui::UiMessage;
 use tokio::time::{Instant, MissedTickBehavior};
+use tokio_util::sync::DropGuard;
 
 use super::asking::Asking;
+use super::board::{self, Board};
 use super::notes::{Inbox, Note};
 use super::status;
-use crate::fold::{self, Fold, Input};
+use crate::fold::{self, Asked, Fold, Input, Settled};
 use crate::limits::{GATHER_TIME, TICK};
-use crate::permissions::Gather;
 use crate::sink::EventSink;
 
 pub(super) struct Pump {
     pub(super) fold: Fold,
     pub(super) frames: tidings::Subscriber,
     pub(super) inbox: Inbox,
+    pub(super) board: Board,
     pub(super) sink: Box<dyn EventSink>,
     pub(super) asking: Arc<Asking>,
     pub(super) status: Arc<status::Shared>,
+    /// A guest: the session ends when those who use it are gone.
+    pub(super) client: Client,
+    /// Tells that the last event was taken.
+    pub(super) over: DropGuard,
 }
 
 /// Nobody takes events any more.
@@ -35,10 +41,9 @@ enum Then {
 }
 
 impl Pump {
-    /// Runs until the agent has ended, or nobody takes events any more. In that case the session is dropped here: a
-    /// session that nobody sees must not go on.
+    /// Runs until the agent has ended, or nobody takes events any more. In that case the session is closed: a session
+    /// that nobody sees must not go on.
     pub(super) async fn run(mut self) {
-        let mut gather = Gather::default();
         let mut show_at: Option<Instant> = None;
         let mut events = Vec::new();
         let mut ticks = tokio::time::interval(TICK);
@@ -46,16 +51,15 @@ impl Pump {
         loop {
             let then = tokio::select! {
                 biased;
-                // What the agent wrote comes before what it asks about it: the frame was read first.
-                event = self.frames.next() => self.heard(event, &mut events),
-                Some(note) = self.inbox.recv() => {
-                    self.noted(note, &mut gather, &mut events);
-                    Then::GoOn
-                }
+                // What was said and decided comes before what the agent makes of it, however late we are.
+                Some(note) = self.inbox.recv() => self.noted(note, &mut events).await,
                 () = wait_until(show_at), if show_at.is_some() => {
-                    self.show(&mut gather, &mut events);
+                    while let Some(asked) = self.board.show() {
+                        self.fold.step(Input::Asked(&asked), &mut events);
+                    }
                     Then::GoOn
                 }
+                event = self.frames.next() => self.heard(event, &mut events),
                 _ = ticks.tick(), if self.fold.open_turn().is_some() => {
                     let now = self.asking.setup.clock.now().as_millisecond();
                     self.fold.step(Input::Tick(now), &mut events);
@@ -63,12 +67,12 @@ impl Pump {
                 }
             };
             show_at = match show_at {
-                _ if gather.is_empty() => None,
+                _ if !self.board.gathers() => None,
                 Some(at) => Some(at),
                 None => Some(Instant::now() + GATHER_TIME),
             };
             if self.hand_over(&mut events).await.is_err() {
-                return self.asking.leave().await;
+                return self.leave().await;
             }
             if then == Then::Ended {
                 return;
@@ -76,11 +80,27 @@ impl Pump {
         }
     }
 
+    /// Nobody sees the session any more.
+    async fn leave(mut self) {
+        drop(self.board.end());
+        let Pump { frames, client, over, .. } = self;
+        // Whoever listens is waited for, and nobody does.
+        drop(frames);
+        // There is nobody left to tell how it ended.
+        drop(client.close().await);
+        drop(over);
+    }
+
     fn heard(&mut self, event: Option<Event>, events: &mut Vec<UiMessage>) -> Then {
         match event {
             Some(Event::Frame { frame, .. }) => {
+                if frame.kind() == Kind::Result {
+                    for settled in self.board.end_turn() {
+                        self.fold.step(Input::Settled(&settled), events);
+                    }
+                }
                 self.fold.step(Input::Frame(&frame.as_ref()), events);
-                if let Some(asked) = self.asking.hear(&frame) {
+                if let Some(asked) = self.board.hear(&frame, self.asking.folder().as_deref()) {
                     self.fold.step(Input::Asked(&asked), events);
                 }
             }
@@ -106,52 +126,65 @@ impl Pump {
     }
 
     fn ended(&mut self, exit: Exit, error: Option<&tidings::Error>, events: &mut Vec<UiMessage>) {
-        self.asking.disconnect();
-        // What is settled with it is told before the end.
-        let mut gather = Gather::default();
-        while let Some(note) = self.inbox.try_recv() {
-            self.noted(note, &mut gather, events);
+        // What was told before the end comes before the end, and so does how each open question ended.
+        for note in self.inbox.close() {
+            self.take(note, events);
+        }
+        for settled in self.board.end() {
+            self.fold.step(Input::Settled(&settled), events);
         }
         let exit = fold::Exit { code: exit.code, signal: exit.signal, error: error.map(ToString::to_string) };
         self.fold.step(Input::Exited(&exit), events);
     }
 
-    fn noted(&mut self, note: Note, gather: &mut Gather, events: &mut Vec<UiMessage>) {
-        let session_id = self.fold.handle();
-        match note {
-            Note::Prompt(prompt) => self.fold.step(Input::Prompt(&prompt), events),
-            Note::Opened(ask) => {
-                // The agent asks before its message is whole; then all of it is shown now.
-                if let Some(asked) = self.asking.announce() {
-                    self.fold.step(Input::Asked(&asked), events);
-                }
-                if !self.asking.is_shown(&ask.key) {
-                    gather.opened(ask);
-                }
-            }
-            Note::Questioned(asked) => self.fold.step(Input::Asked(&asked), events),
-            Note::Decided(resolved) => {
-                gather.settled(&crate::AskKey::new(session_id, resolved.tool_use_id.clone()));
-                self.fold.step(Input::Settled(&fold::Settled::Permission(resolved)), events);
-            }
-            Note::Answered(resolved) => {
-                self.fold.step(Input::Settled(&fold::Settled::Questions(resolved)), events);
-            }
-            Note::Done(command) => {
-                events.push(UiMessage::CommandComplete { command: command.to_string(), session_id });
-            }
-            Note::Failed(error) => {
-                events.push(UiMessage::Error { message: error.to_string(), session_id: Some(session_id) });
+    async fn noted(&mut self, note: Note, events: &mut Vec<UiMessage>) -> Then {
+        // The agent has written the call before it asked about it; so the call is shown first.
+        let call = match &note {
+            Note::Opened(ask, _) => Some(ask.key.tool_use_id.clone()),
+            Note::Questioned(asked) => match &**asked {
+                Asked::Questions { details, .. } => Some(details.tool_use_id.clone()),
+                Asked::Permission { .. } | Asked::Batch { .. } => None,
+            },
+            _ => None,
+        };
+        let mut then = Then::GoOn;
+        if let Some(call) = call {
+            while then == Then::GoOn && !self.fold.has_begun(&call) {
+                let Some(event) = ready(self.frames.next()).await else { break };
+                then = self.heard(event, events);
             }
         }
+        if then == Then::GoOn {
+            self.take(note, events);
+        }
+        then
     }
 
-    /// Shows the questions that have gathered.
-    fn show(&mut self, gather: &mut Gather, events: &mut Vec<UiMessage>) {
-        while let Some(emit) = gather.show() {
-            if let Some(asked) = self.asking.shown(emit) {
-                self.fold.step(Input::Asked(&asked), events);
+    fn take(&mut self, note: Note, events: &mut Vec<UiMessage>) {
+        let settled: Option<Settled> = match note {
+            Note::Prompt(prompt) => return self.fold.step(Input::Prompt(&prompt), events),
+            Note::Opened(ask, deadline_ms) => {
+                // The agent asks before its message is whole; then all of it is shown now.
+                if let Some(asked) = self.board.announce() {
+                    self.fold.step(Input::Asked(&asked), events);
+                }
+                return self.board.opened(ask, deadline_ms);
             }
+            Note::Questioned(asked) => {
+                self.board.questioned(&asked);
+                return self.fold.step(Input::Asked(&asked), events);
+            }
+            Note::Done(command) => {
+                let (command, session_id) = (command.to_string(), self.fold.handle());
+                return events.push(UiMessage::CommandComplete { command, session_id });
+            }
+            Note::Decided(key, outcome) => Some(self.board.decided(&key, &outcome)),
+            Note::Settled(key, outcome) => self.board.settled(&key, &outcome),
+            Note::Declined(key, outcome) => Some(board::declined(&key, &outcome)),
+            Note::Answered(key, outcome) => self.board.answered(&key, &outcome),
+        };
+        if let Some(settled) = settled {
+            self.fold.step(Input::Settled(&settled), events);
         }
     }
 
@@ -162,6 +195,15 @@ impl Pump {
             self.sink.send_async(event).await.map_err(|_| Closed)?;
         }
         Ok(())
+    }
+}
+
+/// What is there already.
+async fn ready<T>(future: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        biased;
+        value = future => Some(value),
+        () = std::future::ready(()) => None,
     }
 }
 

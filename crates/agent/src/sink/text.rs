@@ -11,7 +11,6 @@ use super::{EventSink, SendError};
 /// for a program that has no front end.
 ///
 /// ```
-/// use std::sync::{Arc, Mutex};
 /// use tidings_agent::{EventSink, TextEventSink, TurnId, UiMessage};
 ///
 /// let sink = TextEventSink::new(std::io::stdout(), std::io::stderr());
@@ -45,7 +44,10 @@ impl Places {
                 writeln!(self.said, "[Tool: {}]", Plain(tool_name))?;
             }
             UiMessage::Display { content, .. } => writeln!(self.said, "{}", Plain(content))?,
-            UiMessage::Error { message, .. } => writeln!(self.wrong, "{}", Plain(message))?,
+            UiMessage::Error { message, .. } => {
+                writeln!(self.wrong, "{}", Plain(message))?;
+                return self.wrong.flush();
+            }
             _ => return Ok(()),
         }
         self.said.flush()

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod example;
+mod puppet;
+mod races;
 mod stand_in;
 
 use std::sync::Arc;

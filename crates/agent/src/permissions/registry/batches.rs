@@ -150,6 +150,12 @@ impl PermissionRegistry {
         Ok(batch)
     }
 
+    /// Makes a batch of questions that were opened before; those that were settled meanwhile stay settled.
+    pub(crate) fn tie(&self, batch_id: &str, asks: &[Arc<Ask>]) {
+        let members = asks.iter().map(|ask| ask.key.clone()).collect();
+        self.lock().batches.add(batch_id.to_owned(), members);
+    }
+
     /// Answers some or all questions of a batch.
     pub fn respond_to_batch(
         &self,

@@ -1,0 +1,94 @@
+//! An agent that a test moves by hand, line by line.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tidings::Options;
+use tidings::transport::memory::{self, Peer, Voice};
+use tidings_agent::policy::Interactive;
+use tidings_agent::{AgentSession, ChannelEventSink, Setup, UiMessage};
+use tokio::sync::mpsc;
+
+/// A session, the agent's side of it, and its events.
+pub(crate) struct Puppet {
+    pub(crate) session: AgentSession,
+    pub(crate) events: mpsc::Receiver<UiMessage>,
+    pub(crate) voice: Voice,
+    peer: Peer,
+}
+
+pub(crate) fn interactive() -> Setup {
+    Setup::new(1, Arc::new(Interactive))
+}
+
+impl Puppet {
+    /// A session whose sink has room for so many events.
+    pub(crate) async fn start(setup: Setup, room: usize) -> Self {
+        let (memory, mut peer) = memory::pair();
+        let (sink, events) = ChannelEventSink::new(room);
+        let voice = peer.voice();
+        let greeted = tokio::spawn(async move {
+            let asked: Value = serde_json::from_str(&peer.line().await.unwrap()).unwrap();
+            let response = json!({"subtype": "success", "request_id": asked["request_id"], "response": {}});
+            peer.say(&json!({"type": "control_response", "response": response}).to_string()).await;
+            peer
+        });
+        let session = AgentSession::start_over(memory, Options::new(), setup, Box::new(sink)).await.unwrap();
+        Puppet { session, events, voice, peer: greeted.await.unwrap() }
+    }
+
+    /// The agent writes a frame.
+    pub(crate) async fn say(&self, frame: Value) {
+        self.voice.say(&frame.to_string()).await;
+    }
+
+    /// The agent writes a message with calls, one frame for each.
+    pub(crate) async fn call(&self, calls: &[&str]) {
+        for id in calls {
+            let block = json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": id}});
+            let message = json!({"id": "msg_1", "role": "assistant", "type": "message", "model": "m", "content": [block],
+                "usage": {"input_tokens": 1, "output_tokens": 1}});
+            self.say(json!({"type": "assistant", "message": message, "parent_tool_use_id": null, "session_id": "s", "uuid": id}))
+                .await;
+        }
+    }
+
+    /// The agent asks about a call.
+    pub(crate) async fn ask(&self, request_id: &str, call: &str) {
+        let request = json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": call}, "tool_use_id": call});
+        self.say(json!({"type": "control_request", "request_id": request_id, "request": request})).await;
+    }
+
+    /// The agent ends its turn.
+    pub(crate) async fn result(&self) {
+        self.say(json!({"type": "result", "subtype": "success", "is_error": false, "num_turns": 1, "result": "",
+            "session_id": "s", "uuid": "r", "duration_ms": 1, "duration_api_ms": 1, "total_cost_usd": 0.0, "usage": {}}))
+            .await;
+    }
+
+    /// What the session wrote next.
+    pub(crate) async fn written(&mut self) -> Value {
+        serde_json::from_str(&self.peer.line().await.unwrap()).unwrap()
+    }
+
+    /// The events up to one that is wanted, with it.
+    pub(crate) async fn until(&mut self, wanted: impl Fn(&UiMessage) -> bool) -> Vec<UiMessage> {
+        let mut seen = Vec::new();
+        loop {
+            let Some(event) = self.events.recv().await else { panic!("it never came; these did: {seen:#?}") };
+            seen.push(event);
+            if seen.last().is_some_and(&wanted) {
+                return seen;
+            }
+        }
+    }
+
+    /// Everything to the last.
+    pub(crate) async fn rest(&mut self) -> Vec<UiMessage> {
+        let mut seen = Vec::new();
+        while let Some(event) = self.events.recv().await {
+            seen.push(event);
+        }
+        seen
+    }
+}

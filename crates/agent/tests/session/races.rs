@@ -1,0 +1,209 @@
+//! Questions, answers, prompts and ends in every order: each question is shown once and its end is told once, nothing comes
+//! after the end, and nobody waits for ever.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::json;
+use tidings::transport::Exit;
+use tidings_agent::pending::Who;
+use tidings_agent::permissions::{Answer, Ask, BatchResponse, Member, Response};
+use tidings_agent::policy::{Decided, DecisionSource, PermissionPolicy, PolicyDecision};
+use tidings_agent::session::Batches;
+use tidings_agent::{AskKey, Clock, ControllerInputPayload, Setup, TurnId, UiMessage};
+use tidings_protocol::ui::{PermissionResolved, Resolution, SessionPhase};
+
+use crate::puppet::{Puppet, interactive};
+
+fn is_required(event: &UiMessage) -> bool {
+    matches!(event, UiMessage::PermissionRequired { .. } | UiMessage::BatchPermissionRequired { .. })
+}
+
+fn resolved(event: &UiMessage) -> Option<&PermissionResolved> {
+    match event {
+        UiMessage::PermissionResolved(resolved) => Some(resolved),
+        _ => None,
+    }
+}
+
+fn is_complete(event: &UiMessage) -> bool {
+    matches!(event, UiMessage::Complete { .. })
+}
+
+fn place(events: &[UiMessage], wanted: impl Fn(&UiMessage) -> bool) -> usize {
+    events.iter().position(wanted).unwrap_or_else(|| panic!("it is not among {events:#?}"))
+}
+
+/// However a question ends together with its session, it is told once, and the end of the session is the last event.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_question_that_ends_with_its_session_is_told_once_and_before_the_end() {
+    for round in 0..200 {
+        let mut puppet = Puppet::start(interactive(), 64).await;
+        puppet.call(&["make"]).await;
+        puppet.ask("r1", "make").await;
+        let mut seen = puppet.until(is_required).await;
+        let permissions = puppet.session.permissions().clone();
+        let answering = tokio::spawn(async move {
+            let yes = Response::person("phone", Answer::allow());
+            permissions.respond_to_request(&AskKey::new(1, "make"), yes, Timestamp::UNIX_EPOCH).is_ok()
+        });
+        if round % 3 == 0 {
+            assert!(answering.await.unwrap());
+        } else if round % 3 == 1 {
+            puppet.say(json!({"type": "control_cancel_request", "request_id": "r1"})).await;
+        }
+        puppet.voice.exit(Exit::default()).await;
+        seen.extend(puppet.rest().await);
+        let ends: Vec<_> = seen.iter().filter_map(resolved).collect();
+        assert_eq!((seen.iter().filter(|event| is_required(event)).count(), ends.len()), (1, 1), "{seen:#?}");
+        let outcome = puppet.session.permissions().outcome(&AskKey::new(1, "make")).unwrap();
+        assert_eq!(
+            ends[0].outcome == Resolution::Allowed,
+            outcome.answer().is_some(),
+            "{round}: {outcome:?}"
+        );
+        let last = seen.last();
+        let ended =
+            matches!(last, Some(UiMessage::SessionStateChanged(state)) if state.state == SessionPhase::Ended);
+        assert!(ended, "{last:?}");
+    }
+}
+
+/// A call that the agent asks about twice is shown once; the second question is refused and ends nothing.
+#[tokio::test]
+async fn a_question_that_is_asked_twice_is_shown_once() {
+    let mut puppet = Puppet::start(interactive(), 64).await;
+    puppet.call(&["make"]).await;
+    puppet.ask("r1", "make").await;
+    puppet.ask("r2", "make").await;
+    let refused = puppet.written().await;
+    assert_eq!(refused["response"]["request_id"], "r2");
+    assert_eq!(refused["response"]["response"]["behavior"], "deny");
+    let mut seen = puppet.until(is_required).await;
+    let yes = Response::person("phone", Answer::allow());
+    let key = AskKey::new(1, "make");
+    puppet.session.permissions().respond_to_request(&key, yes, Timestamp::UNIX_EPOCH).unwrap();
+    assert_eq!(puppet.written().await["response"]["response"]["behavior"], "allow");
+    puppet.result().await;
+    seen.extend(puppet.until(is_complete).await);
+    let ends: Vec<Resolution> = seen.iter().filter_map(resolved).map(|resolved| resolved.outcome).collect();
+    assert_eq!(ends, [Resolution::Allowed]);
+}
+
+/// What was shown before the agent asked, and was never asked about, ends with the turn: as it was answered, or taken back.
+#[tokio::test]
+async fn what_the_agent_never_asks_about_ends_with_the_turn() {
+    let mut setup = interactive();
+    setup.batches = Batches::PerMessage;
+    let mut puppet = Puppet::start(setup, 64).await;
+    puppet.call(&["one", "two"]).await;
+    puppet.say(json!({"type": "stream_event", "event": {"type": "message_stop"}, "session_id": "s", "uuid": "e", "parent_tool_use_id": null})).await;
+    let seen = puppet.until(is_required).await;
+    let Some(UiMessage::BatchPermissionRequired { batch_id, .. }) = seen.last() else { panic!("{seen:#?}") };
+    let response = BatchResponse::new(Who::Person("phone".to_owned())).approve(Member::Index(0));
+    puppet.session.permissions().respond_to_batch(batch_id, response, Timestamp::UNIX_EPOCH).unwrap();
+    puppet.result().await;
+    let seen = puppet.until(is_complete).await;
+    let ends: Vec<_> = seen.iter().filter_map(resolved).collect();
+    let told: Vec<_> = ends.iter().map(|end| (end.tool_use_id.as_str(), end.outcome)).collect();
+    assert_eq!(told, [("one", Resolution::Allowed), ("two", Resolution::Cancelled)]);
+    assert!(ends.iter().all(|end| end.batch_id.as_ref() == Some(batch_id)), "{ends:#?}");
+    assert_eq!(puppet.session.status().pending_permissions, 0);
+}
+
+/// A question that was answered while the batch with it gathered is not opened again.
+#[tokio::test]
+async fn a_batch_opens_nothing_that_was_settled() {
+    let mut puppet = Puppet::start(interactive(), 1).await;
+    puppet.call(&["one", "two"]).await;
+    puppet.ask("r1", "one").await;
+    puppet.ask("r2", "two").await;
+    let permissions = puppet.session.permissions().clone();
+    while permissions.pending_count() < 2 {
+        tokio::task::yield_now().await;
+    }
+    let no = Response::person("phone", Answer::deny("No"));
+    permissions.respond_to_request(&AskKey::new(1, "one"), no, Timestamp::UNIX_EPOCH).unwrap();
+    let mut seen = puppet.until(is_required).await;
+    assert!(permissions.get(&AskKey::new(1, "one")).is_none());
+    let no = Response::person("phone", Answer::deny("No"));
+    permissions.respond_to_request(&AskKey::new(1, "two"), no, Timestamp::UNIX_EPOCH).unwrap();
+    puppet.result().await;
+    seen.extend(puppet.until(is_complete).await);
+    assert_eq!(seen.iter().filter_map(resolved).count(), 2);
+    assert_eq!(permissions.pending_count(), 0);
+}
+
+/// What a person says is shown before what comes of it, also where nobody has taken events for a while.
+#[tokio::test]
+async fn a_prompt_comes_before_its_answer_however_slow_the_front_end_is() {
+    let mut puppet = Puppet::start(interactive(), 1).await;
+    for number in 0..3 {
+        let status = json!({"type": "system", "subtype": "status", "status": "compacting", "session_id": "s", "uuid": number.to_string()});
+        puppet.say(status).await;
+        puppet.say(json!({"type": "system", "subtype": "status", "status": null, "session_id": "s", "uuid": "n"})).await;
+    }
+    // The sink is full by now.
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    let hello = ControllerInputPayload::data(1, "hello", TurnId::new_user_turn(1));
+    puppet.session.input(hello).await.unwrap();
+    puppet.written().await;
+    puppet.call(&["make"]).await;
+    puppet.ask("r1", "make").await;
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    let seen = puppet.until(is_required).await;
+    let prompt = place(&seen, |event| matches!(event, UiMessage::UserPrompt(_)));
+    let turn =
+        place(&seen, |event| matches!(event, UiMessage::TurnStarted(turn) if !turn.answers.is_empty()));
+    let call = place(&seen, |event| matches!(event, UiMessage::ToolExecuting { .. }));
+    assert!(prompt < turn && turn < call && call < seen.len() - 1, "{seen:#?}");
+}
+
+/// Whoever takes the events may close the session, also while there are events that it has not taken. They are not lost.
+#[tokio::test(start_paused = true)]
+async fn the_one_who_takes_the_events_may_close() {
+    let mut puppet = Puppet::start(interactive(), 1).await;
+    puppet.call(&["one", "two", "three"]).await;
+    let (session, other) = (puppet.session.clone(), puppet.session.clone());
+    let closing = async { tokio::join!(session.close(), other.close()) };
+    tokio::time::timeout(Duration::from_secs(600), closing).await.unwrap();
+    let seen = puppet.rest().await;
+    assert_eq!(seen.iter().filter(|event| matches!(event, UiMessage::ToolExecuting { .. })).count(), 3);
+    assert!(
+        matches!(seen.last(), Some(UiMessage::SessionStateChanged(state)) if state.state == SessionPhase::Ended)
+    );
+}
+
+/// A policy that waits only so long for an answer.
+struct Patience(Duration);
+
+impl PermissionPolicy for Patience {
+    fn decide(&self, _ask: &Ask, _now: Timestamp) -> Decided {
+        let mut decided = Decided::new(PolicyDecision::AskUser, "patience", DecisionSource::DefaultPolicy);
+        decided.timeout = Some(self.0);
+        decided
+    }
+
+    fn supports_interaction(&self) -> bool {
+        true
+    }
+}
+
+/// The deadline that people see is the one that counts, and a limit beyond all time is none.
+#[tokio::test]
+async fn the_deadline_that_is_shown_is_the_one_that_counts() {
+    for (limit, shown) in [(Duration::from_secs(90), Some(90_000)), (Duration::MAX, None)] {
+        let mut setup = Setup::new(1, std::sync::Arc::new(Patience(limit)));
+        setup.ask_limit = Some(Duration::from_secs(7));
+        setup.clock = Clock::from_fn(|| Timestamp::UNIX_EPOCH);
+        let mut puppet = Puppet::start(setup, 64).await;
+        puppet.call(&["make"]).await;
+        puppet.ask("r1", "make").await;
+        let seen = puppet.until(is_required).await;
+        let details = seen.iter().find_map(|event| match event {
+            UiMessage::PermissionDetails(details) => Some(details),
+            _ => None,
+        });
+        assert_eq!(details.unwrap().deadline_ms, shown);
+    }
+}
