@@ -96,7 +96,10 @@ pub(crate) fn readable(events: &[UiMessage]) -> String {
     let mut text = String::new();
     let mut calls = Vec::new();
     for event in events {
-        text.push_str(&line(&serde_json::to_value(event).unwrap(), &mut calls));
+        let mut event = serde_json::to_value(event).unwrap();
+        // In one order, whatever features of `serde_json` a build has on.
+        event.sort_all_objects();
+        text.push_str(&line(&event, &mut calls));
         text.push('\n');
     }
     text
