@@ -81,10 +81,14 @@ pub(crate) const STATEMENTS_MAX: usize = 64;
 
 /// Bytes written after which the log is copied into the main file. Below it the copying costs more than it saves,
 /// above it reading gets slower, since readers look into the log first.
-pub(crate) const CHECKPOINT_BYTES: usize = 4 << 20;
+pub(crate) const CHECKPOINT_BYTES: usize = 16 << 20;
+
+/// What a call adds to the log beside its own bytes, about: the log holds whole pages, and even a short event touches
+/// its own page and that of its session.
+pub(crate) const CALL_LOG_BYTES: usize = 8 << 10;
 
 /// The length that the log file is cut to when it was longer: a long reader or a backup lets it grow.
-pub(crate) const WAL_KEPT_BYTES: i64 = 16 << 20;
+pub(crate) const WAL_KEPT_BYTES: i64 = 32 << 20;
 
 /// How long a connection waits for another one of the same process. Only a checkpoint ever makes it wait.
 pub(crate) const BUSY_WAIT: Duration = Duration::from_secs(5);

@@ -120,6 +120,24 @@ async fn f94_every_watcher_gets_its_own_copy() {
 }
 
 #[tokio::test]
+async fn f93_a_long_past_is_replayed_whole_and_the_present_follows() {
+    for engine in [&mut Memory::default() as &mut dyn Engine, &mut Sqlite::new()] {
+        let (hub, fence) = hub(engine).await;
+        publish(hub.journal(), fence, 1..=1000).await;
+        let subscribed = hub.subscribe(&key(), Watch::default()).await.unwrap();
+        assert_eq!((subscribed.from.seq, subscribed.head.seq), (0, 1000));
+        let mut events = subscribed.events;
+        for n in 1..=1100_u64 {
+            if n == 500 {
+                publish(hub.journal(), fence, 1001..=1100).await;
+            }
+            let Delivery::Event(event) = events.next().await.unwrap() else { panic!("it was cut off") };
+            assert_eq!((event.cursor.seq, &*event.body), (n, n.to_string().as_bytes()));
+        }
+    }
+}
+
+#[tokio::test]
 async fn f98_a_watcher_that_never_reads_is_cut_off_and_comes_back() {
     let mut engine = Sqlite::new();
     let (hub, fence) = hub(&mut engine).await;

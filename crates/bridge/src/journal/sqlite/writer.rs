@@ -15,8 +15,8 @@ use super::failure::At as _;
 use super::{open, sweep};
 use crate::journal::{Class, Commit, ErrorKind, Event, JournalError, Key, Tap};
 use crate::limits::{
-    CHECKPOINT_BYTES, COMMIT_BYTES_MAX, COMMIT_CALLS_MAX, WRITER_QUEUE_MAX, WRITER_ROOM_BYTES_MAX,
-    WRITER_ROOM_UNIT,
+    CALL_LOG_BYTES, CHECKPOINT_BYTES, COMMIT_BYTES_MAX, COMMIT_CALLS_MAX, WRITER_QUEUE_MAX,
+    WRITER_ROOM_BYTES_MAX, WRITER_ROOM_UNIT,
 };
 
 /// The way to the thread.
@@ -64,6 +64,7 @@ impl Writer {
             path: path.to_owned(),
             bytes_max,
             tap: Arc::clone(&tap),
+            syncing: None,
             unsettled: 0,
             sweeping: true,
         };
@@ -198,6 +199,8 @@ struct Desk {
     path: PathBuf,
     bytes_max: u64,
     tap: Arc<Mutex<Option<Tap>>>,
+    /// What the connection was last told about syncing.
+    syncing: Option<Class>,
     /// Bytes in the log that are not in the main file yet, about.
     unsettled: usize,
     /// Whether there may be deleted sessions to clear away.
@@ -216,6 +219,7 @@ impl Desk {
                 last = job.after();
                 batch.push(job);
             }
+            bytes += batch.len() * CALL_LOG_BYTES;
             self.commit(batch);
             if last == After::Stop {
                 self.checkpoint("TRUNCATE");
@@ -250,12 +254,7 @@ impl Desk {
 
     fn try_commit(&mut self, batch: &mut [Box<dyn Job>]) -> Result<(), JournalError> {
         let class = batch.iter().map(|job| job.load().class).max().unwrap_or(Class::Durable);
-        let sync = match class {
-            Class::Durable => "PRAGMA synchronous = FULL",
-            Class::Delta => "PRAGMA synchronous = NORMAL",
-        };
-        let result = self.run(sync, batch);
-        match result {
+        match self.run(class, batch) {
             Ok(told) => {
                 self.tell(&told);
                 Ok(())
@@ -267,10 +266,16 @@ impl Desk {
         }
     }
 
-    fn run(&mut self, sync: &str, batch: &mut [Box<dyn Job>]) -> Result<Vec<Told>, JournalError> {
+    fn run(&mut self, class: Class, batch: &mut [Box<dyn Job>]) -> Result<Vec<Told>, JournalError> {
         let doing = "commit to the journal";
-        // A pragma is taken at once when it is prepared, so it cannot be kept prepared.
-        self.conn.execute_batch(sync).doing(doing)?;
+        if self.syncing != Some(class) {
+            let sync = match class {
+                Class::Durable => "PRAGMA synchronous = FULL",
+                Class::Delta => "PRAGMA synchronous = NORMAL",
+            };
+            self.conn.execute_batch(sync).doing(doing)?;
+            self.syncing = Some(class);
+        }
         self.conn.prepare_cached("BEGIN IMMEDIATE").and_then(|mut it| it.execute([])).doing(doing)?;
         let mut tx = Tx { conn: &self.conn, told: Vec::new() };
         for job in batch {
@@ -297,16 +302,20 @@ impl Desk {
         }
     }
 
-    /// Leaves the failed transaction. After an error of the disk the connection is opened anew: what the kernel was
-    /// told to write and did not write must be read back from the file, not remembered.
+    /// Leaves the failed transaction. On a full disk the log is emptied into the main file, which may make room.
+    /// After any other error of the disk the connection is opened anew: what the kernel was told to write and did not
+    /// write must be read back from the file, not remembered.
     fn recover(&mut self, error: &JournalError) {
         if !self.conn.is_autocommit() {
             // SQLite may have rolled back already, and then this has nothing to do.
             drop(self.conn.execute_batch("ROLLBACK"));
         }
+        if error.kind() == ErrorKind::Full {
+            self.checkpoint("TRUNCATE");
+        }
         if error.kind() == ErrorKind::Io {
             match open::writer_again(&self.path, self.bytes_max) {
-                Ok(conn) => self.conn = conn,
+                Ok(conn) => (self.conn, self.syncing) = (conn, None),
                 Err(again) => tracing::error!(%error, %again, "the journal could not be opened again"),
             }
         }
