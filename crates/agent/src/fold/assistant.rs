@@ -117,7 +117,7 @@ impl Fold {
         let run = frame.member("local_command_run").and_then(|run| run.string("command"));
         let is_output = run.is_some() || frame.member("local_command_source").is_some();
         if out.agent.is_none() && (is_output || turn.command.is_some()) {
-            if let Some(name) = run {
+            if let Some(name) = run.filter(|_| !turn.is_ordered()) {
                 turn.command = Some(format!("/{}", name.trim_start_matches('/')));
             }
             turn.displayed = true;

@@ -138,6 +138,11 @@ impl Fold {
         self.state.calls.has_begun(tool_use_id)
     }
 
+    /// The plan that an open call proposes. The agent leaves it out when it asks about the call.
+    pub(crate) fn plan_of(&self, tool_use_id: &str) -> Option<&str> {
+        self.state.calls.get(tool_use_id)?.input.as_ref()?.get("plan")?.as_str()
+    }
+
     /// Takes one thing that happened and appends what is to be seen of it.
     #[inline]
     pub fn step(&mut self, input: Input<'_>, out: &mut Vec<UiMessage>) {

@@ -62,9 +62,8 @@ impl Fold {
 
     pub(super) fn command_complete(&mut self, turn: &Turn, rounds: Option<u64>, out: &mut Out<'_>) {
         let Some(command) = &turn.command else { return };
-        let ordered = !command.starts_with('/');
         let known = self.state.session.commands.contains(command.trim_start_matches('/'));
-        if ordered || known || turn.displayed || rounds == Some(0) {
+        if turn.is_ordered() || known || turn.displayed || rounds == Some(0) {
             out.push(UiMessage::CommandComplete { command: command.clone(), session_id: self.handle });
         }
     }

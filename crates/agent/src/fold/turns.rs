@@ -36,12 +36,19 @@ pub(super) struct Turn {
     pub(super) answers: Vec<TurnId>,
     /// What made the agent begin by itself.
     pub(super) origin: Option<String>,
-    /// The slash command that the turn carries out.
+    /// The command that the turn carries out: as it was typed, or by its name where a front end gave it.
     pub(super) command: Option<String>,
     /// Text was shown that the model did not write.
     pub(super) displayed: bool,
     /// An error that was shown already.
     pub(super) error: Option<String>,
+}
+
+impl Turn {
+    /// Whether it carries out a command that a front end gave by its name.
+    pub(super) fn is_ordered(&self) -> bool {
+        self.command.as_ref().is_some_and(|command| !command.starts_with('/'))
+    }
 }
 
 /// A prompt that no turn has answered yet.

@@ -17,7 +17,11 @@ use crate::questions::Inquiry;
 #[derive(Debug, Default)]
 pub(super) struct Announced {
     message: Option<String>,
+    /// More calls may come.
+    is_being_written: bool,
     calls: Vec<Ask>,
+    /// The agent asks about a call while it writes the next; that waits until the message is whole.
+    asked: Vec<Arc<Ask>>,
     shown: Vec<AskKey>,
 }
 
@@ -31,7 +35,9 @@ impl Board {
             Kind::Assistant => {
                 let Message::Assistant(assistant) = frame.message() else { return None };
                 let message = assistant.message.id.clone();
+                let is_being_written = self.announced.is_being_written;
                 let batch = if self.announced.message == message { None } else { self.announce() };
+                self.announced.is_being_written = is_being_written;
                 self.announced.message = message;
                 for block in &assistant.message.content {
                     if let ContentBlock::ToolUse { id, name, input } = block {
@@ -41,13 +47,45 @@ impl Board {
                 }
                 batch
             }
-            Kind::StreamEvent if !frame.raw().windows(14).any(|part| part == b"\"message_stop\"") => None,
+            Kind::StreamEvent if has(frame, b"\"message_start\"") => {
+                let batch = self.announce();
+                self.announced.is_being_written = true;
+                batch
+            }
+            Kind::StreamEvent if !has(frame, b"\"message_stop\"") => None,
             _ => self.announce(),
         }
     }
 
-    /// The calls of the message as one batch, if somebody has to be asked about several of them.
+    /// Whether a question has to wait until the message that it is about is whole.
+    pub(super) fn is_early(&self, ask: &Ask) -> bool {
+        self.announced.is_being_written && ask.agent_id.is_none()
+    }
+
+    /// Keeps a question until its message is whole.
+    pub(super) fn postpone(&mut self, ask: Arc<Ask>) {
+        self.announced.asked.push(ask);
+    }
+
+    /// A question that waits was settled.
+    pub(super) fn forget(&mut self, key: &AskKey) {
+        self.announced.asked.retain(|ask| ask.key != *key);
+    }
+
+    /// The message is whole: its calls as one batch, if somebody has to be asked about several of them.
     pub(super) fn announce(&mut self) -> Option<Asked> {
+        self.announced.is_being_written = false;
+        let asked = std::mem::take(&mut self.announced.asked);
+        let batch = self.batch(&asked);
+        for ask in asked {
+            if !self.is_in_batch(&ask.key) {
+                self.gather(ask);
+            }
+        }
+        batch
+    }
+
+    fn batch(&mut self, asked: &[Arc<Ask>]) -> Option<Asked> {
         let mut calls = std::mem::take(&mut self.announced.calls);
         let now = self.setup.clock.now();
         let permissions = &self.setup.permissions;
@@ -57,7 +95,7 @@ impl Board {
                 && permissions.find_satisfying(ask, now).is_none()
                 // The agent may have asked, and somebody may have answered, before we came to it.
                 && permissions.outcome(&ask.key).is_none()
-                && !self.has(&ask.key)
+                && (!self.has(&ask.key) || asked.iter().any(|asked| asked.key == ask.key))
         });
         if calls.len() < 2 {
             return None;
@@ -80,4 +118,8 @@ impl Board {
         let shown = std::mem::take(&mut self.announced.shown);
         shown.iter().filter_map(|key| self.take_back(key)).collect()
     }
+}
+
+fn has(frame: &Frame, word: &[u8]) -> bool {
+    frame.raw().windows(word.len()).any(|part| part == word)
 }

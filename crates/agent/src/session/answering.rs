@@ -4,6 +4,8 @@ use tidings::control::ElicitationAnswer;
 use tidings::{Decision, ElicitationAsk, PermissionAsk};
 use tidings_protocol::ui::{OptionDetails, PlanProposed, QuestionDetails, QuestionKind, QuestionNote};
 
+use tokio::sync::oneshot;
+
 use super::asking::{Asking, deadline};
 use super::notes::Note;
 use super::waiting::Person;
@@ -16,12 +18,23 @@ impl Asking {
     /// Asks the person, if the tool is a question.
     pub(super) async fn ask_person(&self, asked: &PermissionAsk) -> Option<Decision> {
         let id = asked.context.request_id();
-        let inquiry = Inquiry::from_call(self.setup.handle, id, &asked.call, None)?;
+        if !Inquiry::is_asked_by(&asked.call.tool_name) {
+            return None;
+        }
+        let plan = self.plan_of(asked.call.tool_use_id.as_deref()).await;
+        let inquiry = Inquiry::from_call(self.setup.handle, id, &asked.call, plan.as_deref())?;
         let outcome = self.inquire(inquiry.clone(), asked.call.agent_id.as_deref()).await;
         match inquiry.cli_reply(&outcome) {
             CliReply::Tool(decision) => Some(decision),
             CliReply::Elicitation(_) => None,
         }
+    }
+
+    /// The plan that a call proposes. It stands in the call, and not in the question about it.
+    async fn plan_of(&self, tool_use_id: Option<&str>) -> Option<String> {
+        let (reply, plan) = oneshot::channel();
+        self.notes.tell(Note::Plan(tool_use_id?.to_owned(), reply)).await;
+        plan.await.ok()?
     }
 
     /// Asks the person for an MCP server.

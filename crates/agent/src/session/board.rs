@@ -46,12 +46,30 @@ impl Board {
         }
     }
 
-    /// A question about a tool is open. It is shown soon, unless it was shown before the agent asked.
-    pub(super) fn opened(&mut self, ask: Arc<Ask>, deadline_ms: Option<i64>) {
+    /// A question about a tool is open. It is shown soon, unless it was shown before the agent asked, or is shown with the
+    /// others of its message.
+    pub(super) fn opened(&mut self, ask: Arc<Ask>, deadline_ms: Option<i64>) -> Option<Asked> {
+        let is_early = self.is_early(&ask);
+        let batch = if is_early { None } else { self.announce() };
         if !self.has(&ask.key) {
             self.tools.insert(ask.key.tool_use_id.clone(), Tool { batch_id: None, deadline_ms });
-            self.gather.opened(ask);
+            if is_early {
+                self.postpone(ask);
+            } else {
+                self.gather(ask);
+            }
         }
+        batch
+    }
+
+    /// Shows a question with those that open at the same time.
+    pub(super) fn gather(&mut self, ask: Arc<Ask>) {
+        self.gather.opened(ask);
+    }
+
+    /// Whether a question was shown in a batch.
+    pub(super) fn is_in_batch(&self, key: &AskKey) -> bool {
+        self.tools.get(&key.tool_use_id).is_some_and(|tool| tool.batch_id.is_some())
     }
 
     /// Whether a question about a tool is on the board.
@@ -117,6 +135,7 @@ impl Board {
     pub(super) fn decided(&mut self, key: &AskKey, outcome: &Outcome<Answer>) -> Settled {
         let tool = self.tools.remove(&key.tool_use_id);
         self.gather.settled(key);
+        self.forget(key);
         Settled::Permission(permission(key, outcome, tool.and_then(|tool| tool.batch_id)))
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::desk::AskKey;
 use crate::fold;
@@ -23,6 +23,8 @@ pub(super) enum Note {
     Decided(AskKey, Outcome<Answer>),
     /// A question about a tool that was open is settled.
     Settled(AskKey, Outcome<Answer>),
+    /// Somebody has to know which plan a call proposes.
+    Plan(String, oneshot::Sender<Option<String>>),
     /// A question to the person is open.
     Questioned(Box<fold::Asked>),
     /// A question to the person was settled without the person.

@@ -141,6 +141,7 @@ impl Pump {
         // The agent has written the call before it asked about it; so the call is shown first.
         let call = match &note {
             Note::Opened(ask, _) => Some(ask.key.tool_use_id.clone()),
+            Note::Plan(call, _) => Some(call.clone()),
             Note::Questioned(asked) => match &**asked {
                 Asked::Questions { details, .. } => Some(details.tool_use_id.clone()),
                 Asked::Permission { .. } | Asked::Batch { .. } => None,
@@ -164,11 +165,14 @@ impl Pump {
         let settled: Option<Settled> = match note {
             Note::Prompt(prompt) => return self.fold.step(Input::Prompt(&prompt), events),
             Note::Opened(ask, deadline_ms) => {
-                // The agent asks before its message is whole; then all of it is shown now.
-                if let Some(asked) = self.board.announce() {
+                if let Some(asked) = self.board.opened(ask, deadline_ms) {
                     self.fold.step(Input::Asked(&asked), events);
                 }
-                return self.board.opened(ask, deadline_ms);
+                return;
+            }
+            Note::Plan(call, reply) => {
+                // Whoever wanted to know may be gone.
+                return drop(reply.send(self.fold.plan_of(&call).map(str::to_owned)));
             }
             Note::Questioned(asked) => {
                 self.board.questioned(&asked);
@@ -189,9 +193,12 @@ impl Pump {
     }
 
     async fn hand_over(&mut self, events: &mut Vec<UiMessage>) -> Result<(), Closed> {
+        // All of it first: whoever gets an event and asks how the session stands finds what came with it.
+        for event in &*events {
+            self.status.note(event);
+            self.asking.note(event);
+        }
         for event in events.drain(..) {
-            self.status.note(&event);
-            self.asking.note(&event);
             self.sink.send_async(event).await.map_err(|_| Closed)?;
         }
         Ok(())

@@ -45,12 +45,34 @@ impl Puppet {
     /// The agent writes a message with calls, one frame for each.
     pub(crate) async fn call(&self, calls: &[&str]) {
         for id in calls {
-            let block = json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": id}});
-            let message = json!({"id": "msg_1", "role": "assistant", "type": "message", "model": "m", "content": [block],
-                "usage": {"input_tokens": 1, "output_tokens": 1}});
-            self.say(json!({"type": "assistant", "message": message, "parent_tool_use_id": null, "session_id": "s", "uuid": id}))
-                .await;
+            self.write(json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": id}})).await;
         }
+    }
+
+    /// The agent writes a block of a message.
+    pub(crate) async fn write(&self, block: Value) {
+        let uuid = block["id"].clone();
+        let message = json!({"id": "msg_1", "role": "assistant", "type": "message", "model": "m", "content": [block],
+            "usage": {"input_tokens": 1, "output_tokens": 1}});
+        self.say(
+            json!({"type": "assistant", "message": message, "parent_tool_use_id": null, "session_id": "s",
+            "uuid": uuid}),
+        )
+        .await;
+    }
+
+    /// The agent writes a piece of a message that says nothing but how far it is.
+    pub(crate) async fn stream(&self, kind: &str) {
+        let event = match kind {
+            "message_start" => {
+                json!({"type": kind, "message": {"id": "msg_1", "role": "assistant", "type": "message",
+                "model": "m", "content": [], "usage": {"input_tokens": 1, "output_tokens": 1}}})
+            }
+            _ => json!({"type": kind}),
+        };
+        self.say(json!({"type": "stream_event", "event": event, "session_id": "s", "uuid": "e",
+            "parent_tool_use_id": null}))
+            .await;
     }
 
     /// The agent asks about a call.

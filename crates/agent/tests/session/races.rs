@@ -10,7 +10,7 @@ use tidings_agent::pending::Who;
 use tidings_agent::permissions::{Answer, Ask, BatchResponse, Member, Response};
 use tidings_agent::policy::{Decided, DecisionSource, PermissionPolicy, PolicyDecision};
 use tidings_agent::session::Batches;
-use tidings_agent::{AskKey, Clock, ControllerInputPayload, Setup, TurnId, UiMessage};
+use tidings_agent::{AskKey, Clock, Command, ControllerInputPayload, Setup, TurnId, UiMessage};
 use tidings_protocol::ui::{PermissionResolved, Resolution, SessionPhase};
 
 use crate::puppet::{Puppet, interactive};
@@ -97,7 +97,7 @@ async fn what_the_agent_never_asks_about_ends_with_the_turn() {
     setup.batches = Batches::PerMessage;
     let mut puppet = Puppet::start(setup, 64).await;
     puppet.call(&["one", "two"]).await;
-    puppet.say(json!({"type": "stream_event", "event": {"type": "message_stop"}, "session_id": "s", "uuid": "e", "parent_tool_use_id": null})).await;
+    puppet.stream("message_stop").await;
     let seen = puppet.until(is_required).await;
     let Some(UiMessage::BatchPermissionRequired { batch_id, .. }) = seen.last() else { panic!("{seen:#?}") };
     let response = BatchResponse::new(Who::Person("phone".to_owned())).approve(Member::Index(0));
@@ -205,5 +205,73 @@ async fn the_deadline_that_is_shown_is_the_one_that_counts() {
             _ => None,
         });
         assert_eq!(details.unwrap().deadline_ms, shown);
+    }
+}
+
+/// The real CLI asks about the first call while it writes the second: a batch for the message waits until it is whole.
+#[tokio::test]
+async fn s3_19_a_batch_for_the_message_waits_until_it_is_whole() {
+    let mut setup = interactive();
+    setup.batches = Batches::PerMessage;
+    let mut puppet = Puppet::start(setup, 64).await;
+    for (calls, batched) in [(vec!["one", "two"], true), (vec!["three"], false)] {
+        puppet.stream("message_start").await;
+        puppet.call(&calls[..1]).await;
+        puppet.ask(calls[0], calls[0]).await;
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        puppet.call(&calls[1..]).await;
+        puppet.stream("message_stop").await;
+        let seen = puppet.until(is_required).await;
+        let is_batch = |event: &UiMessage| matches!(event, UiMessage::BatchPermissionRequired { requests, .. } if requests.len() == 2);
+        assert_eq!(seen.last().is_some_and(is_batch), batched, "{seen:#?}");
+        puppet.result().await;
+        let ends = puppet.until(is_complete).await;
+        let taken_back = if batched { calls.len() } else { 0 };
+        assert_eq!(ends.iter().filter_map(resolved).count(), taken_back, "{ends:#?}");
+    }
+}
+
+/// The CLI leaves the plan out when it asks about it; whoever is to agree reads it all the same.
+#[tokio::test]
+async fn a_plan_is_shown_with_the_question_about_it() {
+    let mut puppet = Puppet::start(interactive(), 64).await;
+    let block =
+        json!({"type": "tool_use", "id": "plan", "name": "ExitPlanMode", "input": {"plan": "1. Nothing"}});
+    puppet.write(block).await;
+    let request =
+        json!({"subtype": "can_use_tool", "tool_name": "ExitPlanMode", "input": {}, "tool_use_id": "plan"});
+    puppet.say(json!({"type": "control_request", "request_id": "r1", "request": request})).await;
+    let seen = puppet.until(|event| matches!(event, UiMessage::UserInteractionRequired { .. })).await;
+    let Some(UiMessage::UserInteractionRequired { request, .. }) = seen.last() else { unreachable!() };
+    assert!(request.questions[0].text.contains("1. Nothing"), "{request:?}");
+    let open = puppet.session.questions().pending_for_session(1);
+    assert!(
+        open[0].request().questions[0].text.contains("1. Nothing"),
+        "whoever connects later reads it too"
+    );
+    assert_eq!(seen.iter().filter(|event| matches!(event, UiMessage::PlanProposed(_))).count(), 1);
+}
+
+/// A command ends with its name, as [`Command`] has it, also where the agent had nothing to do or calls it otherwise.
+#[tokio::test]
+async fn s3_34_a_command_is_complete_by_its_name() {
+    let mut puppet = Puppet::start(interactive(), 64).await;
+    for command in [Command::Compact, Command::Clear] {
+        puppet.session.command(command).await.unwrap();
+        assert_eq!(puppet.written().await["message"]["content"], format!("/{command}"));
+        let message = json!({"id": "msg_1", "role": "assistant", "type": "message", "model": "<synthetic>",
+            "content": [{"type": "text", "text": "Nothing to do"}], "usage": {"input_tokens": 0, "output_tokens": 0}});
+        puppet.say(json!({"type": "assistant", "message": message, "parent_tool_use_id": null, "session_id": "s", "uuid": "u",
+            "local_command_run": {"command": command.as_str()}})).await;
+        puppet.result().await;
+        let seen = puppet.until(is_complete).await;
+        let done: Vec<_> = seen
+            .iter()
+            .filter_map(|event| match event {
+                UiMessage::CommandComplete { command, .. } => Some(command.as_str()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(done, [command.as_str()]);
     }
 }
