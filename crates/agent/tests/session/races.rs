@@ -5,15 +5,19 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::json;
+use tidings::Options;
 use tidings::transport::Exit;
 use tidings_agent::pending::Who;
 use tidings_agent::permissions::{Answer, Ask, BatchResponse, Member, Response};
-use tidings_agent::policy::{Decided, DecisionSource, PermissionPolicy, PolicyDecision};
+use tidings_agent::policy::{Decided, DecisionSource, Interactive, PermissionPolicy, PolicyDecision};
 use tidings_agent::session::Batches;
-use tidings_agent::{AskKey, Clock, Command, ControllerInputPayload, Setup, TurnId, UiMessage};
+use tidings_agent::{
+    Agent, AskKey, ChannelEventSink, Clock, Command, ControllerInputPayload, Setup, TurnId, UiMessage,
+};
 use tidings_protocol::ui::{PermissionResolved, Resolution, SessionPhase};
 
 use crate::puppet::{Puppet, interactive};
+use crate::stand_in::StandIn;
 
 fn is_required(event: &UiMessage) -> bool {
     matches!(event, UiMessage::PermissionRequired { .. } | UiMessage::BatchPermissionRequired { .. })
@@ -274,4 +278,28 @@ async fn s3_34_a_command_is_complete_by_its_name() {
             .collect();
         assert_eq!(done, [command.as_str()]);
     }
+}
+
+/// A number is one session's at a time: the one before has ended, and its questions with it, when the next begins.
+#[tokio::test]
+async fn s3_26_a_session_that_is_replaced_ends_first() {
+    let (sink, mut events) = ChannelEventSink::new(64);
+    let agent = Agent::new(Options::new()).over(|| StandIn::playing(crate::LIST));
+    let mut seen = Vec::new();
+    for _ in 0..2 {
+        let policy = std::sync::Arc::new(Interactive);
+        let session = agent.open(5, Options::new(), policy, Box::new(sink.clone())).await.unwrap();
+        let hello = ControllerInputPayload::data(5, "hello", TurnId::new_user_turn(1));
+        session.input(hello).await.unwrap();
+        while !seen.last().is_some_and(is_required) {
+            seen.push(events.recv().await.unwrap());
+        }
+        seen.push(UiMessage::System { message: "shown".to_owned(), session_id: None });
+    }
+    assert_eq!(agent.permissions().pending_for_session(5).len(), 1, "that of the second");
+    let is_end = |event: &UiMessage| matches!(event, UiMessage::SessionStateChanged(state) if state.state == SessionPhase::Ended);
+    let end = place(&seen, is_end);
+    let prompts: Vec<usize> =
+        (0..seen.len()).filter(|at| matches!(seen[*at], UiMessage::UserPrompt(_))).collect();
+    assert!(prompts.len() == 2 && prompts[0] < end && end < prompts[1], "{seen:#?}");
 }
