@@ -109,17 +109,21 @@ fn bridge_islands(nodes: &[Node], above: &mut [Option<NodeId>], bridged: &mut [b
     for id in children.parents_first() {
         island[id.index()] = above[id.index()].map_or(id, |parent| island[parent.index()]);
     }
+    let mut has_speaker = vec![false; nodes.len()];
+    for (island, node) in island.iter().zip(nodes) {
+        has_speaker[island.index()] |= node.part.makes_branches();
+    }
     let lanes = nodes.iter().map(|node| node.lane.index() + 1).max().unwrap_or(0);
     let mut last: Vec<Option<NodeId>> = vec![None; lanes];
     let mut spoken = vec![false; lanes];
     for (id, node) in (0_u32..).map(NodeId).zip(nodes) {
         let last = &mut last[node.lane.index()];
         let speaks = node.part.makes_branches();
-        // Only who speaks can begin anew; all others were meant to follow something. The first to speak follows what
-        // stands before it, which would belong to nobody otherwise.
+        // Only who speaks can begin anew; all others were meant to follow something. The first island with a speaker
+        // follows what stands before it, which would belong to nobody otherwise.
         let spoken = &mut spoken[node.lane.index()];
         let begins = speaks && *spoken && node.parent.is_none() && !node.is_orphan() && !node.is_cut();
-        *spoken |= speaks;
+        *spoken |= has_speaker[id.index()];
         if island[id.index()] == id && !begins {
             above[id.index()] = *last;
             bridged[id.index()] = last.is_some();

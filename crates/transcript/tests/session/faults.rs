@@ -276,6 +276,19 @@ fn a_file_that_changes_meanwhile_gives_an_error_and_no_other_entry() {
     assert!(session.entry(id).is_err());
 }
 
+/// F75: what stands before the first island, and follows nothing that is there, belongs to it.
+#[test]
+fn f75_what_stands_before_the_first_island_belongs_to_it() {
+    let given = session(&[
+        answer("a", "r", "m1"),
+        link("progress", "p", "elsewhere"),
+        answer("r", "", "m1"),
+        prompt("u", "a", "on"),
+    ]);
+    assert_eq!(given.branches(), ["* p a r u"]);
+    holds(&given);
+}
+
 /// Everything that must hold of any session.
 fn holds(given: &Given) {
     let session = &given.session;
