@@ -1,35 +1,86 @@
 //! Keeps text inside its place in a Markdown page, whatever is in it.
 
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
+
 use super::super::safe::safe_text;
+
+/// How often HTML is looked for again. What was hidden by a tag shows once the tag is text; more than a few layers of
+/// that are nobody's prose.
+const LAYERS_MAX: usize = 8;
 
 /// Markdown from a session as a block of its own: HTML in it is text, and a fence that it leaves open is closed.
 ///
-/// Code stays as it is: what stands between fences or backticks is no HTML anyway.
+/// Code stays as it is. What is code only a parser of Markdown can say: fences in lists, backticks over several lines,
+/// marks that a backslash takes away.
 pub(super) fn contained(text: &str) -> String {
-    let text = safe_text(text);
-    let mut out = String::with_capacity(text.len() + 16);
-    let mut open: Option<Fence> = None;
-    for line in text.trim_end().lines() {
-        let begins = Fence::of(line);
-        match (&open, begins) {
-            (None, Some(fence)) => {
-                open = Some(fence);
-                out.push_str(line);
-            }
-            (None, None) => push_without_html(line, &mut out),
-            (Some(fence), Some(other)) if other.closes(fence) => {
-                open = None;
-                out.push_str(line);
-            }
-            (Some(_), _) => out.push_str(line),
+    let mut text = safe_text(text).trim_end().to_owned();
+    text.push('\n');
+    for _ in 0..LAYERS_MAX {
+        let tags = html_in(&text);
+        if tags.is_empty() {
+            return closed(text);
         }
-        out.push('\n');
+        text = without_tags(&text, &tags);
     }
-    if let Some(fence) = open {
-        out.extend(std::iter::repeat_n(fence.mark, fence.length));
-        out.push('\n');
+    let all = 0..text.len();
+    closed(without_tags(&text, &[all]))
+}
+
+/// Where a parser sees HTML.
+fn html_in(text: &str) -> Vec<Range<usize>> {
+    let events = Parser::new(text).into_offset_iter();
+    let html = events.filter(|(event, _)| matches!(event, Event::Html(_) | Event::InlineHtml(_)));
+    html.map(|(_, place)| place).filter(|place| text[place.clone()].contains('<')).collect()
+}
+
+/// The text with what begins a tag, a comment or a declaration at these places as text.
+fn without_tags(text: &str, places: &[Range<usize>]) -> String {
+    let mut out = String::with_capacity(text.len() + 4 * places.len());
+    let mut copied = 0;
+    for place in places {
+        for (at, _) in text[place.clone()].match_indices('<') {
+            let at = place.start + at;
+            // Places may overlap where one is inside of another.
+            if at >= copied {
+                out.push_str(&text[copied..at]);
+                out.push_str("&lt;");
+                copied = at + 1;
+            }
+        }
     }
+    out.push_str(&text[copied..]);
     out
+}
+
+/// The text with an end to the fence that it leaves open; as code, if that does not end it.
+fn closed(mut text: String) -> String {
+    if lets_others_follow(&text) {
+        return text;
+    }
+    let fences = Parser::new(&text).into_offset_iter();
+    let starts = fences.filter_map(|(event, place)| {
+        matches!(event, Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_)))).then_some(place.start)
+    });
+    if let Some(start) = starts.last() {
+        let marks = text[start..].trim_start();
+        let mark = marks.chars().next().unwrap_or('`');
+        let length = marks.chars().take_while(|other| *other == mark).count();
+        let end: String = std::iter::repeat_n(mark, length).chain(['\n']).collect();
+        text.push_str(&end);
+    }
+    if lets_others_follow(&text) { text } else { fence(&text, "") }
+}
+
+/// Whether what comes after the text is a paragraph of its own.
+fn lets_others_follow(text: &str) -> bool {
+    let probe = format!("{text}\nx\n");
+    let at = text.len() + 1;
+    let follows = |(event, place): (Event<'_>, Range<usize>)| {
+        matches!(event, Event::Start(Tag::Paragraph)) && place.start == at
+    };
+    Parser::new(&probe).into_offset_iter().any(follows)
 }
 
 /// Text as code between fences that nothing in it can close.
@@ -64,65 +115,6 @@ pub(super) fn quoted(text: &str) -> String {
 /// Text inside an HTML element, where no Markdown is read.
 pub(super) fn html_text(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
-struct Fence {
-    mark: char,
-    length: usize,
-    /// Whether something follows the marks.
-    has_info: bool,
-}
-
-impl Fence {
-    /// The fence that a line is. Those inside of quotations and lists count too: taking one fence too many for open
-    /// only adds a line, and one too few would let text out.
-    fn of(line: &str) -> Option<Self> {
-        let line = line.trim_start_matches([' ', '>', '\t', '-', '*', '+']);
-        let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
-        let rest = line.trim_start_matches(mark);
-        let length = line.len() - rest.len();
-        // Backticks after the marks make it code in a line.
-        let is_fence = length >= 3 && !(mark == '`' && rest.contains('`'));
-        is_fence.then(|| Fence { mark, length, has_info: !rest.trim().is_empty() })
-    }
-
-    fn closes(&self, open: &Fence) -> bool {
-        self.mark == open.mark && self.length >= open.length && !self.has_info
-    }
-}
-
-/// Copies a line; what could be a tag, a comment or a declaration of HTML becomes text, but not in code.
-fn push_without_html(line: &str, out: &mut String) {
-    let mut rest = line;
-    while let Some(at) = rest.find(['`', '<']) {
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
-        if let Some(after) = rest.strip_prefix('<') {
-            let is_html =
-                after.starts_with(|next: char| next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?'));
-            out.push_str(if is_html { "&lt;" } else { "<" });
-            rest = after;
-            continue;
-        }
-        let marks = rest.len() - rest.trim_start_matches('`').len();
-        let code = code_length(rest, marks).unwrap_or(marks);
-        out.push_str(&rest[..code]);
-        rest = &rest[code..];
-    }
-    out.push_str(rest);
-}
-
-/// How long the code is that `text` begins with, its marks included.
-fn code_length(text: &str, marks: usize) -> Option<usize> {
-    let mut at = marks;
-    loop {
-        at += text[at..].find('`')?;
-        let run = text[at..].len() - text[at..].trim_start_matches('`').len();
-        at += run;
-        if run == marks {
-            return Some(at);
-        }
-    }
 }
 
 fn longest_run(text: &str, mark: char) -> usize {
@@ -164,13 +156,30 @@ mod tests {
         assert_eq!(quoted("a\n\nb\n"), "> a\n>\n> b\n");
     }
 
+    /// F121: marks that only look like fences or code let nothing out.
+    #[test]
+    fn f121_what_only_looks_like_code_is_no_code() {
+        for text in [
+            "-```\n</code><script>x</script>",
+            "`\n`<script>`",
+            "\\`<script>`",
+            "- a\n  ```\n<script>x</script>",
+            "> ```\n<script>x</script>",
+            "<a `<script>`",
+        ] {
+            let page = contained(text) + "\nEND\n";
+            assert!(html_in(&page).is_empty(), "{page}");
+        }
+    }
+
     proptest! {
+        #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
         #[test]
-        fn no_text_gets_out(text in "[`~<>!/a\\n -]{0,80}") {
-            let page = format!("{}\nEND\n", contained(&text));
-            // What follows is neither code nor part of an HTML block.
-            let again = contained(&page);
-            prop_assert_eq!(again, page);
+        fn no_text_gets_out(text in "[`~<>!/a\\\\\n |\t-]{0,80}") {
+            let page = contained(&text);
+            // What follows is neither code nor part of an HTML block, and nothing in it is HTML.
+            prop_assert!(html_in(&page).is_empty(), "{}", page);
+            prop_assert!(lets_others_follow(&page), "{}", page);
         }
     }
 }
