@@ -1,6 +1,6 @@
 //! One running session: the agent's process, what it says as events, and what it asks.
 //!
-//! An [`AgentSession`] ties a [`Client`] to a [`Fold`](crate::fold::Fold), the registries and a policy. A task of its own
+//! An [`AgentSession`] ties a [`Client`] to a [`Fold`], the registries and a policy. A task of its own
 //! reads what the agent writes and hands the events to a [sink](crate::EventSink). It waits for the sink, and the agent
 //! waits for it: nothing is lost, and nothing piles up.
 
