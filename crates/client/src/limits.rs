@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Events that a carrier may be ahead of the reader. The reader never waits for anybody, so this is only slack.
+/// Events that a carrier may be ahead of the reader. The reader seldom waits, so this is only slack.
 pub(crate) const EVENTS_AHEAD_MAX: usize = 256;
 
 /// Lines that wait to be written and belong to the conversation. A full lane makes the sender wait, not grow.
