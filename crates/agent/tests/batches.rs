@@ -1,37 +1,23 @@
 //! Several questions that are shown and answered together.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
+mod asked;
+
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use serde_json::json;
 use tidings_agent::AskKey;
-use tidings_agent::pending::{Outcome, Who};
+use tidings_agent::pending::Who;
 use tidings_agent::permissions::{
-    Answer, Ask, BatchResponse, Emit, Gather, Grant, GrantTarget, Member, PermissionRegistry, RegistryError,
-    Requested,
+    Ask, BatchResponse, Emit, Gather, Grant, GrantTarget, Member, PermissionRegistry, RegistryError,
 };
 use tidings_protocol::control::CanUseTool;
 use tidings_protocol::ui::PermissionLevel;
 
-const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+use asked::{NOW, settled, wait};
 
 fn bash(id: &str, command: &str) -> Ask {
     Ask::new(1, "r", &CanUseTool::new("Bash", json!({ "command": command }).into(), id), None)
-}
-
-fn wait(registry: &PermissionRegistry, ask: Ask) -> tidings_agent::Waiting<Answer> {
-    match registry.request(ask, None, NOW).unwrap() {
-        Requested::Waiting(waiting) => waiting,
-        Requested::Settled(outcome) => panic!("{outcome:?}"),
-    }
-}
-
-fn settled(registry: &PermissionRegistry, ask: Ask) -> Outcome<Answer> {
-    match registry.request(ask, None, NOW).unwrap() {
-        Requested::Settled(outcome) => outcome,
-        Requested::Waiting(_) => panic!("nobody has answered"),
-    }
 }
 
 #[tokio::test]

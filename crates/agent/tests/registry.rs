@@ -1,10 +1,11 @@
 //! Questions about tools are answered once, by whoever is first.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
+mod asked;
+
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
 use serde_json::{Value, json};
 use tidings::Decision;
 use tidings_agent::AskKey;
@@ -17,7 +18,7 @@ use tidings_protocol::control::CanUseTool;
 use tidings_protocol::permissions::{PermissionMode, PermissionUpdate};
 use tidings_protocol::ui::PermissionLevel;
 
-const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+use asked::{NOW, settled, wait};
 
 fn ask_in(session: i64, id: &str, tool: &str, input: Value) -> Ask {
     Ask::new(session, "request", &CanUseTool::new(tool, input.into(), id), Some("/home/ada"))
@@ -37,20 +38,6 @@ fn yes(scope: Scope) -> Response {
 
 fn no() -> Response {
     Response::person("browser", Answer::deny("not now"))
-}
-
-fn wait(registry: &PermissionRegistry, ask: Ask) -> tidings_agent::Waiting<Answer> {
-    match registry.request(ask, None, NOW).unwrap() {
-        Requested::Waiting(waiting) => waiting,
-        Requested::Settled(outcome) => panic!("{outcome:?}"),
-    }
-}
-
-fn settled(registry: &PermissionRegistry, ask: Ask) -> Outcome<Answer> {
-    match registry.request(ask, None, NOW).unwrap() {
-        Requested::Settled(outcome) => outcome,
-        Requested::Waiting(_) => panic!("nobody has answered"),
-    }
 }
 
 #[tokio::test]
