@@ -3,9 +3,15 @@
 //! The [`journal`] keeps what happened in each session: an event has a number once it is stored, and not before.
 //! The [`hub`] shows it to whoever watches: first what was missed, then what happens, without a seam between them.
 
+mod caller;
+mod error;
 pub mod hub;
 pub mod journal;
 mod limits;
+pub mod sessions;
 
+pub use caller::{Caller, Scope, Scopes};
+pub use error::{Code, Error};
 pub use hub::Hub;
 pub use journal::{Cursor, Journal, MemoryJournal, SqliteJournal};
+pub use sessions::Sessions;

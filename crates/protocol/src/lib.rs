@@ -18,10 +18,11 @@
 //! - [`tools`] gives types to tool inputs and outputs on demand.
 //! - [`entry`] is one line of a session file.
 //! - [`seed`] writes the accent of seed 000.
-//! - [`ui`] and [`mobile`] are our own wire, for those who watch.
+//! - [`ui`] and [`mobile`] are our own wire, for those who watch; [`api`] is what they ask the server for.
 //!
 //! Nothing here does I/O, waits, or looks at a clock. No bytes make it panic, abort or recurse without bound.
 
+pub mod api;
 pub mod control;
 pub mod entry;
 mod error;

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::native::{
     Compacted, InteractionResolved, Lane, PermissionDetails, PermissionResolved, PlanProposed, Progress,
-    PromptDropped, QuestionDetails, RateLimit, RawFrame, Retracted, Retrying, SessionStarted,
+    PromptDropped, PromptQueued, QuestionDetails, RateLimit, RawFrame, Retracted, Retrying, SessionStarted,
     SessionStateChanged, SessionTitle, SettingsChanged, SubAgentEnded, SubAgentProgressed, SubAgentStarted,
     Suggestion, TaskChanged, TextEnded, Thinking, TodoList, ToolDetails, ToolPreparing, ToolProgress,
     TurnResult, TurnStarted, UserPrompt,
@@ -134,6 +134,8 @@ pub enum UiMessage {
     SessionStateChanged(SessionStateChanged),
     /// The model or the permission mode is another one.
     SettingsChanged(SettingsChanged),
+    /// A prompt was taken and waits for its turn.
+    PromptQueued(PromptQueued),
     /// Something was said to the agent.
     UserPrompt(UserPrompt),
     /// A prompt that was sent will not be answered.
@@ -225,6 +227,7 @@ impl UiMessage {
             Self::SessionTitle(event) => Some(event.session_id),
             Self::SessionStateChanged(event) => Some(event.session_id),
             Self::SettingsChanged(event) => Some(event.session_id),
+            Self::PromptQueued(event) => Some(event.session_id),
             Self::UserPrompt(event) => Some(event.session_id),
             Self::PromptDropped(event) => Some(event.session_id),
             Self::TurnStarted(event) => Some(event.session_id),
@@ -296,6 +299,7 @@ from_native! {
     SessionTitle
     SessionStateChanged
     SettingsChanged
+    PromptQueued
     UserPrompt
     PromptDropped
     TurnStarted

@@ -18,7 +18,7 @@ mod upkeep;
 
 pub use permission::{PermissionDetails, PermissionResolved, Resolution};
 pub use progress::{Progress, ProgressSource, TodoItem, TodoList, TodoStatus};
-pub use prompt::{PromptDropped, UserPrompt};
+pub use prompt::{PromptDropped, PromptQueued, UserPrompt};
 pub use question::{
     InteractionResolved, OptionDetails, PlanProposed, QuestionDetails, QuestionKind, QuestionNote,
 };

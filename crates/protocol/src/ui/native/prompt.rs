@@ -4,6 +4,29 @@ use super::events;
 use crate::ui::TurnId;
 
 events! {
+    /// A prompt was taken and waits for its turn. A [`UserPrompt`] with the same `uuid` follows when the agent gets it,
+    /// or a [`PromptDropped`].
+    pub struct PromptQueued {
+        required {
+            /// The session.
+            session_id: i64,
+            /// Names the prompt.
+            uuid: String,
+            /// What was said.
+            text: String,
+            /// The turn that it will be.
+            turn_id: TurnId,
+        }
+        optional {
+            /// Who said it.
+            by: String,
+        }
+        defaulted {
+            /// What came with it, in a word each.
+            attachments: Vec<String>,
+        }
+    }
+
     /// Somebody, or something, said this to the agent.
     pub struct UserPrompt {
         required {

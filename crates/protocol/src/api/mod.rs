@@ -1,0 +1,54 @@
+//! What clients of the server send and get, besides the events of [`ui`](crate::ui).
+//!
+//! Times are text as in RFC 3339. A `cursor` is the place of an event, which a client only ever hands back.
+//! What is optional is left out where there is none.
+
+mod answer;
+mod input;
+mod problem;
+mod session;
+mod stream;
+
+pub use answer::{
+    AnswerResult, BatchAnswer, BatchAnswerItem, BatchAnswered, Choice, PendingPermission, PendingQuestion,
+    PermissionAnswer, PermissionScope, QuestionAnswer, QuestionReply,
+};
+pub use input::{Accepted, Attachment, CommandRequest, Delivery, Input, QueueState, QueuedInput};
+pub use problem::Problem;
+pub use session::{
+    Budget, CreateSession, PatchSession, Policy, ServerPhase, SessionList, SessionView, Totals,
+};
+pub use stream::{Notice, Snapshot, Subscribed, Verdict};
+
+/// Declares shapes that cross the network: read, written, and described as JSON Schema, TypeScript and `OpenAPI`.
+macro_rules! shapes {
+    ($(
+        $(#[$meta:meta])*
+        pub struct $Name:ident { $( $(#[$field_meta:meta])* pub $field:ident: $Type:ty, )* }
+    )+) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
+        #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+        pub struct $Name { $( $(#[$field_meta])* pub $field: $Type, )* }
+    )+};
+}
+
+/// Declares closed lists of words, which are written in `snake_case`.
+macro_rules! words {
+    ($(
+        $(#[$meta:meta])*
+        pub enum $Name:ident { $( $(#[$word_meta:meta])* $Word:ident, )+ }
+    )+) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+        #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+        #[serde(rename_all = "snake_case")]
+        pub enum $Name { $( $(#[$word_meta])* $Word, )+ }
+    )+};
+}
+
+use {shapes, words};
