@@ -122,3 +122,42 @@ pub(crate) const PORTION_BYTES_MAX: usize = 64 << 10;
 
 /// The same in events, so that nobody holds the lock of the hub for long.
 pub(crate) const PORTION_EVENTS_MAX: usize = 128;
+
+/// How long a session waits before it asks a full disk again. Somebody has to make room first.
+pub(crate) const RETRY_WHEN_FULL: Duration = Duration::from_secs(1);
+
+/// Characters of what was last said that a list of sessions shows. More does not fit a line.
+pub(crate) const LAST_LINE_CHARS: usize = 160;
+
+/// Prompts that wait in one session. Nobody reads so long a list.
+pub(crate) const QUEUE_MAX: usize = 100;
+
+/// Bytes of a prompt with everything that comes with it: it waits in the row of its session, beside the others.
+pub(crate) const PROMPT_BYTES_MAX: usize = 3 << 20;
+
+/// Agents that run at the same time unless the owner says otherwise. Each is a process of a few hundred megabytes.
+pub(crate) const LIVE_MAX: usize = 32;
+
+/// Orders that wait for one session. Past it callers wait.
+pub(crate) const ORDERS_MAX: usize = 32;
+
+/// Notices that somebody who is slow may be behind; then the list has to be read again.
+pub(crate) const NOTICES_MAX: usize = 1024;
+
+/// How long the end of a command is waited for before its caller is told the newest event instead.
+pub(crate) const COMMAND_WAIT: Duration = Duration::from_secs(10);
+
+/// After how long an agent that nobody uses is ended unless the owner says otherwise.
+pub(crate) const PARK_AFTER: Duration = Duration::from_secs(30 * 60);
+
+/// How long sessions are given to end when the server does.
+pub(crate) const DRAIN_WAIT: Duration = Duration::from_secs(10);
+
+/// Events of a session on disk that are taken over with it. Who wants more reads the file.
+pub(crate) const ADOPTED_EVENTS_MAX: usize = 5000;
+
+/// The same in bytes.
+pub(crate) const ADOPTED_BYTES_MAX: usize = 8 << 20;
+
+/// Commands of one session that are remembered, for clients that did not hear what came of theirs.
+pub(crate) const COMMANDS_REMEMBERED: usize = 256;

@@ -198,10 +198,10 @@ impl Pump {
             self.status.note(event);
             self.asking.note(event);
         }
-        for event in events.drain(..) {
-            self.sink.send_async(event).await.map_err(|_| Closed)?;
+        match events.len() {
+            0 => Ok(()),
+            _ => self.sink.send_all(std::mem::take(events)).await.map_err(|_| Closed),
         }
-        Ok(())
     }
 }
 

@@ -21,6 +21,16 @@ pub trait EventSink: Send + Sync {
     /// Takes an event as soon as there is room. The session waits, and loses nothing.
     fn send_async(&self, event: UiMessage) -> BoxFuture<'_, Result<(), SendError>>;
 
+    /// Takes what came of one step, all of it or, when it fails, the first of it.
+    fn send_all(&self, events: Vec<UiMessage>) -> BoxFuture<'_, Result<(), SendError>> {
+        Box::pin(async move {
+            for event in events {
+                self.send_async(event).await?;
+            }
+            Ok(())
+        })
+    }
+
     /// Another handle on the same sink.
     fn clone_box(&self) -> Box<dyn EventSink>;
 }

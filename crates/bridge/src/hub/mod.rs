@@ -107,6 +107,11 @@ impl Hub {
         })
     }
 
+    /// How many watch a session.
+    pub fn watchers(&self, key: &Key) -> usize {
+        self.tails.lock().get(key).map_or(0, |shared| shared.watchers)
+    }
+
     /// Sessions that are being watched.
     pub fn watched(&self) -> usize {
         self.tails.lock().len()

@@ -41,7 +41,7 @@ pub use opening::Opening;
 pub use page::{Max, Page, Resume, Verdict};
 pub use project::{Project, ProjectFolder};
 pub use retention::{Keep, Rest, Retained};
-pub use session::{Fence, Handle, NewSession, Session, SessionChange, SessionName};
+pub use session::{Changed, Fence, Handle, NewSession, Session, SessionChange, SessionName};
 pub use sqlite::SqliteJournal;
 
 pub(crate) use page::{Extent, Room};
@@ -63,7 +63,7 @@ pub trait Journal: fmt::Debug + Send + Sync {
     fn sessions(&self, after: Option<Handle>, max: usize) -> Call<'_, Vec<Session>>;
 
     /// Changes what is kept about a session, and tells of it.
-    fn update(&self, key: &Key, fence: Fence, change: SessionChange) -> Call<'_, Session>;
+    fn update(&self, key: &Key, fence: Fence, change: SessionChange) -> Call<'_, Changed>;
 
     /// Removes a session and everything of it. Its number and its epoch do not come back.
     fn delete(&self, key: &Key) -> Call<'_, ()>;

@@ -68,6 +68,13 @@ name!(
     "The id of an ask"
 );
 
+impl Kind {
+    /// A kind of this program's own.
+    pub(crate) fn fixed(name: &'static str) -> Self {
+        Kind(Arc::from(name))
+    }
+}
+
 impl AskId {
     pub(crate) fn unknown(&self) -> JournalError {
         let hint = "list what waits; it may have ended long ago";

@@ -3,7 +3,7 @@ use std::fmt;
 
 use jiff::Timestamp;
 
-use super::{ClientId, Cursor, Draft, ErrorKind, JournalError, Key};
+use super::{ClientId, Cursor, Draft, ErrorKind, JournalError, Key, Stored};
 use crate::limits::{BLOB_BYTES_MAX, LABELS_MAX, TEXT_BYTES_MAX};
 
 /// The number of a session, for clients that want a small one. It is never used twice.
@@ -163,6 +163,15 @@ pub struct SessionChange {
     pub active: Option<Timestamp>,
     /// The event that tells of the change; both are stored, or neither. If its client id was seen, neither is.
     pub event: Option<Draft>,
+}
+
+/// A session after a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    /// The session.
+    pub session: Session,
+    /// Where the event that tells of the change is.
+    pub event: Option<Stored>,
 }
 
 impl SessionChange {

@@ -3,51 +3,45 @@
 //! Each session has a task of its own around an agent; what the agent says goes into the journal before anybody sees it,
 //! and what people say goes there before it is acknowledged.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
+mod actor;
+mod adopt;
+mod answers;
+mod config;
+mod create;
+mod entry;
+pub(crate) mod frames;
+mod input;
+mod launch;
+mod policy;
+mod recover;
+mod settings;
+mod sink;
+mod view;
 
-use tidings::Ids;
-use tidings_agent::Clock;
+use std::collections::HashMap;
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use tidings_protocol::api::{
-    Accepted, AnswerResult, BatchAnswer, BatchAnswered, CommandRequest, CreateSession, Input, Notice,
-    PatchSession, PendingPermission, PendingQuestion, PermissionAnswer, QuestionAnswer, QueuedInput,
-    SessionView, Snapshot, Subscribed,
+    Accepted, AnswerResult, BatchAnswer, BatchAnswered, CommandRequest, Notice, PatchSession,
+    PendingPermission, PendingQuestion, PermissionAnswer, Policy, QuestionAnswer, ServerPhase, SessionView,
+    Subscribed, Verdict,
 };
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::time::Instant;
 
-use crate::caller::Caller;
+pub use config::{Carrier, Config};
+
+use self::actor::{Actor, Order};
+use self::entry::{Change, Entry};
+use self::settings::Settings;
+use self::sink::{Shown, shown};
+use self::view::Waiting;
+use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::hub::{Hub, Subscription, Watch};
-use crate::journal::{Handle, Novelty};
-
-/// How sessions are run.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Config {
-    /// The `claude` to run; it is looked for where none is named.
-    pub claude: Option<PathBuf>,
-    /// Arguments that come before those of ours, for a stand-in.
-    pub claude_args: Vec<String>,
-    /// Whether `claude` is a stand-in that plays a script.
-    pub demo: bool,
-    /// The whole environment of the agents.
-    pub environment: Vec<(String, String)>,
-    /// The folders that sessions may work in; everywhere if there are none.
-    pub roots: Vec<PathBuf>,
-    /// Whether modes that ask nobody may be used at all.
-    pub allow_bypass: bool,
-    /// Agents that run at the same time.
-    pub live_max: usize,
-    /// After how long an agent that nobody uses is ended.
-    pub park_after: Option<Duration>,
-    /// How long a question waits for an answer.
-    pub ask_limit: Option<Duration>,
-    /// What time it is.
-    pub clock: Clock,
-    /// Where ids come from.
-    pub ids: Ids,
-}
+use crate::journal::{self, ClientId, Handle, Key, SessionName};
+use crate::limits::{DRAIN_WAIT, LIST_MAX, NOTICES_MAX, ORDERS_MAX};
 
 /// What becomes of the session file of a session that is deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -79,6 +73,36 @@ pub enum Verb {
     Clear,
 }
 
+impl Verb {
+    /// All of them.
+    pub const ALL: [Verb; 7] =
+        [Verb::Interrupt, Verb::Mode, Verb::Model, Verb::Rewind, Verb::Stop, Verb::Compact, Verb::Clear];
+
+    /// One word, as in the address.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Verb::Interrupt => "interrupt",
+            Verb::Mode => "mode",
+            Verb::Model => "model",
+            Verb::Rewind => "rewind",
+            Verb::Stop => "stop",
+            Verb::Compact => "compact",
+            Verb::Clear => "clear",
+        }
+    }
+}
+
+impl FromStr for Verb {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Verb::ALL.into_iter().find(|verb| verb.as_str() == text).ok_or_else(|| {
+            let hint = "use interrupt, mode, model, rewind, stop, compact or clear";
+            Error::new(Code::Invalid, format!("There is no command `{text}`"), hint)
+        })
+    }
+}
+
 /// The sessions of a server. Handles are cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Sessions(Arc<Shared>);
@@ -86,55 +110,123 @@ pub struct Sessions(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     hub: Hub,
-    config: Config,
+    config: Arc<Config>,
     notices: broadcast::Sender<Arc<Notice>>,
+    /// Those that somebody has used since the server started.
+    used: Mutex<HashMap<Key, Used>>,
+    /// One is taken into use at a time, so that none is twice.
+    opening: tokio::sync::Mutex<Opening>,
 }
 
-fn not_yet() -> Error {
-    Error::new(Code::Unavailable, "not built yet", "")
+/// Whether sessions may be taken into use.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Opening {
+    #[default]
+    Open,
+    Closed,
 }
 
-#[expect(clippy::unused_async, unused_variables, reason = "skeleton")]
+/// A session in use: what is known of it, and who tells its task what to do.
+#[derive(Debug, Clone)]
+struct Used {
+    entry: Arc<Entry>,
+    orders: mpsc::Sender<Order>,
+}
+
 impl Sessions {
+    /// The sessions that a journal keeps. What an earlier server left undone is told first: questions that nobody can
+    /// answer any more are lost, and turns that were under way are interrupted.
     pub async fn open(hub: Hub, config: Config) -> Result<Sessions, Error> {
-        Ok(Sessions(Arc::new(Shared { hub, config, notices: broadcast::Sender::new(256) })))
+        let sessions = Sessions(Arc::new(Shared {
+            hub,
+            config: Arc::new(config),
+            notices: broadcast::Sender::new(NOTICES_MAX),
+            used: Mutex::default(),
+            opening: tokio::sync::Mutex::default(),
+        }));
+        sessions.recover().await?;
+        Ok(sessions)
     }
+
+    /// Shows what happens.
     pub fn hub(&self) -> &Hub {
         &self.0.hub
     }
+
+    /// How sessions are run.
     pub fn config(&self) -> &Config {
         &self.0.config
     }
-    pub async fn create(&self, caller: &Caller, new: CreateSession) -> Result<(SessionView, Novelty), Error> {
-        Err(not_yet())
-    }
+
+    /// Sessions by number, those above `after`.
     pub async fn list(&self, after: Option<Handle>, max: usize) -> Result<Vec<SessionView>, Error> {
-        Err(not_yet())
+        let rows = self.0.hub.journal().sessions(after, max.min(LIST_MAX)).await?;
+        let used = self.used();
+        let show = |row: &journal::Session| match used.get(&row.key) {
+            Some(used) => used.entry.view(),
+            None => view::view(row, &Settings::parse(&row.settings), Waiting::default()),
+        };
+        Ok(rows.iter().map(show).collect())
     }
-    /// By number or by key.
+
+    /// A session, by number or by key.
     pub async fn find(&self, name: &str) -> Result<SessionView, Error> {
-        Err(not_yet())
+        let row = self.row(name).await?;
+        Ok(match self.used().get(&row.key) {
+            Some(used) => used.entry.view_of(row),
+            None => view::view(&row, &Settings::parse(&row.settings), Waiting::default()),
+        })
     }
+
+    /// Changes what a session is called, what it may use and who answers for it.
     pub async fn patch(
         &self,
         caller: &Caller,
         name: &str,
         patch: PatchSession,
     ) -> Result<SessionView, Error> {
-        Err(not_yet())
+        caller.require(Scope::Prompt)?;
+        if patch.policy == Some(Policy::Allow) {
+            self.check_bypass(caller)?;
+        }
+        let used = self.used_for(caller, name).await?;
+        let PatchSession { title, labels, budget, policy, .. } = patch;
+        let change = |settings: &mut Settings, _: &_| {
+            if let Some(budget) = budget {
+                settings.budget = budget;
+            }
+            if let Some(policy) = policy {
+                settings.launch.policy = policy;
+            }
+            Ok::<_, Error>(Change { title, labels, ..Change::default() })
+        };
+        Ok(used.entry.change(change).await?.0)
     }
+
+    /// Removes a session and its events, and its file where that is wanted.
     pub async fn delete(&self, caller: &Caller, name: &str, transcript: Transcript) -> Result<(), Error> {
-        Err(not_yet())
+        caller.require(Scope::Admin)?;
+        let used = self.used_for(caller, name).await?;
+        end(&used, ServerPhase::Stopped).await;
+        let ids = used.entry.memory().row.cli_sessions.clone();
+        self.used().remove(&used.entry.key);
+        self.0.hub.journal().delete(&used.entry.key).await?;
+        let (key, handle) = (used.entry.key.to_string(), used.entry.handle);
+        used.entry.tell(Notice::Deleted { key, handle });
+        if let (Transcript::Delete, Some(folder)) = (transcript, &self.0.config.config_dir) {
+            let on_disk = tidings::Sessions::under(folder);
+            for id in ids {
+                match on_disk.delete(&id).await {
+                    Ok(_) => {}
+                    Err(error) if error.kind() == tidings::ErrorKind::NoSession => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        Ok(())
     }
-    pub async fn input(&self, caller: &Caller, name: &str, input: Input) -> Result<Accepted, Error> {
-        Err(not_yet())
-    }
-    pub async fn queue(&self, name: &str) -> Result<Vec<QueuedInput>, Error> {
-        Err(not_yet())
-    }
-    pub async fn cancel(&self, caller: &Caller, name: &str, id: &str) -> Result<Accepted, Error> {
-        Err(not_yet())
-    }
+
+    /// Has a session do something.
     pub async fn command(
         &self,
         caller: &Caller,
@@ -142,14 +234,51 @@ impl Sessions {
         verb: Verb,
         request: CommandRequest,
     ) -> Result<Accepted, Error> {
-        Err(not_yet())
+        caller.require(Scope::Prompt)?;
+        if verb == Verb::Mode && request.mode.as_deref() == Some(launch::BYPASS) {
+            self.check_bypass(caller)?;
+        }
+        let used = self.used_for(caller, name).await?;
+        if let Some(id) = &request.client_id
+            && let Some(before) = used.entry.done_before(&ClientId::new(id)?)
+        {
+            return Ok(before);
+        }
+        let client_id = request.client_id.clone();
+        let (reply, done) = oneshot::channel();
+        drop(used.orders.send(Order::Command(verb, request, reply)).await);
+        let accepted = done.await.map_err(|_| gone(name))??;
+        if let Some(id) = client_id {
+            used.entry.remember(ClientId::new(id)?, accepted.clone());
+        }
+        Ok(accepted)
     }
+
+    /// Permissions that wait: of one session, or of all of them.
     pub async fn permissions(&self, name: Option<&str>) -> Result<Vec<PendingPermission>, Error> {
-        Err(not_yet())
+        let shown = self.waiting(name).await?;
+        Ok(shown
+            .into_iter()
+            .filter_map(|shown| match shown {
+                Shown::Permission(permission) => Some(permission),
+                Shown::Question(_) => None,
+            })
+            .collect())
     }
+
+    /// Questions that wait: of one session, or of all of them.
     pub async fn questions(&self, name: Option<&str>) -> Result<Vec<PendingQuestion>, Error> {
-        Err(not_yet())
+        let shown = self.waiting(name).await?;
+        Ok(shown
+            .into_iter()
+            .filter_map(|shown| match shown {
+                Shown::Question(question) => Some(question),
+                Shown::Permission(_) => None,
+            })
+            .collect())
     }
+
+    /// Answers a permission. The first answer counts.
     pub async fn answer_permission(
         &self,
         caller: &Caller,
@@ -157,8 +286,10 @@ impl Sessions {
         tool_use_id: &str,
         answer: PermissionAnswer,
     ) -> Result<AnswerResult, Error> {
-        Err(not_yet())
+        self.used_for(caller, name).await?.entry.answer_permission(caller, tool_use_id, answer).await
     }
+
+    /// Answers the permissions of a batch.
     pub async fn answer_batch(
         &self,
         caller: &Caller,
@@ -166,8 +297,10 @@ impl Sessions {
         batch_id: &str,
         answer: BatchAnswer,
     ) -> Result<BatchAnswered, Error> {
-        Err(not_yet())
+        self.used_for(caller, name).await?.entry.answer_batch(caller, batch_id, answer).await
     }
+
+    /// Answers questions. The first answer counts.
     pub async fn answer_question(
         &self,
         caller: &Caller,
@@ -175,18 +308,166 @@ impl Sessions {
         tool_use_id: &str,
         answer: QuestionAnswer,
     ) -> Result<AnswerResult, Error> {
-        Err(not_yet())
+        self.used_for(caller, name).await?.entry.answer_question(caller, tool_use_id, answer).await
     }
+
+    /// Begins to watch a session: how it stands, then its events.
+    ///
     /// Each event's body is one `UiMessage` of the dialect `native` as JSON, and its kind is the name of the variant.
     /// Those of the kind `frame` are lines of the CLI, for the dialect `frames` only.
     pub async fn subscribe(&self, name: &str, watch: Watch) -> Result<(Subscribed, Subscription), Error> {
-        Err(not_yet())
+        let key = self.row(name).await?.key;
+        let subscribed = self.0.hub.subscribe(&key, watch).await?;
+        let handle = view::number(subscribed.session.handle);
+        let (mut pending_permissions, mut pending_questions) = (Vec::new(), Vec::new());
+        for ask in &subscribed.pending {
+            match shown(ask, handle) {
+                Some(Shown::Permission(permission)) => pending_permissions.push(permission),
+                Some(Shown::Question(question)) => pending_questions.push(question),
+                None => {}
+            }
+        }
+        let state = match self.used().get(&key) {
+            Some(used) => used.entry.view_of(subscribed.session),
+            None => {
+                let settings = Settings::parse(&subscribed.session.settings);
+                view::view(&subscribed.session, &settings, Waiting::default())
+            }
+        };
+        let told = Subscribed {
+            verdict: match subscribed.verdict {
+                journal::Verdict::Ok => Verdict::Ok,
+                journal::Verdict::Gap => Verdict::Gap,
+                journal::Verdict::Reset => Verdict::Reset,
+            },
+            from: subscribed.from.to_string(),
+            head: subscribed.head.to_string(),
+            pending_permissions,
+            pending_questions,
+            state,
+        };
+        Ok((told, subscribed.events))
     }
-    pub async fn snapshot(&self, name: &str, events_max: usize, bytes_max: usize) -> Result<Snapshot, Error> {
-        Err(not_yet())
-    }
+
+    /// What happens in any session. Whoever is too slow misses some, and is told so.
     pub fn notices(&self) -> broadcast::Receiver<Arc<Notice>> {
         self.0.notices.subscribe()
     }
-    pub async fn drain(&self) {}
+
+    /// Ends all agents. Nothing is started afterwards.
+    pub async fn drain(&self) {
+        *self.0.opening.lock().await = Opening::Closed;
+        let used: Vec<Used> = self.used().drain().map(|(_, used)| used).collect();
+        let ends = used.iter().map(|used| end(used, ServerPhase::Parked));
+        // What does not end in time ends with the process.
+        drop(tokio::time::timeout(DRAIN_WAIT, futures_util::future::join_all(ends)).await);
+    }
+
+    async fn waiting(&self, name: Option<&str>) -> Result<Vec<Shown>, Error> {
+        let journal = self.0.hub.journal();
+        let row = match name {
+            Some(name) => Some(self.row(name).await?),
+            None => None,
+        };
+        let asks = journal.asks(row.as_ref().map(|row| &row.key)).await?;
+        let mut handles = HashMap::new();
+        let mut found = Vec::new();
+        for ask in &asks {
+            let handle = match handles.get(&ask.session) {
+                Some(handle) => *handle,
+                None => {
+                    let row = journal.session(&SessionName::Key(ask.session.clone())).await?;
+                    let handle = view::number(row.handle);
+                    handles.insert(ask.session.clone(), handle);
+                    handle
+                }
+            };
+            found.extend(shown(ask, handle));
+        }
+        Ok(found)
+    }
+
+    async fn row(&self, name: &str) -> Result<journal::Session, Error> {
+        let name = match name.parse() {
+            Ok(number) => SessionName::Handle(Handle::new(number)),
+            Err(_) => SessionName::Key(Key::new(name)?),
+        };
+        Ok(self.0.hub.journal().session(&name).await?)
+    }
+
+    /// The session, in use. It is taken into use if it is not.
+    async fn used_for(&self, caller: &Caller, name: &str) -> Result<Used, Error> {
+        let row = self.row(name).await?;
+        check_folder(caller, &row.cwd)?;
+        if let Some(used) = self.used().get(&row.key) {
+            return Ok(used.clone());
+        }
+        let opening = self.0.opening.lock().await;
+        if *opening == Opening::Closed {
+            return Err(Error::new(Code::Unavailable, "The server is stopping", "try again in a moment")
+                .retry_after_ms(2000));
+        }
+        // Somebody may have been faster.
+        if let Some(used) = self.used().get(&row.key) {
+            return Ok(used.clone());
+        }
+        self.take(&row.key).await
+    }
+
+    /// Takes a session into use.
+    async fn take(&self, key: &Key) -> Result<Used, Error> {
+        let journal = self.0.hub.journal();
+        let fence = journal.claim(key).await?;
+        let row = journal.session(&SessionName::Key(key.clone())).await?;
+        let config = Arc::clone(&self.0.config);
+        let entry = Arc::new(Entry::new(row, fence, self.0.hub.clone(), &config, self.0.notices.clone()));
+        let (orders, inbox) = mpsc::channel(ORDERS_MAX);
+        let actor = Actor {
+            entry: Arc::clone(&entry),
+            config,
+            orders: inbox,
+            used: Instant::now(),
+            stop_turn_at: None,
+        };
+        drop(tokio::spawn(actor.run()));
+        let used = Used { entry, orders };
+        self.used().insert(key.clone(), used.clone());
+        Ok(used)
+    }
+
+    fn check_bypass(&self, caller: &Caller) -> Result<(), Error> {
+        caller.require(Scope::Admin)?;
+        if self.0.config.allow_bypass {
+            return Ok(());
+        }
+        let message = "This server does not run agents that ask nobody";
+        Err(Error::new(Code::Forbidden, message, "start it with `--allow-bypass`"))
+    }
+
+    fn used(&self) -> MutexGuard<'_, HashMap<Key, Used>> {
+        // The map is whole whenever the lock is free.
+        self.0.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends the agent of a session, and waits for it.
+async fn end(used: &Used, phase: ServerPhase) {
+    let (reply, done) = oneshot::channel();
+    if used.orders.send(Order::End(phase, reply)).await.is_ok() {
+        drop(done.await);
+    }
+}
+
+/// A credential may be limited to some folders.
+fn check_folder(caller: &Caller, folder: &str) -> Result<(), Error> {
+    let folder = std::path::Path::new(folder);
+    if caller.folders.is_empty() || caller.folders.iter().any(|root| folder.starts_with(root)) {
+        return Ok(());
+    }
+    let message = format!("`{}` may not use sessions in `{}`", caller.name, folder.display());
+    Err(Error::new(Code::Forbidden, message, "pair the device again with more folders"))
+}
+
+fn gone(name: &str) -> Error {
+    Error::new(Code::Gone, format!("The session `{name}` is being removed"), "")
 }

@@ -2,7 +2,8 @@ use std::collections::BTreeMap;
 
 use super::{Stage, at, client, durable, key};
 use crate::journal::{
-    ErrorKind, Handle, Max, NewSession, Novelty, ProjectFolder, SessionChange, SessionName, Verdict,
+    Changed, ErrorKind, Handle, Max, NewSession, Novelty, ProjectFolder, SessionChange, SessionName, Stored,
+    Verdict,
 };
 
 pub(super) async fn sessions_have_two_names(stage: Stage<'_>) {
@@ -52,7 +53,8 @@ pub(super) async fn a_change_and_its_event_come_together(stage: Stage<'_>) {
         event: Some(durable("running", 7).with_client_id(client("c1"))),
         ..SessionChange::default()
     };
-    let changed = stage.journal.update(&key, fence, change).await.unwrap();
+    let Changed { session: changed, event } = stage.journal.update(&key, fence, change).await.unwrap();
+    assert_eq!(event, Some(Stored { cursor: changed.head, novelty: Novelty::New }));
     assert_eq!((changed.state.as_str(), changed.title.as_deref()), ("running", Some("new")));
     assert_eq!((changed.head.seq, changed.active), (1, at(7)));
     let again = SessionChange {
@@ -60,7 +62,11 @@ pub(super) async fn a_change_and_its_event_come_together(stage: Stage<'_>) {
         event: Some(durable("other", 8).with_client_id(client("c1"))),
         ..SessionChange::default()
     };
-    assert_eq!(stage.journal.update(&key, fence, again).await.unwrap(), changed);
+    let seen = Some(Stored { cursor: changed.head, novelty: Novelty::Seen });
+    assert_eq!(
+        stage.journal.update(&key, fence, again).await.unwrap(),
+        Changed { session: changed, event: seen }
+    );
     for (id, title) in [("cli-1", ""), ("cli-2", ""), ("cli-1", "x")] {
         let change = SessionChange {
             cli_session: Some(id.to_owned()),

@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 
 use super::{
-    Ask, AskId, AuditDraft, AuditEntry, Call, Cursor, Draft, Fence, Handle, Journal, JournalError, Keep, Key,
-    Max, NewAsk, NewSession, Novelty, Opening, Page, Project, ProjectFolder, Resume, Retained, Session,
-    SessionChange, SessionName, Settle, Settlement, Stored, Tap,
+    Ask, AskId, AuditDraft, AuditEntry, Call, Changed, Cursor, Draft, Fence, Handle, Journal, JournalError,
+    Keep, Key, Max, NewAsk, NewSession, Novelty, Opening, Page, Project, ProjectFolder, Resume, Retained,
+    Session, SessionChange, SessionName, Settle, Settlement, Stored, Tap,
 };
 use state::State;
 
@@ -88,7 +88,7 @@ impl Journal for MemoryJournal {
         self.with(|state| Ok(state.sessions(after, max)))
     }
 
-    fn update(&self, key: &Key, fence: Fence, change: SessionChange) -> Call<'_, Session> {
+    fn update(&self, key: &Key, fence: Fence, change: SessionChange) -> Call<'_, Changed> {
         self.with(|state| state.update(key, fence, &change))
     }
 

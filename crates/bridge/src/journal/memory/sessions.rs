@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use super::state::{Kept, State};
 use crate::journal::event::whole_micros;
 use crate::journal::{
-    AUDIT_START, AuditDraft, AuditEntry, Commit, Cursor, Epoch, Fence, Handle, JournalError, Key, NewSession,
-    Novelty, Project, ProjectFolder, Session, SessionChange, SessionName,
+    AUDIT_START, AuditDraft, AuditEntry, Changed, Commit, Cursor, Epoch, Fence, Handle, JournalError, Key,
+    NewSession, Novelty, Project, ProjectFolder, Session, SessionChange, SessionName, Stored,
 };
 use crate::limits::{CLI_SESSIONS_MAX, HANDLE_MAX, LIST_MAX, PROJECTS_MAX};
 
@@ -67,14 +67,15 @@ impl State {
         key: &Key,
         fence: Fence,
         change: &SessionChange,
-    ) -> Result<Session, JournalError> {
+    ) -> Result<Changed, JournalError> {
         change.check()?;
         self.check_room(change.event.as_slice())?;
         let kept = self.fenced(key, fence)?;
         kept.check_numbers(1)?;
         let id = change.event.as_ref().and_then(|event| event.client_id.as_ref());
-        if id.is_some_and(|id| kept.client_ids.contains_key(id)) {
-            return Ok(kept.row.clone());
+        if let Some((cursor, _)) = id.and_then(|id| kept.client_ids.get(id)) {
+            let event = Some(Stored { cursor: *cursor, novelty: Novelty::Seen });
+            return Ok(Changed { session: kept.row.clone(), event });
         }
         let newer = change.cli_session.as_ref().filter(|id| kept.row.cli_sessions.last() != Some(*id));
         if newer.is_some() && kept.row.cli_sessions.len() >= CLI_SESSIONS_MAX {
@@ -83,12 +84,10 @@ impl State {
         kept.row.cli_sessions.extend(newer.cloned());
         change.apply(&mut kept.row);
         let mut told = Vec::new();
-        if let Some(event) = &change.event {
-            kept.put(event, &mut told);
-        }
-        let row = kept.row.clone();
+        let event = change.event.as_ref().map(|event| kept.put(event, &mut told));
+        let session = kept.row.clone();
         self.publish(key, &told);
-        Ok(row)
+        Ok(Changed { session, event })
     }
 
     pub(super) fn delete(&mut self, key: &Key) -> Result<(), JournalError> {

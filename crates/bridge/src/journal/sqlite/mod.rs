@@ -27,9 +27,9 @@ use self::readers::Readers;
 use self::writer::{Load, Writer};
 use super::event::{check_drafts, class_of, weight};
 use super::{
-    Ask, AskId, AuditDraft, AuditEntry, Call, Cursor, Draft, Fence, Handle, Journal, JournalError, Keep, Key,
-    Max, NewAsk, NewSession, Novelty, Opening, Page, Project, ProjectFolder, Resume, Retained, Session,
-    SessionChange, SessionName, Settle, Settlement, Stored, Tap,
+    Ask, AskId, AuditDraft, AuditEntry, Call, Changed, Cursor, Draft, Fence, Handle, Journal, JournalError,
+    Keep, Key, Max, NewAsk, NewSession, Novelty, Opening, Page, Project, ProjectFolder, Resume, Retained,
+    Session, SessionChange, SessionName, Settle, Settlement, Stored, Tap,
 };
 use crate::limits::JOURNAL_BYTES_MAX;
 
@@ -95,7 +95,7 @@ impl Journal for SqliteJournal {
         self.readers.call(move |conn| sessions::list(conn, after, max))
     }
 
-    fn update(&self, key: &Key, fence: Fence, change: SessionChange) -> Call<'_, Session> {
+    fn update(&self, key: &Key, fence: Fence, change: SessionChange) -> Call<'_, Changed> {
         let key = key.clone();
         Box::pin(async move {
             change.check()?;

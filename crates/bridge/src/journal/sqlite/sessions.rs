@@ -9,8 +9,8 @@ use super::events::{Place, time};
 use super::failure::{At as _, damaged};
 use super::writer::{Told, Tx};
 use crate::journal::{
-    ClientId, Cursor, Epoch, Fence, Handle, JournalError, Key, NewSession, Novelty, Session, SessionChange,
-    SessionName,
+    Changed, ClientId, Cursor, Epoch, Fence, Handle, JournalError, Key, NewSession, Novelty, Session,
+    SessionChange, SessionName, Stored,
 };
 use crate::limits::{CLI_SESSIONS_MAX, HANDLE_MAX, LIST_MAX};
 
@@ -91,16 +91,16 @@ pub(super) fn update(
     key: &Key,
     fence: Fence,
     change: &SessionChange,
-) -> Result<Session, JournalError> {
+) -> Result<Changed, JournalError> {
     let doing = "change a session";
     let name = SessionName::Key(key.clone());
     let mut place = Place::fenced(tx.conn, key, fence)?;
     let handle = place.handle.number();
     let mut row = find(tx.conn, &name)?;
     if let Some(id) = change.event.as_ref().and_then(|event| event.client_id.as_ref())
-        && place.seen(tx.conn, id)?.is_some()
+        && let Some(cursor) = place.seen(tx.conn, id)?
     {
-        return Ok(row);
+        return Ok(Changed { session: row, event: Some(Stored { cursor, novelty: Novelty::Seen }) });
     }
     if let Some(id) = change.cli_session.as_ref().filter(|id| row.cli_sessions.last() != Some(*id)) {
         let place = row.cli_sessions.len();
@@ -117,13 +117,14 @@ pub(super) fn update(
     tx.conn
         .execute(sql, params![handle, row.cwd, row.title, labels, row.settings, row.state, active])
         .doing(doing)?;
+    let mut stored = None;
     if let Some(event) = &change.event {
         place.active = row.active;
         let mut told = Vec::new();
-        place.put(tx.conn, event, &mut told)?;
+        stored = Some(place.put(tx.conn, event, &mut told)?);
         place.store(tx, key, told)?;
     }
-    find(tx.conn, &name)
+    Ok(Changed { session: find(tx.conn, &name)?, event: stored })
 }
 
 pub(super) fn delete(tx: &mut Tx<'_>, key: &Key) -> Result<(), JournalError> {

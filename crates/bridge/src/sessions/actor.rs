@@ -1,0 +1,401 @@
+//! The task of one session: it starts the agent, hands it prompts one after the other, and ends it when nobody uses it.
+
+use std::sync::Arc;
+
+use tidings::Prompt;
+use tidings::messages::{Content, ContentBlock, Document, Image, Source};
+use tidings::permissions::PermissionMode;
+use tidings_agent::fold;
+use tidings_agent::{AgentSession, Command, Setup, UiMessage};
+use tidings_protocol::api::{Accepted, Attachment, CommandRequest, Delivery, QueueState, ServerPhase};
+use tidings_protocol::ui::{SessionPhase, SessionStateChanged, SettingsChanged};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+use super::entry::{Change, Entry};
+use super::settings::{Launch, Queued, Settings};
+use super::sink::JournalSink;
+use super::{Config, Verb, launch, policy};
+use crate::error::{Code, Error};
+use crate::journal::{ClientId, Cursor};
+use crate::limits::COMMAND_WAIT;
+
+/// What a session is told to do.
+pub(super) enum Order {
+    /// A command, and who wants to know what came of it.
+    Command(Verb, CommandRequest, oneshot::Sender<Result<Accepted, Error>>),
+    /// The agent ends, and the session is in this phase afterwards.
+    End(ServerPhase, oneshot::Sender<()>),
+}
+
+pub(super) struct Actor {
+    pub(super) entry: Arc<Entry>,
+    pub(super) config: Arc<Config>,
+    pub(super) orders: mpsc::Receiver<Order>,
+    /// When something last happened.
+    pub(super) used: Instant,
+    /// When the turns of the session will have taken what they may take.
+    pub(super) stop_turn_at: Option<Instant>,
+}
+
+impl Actor {
+    /// Runs until nobody has a handle on the session.
+    pub(super) async fn run(mut self) {
+        loop {
+            self.deliver().await;
+            self.watch_time();
+            let park_at = self.config.park_after.map(|after| self.used + after);
+            let can_park = {
+                let memory = self.entry.memory();
+                memory.agent.is_some() && !memory.is_busy() && memory.closing.is_none()
+            };
+            tokio::select! {
+                order = self.orders.recv() => match order {
+                    Some(order) => self.obey(order).await,
+                    None => break,
+                },
+                () = self.entry.wake.notified() => {}
+                () = at(park_at), if can_park => {
+                    self.end(ServerPhase::Parked).await;
+                    continue;
+                }
+                () = at(self.stop_turn_at), if self.stop_turn_at.is_some() => self.time_is_up().await,
+            }
+            self.used = Instant::now();
+        }
+        self.end(ServerPhase::Parked).await;
+    }
+
+    async fn obey(&mut self, order: Order) {
+        match order {
+            Order::Command(verb, request, reply) => {
+                // Whoever asked may have left.
+                drop(reply.send(self.command(verb, request).await));
+            }
+            Order::End(phase, reply) => {
+                self.end(phase).await;
+                let _ = reply.send(());
+            }
+        }
+    }
+
+    /// Hands the agent what can be handed to it now.
+    async fn deliver(&mut self) {
+        while let Some(queued) = self.next() {
+            if let Err(error) = self.hand(&queued).await {
+                tracing::warn!(session = %self.entry.key, %error, "a prompt could not be delivered");
+                self.fail(&error).await;
+                return;
+            }
+        }
+    }
+
+    fn next(&self) -> Option<Queued> {
+        let memory = self.entry.memory();
+        if memory.is_held || memory.closing.is_some() {
+            return None;
+        }
+        let mut waiting = memory.settings.queue.iter().filter(|queued| queued.state == QueueState::Waiting);
+        if memory.is_busy() {
+            return waiting.find(|queued| queued.delivery != Delivery::Queue).cloned();
+        }
+        waiting.next().cloned()
+    }
+
+    async fn hand(&mut self, queued: &Queued) -> Result<(), Error> {
+        let agent = self.agent().await?;
+        if queued.delivery == Delivery::Interrupt && self.entry.memory().is_turn_open {
+            // A turn that is over by itself needs no interrupting.
+            drop(agent.client().interrupt().await);
+        }
+        let prompt = prompt(queued)?;
+        // It is known to be in the agent's hands before it is: after a crash it is in doubt, and never sent twice.
+        let handed = |settings: &mut Settings, _: &_| {
+            for found in settings.queue.iter_mut().filter(|found| found.id == queued.id) {
+                found.state = QueueState::Handed;
+            }
+            Ok::<_, Error>(Change::default())
+        };
+        self.entry.change(handed).await?;
+        let mut told = fold::Prompt::new(queued.content.as_str());
+        told.uuid = Some(queued.id.clone());
+        told.turn_id = Some(queued.turn_id);
+        told.attachments = queued.attachments.iter().map(word).collect();
+        agent.prompt(prompt, told).await?;
+        Ok(())
+    }
+
+    /// The agent; it is started if none runs.
+    async fn agent(&mut self) -> Result<AgentSession, Error> {
+        if let Some(agent) = self.entry.agent().filter(|agent| !agent.client().is_closed()) {
+            return Ok(agent);
+        }
+        let starting = |settings: &mut Settings, _: &_| {
+            settings.error = None;
+            Ok::<_, Error>(Change { phase: Some(ServerPhase::Starting), ..Change::default() })
+        };
+        self.entry.change(starting).await?;
+        let (options, policy) = {
+            let memory = self.entry.memory();
+            let options = launch::options(&memory.row, &memory.settings, &self.config)?;
+            (options, policy::policy(memory.settings.launch.policy, &self.entry.hub, &self.entry.key))
+        };
+        let mut setup = Setup::new(self.entry.handle, policy);
+        setup.permissions = self.entry.permissions.clone();
+        setup.questions = self.entry.questions.clone();
+        setup.ask_limit = self.config.ask_limit;
+        setup.clock = self.config.clock.clone();
+        setup.ids = self.config.ids.clone();
+        let sink = JournalSink(Arc::clone(&self.entry));
+        let carrier = (self.config.carrier)(&self.config);
+        let agent = AgentSession::start_over(carrier, options, setup, Box::new(sink)).await?;
+        self.entry.memory().agent = Some(agent.clone());
+        let idle = |_: &mut Settings, _: &_| {
+            Ok::<_, Error>(Change { phase: Some(ServerPhase::Idle), ..Change::default() })
+        };
+        self.entry.change(idle).await?;
+        if self.entry.memory().settings.launch.keep_frames {
+            super::frames::keep(&self.entry, &agent);
+        }
+        Ok(agent)
+    }
+
+    async fn fail(&self, error: &Error) {
+        self.entry.memory().is_held = true;
+        let text =
+            if error.hint().is_empty() { error.to_string() } else { format!("{error}: {}", error.hint()) };
+        let handle = self.entry.handle;
+        let event = UiMessage::Error { message: text.clone(), session_id: Some(handle) };
+        let draft = self.entry.draft(&event);
+        let failed = |settings: &mut Settings, _: &_| {
+            settings.error = Some(text);
+            settings.doubt_handed();
+            Ok::<_, Error>(Change {
+                phase: Some(ServerPhase::Failed),
+                event: Some(draft),
+                ..Change::default()
+            })
+        };
+        if let Err(error) = self.entry.change(failed).await {
+            tracing::error!(session = %self.entry.key, %error, "a failure could not be stored");
+        }
+    }
+
+    /// Ends the agent. What it says on its way out is stored before this returns.
+    async fn end(&mut self, phase: ServerPhase) {
+        self.stop_turn_at = None;
+        let agent = {
+            let mut memory = self.entry.memory();
+            memory.closing = memory.agent.is_some().then_some(phase);
+            memory.agent.clone()
+        };
+        if let Some(agent) = agent {
+            agent.close().await;
+            let mut memory = self.entry.memory();
+            memory.agent = None;
+            memory.closing = None;
+            return;
+        }
+        let at_rest =
+            |_: &mut Settings, _: &_| Ok::<_, Error>(Change { phase: Some(phase), ..Change::default() });
+        if self.entry.memory().phase() != phase
+            && let Err(error) = self.entry.change(at_rest).await
+        {
+            tracing::warn!(session = %self.entry.key, %error, "the end of a session could not be stored");
+        }
+    }
+
+    /// Sets the time at which the turns of the session will have taken what they may take.
+    fn watch_time(&mut self) {
+        let memory = self.entry.memory();
+        let limit = memory.settings.budget.max_seconds.filter(|_| memory.is_turn_open);
+        self.stop_turn_at = match (limit, self.stop_turn_at) {
+            (None, _) => None,
+            (Some(_), Some(at)) => Some(at),
+            (Some(seconds), None) => {
+                let left = seconds.saturating_mul(1000).saturating_sub(memory.settings.turns_ms);
+                Instant::now().checked_add(std::time::Duration::from_millis(left))
+            }
+        };
+    }
+
+    async fn time_is_up(&mut self) {
+        self.stop_turn_at = None;
+        let message = "The turns of this session have taken the time that they may take".to_owned();
+        let event = UiMessage::Error { message, session_id: Some(self.entry.handle) };
+        if let Err(error) = self.entry.say(&event, None).await {
+            tracing::warn!(session = %self.entry.key, %error, "it could not be stored that the time is up");
+        }
+        self.end(ServerPhase::Stopped).await;
+    }
+
+    async fn command(&mut self, verb: Verb, request: CommandRequest) -> Result<Accepted, Error> {
+        let client_id = request.client_id.as_deref().map(ClientId::new).transpose()?;
+        let handle = self.entry.handle;
+        match verb {
+            Verb::Interrupt => match self.entry.agent() {
+                Some(agent) => self.complete(&agent, Command::Interrupt).await,
+                None => Ok(self.here()),
+            },
+            Verb::Compact => {
+                let agent = self.agent().await?;
+                self.complete(&agent, Command::Compact).await
+            }
+            Verb::Clear => {
+                let agent = self.agent().await?;
+                self.complete(&agent, Command::Clear).await
+            }
+            Verb::Stop => {
+                self.end(ServerPhase::Stopped).await;
+                let event = SessionStateChanged::new(handle, SessionPhase::Ended);
+                self.entry.say(&event.into(), client_id).await.map(accepted)
+            }
+            Verb::Mode => {
+                let mode = request.mode.ok_or_else(|| missing("mode"))?;
+                if let Some(agent) = self.entry.agent() {
+                    agent.client().set_permission_mode(PermissionMode::from(mode.as_str())).await?;
+                }
+                let mut event = SettingsChanged::new(handle);
+                event.permission_mode = Some(mode.clone());
+                self.settle(event, client_id, |launch| launch.permission_mode = Some(mode)).await
+            }
+            Verb::Model => {
+                if let Some(agent) = self.entry.agent() {
+                    agent.client().set_model(request.model.as_deref()).await?;
+                }
+                let mut event = SettingsChanged::new(handle);
+                event.model.clone_from(&request.model);
+                self.settle(event, client_id, |launch| launch.model = request.model).await
+            }
+            Verb::Rewind => {
+                let prompt = request.prompt.ok_or_else(|| missing("prompt"))?;
+                let agent = self.agent().await?;
+                let reply = if request.dry_run {
+                    agent.client().preview_rewind(&prompt).await?
+                } else {
+                    agent.client().rewind_files(&prompt).await?
+                };
+                if !reply.can_rewind {
+                    let why = reply.error.unwrap_or_else(|| "the agent does not say why".to_owned());
+                    return Err(Error::new(Code::Conflict, format!("Files cannot be put back: {why}"), ""));
+                }
+                let files = reply.files_changed.unwrap_or_default().join(", ");
+                let done = if request.dry_run { "Would be put back" } else { "Put back" };
+                let message = format!("{done} as before `{prompt}`: {files}");
+                let event = UiMessage::System { message, session_id: Some(handle) };
+                self.entry.say(&event, client_id).await.map(accepted)
+            }
+        }
+    }
+
+    async fn settle(
+        &self,
+        event: SettingsChanged,
+        client_id: Option<ClientId>,
+        set: impl FnOnce(&mut Launch),
+    ) -> Result<Accepted, Error> {
+        let draft = self.entry.draft_of(&event.into(), client_id);
+        let (_, stored) = self
+            .entry
+            .change(|settings, _| {
+                set(&mut settings.launch);
+                Ok::<_, Error>(Change { event: Some(draft), ..Change::default() })
+            })
+            .await?;
+        Ok(stored.map_or_else(|| self.here(), accepted))
+    }
+
+    /// Has the agent do something, and waits for the event that says it is done.
+    async fn complete(&self, agent: &AgentSession, command: Command) -> Result<Accepted, Error> {
+        let (done, end) = oneshot::channel();
+        self.entry.memory().commands.push((command.to_string(), done));
+        agent.command(command).await?;
+        // A summary takes a while; its caller is not kept waiting for it.
+        if command != Command::Interrupt {
+            return Ok(self.here());
+        }
+        match tokio::time::timeout(COMMAND_WAIT, end).await {
+            Ok(Ok(cursor)) => Ok(at_cursor(cursor)),
+            _ => Ok(self.here()),
+        }
+    }
+
+    fn here(&self) -> Accepted {
+        at_cursor(self.entry.memory().row.head)
+    }
+}
+
+pub(super) fn accepted(stored: crate::journal::Stored) -> Accepted {
+    at_cursor(stored.cursor)
+}
+
+fn at_cursor(cursor: Cursor) -> Accepted {
+    Accepted { turn_id: None, seq: cursor.seq, cursor: cursor.to_string() }
+}
+
+fn missing(field: &str) -> Error {
+    Error::new(
+        Code::Invalid,
+        format!("`{field}` is missing"),
+        "the commands and what they take are in the API page",
+    )
+}
+
+async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What comes with a prompt, in a word.
+fn word(attachment: &Attachment) -> String {
+    match attachment.media_type.split('/').next() {
+        Some("image") => "image".to_owned(),
+        _ => "document".to_owned(),
+    }
+}
+
+/// The prompt as the agent gets it: what comes with it first, then the words.
+fn prompt(queued: &Queued) -> Result<Prompt, Error> {
+    if queued.attachments.is_empty() {
+        return Ok(Prompt::from(queued.content.as_str()));
+    }
+    let mut blocks = Vec::new();
+    for attachment in &queued.attachments {
+        let block = match attachment.media_type.as_str() {
+            kind if kind.starts_with("image/") => {
+                let mut image = Image::default();
+                image.source = source(attachment);
+                ContentBlock::Image(image)
+            }
+            "application/pdf" => {
+                let mut document = Document::default();
+                document.source = source(attachment);
+                document.title.clone_from(&attachment.name);
+                ContentBlock::Document(document)
+            }
+            other => {
+                let message = format!("A file of the type `{other}` cannot be sent");
+                return Err(Error::new(
+                    Code::Invalid,
+                    message,
+                    "send an image or a PDF, or put the file into the folder",
+                ));
+            }
+        };
+        blocks.push(block);
+    }
+    if !queued.content.is_empty() {
+        blocks.push(ContentBlock::Text { text: queued.content.clone() });
+    }
+    Ok(Prompt::new(Content::blocks(blocks)))
+}
+
+fn source(attachment: &Attachment) -> Source {
+    let mut source = Source::default();
+    source.kind = "base64".to_owned();
+    source.media_type = Some(attachment.media_type.clone());
+    source.data = Some(attachment.data.clone());
+    source
+}

@@ -1,0 +1,75 @@
+//! A session on disk becomes one of ours, with what was said in it.
+
+use std::path::PathBuf;
+
+use tidings_agent::UiMessage;
+use tidings_agent::fold::FoldOptions;
+use tidings_agent::history::replay_session;
+use tidings_transcript::roots::{Roots, SessionFiles};
+use tidings_transcript::session::Session as OnDisk;
+
+use super::entry::{Entry, draft};
+use crate::error::{Code, Error};
+use crate::journal::{Class, Draft};
+use crate::limits::{ADOPTED_BYTES_MAX, ADOPTED_EVENTS_MAX};
+
+/// The files of a session on disk. The id comes from a client: it is a UUID, and never a path.
+pub(super) fn find(config_dir: PathBuf, id: &str) -> Result<SessionFiles, Error> {
+    let id = uuid::Uuid::parse_str(id).map_err(|_| {
+        Error::new(
+            Code::Invalid,
+            format!("`{id}` is no id of a session"),
+            "the ids of sessions on disk are UUIDs",
+        )
+    })?;
+    Roots::new(vec![config_dir]).find(&id.to_string()).map_err(|error| {
+        let code = match error.kind() {
+            tidings_transcript::ErrorKind::NotFound => Code::NotFound,
+            tidings_transcript::ErrorKind::Invalid => Code::Invalid,
+            _ => Code::Internal,
+        };
+        Error::new(code, error.to_string(), "list the sessions on disk")
+    })
+}
+
+impl Entry {
+    /// Puts what was said in a session on disk before what will be said: the newest of it, if it is long.
+    pub(super) async fn tell_the_past(&self, files: SessionFiles) -> Result<(), Error> {
+        let (handle, now) = (self.handle, self.clock.now());
+        let read = tokio::task::spawn_blocking(move || newest_events(&files, handle, now)).await;
+        let drafts = read.map_err(|_| Error::new(Code::Internal, "Reading a session failed", ""))??;
+        let mut drafts = drafts.into_iter().peekable();
+        while drafts.peek().is_some() {
+            let portion: Vec<Draft> = drafts.by_ref().take(1000).collect();
+            self.journal().append(&self.key, self.fence, portion).await?;
+        }
+        Ok(())
+    }
+}
+
+fn newest_events(files: &SessionFiles, handle: i64, now: jiff::Timestamp) -> Result<Vec<Draft>, Error> {
+    let wrong = |error: tidings_transcript::Error| Error::new(Code::Internal, error.to_string(), "");
+    let session = OnDisk::open(files).map_err(wrong)?;
+    let mut drafts = std::collections::VecDeque::new();
+    let mut bytes = 0;
+    let mut is_cut = false;
+    let take = |events: &[UiMessage]| -> Result<(), tidings_transcript::Error> {
+        for event in events {
+            // It is on disk already, so it need not be safe before anybody is told.
+            let draft = Draft { class: Class::Delta, ..draft(event, now) };
+            bytes += draft.body.len();
+            drafts.push_back(draft);
+            while drafts.len() > ADOPTED_EVENTS_MAX || bytes > ADOPTED_BYTES_MAX {
+                is_cut = true;
+                bytes -= drafts.pop_front().map_or(bytes, |draft: Draft| draft.body.len());
+            }
+        }
+        Ok(())
+    };
+    replay_session(&session, None, handle, FoldOptions::default(), take).map_err(wrong)?;
+    if is_cut {
+        let message = "What was said before is in the session's file".to_owned();
+        drafts.push_front(draft(&UiMessage::System { message, session_id: Some(handle) }, now));
+    }
+    Ok(drafts.into())
+}

@@ -1,0 +1,319 @@
+//! People answer: the journal says who was first, and the agent hears that one.
+
+use serde_json::Value;
+use tidings_agent::AskKey;
+use tidings_agent::UiMessage;
+use tidings_agent::pending::{Outcome, Who};
+use tidings_agent::permissions::{AfterDenial, Allowed, Answer, Denied, Response, Scope as Reach};
+use tidings_agent::questions::{InteractionError, Reply};
+use tidings_protocol::api::{
+    AnswerResult, BatchAnswer, BatchAnswered, Choice, PendingPermission, PermissionAnswer, PermissionScope,
+    QuestionAnswer,
+};
+use tidings_protocol::json::Json;
+use tidings_protocol::ui::{InteractionResolved, PermissionResolved, Resolution};
+
+use super::entry::Entry;
+use super::sink::{Shown, audit, shown, word};
+use crate::caller::{Caller, Scope};
+use crate::error::{Code, Error};
+use crate::journal::{Ask, AskId, ClientId, Settle, Settlement};
+
+impl Entry {
+    /// Answers a permission. The first answer counts; whoever comes later is told who was first.
+    pub(super) async fn answer_permission(
+        &self,
+        caller: &Caller,
+        tool_use_id: &str,
+        answer: PermissionAnswer,
+    ) -> Result<AnswerResult, Error> {
+        caller.require(Scope::Decide)?;
+        let client_id = answer.client_id.as_deref().map(ClientId::new).transpose()?;
+        if answer.decision == Choice::Allow {
+            if answer.updated_input.is_some() {
+                caller.require(Scope::Edit)?;
+            }
+            if answer.scope == PermissionScope::Always {
+                caller.require(Scope::Always)?;
+            }
+        }
+        let id = AskId::new(tool_use_id)?;
+        let _turn = self.answers.lock().await;
+        let ask = self.ask(&id).await?;
+        let digest = ask.as_ref().and_then(|ask| ask.digest.clone());
+        if let Some(ask) = &ask {
+            if ask.kind != "permission" {
+                return Err(not_that(tool_use_id, "a question", "questions"));
+            }
+            check_digest(&answer, digest.as_deref())?;
+        }
+        let (decided, resolution) = decide(&answer)?;
+        let mut resolved = PermissionResolved::new(self.handle, tool_use_id, resolution);
+        resolved.by = Some(caller.name.clone());
+        match &decided {
+            Answer::Allow(allowed) => resolved.scope = Some(allowed.scope.as_str().to_owned()),
+            Answer::Deny(denied) => resolved.reason.clone_from(&denied.message),
+        }
+        if let Some(Shown::Permission(PendingPermission { details, .. })) =
+            ask.as_ref().and_then(|ask| shown(ask, self.handle))
+        {
+            resolved.batch_id = details.batch_id;
+        }
+        let kept = serde_json::to_string(&decided).unwrap_or_default();
+        let event = UiMessage::from(resolved);
+        let result = self.settle_first(caller, &id, ask.as_ref(), kept, event, client_id).await?;
+        let key = AskKey::new(self.handle, tool_use_id);
+        match self.permissions.respond_to_request(
+            &key,
+            Response::person(caller.name.as_str(), decided),
+            self.clock.now(),
+        ) {
+            // A grant answers other questions too. Those are settled before anybody can answer them otherwise.
+            Ok(recorded) => {
+                for also in &recorded.also_settled {
+                    self.settle_by_grant(
+                        &also.key.tool_use_id,
+                        recorded.grant.as_ref().map(|grant| grant.id.as_str()),
+                    )
+                    .await?;
+                }
+            }
+            // The agent took it back at this very moment.
+            Err(error) => tracing::info!(session = %self.key, ask = tool_use_id, %error, "answered too late"),
+        }
+        Ok(result)
+    }
+
+    /// Answers the permissions of a batch, one after the other.
+    pub(super) async fn answer_batch(
+        &self,
+        caller: &Caller,
+        batch_id: &str,
+        batch: BatchAnswer,
+    ) -> Result<BatchAnswered, Error> {
+        let members: Vec<String> = self
+            .journal()
+            .asks(Some(&self.key))
+            .await?
+            .iter()
+            .filter_map(|ask| match shown(ask, self.handle)? {
+                Shown::Permission(permission) => Some(permission.details),
+                Shown::Question(_) => None,
+            })
+            .filter(|details| details.batch_id.as_deref() == Some(batch_id))
+            .map(|details| details.tool_use_id)
+            .collect();
+        let mut results = Vec::new();
+        for (place, item) in batch.answers.into_iter().enumerate() {
+            let by_index = item.index.and_then(|index| usize::try_from(index).ok());
+            let named = item.tool_use_id.or_else(|| members.get(by_index.unwrap_or(place)).cloned());
+            let Some(tool_use_id) = named else {
+                let message = format!("There is nothing open at place {place} of the batch `{batch_id}`");
+                return Err(Error::new(Code::NotFound, message, "list what waits"));
+            };
+            let mut answer = item.answer;
+            if let (None, Some(id)) = (&answer.client_id, &batch.client_id) {
+                answer.client_id = Some(format!("{id}:{tool_use_id}"));
+            }
+            match self.answer_permission(caller, &tool_use_id, answer).await {
+                Ok(result) => results.push(result),
+                Err(error) => match error.winner() {
+                    Some(winner) => results.push(winner.clone()),
+                    None => return Err(error),
+                },
+            }
+        }
+        Ok(BatchAnswered { results })
+    }
+
+    /// Answers questions, or says that nobody will.
+    pub(super) async fn answer_question(
+        &self,
+        caller: &Caller,
+        tool_use_id: &str,
+        answer: QuestionAnswer,
+    ) -> Result<AnswerResult, Error> {
+        caller.require(Scope::Decide)?;
+        let client_id = answer.client_id.as_deref().map(ClientId::new).transpose()?;
+        let id = AskId::new(tool_use_id)?;
+        let key = AskKey::new(self.handle, tool_use_id);
+        let replies: Vec<Reply> =
+            answer.answers.into_iter().map(|reply| Reply::new(reply.question_id, reply.answer)).collect();
+        let _turn = self.answers.lock().await;
+        let ask = self.ask(&id).await?;
+        if ask.as_ref().is_some_and(|ask| ask.kind != "question") {
+            return Err(not_that(tool_use_id, "a permission", "permissions"));
+        }
+        if let Some(inquiry) = self.questions.get(&key).filter(|_| !answer.cancel) {
+            let wrong = inquiry.check(&replies);
+            if !wrong.is_empty() {
+                let words: Vec<String> = wrong.iter().map(|wrong| wrong.message.clone()).collect();
+                return Err(Error::new(Code::Unprocessable, words.join("; "), "answer again"));
+            }
+        }
+        let outcome = if answer.cancel { Resolution::Denied } else { Resolution::Answered };
+        let mut resolved = InteractionResolved::new(self.handle, tool_use_id, outcome);
+        resolved.by = Some(caller.name.clone());
+        if !answer.cancel {
+            resolved.answer = serde_json::to_value(&replies).ok();
+        }
+        let kept = serde_json::to_string(&resolved.answer).unwrap_or_default();
+        let result = self.settle_first(caller, &id, ask.as_ref(), kept, resolved.into(), client_id).await?;
+        let by = Who::Person(caller.name.clone());
+        let told = if answer.cancel {
+            self.questions.decline(&key, by)
+        } else {
+            self.questions.respond(&key, replies, by)
+        };
+        match told {
+            Ok(_) => {}
+            Err(InteractionError::Invalid(wrong)) => {
+                tracing::warn!(session = %self.key, ask = tool_use_id, ?wrong, "an answer was taken and is none");
+            }
+            Err(error) => tracing::info!(session = %self.key, ask = tool_use_id, %error, "answered too late"),
+        }
+        Ok(result)
+    }
+
+    /// The ask of that name, while it is open.
+    async fn ask(&self, id: &AskId) -> Result<Option<Ask>, Error> {
+        Ok(self.journal().asks(Some(&self.key)).await?.into_iter().find(|ask| ask.id == *id))
+    }
+
+    /// Stores an answer if it is the first.
+    async fn settle_first(
+        &self,
+        caller: &Caller,
+        id: &AskId,
+        ask: Option<&Ask>,
+        answer: String,
+        event: UiMessage,
+        client_id: Option<ClientId>,
+    ) -> Result<AnswerResult, Error> {
+        let mut line = audit(self, id.as_str(), &event, caller.device.as_deref());
+        line.digest = ask.and_then(|ask| ask.digest.clone());
+        line.latency_ms = ask.and_then(|ask| {
+            let waited = self.clock.now().as_millisecond().saturating_sub(ask.opened_at.as_millisecond());
+            u64::try_from(waited).ok()
+        });
+        let outcome = match &event {
+            UiMessage::PermissionResolved(resolved) => word(resolved.outcome),
+            UiMessage::InteractionResolved(resolved) => word(resolved.outcome),
+            _ => "lost",
+        };
+        let settle = Settle {
+            outcome: Outcome::Answered { answer, by: Who::Person(caller.name.clone()) },
+            event: self.draft_of(&event, client_id),
+            audit: Some(line),
+        };
+        let settlement = self.journal().settle(&self.key, id, settle).await?;
+        let cursor = settlement.cursor();
+        let result = |outcome: &str, by: Option<String>| AnswerResult {
+            tool_use_id: id.to_string(),
+            outcome: outcome.to_owned(),
+            by,
+            seq: cursor.seq,
+            cursor: cursor.to_string(),
+        };
+        match settlement {
+            Settlement::Won(_) => {
+                self.settled(id.as_str(), outcome);
+                Ok(result(outcome, Some(caller.name.clone())))
+            }
+            Settlement::Lost { winner, .. } => {
+                let (outcome, by) = ended(&winner);
+                Err(Error::already_answered(result(outcome, by)))
+            }
+        }
+    }
+
+    /// A grant has answered another question of the session.
+    async fn settle_by_grant(&self, tool_use_id: &str, grant: Option<&str>) -> Result<(), Error> {
+        let mut resolved = PermissionResolved::new(self.handle, tool_use_id, Resolution::Allowed);
+        resolved.by = Some("grant".to_owned());
+        resolved.rule = grant.map(str::to_owned);
+        let event = UiMessage::from(resolved);
+        let settle = Settle {
+            outcome: Outcome::Answered {
+                answer: "allowed".to_owned(),
+                by: Who::Grant(grant.unwrap_or_default().to_owned()),
+            },
+            audit: Some(audit(self, tool_use_id, &event, None)),
+            event: self.draft_of(&event, None),
+        };
+        if let Settlement::Won(_) =
+            self.journal().settle(&self.key, &AskId::new(tool_use_id)?, settle).await?
+        {
+            self.settled(tool_use_id, "allowed");
+        }
+        Ok(())
+    }
+}
+
+/// How an ask had ended, and who ended it.
+fn ended(winner: &Outcome<String>) -> (&'static str, Option<String>) {
+    match winner {
+        Outcome::Answered { answer, by } => {
+            let by = match by {
+                Who::Rule(rule) => format!("the rule `{rule}`"),
+                Who::Grant(id) => format!("the grant `{id}`"),
+                Who::Person(name) => name.clone(),
+                _ => "somebody".to_owned(),
+            };
+            let parsed: Option<Value> = serde_json::from_str(answer).ok();
+            let decision = parsed.as_ref().and_then(|answer| answer["decision"].as_str());
+            let outcome = match (decision, answer.as_str()) {
+                (Some("allow"), _) | (None, "allowed") => "allowed",
+                (Some("deny"), _) | (None, "denied") => "denied",
+                _ => "answered",
+            };
+            (outcome, Some(by))
+        }
+        Outcome::TimedOut => ("timed_out", None),
+        Outcome::Disconnected => ("disconnected", None),
+        Outcome::Cancelled => ("cancelled", None),
+        Outcome::Lost => ("lost", None),
+    }
+}
+
+/// An answer that reaches further than what was shown has to say what was shown.
+fn check_digest(answer: &PermissionAnswer, digest: Option<&str>) -> Result<(), Error> {
+    let reaches_further = answer.updated_input.is_some() || answer.scope == PermissionScope::Always;
+    match (&answer.digest, digest) {
+        (Some(given), Some(digest)) if given != digest => {
+            let message = "What was shown is not what waits now";
+            Err(Error::new(Code::DigestMismatch, message, "look at it again, and answer with its digest"))
+        }
+        (None, _) if answer.decision == Choice::Allow && reaches_further => {
+            let message = "An answer that adds rules or changes the input has to repeat the digest";
+            Err(Error::new(Code::DigestRequired, message, "take `digest` from the list of permissions"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn decide(answer: &PermissionAnswer) -> Result<(Answer, Resolution), Error> {
+    if answer.decision == Choice::Deny {
+        let mut denied = Denied::default();
+        denied.message.clone_from(&answer.message);
+        denied.then = if answer.interrupt { AfterDenial::Stop } else { AfterDenial::GoOn };
+        return Ok((Answer::Deny(denied), Resolution::Denied));
+    }
+    let mut allowed = Allowed::default();
+    allowed.scope = match answer.scope {
+        PermissionScope::Once => Reach::Once,
+        PermissionScope::Session => Reach::Session,
+        PermissionScope::Always => Reach::Always,
+    };
+    if let Some(input) = &answer.updated_input {
+        if !input.is_object() {
+            return Err(Error::new(Code::Unprocessable, "`updated_input` is no JSON object", ""));
+        }
+        allowed.updated_input = Some(Json::from(input));
+    }
+    Ok((Answer::Allow(allowed), Resolution::Allowed))
+}
+
+fn not_that(id: &str, what: &str, route: &str) -> Error {
+    Error::new(Code::Invalid, format!("`{id}` is {what}"), format!("answer it under `{route}`"))
+}

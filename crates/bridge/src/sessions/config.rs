@@ -1,0 +1,91 @@
+//! How sessions are run.
+
+use std::fmt;
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tidings::Ids;
+use tidings::transport::Transport;
+use tidings_agent::Clock;
+
+use super::launch;
+use crate::limits::{LIVE_MAX, PARK_AFTER};
+
+/// How sessions are run.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Config {
+    /// The `claude` to run; it is looked for where none is named.
+    pub claude: Option<PathBuf>,
+    /// Arguments that come before those of ours, for a stand-in.
+    pub claude_args: Vec<String>,
+    /// Whether `claude` is a stand-in that plays a script.
+    pub demo: bool,
+    /// Where the CLI keeps its sessions, for those that are adopted or deleted.
+    pub config_dir: Option<PathBuf>,
+    /// The whole environment of the agents.
+    pub environment: Vec<(String, String)>,
+    /// The folders that sessions may work in; everywhere if there are none.
+    pub roots: Vec<PathBuf>,
+    /// Whether modes that ask nobody may be used at all.
+    pub allow_bypass: bool,
+    /// Agents that run at the same time.
+    pub live_max: usize,
+    /// After how long an agent that nobody uses is ended.
+    pub park_after: Option<Duration>,
+    /// How long a question waits for an answer.
+    pub ask_limit: Option<Duration>,
+    /// What carries the lines of the agents.
+    pub carrier: Carrier,
+    /// What time it is.
+    pub clock: Clock,
+    /// Where ids come from.
+    pub ids: Ids,
+}
+
+/// Makes what carries the lines of one agent.
+#[derive(Clone)]
+pub struct Carrier(Arc<dyn Fn(&Config) -> Box<dyn Transport> + Send + Sync>);
+
+impl Carrier {
+    /// A carrier of one's own.
+    pub fn new(make: impl Fn(&Config) -> Box<dyn Transport> + Send + Sync + 'static) -> Self {
+        Carrier(Arc::new(make))
+    }
+}
+
+impl Deref for Carrier {
+    type Target = dyn Fn(&Config) -> Box<dyn Transport> + Send + Sync;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl fmt::Debug for Carrier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Carrier")
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            claude: None,
+            claude_args: Vec::new(),
+            demo: false,
+            config_dir: None,
+            environment: Vec::new(),
+            roots: Vec::new(),
+            allow_bypass: false,
+            live_max: LIVE_MAX,
+            park_after: Some(PARK_AFTER),
+            ask_limit: None,
+            carrier: Carrier::new(launch::carrier),
+            clock: Clock::default(),
+            ids: Ids::default(),
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! One session that somebody uses: what is known of it, and the one way to change it.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tidings::Ids;
+use tidings_agent::{AgentSession, Clock, PermissionRegistry, UiMessage, UserInteractionRegistry};
+use tidings_protocol::api::{Accepted, Notice, ServerPhase, SessionView};
+use tokio::sync::{Notify, broadcast, oneshot};
+
+use super::Config;
+use super::settings::Settings;
+use super::view::{self, Waiting};
+use crate::error::Error;
+use crate::hub::Hub;
+use crate::journal::{
+    Class, ClientId, Cursor, Draft, Fence, Journal, Key, Kind, Novelty, Session, SessionChange, Stored,
+};
+use crate::limits::COMMANDS_REMEMBERED;
+
+/// One session that somebody uses.
+pub(super) struct Entry {
+    pub(super) key: Key,
+    pub(super) handle: i64,
+    pub(super) fence: Fence,
+    pub(super) hub: Hub,
+    pub(super) clock: Clock,
+    pub(super) ids: Ids,
+    pub(super) permissions: PermissionRegistry,
+    pub(super) questions: UserInteractionRegistry,
+    /// Something may be there to be delivered.
+    pub(super) wake: Notify,
+    /// One answer after the other: what the journal says first is what the agent hears.
+    pub(super) answers: tokio::sync::Mutex<()>,
+    /// One change after the other, so that the row has what the memory has.
+    changes: tokio::sync::Mutex<()>,
+    memory: Mutex<Memory>,
+    /// Commands that were done lately, by the ids that their clients gave them.
+    done: Mutex<VecDeque<(ClientId, Accepted)>>,
+    notices: broadcast::Sender<Arc<Notice>>,
+}
+
+/// What is known of a session.
+pub(super) struct Memory {
+    pub(super) row: Session,
+    pub(super) settings: Settings,
+    /// The agent, while one runs.
+    pub(super) agent: Option<AgentSession>,
+    /// What the session will be when the agent that is being ended has ended.
+    pub(super) closing: Option<ServerPhase>,
+    /// Whether nothing is delivered until somebody says something: the agent could not be started.
+    pub(super) is_held: bool,
+    /// Whether a turn is under way.
+    pub(super) is_turn_open: bool,
+    pub(super) permissions: BTreeSet<String>,
+    pub(super) questions: BTreeSet<String>,
+    /// Those who wait for the end of a command.
+    pub(super) commands: Vec<(String, oneshot::Sender<Cursor>)>,
+    /// What the agent says at the moment; the end of it.
+    pub(super) said: String,
+}
+
+/// What changes with a session's row.
+#[derive(Debug, Default)]
+pub(super) struct Change {
+    pub(super) phase: Option<ServerPhase>,
+    pub(super) cli_session: Option<String>,
+    pub(super) title: Option<String>,
+    pub(super) labels: Option<BTreeMap<String, String>>,
+    pub(super) event: Option<Draft>,
+}
+
+impl Entry {
+    pub(super) fn new(
+        row: Session,
+        fence: Fence,
+        hub: Hub,
+        config: &Config,
+        notices: broadcast::Sender<Arc<Notice>>,
+    ) -> Self {
+        let settings = Settings::parse(&row.settings);
+        Entry {
+            key: row.key.clone(),
+            handle: view::number(row.handle),
+            fence,
+            hub,
+            clock: config.clock.clone(),
+            ids: config.ids.clone(),
+            done: Mutex::default(),
+            permissions: PermissionRegistry::default(),
+            questions: UserInteractionRegistry::default(),
+            wake: Notify::new(),
+            answers: tokio::sync::Mutex::default(),
+            changes: tokio::sync::Mutex::default(),
+            memory: Mutex::new(Memory {
+                row,
+                settings,
+                agent: None,
+                closing: None,
+                is_held: false,
+                is_turn_open: false,
+                permissions: BTreeSet::new(),
+                questions: BTreeSet::new(),
+                commands: Vec::new(),
+                said: String::new(),
+            }),
+            notices,
+        }
+    }
+
+    pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
+        // Each change is done before the lock is let go.
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn journal(&self) -> &Arc<dyn Journal> {
+        self.hub.journal()
+    }
+
+    pub(super) fn agent(&self) -> Option<AgentSession> {
+        self.memory().agent.clone()
+    }
+
+    pub(super) fn view(&self) -> SessionView {
+        self.memory().view()
+    }
+
+    /// The same with what the row says now.
+    pub(super) fn view_of(&self, row: Session) -> SessionView {
+        let memory = self.memory();
+        view::view(&row, &memory.settings, memory.waiting())
+    }
+
+    /// What came of a command that was sent before.
+    pub(super) fn done_before(&self, id: &ClientId) -> Option<Accepted> {
+        let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        done.iter().find(|(before, _)| before == id).map(|(_, accepted)| accepted.clone())
+    }
+
+    /// Remembers what came of a command.
+    pub(super) fn remember(&self, id: ClientId, accepted: Accepted) {
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        if done.len() >= COMMANDS_REMEMBERED {
+            done.pop_front();
+        }
+        done.push_back((id, accepted));
+    }
+
+    /// Changes what is known of the session: `edit` is given the settings, and says what else changes. All of it is stored
+    /// with the event that tells of it, or none is; an event whose client id was seen changes nothing.
+    pub(super) async fn change<E: From<Error>>(
+        &self,
+        edit: impl FnOnce(&mut Settings, &Session) -> Result<Change, E>,
+    ) -> Result<(SessionView, Option<Stored>), E> {
+        let _turn = self.changes.lock().await;
+        let (mut settings, row) = {
+            let memory = self.memory();
+            (memory.settings.clone(), memory.row.clone())
+        };
+        let Change { phase, cli_session, title, labels, event } = edit(&mut settings, &row)?;
+        let change = SessionChange {
+            title,
+            labels,
+            cli_session,
+            state: phase.map(|phase| view::word(phase).to_owned()),
+            settings: (settings != self.memory().settings).then(|| settings.text()),
+            active: Some(self.clock.now()),
+            event,
+            ..SessionChange::default()
+        };
+        let changed = self
+            .journal()
+            .update(&self.key, self.fence, change)
+            .await
+            .map_err(|error| Error::from(error).into())?;
+        let view = {
+            let mut memory = self.memory();
+            let seen = |stored: &Stored| stored.novelty == Novelty::Seen;
+            if !changed.event.as_ref().is_some_and(seen) {
+                memory.settings = settings;
+            }
+            memory.row = changed.session;
+            memory.view()
+        };
+        self.tell(Notice::Session { session: view.clone() });
+        Ok((view, changed.event))
+    }
+
+    /// Tells those who watch no session in particular; there may be none.
+    pub(super) fn tell(&self, notice: Notice) {
+        drop(self.notices.send(Arc::new(notice)));
+    }
+
+    /// An event to be stored.
+    pub(super) fn draft(&self, event: &UiMessage) -> Draft {
+        draft(event, self.clock.now())
+    }
+
+    /// The same as the command of a client.
+    pub(super) fn draft_of(&self, event: &UiMessage, client_id: Option<ClientId>) -> Draft {
+        let draft = Draft { class: Class::Durable, ..self.draft(event) };
+        match client_id {
+            Some(id) => draft.with_client_id(id),
+            None => draft,
+        }
+    }
+
+    /// Stores an event of the server's own.
+    pub(super) async fn say(&self, event: &UiMessage, client_id: Option<ClientId>) -> Result<Stored, Error> {
+        let draft = self.draft_of(event, client_id);
+        let stored = self.journal().append(&self.key, self.fence, vec![draft]).await?;
+        stored.first().copied().ok_or_else(|| {
+            Error::new(crate::Code::Internal, "The journal stored an event and does not say where", "")
+        })
+    }
+}
+
+impl Memory {
+    pub(super) fn view(&self) -> SessionView {
+        view::view(&self.row, &self.settings, self.waiting())
+    }
+
+    fn waiting(&self) -> Waiting {
+        Waiting { permissions: self.permissions.len() as u64, questions: self.questions.len() as u64 }
+    }
+
+    pub(super) fn phase(&self) -> ServerPhase {
+        view::phase(&self.row.state)
+    }
+
+    /// Whether the agent has something to do.
+    pub(super) fn is_busy(&self) -> bool {
+        self.is_turn_open
+            || self.settings.has_handed()
+            || matches!(self.phase(), ServerPhase::Running | ServerPhase::NeedsYou)
+    }
+}
+
+/// An event to be stored. Pieces that the final message repeats may be lost with the power.
+pub(super) fn draft(event: &UiMessage, at: jiff::Timestamp) -> Draft {
+    let body = serde_json::to_vec(event).unwrap_or_default();
+    Draft::new(class(event), at, kind(&body), body)
+}
+
+fn class(event: &UiMessage) -> Class {
+    match event {
+        UiMessage::TextChunk { .. }
+        | UiMessage::TokenUpdate { .. }
+        | UiMessage::Thinking(_)
+        | UiMessage::ToolPreparing(_)
+        | UiMessage::ToolProgress(_)
+        | UiMessage::SubAgentProgressed(_)
+        | UiMessage::Progress(_) => Class::Delta,
+        UiMessage::Lane(lane) => class(&lane.event),
+        _ => Class::Durable,
+    }
+}
+
+/// The name of the variant, which is the one key of the object.
+fn kind(body: &[u8]) -> Kind {
+    let name = body.split(|byte| *byte == b'"').nth(1).and_then(|name| std::str::from_utf8(name).ok());
+    name.and_then(|name| Kind::new(name).ok()).unwrap_or_else(|| Kind::fixed("event"))
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry").field("key", &self.key).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,28 @@
+//! The lines of the CLI as they came, for those who want to see them.
+
+use std::sync::Arc;
+
+use tidings::Event;
+use tidings_agent::AgentSession;
+
+use super::entry::Entry;
+use crate::journal::{Class, Draft, Kind};
+
+/// What kind of event a line of the CLI is.
+pub(crate) const FRAME: &str = "frame";
+
+/// Keeps the lines of an agent until it ends. The agent waits for it, so nothing piles up.
+pub(super) fn keep(entry: &Arc<Entry>, agent: &AgentSession) {
+    let mut frames = agent.client().follow();
+    let entry = Arc::clone(entry);
+    drop(tokio::spawn(async move {
+        while let Some(event) = frames.next().await {
+            let Event::Frame { frame, .. } = event else { continue };
+            let draft = Draft::new(Class::Delta, entry.clock.now(), Kind::fixed(FRAME), frame.raw());
+            if let Err(error) = entry.journal().append(&entry.key, entry.fence, vec![draft]).await {
+                tracing::warn!(session = %entry.key, %error, "a line of the agent could not be stored");
+                return;
+            }
+        }
+    }));
+}

@@ -1,0 +1,89 @@
+//! How the agent of a session is started.
+
+use futures_core::future::BoxFuture;
+use tidings::control::McpServerConfig;
+use tidings::json::Json;
+use tidings::options::{Arg, EnvBase, Launch};
+use tidings::permissions::PermissionMode;
+use tidings::transport::{Link, Process, Transport};
+use tidings::{Options, SystemPrompt};
+
+use super::Config;
+use super::settings::Settings;
+use crate::error::{Code, Error};
+use crate::journal::Session;
+
+/// The options for a session as it stands: one that ran before goes on where it was.
+pub(super) fn options(row: &Session, settings: &Settings, config: &Config) -> Result<Options, Error> {
+    let launch = &settings.launch;
+    let mut options = Options::new()
+        .cwd(&row.cwd)
+        .env_base(EnvBase::Empty)
+        .file_checkpoints()
+        .client_app("tidings")
+        .ids(config.ids.clone());
+    for (name, value) in &config.environment {
+        options = options.env(name, value);
+    }
+    if let Some(claude) = &config.claude {
+        options = options.program(claude);
+    }
+    options = match (row.cli_sessions.last(), &launch.resume) {
+        (Some(id), _) => options.resume(id),
+        (None, Some(id)) if launch.fork => options.resume(id).fork_session(),
+        (None, Some(id)) => options.resume(id),
+        (None, None) => options,
+    };
+    if let Some(model) = &launch.model {
+        options = options.model(model);
+    }
+    if let Some(mode) = &launch.permission_mode {
+        options = options.permission_mode(PermissionMode::from(mode.as_str()));
+        if mode == BYPASS {
+            options = options.allow_bypass_permissions();
+        }
+    }
+    if let Some(text) = &launch.append_system_prompt {
+        options = options.system_prompt(SystemPrompt::append(text));
+    }
+    if !launch.allowed_tools.is_empty() {
+        options = options.allowed_tools(launch.allowed_tools.iter());
+    }
+    for folder in &launch.add_dirs {
+        options = options.add_directory(folder);
+    }
+    for (name, server) in
+        launch.mcp_config.iter().filter_map(|config| config["mcpServers"].as_object()).flatten()
+    {
+        let server = Json::parse(&server.to_string())
+            .map_err(|error| Error::new(Code::Invalid, format!("The MCP server `{name}`: {error}"), ""))?;
+        options = options.mcp_server(name, McpServerConfig::Unknown(server));
+    }
+    if let Some(dollars) = settings.budget.budget_usd {
+        let left = (dollars - settings.totals.cost_usd).max(0.0);
+        options = options.max_budget_usd(left);
+    }
+    Ok(options)
+}
+
+/// The mode in which the CLI asks nobody.
+pub(super) const BYPASS: &str = "bypassPermissions";
+
+/// What carries the lines: a process, with the arguments of a stand-in before ours.
+pub(super) fn carrier(config: &Config) -> Box<dyn Transport> {
+    Box::new(Prefixed { args: config.claude_args.clone(), process: Process::new() })
+}
+
+#[derive(Debug)]
+struct Prefixed {
+    args: Vec<String>,
+    process: Process,
+}
+
+impl Transport for Prefixed {
+    fn open(self: Box<Self>, mut launch: Launch) -> BoxFuture<'static, Result<Link, tidings::Error>> {
+        let ours = std::mem::take(&mut launch.args);
+        launch.args = self.args.into_iter().map(Arg::Text).chain(ours).collect();
+        Box::new(self.process).open(launch)
+    }
+}

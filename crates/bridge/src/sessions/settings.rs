@@ -1,0 +1,168 @@
+//! What is kept about a session in order to start it again, as JSON in its row.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tidings_protocol::api::{
+    Attachment, Budget, CreateSession, Delivery, Policy, QueueState, QueuedInput, Totals,
+};
+use tidings_protocol::ui::TurnId;
+
+/// Everything that the server remembers about a session besides its events.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Settings {
+    pub(super) launch: Launch,
+    pub(super) budget: Budget,
+    pub(super) totals: Totals,
+    /// Milliseconds that its turns took together.
+    pub(super) turns_ms: u64,
+    /// What earlier processes of it have cost; each counts from nothing.
+    pub(super) cost_before: f64,
+    /// The last turn that a prompt was given.
+    pub(super) last_turn: u64,
+    /// Prompts that are not in the hands of the agent for sure, the oldest first.
+    pub(super) queue: Vec<Queued>,
+    /// The end of what was last said.
+    pub(super) last_line: Option<String>,
+    /// Why it failed.
+    pub(super) error: Option<String>,
+}
+
+/// How its process is started.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Launch {
+    pub(super) policy: Policy,
+    pub(super) model: Option<String>,
+    pub(super) permission_mode: Option<String>,
+    pub(super) append_system_prompt: Option<String>,
+    pub(super) allowed_tools: Vec<String>,
+    pub(super) mcp_config: Option<Value>,
+    pub(super) add_dirs: Vec<String>,
+    /// The CLI session to go on with when it is first started.
+    pub(super) resume: Option<String>,
+    /// Goes on in a copy of it.
+    pub(super) fork: bool,
+    pub(super) keep_frames: bool,
+    pub(super) demo: bool,
+}
+
+/// A prompt that waits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Queued {
+    /// The id that it is sent with.
+    pub(super) id: String,
+    pub(super) turn_id: TurnId,
+    pub(super) content: String,
+    #[serde(default)]
+    pub(super) attachments: Vec<Attachment>,
+    #[serde(default)]
+    pub(super) delivery: Delivery,
+    pub(super) at: String,
+    pub(super) state: QueueState,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            launch: Launch::default(),
+            budget: Budget::default(),
+            totals: Totals::default(),
+            turns_ms: 0,
+            cost_before: 0.0,
+            last_turn: 0,
+            queue: Vec::new(),
+            last_line: None,
+            error: None,
+        }
+    }
+}
+
+impl Default for Launch {
+    fn default() -> Self {
+        Launch {
+            policy: Policy::Ask,
+            model: None,
+            permission_mode: None,
+            append_system_prompt: None,
+            allowed_tools: Vec::new(),
+            mcp_config: None,
+            add_dirs: Vec::new(),
+            resume: None,
+            fork: false,
+            keep_frames: false,
+            demo: false,
+        }
+    }
+}
+
+impl Settings {
+    /// The settings of a session that is to be made.
+    pub(super) fn of(new: &CreateSession, demo: bool) -> Self {
+        let launch = Launch {
+            policy: new.policy.unwrap_or(Policy::Ask),
+            model: new.model.clone(),
+            permission_mode: new.permission_mode.clone(),
+            append_system_prompt: new.append_system_prompt.clone(),
+            allowed_tools: new.allowed_tools.clone(),
+            mcp_config: new.mcp_config.clone(),
+            add_dirs: new.add_dirs.clone(),
+            resume: new.resume.clone(),
+            fork: new.fork,
+            keep_frames: new.keep_frames,
+            demo,
+        };
+        let budget =
+            Budget { max_turns: new.max_turns, budget_usd: new.budget_usd, max_seconds: new.max_seconds };
+        Settings { launch, budget, ..Settings::default() }
+    }
+
+    /// Settings as they were kept. Those of a later version that cannot be read are as good as none.
+    pub(super) fn parse(text: &str) -> Self {
+        serde_json::from_str(text).unwrap_or_default()
+    }
+
+    pub(super) fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// What is used up, in words; nothing while there is something left.
+    pub(super) fn exhausted(&self) -> Option<String> {
+        let Budget { max_turns, budget_usd, max_seconds } = &self.budget;
+        if let Some(max) = max_turns.filter(|max| self.totals.turns >= *max) {
+            return Some(format!("It has taken the {max} turns that it may take"));
+        }
+        if let Some(max) = budget_usd.filter(|max| self.totals.cost_usd >= *max) {
+            return Some(format!("It has cost the ${max:.2} that it may cost"));
+        }
+        if let Some(max) = max_seconds.filter(|max| self.turns_ms >= max.saturating_mul(1000)) {
+            return Some(format!("Its turns have taken the {max} seconds that they may take"));
+        }
+        None
+    }
+
+    /// Whether a prompt is in the hands of the agent, and no turn of it was seen.
+    pub(super) fn has_handed(&self) -> bool {
+        self.queue.iter().any(|queued| queued.state == QueueState::Handed)
+    }
+
+    /// The agent is gone: of what it was handed nobody knows whether it was taken.
+    pub(super) fn doubt_handed(&mut self) {
+        for queued in self.queue.iter_mut().filter(|queued| queued.state == QueueState::Handed) {
+            queued.state = QueueState::Uncertain;
+        }
+    }
+}
+
+impl Queued {
+    pub(super) fn view(&self) -> QueuedInput {
+        QueuedInput {
+            id: self.id.clone(),
+            turn_id: self.turn_id,
+            content: self.content.clone(),
+            attachments: self.attachments.len() as u64,
+            at: self.at.clone(),
+            state: self.state,
+        }
+    }
+}

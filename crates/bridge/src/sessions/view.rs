@@ -1,0 +1,68 @@
+//! How a session is shown.
+
+use tidings_protocol::api::{ServerPhase, SessionView};
+
+use super::settings::Settings;
+use crate::journal::{Handle, Session};
+
+/// What waits in a session.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Waiting {
+    pub(super) permissions: u64,
+    pub(super) questions: u64,
+}
+
+pub(super) fn view(row: &Session, settings: &Settings, waiting: Waiting) -> SessionView {
+    SessionView {
+        handle: number(row.handle),
+        key: row.key.to_string(),
+        cwd: row.cwd.clone(),
+        title: row.title.clone(),
+        labels: row.labels.clone(),
+        state: phase(&row.state),
+        error: settings.error.clone(),
+        cli_session_ids: row.cli_sessions.clone(),
+        model: settings.launch.model.clone(),
+        permission_mode: settings.launch.permission_mode.clone(),
+        policy: settings.launch.policy,
+        created: row.created.to_string(),
+        active: row.active.to_string(),
+        cursor: row.head.to_string(),
+        head: row.head.seq,
+        floor: row.floor,
+        totals: settings.totals.clone(),
+        budget: settings.budget.clone(),
+        pending_permissions: waiting.permissions,
+        pending_questions: waiting.questions,
+        queued: settings.queue.len() as u64,
+        last_line: settings.last_line.clone(),
+        demo: settings.launch.demo,
+    }
+}
+
+/// The number as events carry it.
+pub(super) fn number(handle: Handle) -> i64 {
+    // Handles have 23 bits.
+    i64::try_from(handle.number()).unwrap_or(i64::MAX)
+}
+
+/// A phase as it is kept in the row.
+pub(super) fn word(phase: ServerPhase) -> &'static str {
+    match phase {
+        ServerPhase::Starting => "starting",
+        ServerPhase::Idle => "idle",
+        ServerPhase::Running => "running",
+        ServerPhase::NeedsYou => "needs_you",
+        ServerPhase::Parked => "parked",
+        ServerPhase::Stopped => "stopped",
+        ServerPhase::Interrupted => "interrupted",
+        ServerPhase::Failed => "failed",
+    }
+}
+
+/// The phase that a row has; one that nobody knows is at rest.
+pub(super) fn phase(word: &str) -> ServerPhase {
+    use ServerPhase::{Failed, Idle, Interrupted, NeedsYou, Parked, Running, Starting, Stopped};
+    let all = [Starting, Idle, Running, NeedsYou, Parked, Stopped, Interrupted, Failed];
+    all.into_iter().find(|phase| self::word(*phase) == word).unwrap_or(Parked)
+}

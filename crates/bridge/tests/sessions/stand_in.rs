@@ -1,0 +1,75 @@
+//! A stand-in for the agent, played in this process.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+
+use futures_core::future::BoxFuture;
+use tidings::options::{Arg, Launch};
+use tidings::transport::{Exit, Link, Transport, memory};
+use tidings_bridge::sessions::Carrier;
+use tidings_rehearsal::agent::{self, Ids, States, World, stepping_clock};
+use tidings_rehearsal::script::Script;
+use tokio::runtime::Handle;
+
+/// Plays a script where a process would run.
+#[derive(Debug)]
+struct StandIn {
+    script: String,
+    config_dir: PathBuf,
+}
+
+/// Agents that play a script, and keep their sessions in a folder.
+pub(crate) fn playing(script: &str, config_dir: &Path) -> Carrier {
+    let (script, config_dir) = (script.to_owned(), config_dir.to_owned());
+    Carrier::new(move |_| Box::new(StandIn { script: script.clone(), config_dir: config_dir.clone() }))
+}
+
+impl Transport for StandIn {
+    fn open(self: Box<Self>, launch: Launch) -> BoxFuture<'static, Result<Link, tidings::Error>> {
+        let (memory, mut peer) = memory::pair();
+        let (stdin, mut to_stdin) = std::io::pipe().unwrap();
+        let (from_stdout, stdout) = std::io::pipe().unwrap();
+        let text = |arg: &Arg| match arg {
+            Arg::Text(text) => text.clone(),
+            Arg::Path(path) => path.display().to_string(),
+            other => panic!("not played: {other:?}"),
+        };
+        let arguments: Vec<String> = launch.args.iter().map(text).collect();
+        let cwd = launch.cwd.clone().unwrap();
+        let (voice, runtime) = (peer.voice(), Handle::current());
+        tokio::spawn(async move {
+            while let Some(line) = peer.line().await {
+                if writeln!(to_stdin, "{line}").is_err() {
+                    break;
+                }
+            }
+        });
+        let playing = std::thread::spawn(move || {
+            let world = World {
+                stdin: Box::new(stdin),
+                stdout: Box::new(stdout),
+                stderr: Box::new(std::io::sink()),
+                cwd,
+                config_dir: self.config_dir,
+                clock: stepping_clock(),
+                ids: Ids::random(),
+                pid: 7,
+                terminal: false,
+                retries_max: 1,
+                states: States::ForSdk,
+                signals: None,
+                raise: Box::new(|_| {}),
+            };
+            agent::run(&arguments, Script::parse(&self.script).unwrap(), world)
+        });
+        std::thread::spawn(move || {
+            for line in BufReader::new(from_stdout).lines() {
+                runtime.block_on(voice.say(&line.unwrap()));
+            }
+            let mut exit = Exit::default();
+            exit.code = playing.join().ok();
+            runtime.block_on(voice.exit(exit));
+        });
+        Box::new(memory).open(launch)
+    }
+}
