@@ -144,6 +144,7 @@ impl Actor {
         setup.permissions = self.entry.permissions.clone();
         setup.questions = self.entry.questions.clone();
         setup.ask_limit = self.config.ask_limit;
+        setup.batches = self.config.batches;
         setup.clock = self.config.clock.clone();
         setup.ids = self.config.ids.clone();
         let sink = JournalSink(Arc::clone(&self.entry));

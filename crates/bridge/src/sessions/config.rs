@@ -9,6 +9,7 @@ use std::time::Duration;
 use tidings::Ids;
 use tidings::transport::Transport;
 use tidings_agent::Clock;
+use tidings_agent::session::Batches;
 
 use super::launch;
 use crate::limits::{LIVE_MAX, PARK_AFTER};
@@ -37,6 +38,8 @@ pub struct Config {
     pub park_after: Option<Duration>,
     /// How long a question waits for an answer.
     pub ask_limit: Option<Duration>,
+    /// Which calls are asked about together.
+    pub batches: Batches,
     /// What carries the lines of the agents.
     pub carrier: Carrier,
     /// What time it is.
@@ -83,6 +86,7 @@ impl Default for Config {
             live_max: LIVE_MAX,
             park_after: Some(PARK_AFTER),
             ask_limit: None,
+            batches: Batches::default(),
             carrier: Carrier::new(launch::carrier),
             clock: Clock::default(),
             ids: Ids::default(),

@@ -175,6 +175,7 @@ impl JournalSink {
                     drop(said.drain(..from));
                 }
             }
+            UiMessage::TextEnded(_) => self.0.memory().said.push('\n'),
             UiMessage::TokenUpdate { input_tokens, output_tokens, .. } => {
                 let mut memory = self.0.memory();
                 memory.settings.totals.input_tokens = *input_tokens;
