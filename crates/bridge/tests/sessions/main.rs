@@ -411,9 +411,12 @@ async fn what_interrupts_is_heard_at_once() {
     watcher.asked().await;
     let input = Input { delivery: When::Interrupt, ..say("stop, do this") };
     house.sessions.input(&me(), &session.key, input).await.unwrap();
-    watcher.until(|event| matches!(event, UiMessage::PermissionResolved(_))).await;
     watcher.complete().await;
     watcher.complete().await;
+    let taken_back = |event: &UiMessage| {
+        matches!(event, UiMessage::PermissionResolved(resolved) if resolved.outcome == Resolution::Cancelled)
+    };
+    assert!(watcher.seen.iter().any(taken_back));
     assert_eq!(until_state(&house.sessions, &session.key, ServerPhase::Idle).await.pending_permissions, 0);
 }
 
