@@ -4,6 +4,7 @@
 //! The [`hub`] shows it to whoever watches: first what was missed, then what happens, without a seam between them.
 
 mod caller;
+pub mod compact;
 mod error;
 pub mod hub;
 pub mod journal;

@@ -1,0 +1,212 @@
+//! A conversation in few events, for those who were not there.
+//!
+//! What comes out, fed to the program that shows the whole stream, shows the same conversation, wherever the border
+//! between it and the live stream lies. Pieces of one text are one piece, what was taken back is not said at all, of
+//! what only ever shows how things stand the last is kept, and long results of tools are cut with a mark that says so.
+
+mod asks;
+mod beside;
+mod calls;
+mod lanes;
+mod latest;
+mod shorten;
+mod tail;
+
+use std::collections::{HashMap, HashSet};
+
+use tidings_protocol::ui::{Lane, UiMessage};
+
+use asks::Batch;
+use beside::Agent;
+use calls::Call;
+use lanes::Lanes;
+use latest::Latest;
+
+/// How much a snapshot may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// Events.
+    pub events_max: usize,
+    /// Bytes of their JSON.
+    pub bytes_max: usize,
+    /// Bytes of what one call of a tool took or gave.
+    pub result_bytes_max: usize,
+}
+
+/// A conversation in few events.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compacted {
+    /// The number of the first event that is in it; what is before it is history. Zero if there was no event at all.
+    pub from: u64,
+    /// Whether something before it was left out.
+    pub more: bool,
+    /// Events in order. One that was put together has the number of its first piece. Those before `from` tell how
+    /// things still stand: a question that waits, a task that runs, the model.
+    pub events: Vec<(u64, UiMessage)>,
+}
+
+/// Puts the events of one session together, which come in order, and keeps the newest that the budget has room for.
+pub fn compact(events: impl Iterator<Item = (u64, UiMessage)>, budget: Budget) -> Compacted {
+    let mut compactor = Compactor::default();
+    for (seq, event) in events {
+        compactor.take(seq, event);
+    }
+    tail::cut(compactor.finish(budget.result_bytes_max), budget)
+}
+
+/// An event that is kept, and what may still become of it.
+#[derive(Debug)]
+struct Entry {
+    seq: u64,
+    /// The last event that went into it.
+    last_seq: u64,
+    lane: usize,
+    /// None once it is not needed any more.
+    event: Option<UiMessage>,
+    /// The event that says that this piece of text is whole.
+    end: Option<usize>,
+    /// It tells how things stand now, however long ago it was.
+    stands: bool,
+}
+
+#[derive(Debug, Default)]
+struct Compactor {
+    first_seq: Option<u64>,
+    entries: Vec<Entry>,
+    lanes: Lanes,
+    latest: HashMap<Latest, usize>,
+    calls: HashMap<String, Call>,
+    permissions: HashMap<String, Vec<usize>>,
+    questions: HashMap<String, Vec<usize>>,
+    batches: HashMap<String, Batch>,
+    queued: HashMap<String, usize>,
+    agents: HashMap<String, Agent>,
+    tasks: HashMap<String, usize>,
+    /// Calls of the main conversation that have begun since a turn last ended.
+    turn_calls: Vec<String>,
+}
+
+impl Compactor {
+    fn take(&mut self, seq: u64, event: UiMessage) {
+        self.first_seq.get_or_insert(seq);
+        let (lane, event) = match event {
+            UiMessage::Lane(lane) => (self.lanes.of_agent(lane.agent_id, lane.session_id), *lane.event),
+            event => (Lanes::MAIN, event),
+        };
+        match event {
+            UiMessage::TextChunk { .. } | UiMessage::Thinking(_) => {
+                self.forget_latest(&Latest::Retrying(lane));
+                self.say(seq, lane, event);
+            }
+            UiMessage::TextEnded(_) => self.end_text(seq, lane, event),
+            UiMessage::Retracted(retracted) => self.retract(seq, lane, retracted),
+            UiMessage::ToolPreparing(_)
+            | UiMessage::ToolExecuting { .. }
+            | UiMessage::ToolProgress(_)
+            | UiMessage::ToolDetails(_)
+            | UiMessage::ToolCompleted { .. } => self.call(seq, lane, event),
+            UiMessage::PermissionDetails(_)
+            | UiMessage::PermissionRequired { .. }
+            | UiMessage::BatchPermissionRequired { .. }
+            | UiMessage::PermissionResolved(_)
+            | UiMessage::QuestionDetails(_)
+            | UiMessage::UserInteractionRequired { .. }
+            | UiMessage::InteractionResolved(_) => self.ask(seq, lane, event),
+            UiMessage::PromptQueued(_) | UiMessage::UserPrompt(_) | UiMessage::PromptDropped(_) => {
+                self.prompt(seq, lane, event);
+            }
+            UiMessage::SubAgentStarted(_)
+            | UiMessage::SubAgentProgressed(_)
+            | UiMessage::SubAgentEnded(_) => self.sub_agent(seq, lane, event),
+            UiMessage::TaskChanged(changed) => self.task(seq, lane, changed),
+            UiMessage::Complete { .. } => {
+                self.forget_latest(&Latest::Retrying(lane));
+                if lane == Lanes::MAIN {
+                    // What has not returned by now never will; work in the background is a task or a sub-agent.
+                    for id in std::mem::take(&mut self.turn_calls) {
+                        if let Some(call) = self.calls.get_mut(&id) {
+                            call.is_over = true;
+                        }
+                    }
+                }
+                self.push(seq, lane, event);
+            }
+            // Frames without an event of their own are for programs that read the whole stream.
+            UiMessage::RawFrame(_) => {}
+            UiMessage::Error { .. }
+            | UiMessage::System { .. }
+            | UiMessage::Display { .. }
+            | UiMessage::CommandComplete { .. }
+            | UiMessage::Compacted(_)
+            | UiMessage::PlanProposed(_) => self.push_item(seq, lane, event),
+            event => self.standing(seq, lane, event),
+        }
+    }
+
+    /// Keeps an event that does not stand between the words of its lane.
+    fn push(&mut self, seq: u64, lane: usize, event: UiMessage) -> usize {
+        let at = self.entries.len();
+        self.entries.push(Entry { seq, last_seq: seq, lane, event: Some(event), end: None, stands: false });
+        at
+    }
+
+    /// Keeps an event that does.
+    fn push_item(&mut self, seq: u64, lane: usize, event: UiMessage) {
+        let at = self.push(seq, lane, event);
+        self.lanes[lane].items.push(at);
+    }
+
+    fn forget(&mut self, at: usize) {
+        self.entries[at].event = None;
+    }
+
+    /// What is kept, shortened, with a note on what stands.
+    fn finish(mut self, result_bytes_max: usize) -> tail::Kept {
+        self.mark_standing();
+        let over: HashSet<usize> =
+            self.calls.values().filter(|call| call.is_over).map(|call| call.card).collect();
+        let mut kept = Vec::with_capacity(self.entries.len());
+        for (at, mut entry) in self.entries.into_iter().enumerate() {
+            let Some(mut event) = entry.event.take() else { continue };
+            // The input of a call that still runs, or waits for a yes, is what a person decides about.
+            if !matches!(event, UiMessage::ToolExecuting { .. }) || over.contains(&at) {
+                shorten::shorten(&mut event, result_bytes_max);
+            }
+            if let Some((agent, session)) = &self.lanes[entry.lane].agent {
+                event = Lane::new(*session, agent.as_str(), Box::new(event)).into();
+            }
+            let Entry { seq, last_seq, stands, .. } = entry;
+            kept.push(tail::Item { seq, last_seq, stands, said: event });
+        }
+        tail::Kept { first_seq: self.first_seq, events: kept }
+    }
+
+    fn mark_standing(&mut self) {
+        let calls = self
+            .calls
+            .values()
+            .filter(|call| !call.is_over)
+            .flat_map(|call| [Some(call.card), call.progress]);
+        let agents = self.agents.values().filter(|agent| !agent.is_over).flat_map(|agent| &agent.told);
+        let latest = self.latest.iter().filter(|(what, _)| what.stands()).map(|(_, at)| at);
+        let batches = self.batches.values().filter_map(|batch| batch.asked);
+        let standing: Vec<usize> = calls
+            .flatten()
+            .chain(agents.copied())
+            .chain(latest.copied())
+            .chain(batches)
+            .chain(self.permissions.values().flatten().copied())
+            .chain(self.questions.values().flatten().copied())
+            .chain(self.queued.values().copied())
+            .chain(
+                self.tasks
+                    .values()
+                    .copied()
+                    .filter(|at| beside::is_running(self.entries[*at].event.as_ref())),
+            )
+            .collect();
+        for at in standing {
+            self.entries[at].stands = true;
+        }
+    }
+}

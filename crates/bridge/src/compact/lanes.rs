@@ -1,0 +1,192 @@
+//! What stands in the main conversation and in the lanes of sub-agents, and what of it is taken back.
+
+use std::collections::HashMap;
+use std::ops::{Index, IndexMut};
+
+use tidings_protocol::ui::{Retracted, TextEnded, TurnId, UiMessage};
+
+use super::Compactor;
+
+/// The lanes of a session; the first is the main conversation.
+#[derive(Debug)]
+pub(super) struct Lanes {
+    lanes: Vec<State>,
+    by_agent: HashMap<String, usize>,
+}
+
+/// One lane.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    /// The sub-agent, and the session that its events name.
+    pub(super) agent: Option<(String, i64)>,
+    /// What stands between its words, and the words.
+    pub(super) items: Vec<usize>,
+    texts: Vec<usize>,
+    thoughts: Vec<usize>,
+}
+
+/// The two things that a model writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Words {
+    Text,
+    Thinking,
+}
+
+impl Lanes {
+    pub(super) const MAIN: usize = 0;
+
+    pub(super) fn of_agent(&mut self, agent_id: String, session_id: i64) -> usize {
+        if let Some(at) = self.by_agent.get(&agent_id) {
+            return *at;
+        }
+        let at = self.lanes.len();
+        self.by_agent.insert(agent_id.clone(), at);
+        self.lanes.push(State { agent: Some((agent_id, session_id)), ..State::default() });
+        at
+    }
+}
+
+impl Default for Lanes {
+    fn default() -> Self {
+        Lanes { lanes: vec![State::default()], by_agent: HashMap::new() }
+    }
+}
+
+impl Index<usize> for Lanes {
+    type Output = State;
+
+    fn index(&self, at: usize) -> &State {
+        &self.lanes[at]
+    }
+}
+
+impl IndexMut<usize> for Lanes {
+    fn index_mut(&mut self, at: usize) -> &mut State {
+        &mut self.lanes[at]
+    }
+}
+
+impl State {
+    fn words(&mut self, words: Words) -> &mut Vec<usize> {
+        match words {
+            Words::Text => &mut self.texts,
+            Words::Thinking => &mut self.thoughts,
+        }
+    }
+}
+
+impl Compactor {
+    /// A piece of text or of reasoning: it joins the one that its lane ends with, if that is of the same turn.
+    pub(super) fn say(&mut self, seq: u64, lane: usize, event: UiMessage) {
+        let Some((words, turn_id, text)) = said(&event) else { return };
+        while let Some(at) = self.lanes[lane].items.last().copied() {
+            let entry = &mut self.entries[at];
+            let Some(last) = &mut entry.event else {
+                self.lanes[lane].items.pop();
+                continue;
+            };
+            let joins = entry.end.is_none()
+                && said(last).is_some_and(|(kind, turn, _)| kind == words && turn == turn_id);
+            if joins && let Some(last) = text_of(last) {
+                last.push_str(text);
+                entry.last_seq = seq;
+                return;
+            }
+            break;
+        }
+        let at = self.entries.len();
+        self.push_item(seq, lane, event);
+        self.lanes[lane].words(words).push(at);
+    }
+
+    /// The last text of a turn is whole.
+    pub(super) fn end_text(&mut self, seq: u64, lane: usize, event: UiMessage) {
+        let UiMessage::TextEnded(TextEnded { turn_id, .. }) = &event else { return };
+        let Some(last) = self.last_words(lane, Words::Text, *turn_id) else { return };
+        if self.entries[last].end.is_none() {
+            let at = self.push(seq, lane, event);
+            self.entries[last].end = Some(at);
+        }
+    }
+
+    /// Takes back the end of what a lane has said in a turn, and calls. What cannot be found here is left to whoever
+    /// has what came before.
+    pub(super) fn retract(&mut self, seq: u64, lane: usize, mut event: Retracted) {
+        let turn_id = event.turn_id;
+        event.text = self.take_back(lane, Words::Text, turn_id, &event.text);
+        event.thinking = self.take_back(lane, Words::Thinking, turn_id, &event.thinking);
+        event.tool_use_ids.retain(|id| !self.forget_call(id));
+        if !(event.text.is_empty() && event.thinking.is_empty() && event.tool_use_ids.is_empty()) {
+            self.push(seq, lane, event.into());
+        }
+    }
+
+    /// Gives what is left to be taken back because it was said before all that is here. What was never said cannot be
+    /// taken back.
+    fn take_back(&mut self, lane: usize, words: Words, turn_id: TurnId, void: &str) -> String {
+        let mut left = void;
+        let mut whole = Vec::new();
+        let mut part = None;
+        for at in self.lanes[lane].words(words).iter().rev() {
+            let Some(event) = &self.entries[*at].event else { continue };
+            let Some((_, turn, text)) = said(event) else { continue };
+            if turn != turn_id || left.is_empty() {
+                break;
+            }
+            if let Some(rest) = left.strip_suffix(text) {
+                left = rest;
+                whole.push(*at);
+            } else if let Some(kept) = text.strip_suffix(left) {
+                part = Some((*at, kept.len()));
+                left = "";
+            } else {
+                return String::new();
+            }
+        }
+        for at in whole {
+            self.forget(at);
+            self.reopen(at);
+        }
+        if let Some((at, kept)) = part {
+            if let Some(text) = self.entries[at].event.as_mut().and_then(text_of) {
+                text.truncate(kept);
+            }
+            self.reopen(at);
+        }
+        left.to_owned()
+    }
+
+    /// A text of which something was taken back is not whole any more.
+    fn reopen(&mut self, at: usize) {
+        if let Some(end) = self.entries[at].end.take() {
+            self.forget(end);
+        }
+    }
+
+    fn last_words(&mut self, lane: usize, words: Words, turn_id: TurnId) -> Option<usize> {
+        let list = self.lanes[lane].words(words);
+        while let Some(at) = list.last().copied() {
+            match &self.entries[at].event {
+                Some(event) => return said(event).is_some_and(|(_, turn, _)| turn == turn_id).then_some(at),
+                None => list.pop(),
+            };
+        }
+        None
+    }
+}
+
+fn said(event: &UiMessage) -> Option<(Words, TurnId, &str)> {
+    match event {
+        UiMessage::TextChunk { text, turn_id, .. } => Some((Words::Text, *turn_id, text)),
+        UiMessage::Thinking(event) => Some((Words::Thinking, event.turn_id, &event.text)),
+        _ => None,
+    }
+}
+
+fn text_of(event: &mut UiMessage) -> Option<&mut String> {
+    match event {
+        UiMessage::TextChunk { text, .. } => Some(text),
+        UiMessage::Thinking(event) => Some(&mut event.text),
+        _ => None,
+    }
+}

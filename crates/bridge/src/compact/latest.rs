@@ -1,0 +1,116 @@
+//! Events of which only the newest counts.
+
+use tidings_protocol::ui::UiMessage;
+
+use super::Compactor;
+
+/// What an event says the newest about.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Latest {
+    Tokens(usize),
+    Progress(usize, Option<String>),
+    Todos(usize, Option<String>),
+    Retrying(usize),
+    RateLimit(Option<String>),
+    State,
+    Title,
+    Started,
+    Suggestion,
+    /// Where the slash commands are listed.
+    Commands,
+    /// Where tokens are told by model, for the whole session.
+    ModelUsage,
+}
+
+impl Latest {
+    /// Whether it tells how things stand even if it was long ago.
+    pub(super) fn stands(&self) -> bool {
+        !matches!(self, Latest::Retrying(_) | Latest::Progress(..) | Latest::ModelUsage)
+    }
+}
+
+impl Compactor {
+    pub(super) fn standing(&mut self, seq: u64, lane: usize, event: UiMessage) {
+        let what = match &event {
+            UiMessage::TokenUpdate { .. } => Latest::Tokens(lane),
+            UiMessage::Progress(event) => Latest::Progress(lane, event.agent_id.clone()),
+            UiMessage::TodoList(event) => Latest::Todos(lane, event.agent_id.clone()),
+            UiMessage::Retrying(_) => Latest::Retrying(lane),
+            UiMessage::RateLimit(event) => Latest::RateLimit(event.kind.clone()),
+            UiMessage::SessionTitle(_) => Latest::Title,
+            UiMessage::Suggestion(_) => Latest::Suggestion,
+            UiMessage::SessionStateChanged(event) => {
+                self.forget_latest(&Latest::State);
+                // How a process ended is a part of the conversation.
+                if event.error.is_some() || event.exit_code.is_some() || event.signal.is_some() {
+                    return self.push_item(seq, lane, event.clone().into());
+                }
+                Latest::State
+            }
+            UiMessage::SessionStarted(event) => return self.started(seq, lane, event.clone().into()),
+            UiMessage::SettingsChanged(changed) => {
+                let has_commands = changed.slash_commands.is_some();
+                let at = self.push(seq, lane, event);
+                if has_commands {
+                    self.commands_at(at);
+                }
+                return;
+            }
+            UiMessage::TurnResult(result) => {
+                let has_usage = result.model_usage.is_some();
+                let at = self.push(seq, lane, event);
+                let earlier = has_usage.then(|| self.latest.insert(Latest::ModelUsage, at)).flatten();
+                if let Some(UiMessage::TurnResult(earlier)) =
+                    earlier.and_then(|at| self.entries[at].event.as_mut())
+                {
+                    earlier.model_usage = None;
+                }
+                return;
+            }
+            // A turn that begins, and events that are newer than this code.
+            _ => {
+                self.push(seq, lane, event);
+                return;
+            }
+        };
+        self.replace_latest(what, seq, lane, event);
+    }
+
+    fn replace_latest(&mut self, what: Latest, seq: u64, lane: usize, event: UiMessage) {
+        let at = self.push(seq, lane, event);
+        if let Some(old) = self.latest.insert(what, at) {
+            self.forget(old);
+        }
+    }
+
+    pub(super) fn forget_latest(&mut self, what: &Latest) {
+        if let Some(old) = self.latest.remove(what) {
+            self.forget(old);
+        }
+    }
+
+    /// An agent that went on in a new process has told everything anew; only that it did is kept of the earlier one.
+    fn started(&mut self, seq: u64, lane: usize, event: UiMessage) {
+        let earlier = self.latest.remove(&Latest::Started);
+        if let (Some(at), UiMessage::SessionStarted(new)) = (earlier, &event)
+            && let Some(UiMessage::SessionStarted(old)) = &mut self.entries[at].event
+        {
+            old.tools.clear();
+            if old.cli_session_id == new.cli_session_id {
+                self.forget(at);
+            }
+        }
+        let at = self.push(seq, lane, event);
+        self.latest.insert(Latest::Started, at);
+        self.commands_at(at);
+    }
+
+    fn commands_at(&mut self, at: usize) {
+        let earlier = self.latest.insert(Latest::Commands, at);
+        match earlier.and_then(|at| self.entries[at].event.as_mut()) {
+            Some(UiMessage::SessionStarted(event)) => event.slash_commands.clear(),
+            Some(UiMessage::SettingsChanged(event)) => event.slash_commands = None,
+            _ => {}
+        }
+    }
+}

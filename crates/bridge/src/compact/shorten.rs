@@ -1,0 +1,105 @@
+//! Long results are cut, with a mark that says how long they were.
+
+use std::io;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use tidings_protocol::ui::UiMessage;
+
+/// The shortest that strings inside of a value are cut to before the value is left out as a whole.
+const STRING_BYTES_MIN: usize = 200;
+
+/// Cuts what one call of a tool took or gave, and what was said to a sub-agent.
+pub(super) fn shorten(event: &mut UiMessage, max: usize) {
+    match event {
+        UiMessage::ToolExecuting { input, .. } => cut_value(input, max),
+        UiMessage::ToolCompleted { result, .. } => cut_text(result, max),
+        UiMessage::ToolDetails(details) => {
+            if let Some(value) = &mut details.tool_use_result {
+                cut_value(value, max);
+            }
+        }
+        UiMessage::SubAgentStarted(event) => cut_optional(event.prompt.as_mut(), max),
+        UiMessage::SubAgentProgressed(event) => cut_optional(event.summary.as_mut(), max),
+        UiMessage::SubAgentEnded(event) => cut_optional(event.summary.as_mut(), max),
+        UiMessage::TurnResult(result) => {
+            for denied in &mut result.permission_denials {
+                // The call itself shows it.
+                denied.input = None;
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The length of a value as JSON.
+pub(super) fn json_bytes(value: &impl Serialize) -> usize {
+    let mut counter = Counter(0);
+    // Counting cannot fail, and what cannot be written has no length.
+    if serde_json::to_writer(&mut counter, value).is_err() { 0 } else { counter.0 }
+}
+
+fn cut_optional(text: Option<&mut String>, max: usize) {
+    if let Some(text) = text {
+        cut_text(text, max);
+    }
+}
+
+/// Cuts a text so that it has at most `max` bytes, together with the mark.
+fn cut_text(text: &mut String, max: usize) {
+    if text.len() <= max {
+        return;
+    }
+    let whole = text.len();
+    let mark = |left_out: usize| format!("\n… {left_out} of {whole} bytes left out");
+    // The mark is longest when everything is left out.
+    let mut kept = max.saturating_sub(mark(whole).len());
+    while !text.is_char_boundary(kept) {
+        kept -= 1;
+    }
+    text.truncate(kept);
+    text.push_str(&mark(whole - kept));
+}
+
+/// Cuts the strings in a value until it has at most `max` bytes; if that does not help, only its length is left.
+fn cut_value(value: &mut Value, max: usize) {
+    let whole = json_bytes(value);
+    if whole <= max {
+        return;
+    }
+    let mut string_max = max;
+    while string_max >= STRING_BYTES_MIN {
+        let mut cut = value.clone();
+        let mut open = vec![&mut cut];
+        while let Some(value) = open.pop() {
+            match value {
+                Value::String(text) => cut_text(text, string_max),
+                Value::Array(items) => open.extend(items),
+                Value::Object(members) => open.extend(members.values_mut()),
+                _ => {}
+            }
+        }
+        if json_bytes(&cut) <= max {
+            *value = cut;
+            return;
+        }
+        string_max /= 4;
+    }
+    let mut mark = Map::new();
+    mark.insert("…".to_owned(), format!("{whole} bytes left out").into());
+    *value = Value::Object(mark);
+}
+
+/// Counts what is written.
+struct Counter(usize);
+
+impl io::Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

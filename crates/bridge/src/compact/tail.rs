@@ -1,0 +1,140 @@
+//! The newest events that a budget has room for.
+
+use tidings_protocol::ui::UiMessage;
+
+use super::shorten::json_bytes;
+use super::{Budget, Compacted};
+
+/// What is kept of a session.
+#[derive(Debug)]
+pub(super) struct Kept {
+    /// The number of the first event that there was.
+    pub(super) first_seq: Option<u64>,
+    pub(super) events: Vec<Item>,
+}
+
+/// One event of it, or several that were put together.
+#[derive(Debug)]
+pub(super) struct Item {
+    pub(super) seq: u64,
+    /// The last event that went into it.
+    pub(super) last_seq: u64,
+    /// It tells how things stand now, however long ago it was.
+    pub(super) stands: bool,
+    pub(super) said: UiMessage,
+}
+
+/// What is left of a budget.
+#[derive(Debug, Clone, Copy)]
+struct Room {
+    events: usize,
+    bytes: usize,
+}
+
+impl Room {
+    /// Takes room for one event, if there is any.
+    fn take(&mut self, bytes: usize) -> bool {
+        if self.events == 0 || self.bytes < bytes {
+            return false;
+        }
+        self.events -= 1;
+        self.bytes -= bytes;
+        true
+    }
+}
+
+/// Cuts off what there is no room for, except for events that tell how things stand.
+pub(super) fn cut(kept: Kept, budget: Budget) -> Compacted {
+    let Kept { first_seq, mut events } = kept;
+    let bytes: Vec<usize> = events.iter().map(|event| json_bytes(&event.said) + 1).collect();
+    let all = Room { events: budget.events_max, bytes: budget.bytes_max };
+    let mut from = 0;
+    let mut room = all;
+    if !bytes.iter().all(|bytes| room.take(*bytes)) {
+        from = place(&events, first_that_fits(&events, &bytes, all));
+    }
+    if from == 0 {
+        let events = events.into_iter().map(|event| (event.seq, event.said)).collect();
+        return Compacted { from: first_seq.unwrap_or_default(), more: false, events };
+    }
+    let newest = events.last().map_or(0, |event| event.last_seq);
+    let tail = events.split_off(from);
+    let from_seq = tail.first().map_or(newest.saturating_add(1), |event| event.seq);
+    room = all;
+    for bytes in &bytes[from..] {
+        room.take(*bytes);
+    }
+    // The newest of what stands first, in case that there is not room for all of it.
+    let mut standing: Vec<Item> = Vec::new();
+    for (event, bytes) in events.into_iter().zip(&bytes).rev() {
+        let goes_on = matches!(event.said, UiMessage::TaskChanged(_)) && event.last_seq >= from_seq;
+        if (event.stands || goes_on) && room.take(*bytes) {
+            standing.push(event);
+        }
+    }
+    let events = standing.into_iter().rev().chain(tail).map(|event| (event.seq, event.said)).collect();
+    Compacted { from: from_seq, more: true, events }
+}
+
+/// From where on events fit, beside those that have to be told anyway.
+fn first_that_fits(events: &[Item], bytes: &[usize], all: Room) -> usize {
+    let mut standing = Room { events: all.events / 2, bytes: all.bytes / 2 };
+    let half = standing;
+    for (event, bytes) in events.iter().zip(bytes) {
+        if event.stands {
+            standing.take(*bytes);
+        }
+    }
+    let mut room = Room {
+        events: all.events - (half.events - standing.events),
+        bytes: all.bytes - (half.bytes - standing.bytes),
+    };
+    let tail = bytes.iter().rev().take_while(|bytes| room.take(**bytes)).count();
+    events.len() - tail
+}
+
+/// Where to cut, at `first` or later: before a turn, if that is not too far, or before something in the main
+/// conversation.
+fn place(events: &[Item], first: usize) -> usize {
+    let far = first + (events.len() - first) / 2;
+    let (mut after_turn, mut at_item, mut anywhere) = (None, None, None);
+    // A text that goes on behind the cut would be whole in neither half.
+    let mut text_until = 0;
+    for (at, event) in events.iter().enumerate() {
+        let is_clean = text_until < event.seq;
+        if at >= first && is_clean {
+            anywhere.get_or_insert(at);
+            if at <= far && event.begins_item() {
+                at_item.get_or_insert(at);
+            }
+            if at <= far && at.checked_sub(1).is_some_and(|before| events[before].ends_turn()) {
+                after_turn.get_or_insert(at);
+            }
+        }
+        text_until = text_until.max(event.text_until());
+    }
+    after_turn.or(at_item).or(anywhere).unwrap_or(first)
+}
+
+impl Item {
+    fn ends_turn(&self) -> bool {
+        matches!(self.said, UiMessage::Complete { .. })
+    }
+
+    fn begins_item(&self) -> bool {
+        use UiMessage as Ui;
+        matches!(self.said, Ui::UserPrompt(_) | Ui::TextChunk { .. } | Ui::ToolExecuting { .. })
+    }
+
+    /// The last event that went into it, if it is text.
+    fn text_until(&self) -> u64 {
+        let event = match &self.said {
+            UiMessage::Lane(lane) => &lane.event,
+            event => event,
+        };
+        match event {
+            UiMessage::TextChunk { .. } | UiMessage::Thinking(_) => self.last_seq,
+            _ => 0,
+        }
+    }
+}
