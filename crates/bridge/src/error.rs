@@ -59,6 +59,8 @@ codes! {
     BudgetExhausted = "budget_exhausted", 403, false;
     /// There is no such thing.
     NotFound = "not_found", 404, false;
+    /// It is there, and cannot be asked for that.
+    Method = "method_not_allowed", 405, false;
     /// It exists already, or is used by another session.
     Conflict = "conflict", 409, false;
     /// Somebody has answered before.
@@ -69,6 +71,8 @@ codes! {
     Gone = "gone", 410, false;
     /// It is longer than the server takes.
     TooLarge = "too_large", 413, false;
+    /// It is not JSON, and has to be.
+    MediaType = "not_json", 415, false;
     /// The answer does not fit the question.
     Unprocessable = "unprocessable", 422, false;
     /// The digest of what was shown has to come with this answer.

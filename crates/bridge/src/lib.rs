@@ -5,6 +5,7 @@
 
 mod caller;
 pub mod compact;
+pub mod doors;
 mod error;
 pub mod hub;
 pub mod journal;
@@ -12,6 +13,7 @@ mod limits;
 pub mod sessions;
 
 pub use caller::{Caller, Scope, Scopes};
+pub use doors::Doors;
 pub use error::{Code, Error};
 pub use hub::Hub;
 pub use journal::{Cursor, Journal, MemoryJournal, SqliteJournal};

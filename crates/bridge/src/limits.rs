@@ -161,3 +161,75 @@ pub(crate) const ADOPTED_BYTES_MAX: usize = 8 << 20;
 
 /// Commands of one session that are remembered, for clients that did not hear what came of theirs.
 pub(crate) const COMMANDS_REMEMBERED: usize = 256;
+/// Bytes of the body of a request. A patch, an answer or a command is far shorter.
+pub(crate) const BODY_REQUEST_BYTES_MAX: usize = 1 << 20;
+
+/// Bytes of the body of a prompt. The Messages API takes 32 MB, and what is attached comes in base64.
+pub(crate) const INPUT_BYTES_MAX: usize = 44 << 20;
+
+/// Bytes of a message that comes in on a WebSocket (F132). Longer prompts go over HTTP.
+pub(crate) const MESSAGE_BYTES_MAX: usize = 1 << 20;
+
+/// Sessions that are watched on one WebSocket: more than anybody has open at once.
+pub(crate) const SUBSCRIPTIONS_MAX: usize = 256;
+
+/// WebSockets at the same time. Each costs a task, a socket and its buffers.
+pub(crate) const SOCKETS_MAX: usize = 10_000;
+
+/// Requests of one WebSocket that are under way. Past it nothing more is read from it.
+pub(crate) const REQUESTS_MAX: usize = 32;
+
+/// How long a WebSocket may stay open without a credential.
+pub(crate) const SIGN_IN_WAIT: Duration = Duration::from_secs(10);
+
+/// How long one message may take to be written to a client: a minute is more than any network that still works.
+pub(crate) const WRITE_WAIT: Duration = Duration::from_secs(60);
+
+/// How long a client gets to read why it is cut off.
+pub(crate) const FAREWELL_WAIT: Duration = Duration::from_secs(1);
+
+/// How often a stream gives a sign of life. Proxies cut off what is silent for 30 s.
+pub(crate) const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// Signs of life that a client may leave unanswered. They are counted and not timed, so that a server that was
+/// asleep does not take its own silence for that of its clients (F133).
+pub(crate) const HEARTBEATS_MISSED_MAX: u32 = 3;
+
+/// Bytes that are written to a stream at once, if there are as many.
+pub(crate) const CHUNK_BYTES: usize = 16 << 10;
+
+/// The longest time that pieces of text are held back to be sent together.
+pub(crate) const COALESCED_MAX: Duration = Duration::from_secs(5);
+
+/// Bytes of text that are held back; then they are sent whatever the time.
+pub(crate) const COALESCED_BYTES_MAX: usize = 64 << 10;
+
+/// Devices that can be revoked before the streams have looked. Whoever misses one is cut off to be safe.
+pub(crate) const REVOCATIONS_MAX: usize = 64;
+
+/// Entries of a page of a list, unless its reader says otherwise.
+pub(crate) const LIST_DEFAULT: usize = 100;
+
+/// Events of a snapshot, after they were put together.
+pub(crate) const SNAPSHOT_EVENTS_MAX: usize = 2000;
+
+/// Bytes of a snapshot: what a phone takes in one go.
+pub(crate) const SNAPSHOT_BYTES_MAX: usize = 2 << 20;
+
+/// Paths that are offered as completion. Nobody looks at more than a screen of them.
+pub(crate) const COMPLETIONS_MAX: usize = 50;
+
+/// Bytes that `git` may print: the paths of a very large repository, or the longest difference that a page shows.
+pub(crate) const GIT_BYTES_MAX: usize = 4 << 20;
+
+/// Bytes of a difference that are shown.
+pub(crate) const DIFF_BYTES_MAX: usize = 1 << 20;
+
+/// Files that are named because they are not under version control.
+pub(crate) const UNTRACKED_MAX: usize = 1000;
+
+/// How long `git` may take.
+pub(crate) const GIT_WAIT: Duration = Duration::from_secs(10);
+
+/// Folders that are looked into for completion where there is no `git` to ask.
+pub(crate) const FOLDERS_MAX: usize = 2000;

@@ -5,8 +5,10 @@
 
 mod answer;
 mod input;
+mod list;
 mod problem;
 mod session;
+mod socket;
 mod stream;
 
 pub use answer::{
@@ -14,10 +16,15 @@ pub use answer::{
     PermissionAnswer, PermissionScope, QuestionAnswer, QuestionReply,
 };
 pub use input::{Accepted, Attachment, CommandRequest, Delivery, Input, QueueState, QueuedInput};
+pub use list::{
+    Completions, HistoryEvent, HistoryPage, Meta, MetaCaller, MetaLimits, PermissionList, QuestionList,
+    QueueList, WorkingTree,
+};
 pub use problem::Problem;
 pub use session::{
     Budget, CreateSession, PatchSession, Policy, ServerPhase, SessionList, SessionView, Totals,
 };
+pub use socket::{RequestId, ResyncReason, SessionCommand, SocketAck, SocketMessage, SocketRequest};
 pub use stream::{Notice, Snapshot, Subscribed, Verdict};
 
 /// Declares shapes that cross the network: read, written, and described as JSON Schema, TypeScript and `OpenAPI`.

@@ -1,6 +1,6 @@
 //! What goes wrong, as in RFC 9457.
 
-use super::shapes;
+use super::{AnswerResult, shapes};
 
 shapes! {
     /// Something went wrong.
@@ -28,5 +28,8 @@ shapes! {
         /// Names the request in the log.
         #[serde(default)]
         pub request_id: String,
+        /// The answer that was faster, where somebody has answered before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub winner: Option<AnswerResult>,
     }
 }

@@ -1,0 +1,146 @@
+//! What is taken from a request. Whatever does not fit is a problem, never plain text.
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use serde::de::DeserializeOwned;
+use tidings_protocol::api::{
+    BatchAnswer, CommandRequest, CreateSession, Input, PatchSession, PermissionAnswer, QuestionAnswer,
+};
+
+use crate::caller::Caller;
+use crate::error::{Code, Error};
+
+/// What a handler gives back.
+pub(crate) type Answer<T> = Result<Json<T>, Error>;
+
+/// A part of the address.
+#[derive(Debug, FromRequestParts)]
+#[from_request(via(axum::extract::Path), rejection(Error))]
+pub(crate) struct Path<T>(pub(crate) T);
+
+/// What stands behind the question mark.
+#[derive(Debug, FromRequestParts)]
+#[from_request(via(axum::extract::Query), rejection(Error))]
+pub(crate) struct Query<T>(pub(crate) T);
+
+/// The body of a command, with the id from `Idempotency-Key` where the body has none.
+#[derive(Debug)]
+pub(crate) struct Command<T>(pub(crate) T);
+
+/// A command that can be sent again without a second effect.
+pub(crate) trait Repeatable: DeserializeOwned {
+    /// Where the id of the command is.
+    fn client_id(&mut self) -> &mut Option<String>;
+
+    /// What an empty body means; a problem where there is no such thing.
+    fn empty() -> Option<Self> {
+        None
+    }
+}
+
+macro_rules! repeatable {
+    ($( $Name:ident $(= $empty:expr)?; )+) => {$(
+        impl Repeatable for $Name {
+            fn client_id(&mut self) -> &mut Option<String> {
+                &mut self.client_id
+            }
+            $( fn empty() -> Option<Self> { Some($empty) } )?
+        }
+    )+};
+}
+
+repeatable! {
+    CreateSession;
+    PatchSession;
+    Input;
+    CommandRequest = CommandRequest::default();
+    PermissionAnswer;
+    BatchAnswer;
+    QuestionAnswer;
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Caller {
+    type Rejection = Error;
+
+    /// Whom the guard has let in.
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
+        parts.extensions.get::<Caller>().cloned().ok_or_else(unauthorized)
+    }
+}
+
+pub(crate) fn unauthorized() -> Error {
+    let hint = "send `Authorization: Bearer …`; `tidings pair` gives a device its own credential";
+    Error::new(Code::Unauthorized, "This needs a credential", hint)
+}
+
+impl<T: Repeatable, S: Send + Sync> FromRequest<S> for Command<T> {
+    type Rejection = Error;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
+        let headers = request.headers().clone();
+        let body = Bytes::from_request(request, state).await?;
+        let mut command = match T::empty() {
+            Some(empty) if body.is_empty() => empty,
+            _ => read(&headers, &body)?,
+        };
+        let Some(key) = idempotency_key(&headers)? else { return Ok(Command(command)) };
+        let client_id = command.client_id();
+        if client_id.as_ref().is_some_and(|id| *id != key) {
+            let message = "`Idempotency-Key` and `client_id` differ";
+            return Err(Error::new(Code::Invalid, message, "send one of them, or the same in both"));
+        }
+        *client_id = Some(key);
+        Ok(Command(command))
+    }
+}
+
+fn read<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8]) -> Result<T, Error> {
+    if !is_json(headers) {
+        let message = "The body has to be JSON, and its type has to say so";
+        return Err(Error::new(Code::MediaType, message, "send `Content-Type: application/json`"));
+    }
+    serde_json::from_slice(body).map_err(|error| {
+        let hint = "see /v1/openapi.json for what is expected";
+        Error::new(Code::Invalid, format!("The body does not fit: {error}"), hint)
+    })
+}
+
+/// A form on a foreign page can send other types without asking, and not this one.
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    kind.eq_ignore_ascii_case("application/json")
+}
+
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Error> {
+    let Some(key) = headers.get("idempotency-key") else { return Ok(None) };
+    let key = key.to_str().map_err(|_| {
+        Error::new(Code::Invalid, "`Idempotency-Key` is not plain text", "use a UUID, for example")
+    })?;
+    Ok(Some(key.to_owned()))
+}
+
+impl From<PathRejection> for Error {
+    fn from(rejection: PathRejection) -> Self {
+        Error::new(Code::Invalid, rejection.body_text(), "see /v1/openapi.json")
+    }
+}
+
+impl From<QueryRejection> for Error {
+    fn from(rejection: QueryRejection) -> Self {
+        Error::new(Code::Invalid, rejection.body_text(), "see /v1/openapi.json")
+    }
+}
+
+impl From<BytesRejection> for Error {
+    fn from(rejection: BytesRejection) -> Self {
+        if rejection.status().as_u16() == Code::TooLarge.status() {
+            return Error::new(Code::TooLarge, "The body is too long", "send less at once; see /v1/meta");
+        }
+        Error::new(Code::Invalid, rejection.body_text(), "send the whole body")
+    }
+}

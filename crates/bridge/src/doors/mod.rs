@@ -1,0 +1,79 @@
+//! The ways in over HTTP: requests and answers, streams of events, and one WebSocket for everything.
+//!
+//! The guard stands before all of them and leaves a [`Caller`](crate::Caller) in each request that it lets through.
+//! What each route needs is said where it is declared, in [`rest::routes`]; the description of the API is made from
+//! the same declarations.
+
+mod extract;
+mod git;
+mod openapi;
+mod problem;
+mod reach;
+mod rest;
+mod scope;
+mod wire;
+
+use std::fmt;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware;
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+
+pub use openapi::openapi;
+pub use problem::{RequestName, name_requests};
+
+use crate::caller::Caller;
+use crate::error::Error;
+use crate::limits::{BODY_REQUEST_BYTES_MAX, REVOCATIONS_MAX};
+use crate::sessions::Sessions;
+
+/// The name of what is spoken on the WebSocket.
+pub const PROTOCOL: &str = "tidings.v1";
+
+/// Turns a credential that comes inside a stream into whom it belongs to.
+pub type SignIn = Arc<dyn Fn(&str) -> Result<Caller, Error> + Send + Sync>;
+
+/// What the doors lead to.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Doors {
+    /// The sessions.
+    pub sessions: Sessions,
+    /// Checks the credential in the first message of a WebSocket; nobody gets in that way unless it is set.
+    pub sign_in: SignIn,
+    /// Ids of devices whose credentials count no longer. Their streams end at once.
+    pub revoked: broadcast::Sender<String>,
+    /// Cancelled when the server stops: streams end and tell their clients when to come back.
+    pub stopping: CancellationToken,
+}
+
+impl Doors {
+    /// Doors to these sessions.
+    pub fn new(sessions: Sessions) -> Self {
+        Doors {
+            sessions,
+            sign_in: Arc::new(|_| Err(extract::unauthorized())),
+            revoked: broadcast::Sender::new(REVOCATIONS_MAX),
+            stopping: CancellationToken::new(),
+        }
+    }
+}
+
+impl fmt::Debug for Doors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Doors").field("sessions", &self.sessions).finish_non_exhaustive()
+    }
+}
+
+/// All routes under `/v1` that are about sessions. Whoever serves them puts the guard before them.
+pub fn router(doors: Doors) -> Router {
+    let ids = doors.sessions.config().ids.clone();
+    let (router, _) = rest::routes().split_for_parts();
+    router
+        .layer(DefaultBodyLimit::max(BODY_REQUEST_BYTES_MAX))
+        .layer(middleware::from_fn_with_state(ids, name_requests))
+        .with_state(doors)
+}

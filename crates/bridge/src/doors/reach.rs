@@ -1,0 +1,92 @@
+//! Which sessions a caller sees. A credential may be limited to some folders; for its holder there is nothing else.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use tidings_protocol::api::{Notice, SessionView};
+
+use crate::caller::Caller;
+use crate::error::{Code, Error};
+use crate::limits::LIST_MAX;
+use crate::sessions::Sessions;
+
+/// The session, if the caller may see it.
+pub(crate) async fn session(sessions: &Sessions, caller: &Caller, name: &str) -> Result<SessionView, Error> {
+    let view = sessions.find(name).await?;
+    if sees(caller, &view.cwd) { Ok(view) } else { Err(unknown(name)) }
+}
+
+/// Refuses a session that the caller may not see.
+pub(crate) async fn admit(sessions: &Sessions, caller: &Caller, name: &str) -> Result<(), Error> {
+    if caller.folders.is_empty() {
+        return Ok(());
+    }
+    session(sessions, caller, name).await.map(|_| ())
+}
+
+/// Whether a folder is one of those that the caller is limited to, or inside one of them.
+pub(crate) fn sees(caller: &Caller, cwd: &str) -> bool {
+    caller.folders.is_empty() || caller.folders.iter().any(|folder| Path::new(cwd).starts_with(folder))
+}
+
+/// The same words as for a session that does not exist, so that nobody learns of it.
+fn unknown(name: &str) -> Error {
+    let hint = "list the sessions; it may have been deleted";
+    Error::new(Code::NotFound, format!("There is no session `{name}`"), hint)
+}
+
+/// Which notices a caller sees; it remembers the folders that it has asked for.
+#[derive(Debug)]
+pub(crate) struct Sight {
+    caller: Caller,
+    seen: HashMap<String, bool>,
+}
+
+impl Sight {
+    pub(crate) fn new(caller: Caller) -> Self {
+        Sight { caller, seen: HashMap::new() }
+    }
+
+    /// Whether the caller may know of the session.
+    pub(crate) async fn of_session(&mut self, sessions: &Sessions, key: &str) -> bool {
+        if self.caller.folders.is_empty() {
+            return true;
+        }
+        if let Some(seen) = self.seen.get(key) {
+            return *seen;
+        }
+        let seen = session(sessions, &self.caller, key).await.is_ok();
+        self.remember(key, seen);
+        seen
+    }
+
+    /// Whether the caller may know of what happened.
+    pub(crate) async fn of_notice(&mut self, sessions: &Sessions, notice: &Notice) -> bool {
+        match notice {
+            Notice::Session { session } => {
+                let seen = sees(&self.caller, &session.cwd);
+                self.remember(&session.key, seen);
+                seen
+            }
+            Notice::Deleted { key, .. } => {
+                self.caller.folders.is_empty() || self.seen.remove(key).unwrap_or_default()
+            }
+            Notice::Permission { permission } => self.of_session(sessions, &permission.session).await,
+            Notice::Question { question } => self.of_session(sessions, &question.session).await,
+            Notice::Settled { session, .. } | Notice::TurnEnded { session, .. } => {
+                self.of_session(sessions, session).await
+            }
+            Notice::Resync {} => true,
+        }
+    }
+
+    fn remember(&mut self, key: &str, seen: bool) {
+        if self.caller.folders.is_empty() {
+            return;
+        }
+        if self.seen.len() >= LIST_MAX {
+            self.seen.clear();
+        }
+        self.seen.insert(key.to_owned(), seen);
+    }
+}

@@ -1,0 +1,119 @@
+//! What happened in a session, for those who were not there.
+
+use std::fmt::Write as _;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use tidings_protocol::api::{HistoryPage, Snapshot};
+
+use crate::caller::Caller;
+use crate::doors::Doors;
+use crate::doors::extract::{Answer, Path, Query};
+use crate::doors::reach;
+use crate::doors::wire::{FRAME, body_text};
+use crate::error::{Code, Error};
+use crate::journal::{Cursor, Event, Key, Max, Page, Verdict};
+use crate::limits::{LIST_DEFAULT, LIST_MAX, SNAPSHOT_BYTES_MAX, SNAPSHOT_EVENTS_MAX};
+
+/// The conversation in few events, and where to go on from.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}/snapshot", tag = "events",
+    params(("id" = String, Path, description = "The key or the number of the session")),
+    responses((status = 200, description = "The conversation", body = Snapshot)),
+)]
+pub(crate) async fn get_snapshot(
+    State(doors): State<Doors>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Answer<Snapshot> {
+    reach::admit(&doors.sessions, &caller, &id).await?;
+    doors.sessions.snapshot(&id, SNAPSHOT_EVENTS_MAX, SNAPSHOT_BYTES_MAX).await.map(Json)
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Part {
+    limit: Option<usize>,
+    before: Option<String>,
+    after: Option<String>,
+}
+
+/// Events as pages: the newest ones, or those before or after one of them.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}/history", tag = "events",
+    params(
+        ("id" = String, Path, description = "The key or the number of the session"),
+        ("limit" = Option<u64>, Query, description = "How many, at most 1000"),
+        ("before" = Option<String>, Query, description = "A cursor or a number: only events before it"),
+        ("after" = Option<String>, Query, description = "A cursor: only events after it"),
+    ),
+    responses((status = 200, description = "The events, the oldest first", body = HistoryPage)),
+)]
+pub(crate) async fn get_history(
+    State(doors): State<Doors>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Query(part): Query<Part>,
+) -> Result<Response, Error> {
+    let view = reach::session(&doors.sessions, &caller, &id).await?;
+    let key = Key::new(&view.key)?;
+    let max = Max::events(part.limit.unwrap_or(LIST_DEFAULT).clamp(1, LIST_MAX));
+    let journal = doors.sessions.hub().journal();
+    let page = match (part.before, part.after) {
+        (Some(_), Some(_)) => {
+            let message = "`before` and `after` cannot go together";
+            return Err(Error::new(Code::Invalid, message, "send one of them"));
+        }
+        (None, Some(after)) => {
+            let page = journal.read(&key, Some(after.parse()?), max).await?;
+            if page.verdict != Verdict::Ok {
+                let hint = "ask without `after` for the newest events";
+                return Err(Error::new(Code::Gone, "What came after this place is gone", hint));
+            }
+            page
+        }
+        (Some(before), None) => journal.history(&key, Some(number(&before)?), max).await?,
+        (None, None) => journal.history(&key, None, max).await?,
+    };
+    Ok(([(header::CONTENT_TYPE, "application/json")], written(&page)).into_response())
+}
+
+/// A place as a cursor or as a bare number, which is how a snapshot gives it.
+fn number(text: &str) -> Result<u64, Error> {
+    match text.parse::<u64>() {
+        Ok(number) => Ok(number),
+        Err(_) => Ok(text.parse::<Cursor>()?.seq),
+    }
+}
+
+/// The page as JSON. Bodies are put in as they are: they were JSON when they were stored.
+fn written(page: &Page) -> String {
+    let bytes: usize = page.events.iter().map(|event| event.body.len() + 128).sum();
+    let mut out = String::with_capacity(bytes + 128);
+    out.push_str(r#"{"items":["#);
+    let shown = page.events.iter().filter(|event| event.kind.as_str() != FRAME);
+    for (at, event) in shown.enumerate() {
+        if at > 0 {
+            out.push(',');
+        }
+        item(event, &mut out);
+    }
+    out.push(']');
+    let first = page.events.first().filter(|first| first.cursor.seq > page.floor);
+    let last = page.events.last().filter(|last| last.cursor.seq < page.head.seq);
+    for (name, event) in [("prev", first), ("next", last)] {
+        if let Some(event) = event {
+            _ = write!(out, r#","{name}":"{}""#, event.cursor);
+        }
+    }
+    out.push('}');
+    out
+}
+
+fn item(event: &Event, out: &mut String) {
+    let Event { cursor, at, .. } = event;
+    let body = body_text(event);
+    _ = write!(out, r#"{{"cursor":"{cursor}","seq":{},"at":"{at}","event":{body}}}"#, cursor.seq);
+}

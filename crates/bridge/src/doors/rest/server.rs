@@ -1,0 +1,104 @@
+//! The server itself: what it is, how it is asked, who decided what.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use serde::Deserialize;
+use tidings_protocol::api::{Meta, MetaCaller, MetaLimits};
+use tidings_protocol::mobile::MOBILE_WIRE_VERSION;
+use tidings_protocol::ui::UI_WIRE_VERSION;
+
+use crate::caller::{Caller, Scope};
+use crate::doors::extract::{Answer, Query};
+use crate::doors::{Doors, PROTOCOL};
+use crate::error::Error;
+use crate::limits::{
+    BODY_REQUEST_BYTES_MAX, HEARTBEAT, INPUT_BYTES_MAX, LIST_MAX, MESSAGE_BYTES_MAX, SUBSCRIPTIONS_MAX,
+};
+
+/// What the server is and can do.
+#[utoipa::path(
+    get, path = "/v1/meta", tag = "server",
+    responses((status = 200, description = "The server", body = Meta)),
+)]
+pub(crate) async fn meta(State(doors): State<Doors>, caller: Caller) -> Json<Meta> {
+    let config = doors.sessions.config();
+    let mut capabilities = vec!["rest", "sse", "websocket", "dialect:native", "dialect:ui", "dialect:mobile"];
+    capabilities.push("dialect:frames");
+    if config.allow_bypass {
+        capabilities.push("bypass");
+    }
+    let scopes = Scope::ALL.into_iter().filter(|scope| caller.scopes.has(*scope));
+    Json(Meta {
+        name: "tidings".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        ui_wire_version: UI_WIRE_VERSION,
+        mobile_wire_version: MOBILE_WIRE_VERSION,
+        websocket_protocol: PROTOCOL.to_owned(),
+        capabilities: capabilities.into_iter().map(str::to_owned).collect(),
+        limits: MetaLimits {
+            body_bytes: BODY_REQUEST_BYTES_MAX as u64,
+            input_bytes: INPUT_BYTES_MAX as u64,
+            message_bytes: MESSAGE_BYTES_MAX as u64,
+            subscriptions: SUBSCRIPTIONS_MAX as u64,
+            page: LIST_MAX as u64,
+            heartbeat_ms: u64::try_from(HEARTBEAT.as_millis()).unwrap_or(u64::MAX),
+        },
+        demo: config.demo,
+        you: MetaCaller {
+            name: caller.name,
+            scopes: scopes.map(|scope| scope.as_str().to_owned()).collect(),
+        },
+    })
+}
+
+/// This description.
+#[utoipa::path(
+    get, path = "/v1/openapi.json", tag = "server",
+    responses((status = 200, description = "OpenAPI 3.1", content_type = "application/json")),
+)]
+pub(crate) async fn openapi_json() -> Answer<utoipa::openapi::OpenApi> {
+    Ok(Json(crate::doors::openapi()))
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct After {
+    #[serde(default)]
+    after: u64,
+}
+
+/// The audit log: one line of JSON for each decision, each chained to the one before.
+#[utoipa::path(
+    get, path = "/v1/audit", tag = "server",
+    params(("after" = Option<u64>, Query, description = "Only lines with a higher number")),
+    responses((status = 200, description = "The lines, the oldest first", content_type = "application/x-ndjson")),
+)]
+pub(crate) async fn audit(
+    State(doors): State<Doors>,
+    Query(After { after }): Query<After>,
+) -> Result<Response, Error> {
+    let journal = doors.sessions.hub().journal();
+    // The first page is read here, so that a journal that cannot be read is a problem and no empty log.
+    let first = journal.audit_log(after).await?;
+    let pages = stream::try_unfold((Some(first), after), move |(read, after)| {
+        let journal = std::sync::Arc::clone(doors.sessions.hub().journal());
+        async move {
+            let page = match read {
+                Some(page) => page,
+                None => journal.audit_log(after).await?,
+            };
+            let Some(last) = page.last().map(|entry| entry.number) else { return Ok(None) };
+            let mut lines = Vec::new();
+            for entry in &page {
+                serde_json::to_writer(&mut lines, entry).map_err(std::io::Error::from)?;
+                lines.push(b'\n');
+            }
+            Ok::<_, Box<dyn std::error::Error + Send + Sync>>(Some((lines, (None, last))))
+        }
+    });
+    let headers = [(header::CONTENT_TYPE, "application/x-ndjson"), (header::CACHE_CONTROL, "no-store")];
+    Ok((headers, Body::from_stream(pages)).into_response())
+}

@@ -1,0 +1,48 @@
+//! What each route needs, said once: where the route is declared.
+
+use axum::extract::Request;
+use axum::middleware::{self, Next};
+use axum::response::Response;
+use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::openapi::security::SecurityRequirement;
+use utoipa::openapi::{Ref, RefOr, Response as Described, ResponseBuilder, content::ContentBuilder};
+use utoipa_axum::router::UtoipaMethodRouter;
+
+use super::Doors;
+use crate::caller::{Caller, Scope};
+use crate::error::Error;
+
+/// The name of the way to authenticate, in the description of the API.
+pub(crate) const BEARER: &str = "bearer";
+
+/// The same route for those only whose credential has the scope, which its description says as well.
+pub(crate) fn needs(
+    scope: Scope,
+    (schemas, mut paths, methods): UtoipaMethodRouter<Doors>,
+) -> UtoipaMethodRouter<Doors> {
+    for item in paths.paths.values_mut() {
+        for operation in operations_mut(item) {
+            operation.security = Some(vec![SecurityRequirement::new(BEARER, [scope.as_str()])]);
+            operation.responses.responses.insert("default".to_owned(), RefOr::T(problem()));
+        }
+    }
+    let check = move |caller: Caller, request: Request, next: Next| async move {
+        caller.require(scope)?;
+        Ok::<Response, Error>(next.run(request).await)
+    };
+    (schemas, paths, methods.route_layer(middleware::from_fn(check)))
+}
+
+fn operations_mut(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete]
+        .into_iter()
+        .filter_map(Option::as_mut)
+}
+
+fn problem() -> Described {
+    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
+    ResponseBuilder::new()
+        .description("Why it was refused")
+        .content("application/problem+json", content)
+        .build()
+}
