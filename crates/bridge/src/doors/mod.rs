@@ -11,7 +11,10 @@ mod problem;
 mod reach;
 mod rest;
 mod scope;
+mod sse;
+mod tether;
 mod wire;
+mod ws;
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,7 +22,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware;
-use tokio::sync::broadcast;
+use tokio::sync::{Semaphore, broadcast};
 use tokio_util::sync::CancellationToken;
 
 pub use openapi::openapi;
@@ -27,7 +30,7 @@ pub use problem::{RequestName, name_requests};
 
 use crate::caller::Caller;
 use crate::error::Error;
-use crate::limits::{BODY_REQUEST_BYTES_MAX, REVOCATIONS_MAX};
+use crate::limits::{BODY_REQUEST_BYTES_MAX, REVOCATIONS_MAX, SOCKETS_MAX};
 use crate::sessions::Sessions;
 
 /// The name of what is spoken on the WebSocket.
@@ -48,6 +51,8 @@ pub struct Doors {
     pub revoked: broadcast::Sender<String>,
     /// Cancelled when the server stops: streams end and tell their clients when to come back.
     pub stopping: CancellationToken,
+    /// One for each WebSocket that may be open.
+    sockets: Arc<Semaphore>,
 }
 
 impl Doors {
@@ -58,6 +63,7 @@ impl Doors {
             sign_in: Arc::new(|_| Err(extract::unauthorized())),
             revoked: broadcast::Sender::new(REVOCATIONS_MAX),
             stopping: CancellationToken::new(),
+            sockets: Arc::new(Semaphore::new(SOCKETS_MAX)),
         }
     }
 }

@@ -16,7 +16,17 @@ use crate::error::Error;
 pub(crate) const BEARER: &str = "bearer";
 
 /// The same route for those only whose credential has the scope, which its description says as well.
-pub(crate) fn needs(
+pub(crate) fn needs(scope: Scope, route: UtoipaMethodRouter<Doors>) -> UtoipaMethodRouter<Doors> {
+    let (schemas, paths, methods) = needs_later(scope, route);
+    let check = move |caller: Caller, request: Request, next: Next| async move {
+        caller.require(scope)?;
+        Ok::<Response, Error>(next.run(request).await)
+    };
+    (schemas, paths, methods.route_layer(middleware::from_fn(check)))
+}
+
+/// Only says so: the credential may come later, and the handler has to check it.
+pub(crate) fn needs_later(
     scope: Scope,
     (schemas, mut paths, methods): UtoipaMethodRouter<Doors>,
 ) -> UtoipaMethodRouter<Doors> {
@@ -26,11 +36,7 @@ pub(crate) fn needs(
             operation.responses.responses.insert("default".to_owned(), RefOr::T(problem()));
         }
     }
-    let check = move |caller: Caller, request: Request, next: Next| async move {
-        caller.require(scope)?;
-        Ok::<Response, Error>(next.run(request).await)
-    };
-    (schemas, paths, methods.route_layer(middleware::from_fn(check)))
+    (schemas, paths, methods)
 }
 
 fn operations_mut(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {

@@ -12,8 +12,8 @@ use axum::extract::DefaultBodyLimit;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt as _};
 use utoipa_axum::routes;
 
-use super::scope::needs;
-use super::{Doors, openapi};
+use super::scope::{needs, needs_later};
+use super::{Doors, openapi, sse, ws};
 use crate::caller::Scope::{Admin, Decide, Prompt, Read};
 use crate::limits::INPUT_BYTES_MAX;
 
@@ -29,6 +29,9 @@ pub(crate) fn routes() -> OpenApiRouter<Doors> {
         .routes(needs(Read, routes!(sessions::get_session)))
         .routes(needs(Prompt, routes!(sessions::patch_session)))
         .routes(needs(Admin, routes!(sessions::delete_session)))
+        .routes(needs_later(Read, routes!(ws::websocket)))
+        .routes(needs(Read, routes!(sse::all_events)))
+        .routes(needs(Read, routes!(sse::session_events)))
         .routes(needs(Read, routes!(history::get_snapshot)))
         .routes(needs(Read, routes!(history::get_history)))
         .routes(needs(Prompt, routes!(queue::post_input)).layer(long()))

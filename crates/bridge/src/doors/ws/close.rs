@@ -1,0 +1,50 @@
+//! Why a WebSocket is closed, as a number that clients can branch on (F97).
+
+use axum::extract::ws::{CloseFrame, Message};
+
+use crate::doors::tether::End;
+
+/// Why a WebSocket ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Close {
+    /// The client is gone, or has said goodbye.
+    Gone,
+    /// A message is longer than the server takes.
+    TooLong,
+    /// What comes in is not a WebSocket's.
+    Broken,
+    /// No credential, or one that counts no longer.
+    NoCredential,
+    /// The credential does not reach that far.
+    Forbidden,
+    /// It took nothing for too long.
+    Behind,
+    /// There are too many.
+    TooMany,
+    /// The server restarts; come back after so many milliseconds.
+    Restart(u64),
+}
+
+impl Close {
+    pub(crate) fn from_end(end: End, retry_ms: u64) -> Self {
+        match end {
+            End::Revoked => Close::NoCredential,
+            End::Stopping => Close::Restart(retry_ms),
+        }
+    }
+
+    /// What is said to the client; nothing where it is gone.
+    pub(crate) fn message(&self) -> Option<Message> {
+        let (code, reason) = match self {
+            Close::Gone => return None,
+            Close::Broken => (1002, "not understood".to_owned()),
+            Close::TooLong => (1009, "message too long".to_owned()),
+            Close::Restart(ms) => (1012, format!(r#"{{"retry_after_ms":{ms}}}"#)),
+            Close::NoCredential => (4401, "unauthorized".to_owned()),
+            Close::Forbidden => (4403, "forbidden".to_owned()),
+            Close::Behind => (4409, "resync".to_owned()),
+            Close::TooMany => (4429, "too many".to_owned()),
+        };
+        Some(Message::Close(Some(CloseFrame { code, reason: reason.into() })))
+    }
+}

@@ -1,0 +1,97 @@
+//! What becomes of the small pieces that an answer comes in.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use tidings_protocol::ui::UiMessage;
+use tokio::time::Instant;
+
+use crate::error::{Code, Error};
+use crate::journal::{Cursor, Event};
+use crate::limits::{COALESCED_BYTES_MAX, COALESCED_MAX};
+
+/// What a subscriber wants of the pieces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Deltas {
+    /// Each of them, as it comes.
+    #[default]
+    All,
+    /// Those that come within a time as one.
+    Coalesced(Duration),
+    /// Only what they amount to, once something else follows.
+    None,
+}
+
+impl FromStr for Deltas {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let ms = text.strip_prefix("coalesced:").and_then(|ms| ms.parse().ok());
+        match (text, ms) {
+            ("all", _) | (_, Some(0)) => Ok(Deltas::All),
+            ("none", _) => Ok(Deltas::None),
+            (_, Some(ms)) => Ok(Deltas::Coalesced(Duration::from_millis(ms).min(COALESCED_MAX))),
+            _ => {
+                let message = "This is no way to send pieces of text";
+                Err(Error::new(Code::Invalid, message, "use `all`, `coalesced:MS` or `none`"))
+            }
+        }
+    }
+}
+
+/// Pieces that are held back.
+#[derive(Debug)]
+pub(crate) struct Held {
+    message: Box<UiMessage>,
+    /// The last of them.
+    pub(crate) cursor: Cursor,
+    /// When they are sent; no time where something else has to follow first.
+    pub(crate) until: Option<Instant>,
+}
+
+impl Held {
+    /// The event as the first piece; none where it is no piece.
+    pub(crate) fn first(event: &Event, deltas: Deltas) -> Option<Held> {
+        if !matches!(event.kind.as_str(), "TextChunk" | "Thinking") {
+            return None;
+        }
+        let until = match deltas {
+            Deltas::All => return None,
+            Deltas::Coalesced(within) => Some(Instant::now() + within),
+            Deltas::None => None,
+        };
+        let message = serde_json::from_slice(&event.body).ok()?;
+        Some(Held { message, cursor: event.cursor, until })
+    }
+
+    /// Takes another piece in, if it goes on where this ends.
+    pub(crate) fn join(&mut self, more: Held) -> Result<(), Held> {
+        match (&mut *self.message, &*more.message) {
+            (
+                UiMessage::TextChunk { text, session_id, turn_id },
+                UiMessage::TextChunk { text: more_text, session_id: more_session, turn_id: more_turn },
+            ) if session_id == more_session && turn_id == more_turn && fits(text, more_text) => {
+                text.push_str(more_text);
+            }
+            (UiMessage::Thinking(piece), UiMessage::Thinking(next))
+                if piece.session_id == next.session_id
+                    && piece.turn_id == next.turn_id
+                    && fits(&piece.text, &next.text) =>
+            {
+                piece.text.push_str(&next.text);
+            }
+            _ => return Err(more),
+        }
+        self.cursor = more.cursor;
+        Ok(())
+    }
+
+    /// The pieces as one event.
+    pub(crate) fn json(&self) -> String {
+        serde_json::to_string(&self.message).unwrap_or_else(|_| "null".to_owned())
+    }
+}
+
+fn fits(text: &str, more: &str) -> bool {
+    text.len() + more.len() <= COALESCED_BYTES_MAX
+}

@@ -1,0 +1,50 @@
+//! One WebSocket for everything: any number of sessions, prompts, answers and commands.
+
+mod close;
+mod deltas;
+mod feed;
+mod order;
+mod requests;
+mod socket;
+
+use axum::extract::State;
+use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};
+use axum::http::Extensions;
+use axum::response::Response;
+
+use super::{Doors, PROTOCOL};
+use crate::caller::{Caller, Scope};
+use crate::error::{Code, Error};
+use crate::limits::{CHUNK_BYTES, MESSAGE_BYTES_MAX};
+
+/// Sessions on a WebSocket: requests and answers, and events of whatever is subscribed to.
+///
+/// The subprotocol is `tidings.v1`. A client that cannot set a header sends `{"type":"auth","token":…}` first.
+/// It is closed with 4401 (no credential), 4403 (it does not reach that far), 4409 (the client took nothing for too
+/// long), 4429 (too many) or 1012 (the server restarts; the reason says when to come back).
+#[utoipa::path(
+    get, path = "/v1/ws", tag = "events",
+    responses((status = 101, description = "From here on messages are those of `SocketRequest` and `SocketMessage`")),
+)]
+pub(crate) async fn websocket(
+    State(doors): State<Doors>,
+    extensions: Extensions,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, Error> {
+    let caller = extensions.get::<Caller>().cloned();
+    caller.as_ref().map_or(Ok(()), |caller| caller.require(Scope::Read))?;
+    let upgrade = upgrade
+        .map_err(|rejection| Error::new(Code::Invalid, rejection.body_text(), "open it as a WebSocket"))?;
+    let offers_others = upgrade.requested_protocols().next().is_some();
+    let upgrade = upgrade
+        .protocols([PROTOCOL])
+        .max_message_size(MESSAGE_BYTES_MAX)
+        .max_frame_size(MESSAGE_BYTES_MAX)
+        .read_buffer_size(CHUNK_BYTES)
+        .write_buffer_size(CHUNK_BYTES);
+    if offers_others && upgrade.selected_protocol().is_none() {
+        let message = "None of these subprotocols is spoken here";
+        return Err(Error::new(Code::Invalid, message, "ask for `tidings.v1`"));
+    }
+    Ok(upgrade.on_upgrade(move |socket| socket::serve(doors, caller, socket)))
+}

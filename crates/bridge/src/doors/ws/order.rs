@@ -1,0 +1,36 @@
+//! Prompts for one session keep the order in which a client sent them; everything else may overtake.
+
+use std::collections::HashMap;
+use std::future::Future;
+
+use futures_util::FutureExt as _;
+use futures_util::future::Shared;
+use tokio::sync::oneshot;
+
+/// The last prompt that was sent to each session.
+#[derive(Default)]
+pub(crate) struct Order(HashMap<String, Shared<oneshot::Receiver<()>>>);
+
+/// Says that a prompt was carried out, when it is dropped.
+pub(crate) struct Done(#[expect(dead_code, reason = "dropping it is the signal")] oneshot::Sender<()>);
+
+impl Order {
+    /// Ends when the prompts before were carried out.
+    pub(crate) fn before(&self, session: &str) -> impl Future<Output = ()> + Send + use<> {
+        let before = self.0.get(session).cloned();
+        async move {
+            if let Some(before) = before {
+                _ = before.await;
+            }
+        }
+    }
+
+    /// The same, and what comes later waits until the returned value is dropped.
+    pub(crate) fn enter(&mut self, session: &str) -> (impl Future<Output = ()> + Send + use<>, Done) {
+        let before = self.before(session);
+        let (sender, receiver) = oneshot::channel();
+        self.0.retain(|_, last| last.peek().is_none());
+        self.0.insert(session.to_owned(), receiver.shared());
+        (before, Done(sender))
+    }
+}
