@@ -173,7 +173,7 @@ pub(crate) const MESSAGE_BYTES_MAX: usize = 1 << 20;
 /// Sessions that are watched on one WebSocket: more than anybody has open at once.
 pub(crate) const SUBSCRIPTIONS_MAX: usize = 256;
 
-/// WebSockets at the same time. Each costs a task, a socket and its buffers.
+/// Web sockets at the same time. Each costs a task, a socket and its buffers.
 pub(crate) const SOCKETS_MAX: usize = 10_000;
 
 /// Requests of one WebSocket that are under way. Past it nothing more is read from it.
@@ -233,3 +233,10 @@ pub(crate) const GIT_WAIT: Duration = Duration::from_secs(10);
 
 /// Folders that are looked into for completion where there is no `git` to ask.
 pub(crate) const FOLDERS_MAX: usize = 2000;
+
+/// Bytes of events that are looked at for one snapshot. Put together they are a fraction of that, and nobody scrolls
+/// further back on a phone.
+pub(crate) const SNAPSHOT_READ_BYTES_MAX: usize = 16 << 20;
+
+/// Bytes of one tool's result that a snapshot shows. The history has the rest.
+pub(crate) const SNAPSHOT_RESULT_BYTES_MAX: usize = 8 << 10;

@@ -114,7 +114,7 @@ impl Actor {
             for found in settings.queue.iter_mut().filter(|found| found.id == queued.id) {
                 found.state = QueueState::Handed;
             }
-            Ok::<_, Error>(Change::default())
+            Ok(Change { phase: Some(ServerPhase::Running), ..Change::default() })
         };
         self.entry.change(handed).await?;
         let mut told = fold::Prompt::new(queued.content.as_str());
@@ -132,7 +132,7 @@ impl Actor {
         }
         let starting = |settings: &mut Settings, _: &_| {
             settings.error = None;
-            Ok::<_, Error>(Change { phase: Some(ServerPhase::Starting), ..Change::default() })
+            Ok(Change { phase: Some(ServerPhase::Starting), ..Change::default() })
         };
         self.entry.change(starting).await?;
         let (options, policy) = {
@@ -151,12 +151,25 @@ impl Actor {
         let carrier = (self.config.carrier)(&self.config);
         let agent = AgentSession::start_over(carrier, options, setup, Box::new(sink)).await?;
         self.entry.memory().agent = Some(agent.clone());
-        let idle = |_: &mut Settings, _: &_| {
-            Ok::<_, Error>(Change { phase: Some(ServerPhase::Idle), ..Change::default() })
-        };
-        self.entry.change(idle).await?;
         if self.entry.memory().settings.launch.keep_frames {
             super::frames::keep(&self.entry, &agent);
+        }
+        Ok(agent)
+    }
+
+    /// The agent for something that is no prompt.
+    async fn idle_agent(&mut self) -> Result<AgentSession, Error> {
+        let agent = match self.agent().await {
+            Ok(agent) => agent,
+            Err(error) => {
+                self.fail(&error).await;
+                return Err(error);
+            }
+        };
+        if self.entry.memory().phase() == ServerPhase::Starting {
+            let idle =
+                |_: &mut Settings, _: &_| Ok(Change { phase: Some(ServerPhase::Idle), ..Change::default() });
+            self.entry.change(idle).await?;
         }
         Ok(agent)
     }
@@ -171,11 +184,7 @@ impl Actor {
         let failed = |settings: &mut Settings, _: &_| {
             settings.error = Some(text);
             settings.doubt_handed();
-            Ok::<_, Error>(Change {
-                phase: Some(ServerPhase::Failed),
-                event: Some(draft),
-                ..Change::default()
-            })
+            Ok(Change { phase: Some(ServerPhase::Failed), event: Some(draft), ..Change::default() })
         };
         if let Err(error) = self.entry.change(failed).await {
             tracing::error!(session = %self.entry.key, %error, "a failure could not be stored");
@@ -197,8 +206,7 @@ impl Actor {
             memory.closing = None;
             return;
         }
-        let at_rest =
-            |_: &mut Settings, _: &_| Ok::<_, Error>(Change { phase: Some(phase), ..Change::default() });
+        let at_rest = |_: &mut Settings, _: &_| Ok(Change { phase: Some(phase), ..Change::default() });
         if self.entry.memory().phase() != phase
             && let Err(error) = self.entry.change(at_rest).await
         {
@@ -239,11 +247,11 @@ impl Actor {
                 None => Ok(self.here()),
             },
             Verb::Compact => {
-                let agent = self.agent().await?;
+                let agent = self.idle_agent().await?;
                 self.complete(&agent, Command::Compact).await
             }
             Verb::Clear => {
-                let agent = self.agent().await?;
+                let agent = self.idle_agent().await?;
                 self.complete(&agent, Command::Clear).await
             }
             Verb::Stop => {
@@ -270,7 +278,7 @@ impl Actor {
             }
             Verb::Rewind => {
                 let prompt = request.prompt.ok_or_else(|| missing("prompt"))?;
-                let agent = self.agent().await?;
+                let agent = self.idle_agent().await?;
                 let reply = if request.dry_run {
                     agent.client().preview_rewind(&prompt).await?
                 } else {
@@ -300,7 +308,7 @@ impl Actor {
             .entry
             .change(|settings, _| {
                 set(&mut settings.launch);
-                Ok::<_, Error>(Change { event: Some(draft), ..Change::default() })
+                Ok(Change { event: Some(draft), ..Change::default() })
             })
             .await?;
         Ok(stored.map_or_else(|| self.here(), accepted))
@@ -395,7 +403,7 @@ fn prompt(queued: &Queued) -> Result<Prompt, Error> {
 
 fn source(attachment: &Attachment) -> Source {
     let mut source = Source::default();
-    source.kind = "base64".to_owned();
+    "base64".clone_into(&mut source.kind);
     source.media_type = Some(attachment.media_type.clone());
     source.data = Some(attachment.data.clone());
     source

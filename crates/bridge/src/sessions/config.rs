@@ -50,7 +50,9 @@ pub struct Config {
 
 /// Makes what carries the lines of one agent.
 #[derive(Clone)]
-pub struct Carrier(Arc<dyn Fn(&Config) -> Box<dyn Transport> + Send + Sync>);
+pub struct Carrier(Arc<Make>);
+
+type Make = dyn Fn(&Config) -> Box<dyn Transport> + Send + Sync;
 
 impl Carrier {
     /// A carrier of one's own.
@@ -60,7 +62,7 @@ impl Carrier {
 }
 
 impl Deref for Carrier {
-    type Target = dyn Fn(&Config) -> Box<dyn Transport> + Send + Sync;
+    type Target = Make;
 
     fn deref(&self) -> &Self::Target {
         &*self.0

@@ -127,9 +127,9 @@ impl Entry {
     }
 
     /// The same with what the row says now.
-    pub(super) fn view_of(&self, row: Session) -> SessionView {
+    pub(super) fn view_of(&self, row: &Session) -> SessionView {
         let memory = self.memory();
-        view::view(&row, &memory.settings, memory.waiting())
+        view::view(row, &memory.settings, memory.waiting())
     }
 
     /// What came of a command that was sent before.
@@ -149,10 +149,10 @@ impl Entry {
 
     /// Changes what is known of the session: `edit` is given the settings, and says what else changes. All of it is stored
     /// with the event that tells of it, or none is; an event whose client id was seen changes nothing.
-    pub(super) async fn change<E: From<Error>>(
+    pub(super) async fn change(
         &self,
-        edit: impl FnOnce(&mut Settings, &Session) -> Result<Change, E>,
-    ) -> Result<(SessionView, Option<Stored>), E> {
+        edit: impl FnOnce(&mut Settings, &Session) -> Result<Change, Error>,
+    ) -> Result<(SessionView, Option<Stored>), Error> {
         let _turn = self.changes.lock().await;
         let (mut settings, row) = {
             let memory = self.memory();
@@ -169,11 +169,7 @@ impl Entry {
             event,
             ..SessionChange::default()
         };
-        let changed = self
-            .journal()
-            .update(&self.key, self.fence, change)
-            .await
-            .map_err(|error| Error::from(error).into())?;
+        let changed = self.journal().update(&self.key, self.fence, change).await?;
         let view = {
             let mut memory = self.memory();
             let seen = |stored: &Stored| stored.novelty == Novelty::Seen;

@@ -28,12 +28,12 @@ pub(super) fn options(row: &Session, settings: &Settings, config: &Config) -> Re
     if let Some(claude) = &config.claude {
         options = options.program(claude);
     }
-    options = match (row.cli_sessions.last(), &launch.resume) {
-        (Some(id), _) => options.resume(id),
-        (None, Some(id)) if launch.fork => options.resume(id).fork_session(),
-        (None, Some(id)) => options.resume(id),
-        (None, None) => options,
-    };
+    if let Some(id) = row.cli_sessions.last().or(launch.resume.as_ref()) {
+        options = options.resume(id);
+        if row.cli_sessions.is_empty() && launch.fork {
+            options = options.fork_session();
+        }
+    }
     if let Some(model) = &launch.model {
         options = options.model(model);
     }

@@ -16,6 +16,7 @@ mod policy;
 mod recover;
 mod settings;
 mod sink;
+mod snapshot;
 mod view;
 
 use std::collections::HashMap;
@@ -161,21 +162,13 @@ impl Sessions {
     /// Sessions by number, those above `after`.
     pub async fn list(&self, after: Option<Handle>, max: usize) -> Result<Vec<SessionView>, Error> {
         let rows = self.0.hub.journal().sessions(after, max.min(LIST_MAX)).await?;
-        let used = self.used();
-        let show = |row: &journal::Session| match used.get(&row.key) {
-            Some(used) => used.entry.view(),
-            None => view::view(row, &Settings::parse(&row.settings), Waiting::default()),
-        };
-        Ok(rows.iter().map(show).collect())
+        Ok(rows.iter().map(|row| self.view(row)).collect())
     }
 
     /// A session, by number or by key.
     pub async fn find(&self, name: &str) -> Result<SessionView, Error> {
         let row = self.row(name).await?;
-        Ok(match self.used().get(&row.key) {
-            Some(used) => used.entry.view_of(row),
-            None => view::view(&row, &Settings::parse(&row.settings), Waiting::default()),
-        })
+        Ok(self.view(&row))
     }
 
     /// Changes what a session is called, what it may use and who answers for it.
@@ -198,7 +191,7 @@ impl Sessions {
             if let Some(policy) = policy {
                 settings.launch.policy = policy;
             }
-            Ok::<_, Error>(Change { title, labels, ..Change::default() })
+            Ok(Change { title, labels, ..Change::default() })
         };
         Ok(used.entry.change(change).await?.0)
     }
@@ -327,13 +320,7 @@ impl Sessions {
                 None => {}
             }
         }
-        let state = match self.used().get(&key) {
-            Some(used) => used.entry.view_of(subscribed.session),
-            None => {
-                let settings = Settings::parse(&subscribed.session.settings);
-                view::view(&subscribed.session, &settings, Waiting::default())
-            }
-        };
+        let state = self.view(&subscribed.session);
         let told = Subscribed {
             verdict: match subscribed.verdict {
                 journal::Verdict::Ok => Verdict::Ok,
@@ -373,18 +360,22 @@ impl Sessions {
         let mut handles = HashMap::new();
         let mut found = Vec::new();
         for ask in &asks {
-            let handle = match handles.get(&ask.session) {
-                Some(handle) => *handle,
-                None => {
-                    let row = journal.session(&SessionName::Key(ask.session.clone())).await?;
-                    let handle = view::number(row.handle);
-                    handles.insert(ask.session.clone(), handle);
-                    handle
-                }
-            };
+            if !handles.contains_key(&ask.session) {
+                let row = journal.session(&SessionName::Key(ask.session.clone())).await?;
+                handles.insert(ask.session.clone(), view::number(row.handle));
+            }
+            let handle = handles.get(&ask.session).copied().unwrap_or_default();
             found.extend(shown(ask, handle));
         }
         Ok(found)
+    }
+
+    fn view(&self, row: &journal::Session) -> SessionView {
+        let used = self.used().get(&row.key).cloned();
+        used.map_or_else(
+            || view::view(row, &Settings::parse(&row.settings), Waiting::default()),
+            |used| used.entry.view_of(row),
+        )
     }
 
     async fn row(&self, name: &str) -> Result<journal::Session, Error> {

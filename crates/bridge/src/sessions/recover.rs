@@ -57,7 +57,7 @@ impl Entry {
             settings.doubt_handed();
             settings.cost_before = settings.totals.cost_usd;
             settings.error = changed.error;
-            Ok::<_, Error>(Change { phase: Some(phase), event: Some(draft), ..Change::default() })
+            Ok(Change { phase: Some(phase), event: Some(draft), ..Change::default() })
         };
         self.change(ended).await?;
         Ok(())

@@ -113,7 +113,7 @@ impl JournalSink {
             .flatten();
         let draft = entry.draft(event);
         let stored = entry
-            .change::<Error>(|settings, row| {
+            .change(|settings, row| {
                 let mut change = Change { event: Some(draft), ..Change::default() };
                 take_in(event, settings, &mut change, closing, is_turn_open);
                 if let Some(line) = said {

@@ -413,9 +413,7 @@ async fn what_interrupts_is_heard_at_once() {
     house.sessions.input(&me(), &session.key, input).await.unwrap();
     watcher.complete().await;
     watcher.complete().await;
-    let taken_back = |event: &UiMessage| {
-        matches!(event, UiMessage::PermissionResolved(resolved) if resolved.outcome == Resolution::Cancelled)
-    };
+    let taken_back = |event: &UiMessage| matches!(event, UiMessage::PermissionResolved(resolved) if resolved.outcome == Resolution::Cancelled);
     assert!(watcher.seen.iter().any(taken_back));
     assert_eq!(until_state(&house.sessions, &session.key, ServerPhase::Idle).await.pending_permissions, 0);
 }
@@ -611,7 +609,7 @@ async fn a_session_on_disk_is_adopted_with_its_past_and_can_be_copied() {
     watcher.until(|event| matches!(event, UiMessage::TextChunk { .. })).await;
     house.sessions.input(&me(), &adopted.key, say("go on")).await.unwrap();
     let adopted = until_state(&house.sessions, &adopted.key, ServerPhase::Idle).await;
-    assert_eq!(adopted.cli_session_ids, [id.clone()]);
+    assert_eq!(adopted.cli_session_ids, std::slice::from_ref(&id));
 
     house.sessions.delete(&me(), &adopted.key, Transcript::Delete).await.unwrap();
     assert_eq!(house.sessions.create(&me(), again).await.unwrap_err().code(), Code::NotFound);
@@ -673,4 +671,28 @@ async fn p11_a_server_that_stops_ends_its_agents_and_takes_nothing_new() {
     assert_eq!(row.state, ServerPhase::Parked);
     let refused = house.sessions.input(&me(), &session.key, say("more")).await.unwrap_err();
     assert_eq!(refused.code(), Code::Unavailable);
+}
+
+#[tokio::test]
+async fn a_snapshot_is_the_conversation_and_says_what_waits() {
+    let house = House::playing(ASKS).await;
+    let session = house.create("look").await;
+    let mut watcher = house.watch(&session).await;
+    let id = watcher.asked().await;
+    until_state(&house.sessions, &session.key, ServerPhase::NeedsYou).await;
+    let snapshot = house.sessions.snapshot(&session.key, 100, 100_000).await.unwrap();
+    assert_eq!((snapshot.from, snapshot.more), (1, false));
+    assert_eq!(snapshot.pending_permissions[0].tool_use_id, id);
+    let texts: Vec<_> =
+        snapshot.events.iter().filter_map(|event| event["TextChunk"]["text"].as_str()).collect();
+    assert_eq!(texts, ["Let me look."]);
+
+    let watch = Watch::after(Some(snapshot.cursor.parse().unwrap()));
+    let (_, events) = house.sessions.subscribe(&session.key, watch).await.unwrap();
+    let mut after = Watcher { events, seen: Vec::new() };
+    house.sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap();
+    after.complete().await;
+    assert_eq!(after.text(), "There is a README.");
+    let snapshot = house.sessions.snapshot(&session.key, 2, 100_000).await.unwrap();
+    assert!(snapshot.more && snapshot.from > 1 && snapshot.pending_permissions.is_empty());
 }

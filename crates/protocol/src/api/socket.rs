@@ -26,7 +26,6 @@ pub enum RequestId {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "they are few, and handled at once")]
 pub enum SocketRequest {
     /// The credential, in the first message of those who cannot set a header.
     Auth {
@@ -176,8 +175,8 @@ shapes! {
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
+#[expect(clippy::large_enum_variant, reason = "they are few, and sent at once")]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "they are few, and handled at once")]
 pub enum SocketMessage {
     /// A request was carried out.
     Ack(SocketAck),

@@ -59,7 +59,6 @@ words! {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "they are few, and sent at once")]
 pub enum Notice {
     /// A session is new or stands differently.
     Session {

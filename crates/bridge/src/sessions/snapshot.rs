@@ -1,0 +1,56 @@
+//! A conversation in few events, for those who were not there.
+
+use tidings_agent::UiMessage;
+use tidings_protocol::api::{Snapshot, Subscribed};
+
+use super::Sessions;
+use super::frames::FRAME;
+use crate::compact::{Budget, compact};
+use crate::error::Error;
+use crate::hub::Watch;
+use crate::journal::{Key, Max};
+use crate::limits::{SNAPSHOT_READ_BYTES_MAX, SNAPSHOT_RESULT_BYTES_MAX};
+
+impl Sessions {
+    /// The end of a conversation, put together. Whoever subscribes after its cursor misses nothing and gets nothing twice.
+    pub async fn snapshot(&self, name: &str, events_max: usize, bytes_max: usize) -> Result<Snapshot, Error> {
+        let key = self.row(name).await?.key;
+        let (told, events) = self.subscribe(key.as_str(), Watch::default()).await?;
+        // What waits, how the session stands and where it ends are of one moment; the events up to there are read now.
+        drop(events);
+        let Subscribed { pending_permissions, pending_questions, state: session, .. } = told;
+        let read = self.newest(&key, session.head).await?;
+        let is_all = read.first().is_none_or(|(seq, _)| *seq <= session.floor);
+        let budget = Budget { events_max, bytes_max, result_bytes_max: SNAPSHOT_RESULT_BYTES_MAX };
+        let compacted = compact(read.into_iter(), budget);
+        let events = compacted.events.iter().filter_map(|(_, event)| serde_json::to_value(event).ok());
+        Ok(Snapshot {
+            cursor: told.head,
+            from: compacted.from,
+            more: compacted.more || !is_all,
+            events: events.collect(),
+            session,
+            pending_permissions,
+            pending_questions,
+        })
+    }
+
+    /// The newest events up to a number, as many as may be looked at for one snapshot.
+    async fn newest(&self, key: &Key, head: u64) -> Result<Vec<(u64, UiMessage)>, Error> {
+        let mut pages = Vec::new();
+        let (mut before, mut bytes) = (head.saturating_add(1), 0);
+        while before > 1 && bytes < SNAPSHOT_READ_BYTES_MAX {
+            let page = self.hub().journal().history(key, Some(before), Max::default()).await?;
+            let Some(first) = page.events.first() else { break };
+            before = first.cursor.seq;
+            bytes += page.events.iter().map(|event| event.body.len()).sum::<usize>();
+            pages.push(page.events);
+        }
+        let events = pages.into_iter().rev().flatten();
+        let messages = events.filter(|event| event.kind.as_str() != FRAME).filter_map(|event| {
+            let message = serde_json::from_slice(&event.body).ok()?;
+            Some((event.cursor.seq, message))
+        });
+        Ok(messages.collect())
+    }
+}
