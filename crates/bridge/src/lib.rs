@@ -7,14 +7,18 @@ mod caller;
 pub mod compact;
 pub mod doors;
 mod error;
+pub mod guard;
 pub mod hub;
 pub mod journal;
 mod limits;
+pub mod server;
 pub mod sessions;
 
 pub use caller::{Caller, Scope, Scopes};
 pub use doors::Doors;
 pub use error::{Code, Error};
+pub use guard::Guard;
 pub use hub::Hub;
 pub use journal::{Cursor, Journal, MemoryJournal, SqliteJournal};
+pub use server::Server;
 pub use sessions::Sessions;

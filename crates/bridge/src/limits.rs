@@ -240,3 +240,47 @@ pub(crate) const SNAPSHOT_READ_BYTES_MAX: usize = 16 << 20;
 
 /// Bytes of one tool's result that a snapshot shows. The history has the rest.
 pub(crate) const SNAPSHOT_RESULT_BYTES_MAX: usize = 8 << 10;
+/// Devices that have credentials. Each request compares its own with all of them.
+pub(crate) const DEVICES_MAX: usize = 256;
+
+/// Folders that one device is limited to.
+pub(crate) const DEVICE_FOLDERS_MAX: usize = 64;
+
+/// The name of a device, in characters: it has to fit into a line of a list.
+pub(crate) const DEVICE_NAME_CHARS_MAX: usize = 64;
+
+/// One-time codes that wait to be used. Whoever pairs a fleet makes credentials instead.
+pub(crate) const CODES_MAX: usize = 16;
+
+/// Wrong codes after which those that wait are void: five guesses at fifty bits.
+pub(crate) const CODE_TRIES_MAX: u32 = 5;
+
+/// Addresses whose requests are counted each by itself, before those that have been quiet are forgotten.
+pub(crate) const RATE_ADDRESSES_MAX: usize = 4096;
+
+/// Connections at the same time. A thousand watchers, and room for those who ask.
+pub(crate) const CONNECTIONS_MAX: usize = 4096;
+
+/// Connections from one address at the same time. Behind a proxy, everybody comes from one.
+pub(crate) const ADDRESS_CONNECTIONS_MAX: usize = 2048;
+
+/// How long the head of a request may take. A phone on a bad line needs seconds; who needs more wants the connection.
+pub(crate) const HEAD_TIME_MAX: Duration = Duration::from_secs(15);
+
+/// The longest head of a request. Cookies and addresses of ours need a tenth of it.
+pub(crate) const HEAD_BYTES_MAX: usize = 64 << 10;
+
+/// Folders that somebody has agreed to.
+pub(crate) const TRUSTED_FOLDERS_MAX: usize = 10_000;
+
+/// The longest file that is looked into for commands. A longer one counts as a command that nobody can read.
+pub(crate) const TRUST_FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// Files of a folder that are looked into. A repository has some dozens.
+pub(crate) const TRUST_FILES_MAX: usize = 2000;
+
+/// How deep files lie that are looked for.
+pub(crate) const TRUST_DEPTH_MAX: usize = 8;
+
+/// How many folders above a folder are looked into.
+pub(crate) const TRUST_LEVELS_MAX: usize = 64;

@@ -25,6 +25,7 @@ use axum::middleware;
 use tokio::sync::{Semaphore, broadcast};
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use extract::{Path, Query};
 pub use openapi::openapi;
 pub use problem::{RequestName, name_requests};
 

@@ -8,7 +8,9 @@ use super::scope::BEARER;
 
 /// The description of every route, as `OpenAPI` 3.1.
 pub fn openapi() -> OpenApi {
-    rest::routes().into_openapi()
+    let mut all = rest::routes().into_openapi();
+    all.merge(crate::guard::routes().into_openapi());
+    all
 }
 
 /// What is said of the API as a whole.

@@ -46,7 +46,9 @@ impl IntoResponse for Error {
 
 /// Gives each request a name, and each refusal the shape of a problem.
 pub async fn name_requests(State(ids): State<Ids>, mut request: Request, next: Next) -> Response {
-    let name = ids.next();
+    // The guard stands before the doors, and names what it refuses.
+    let named = request.extensions().get::<RequestName>().map(|name| name.0.clone());
+    let name = named.unwrap_or_else(|| ids.next());
     request.extensions_mut().insert(RequestName(name.clone()));
     let mut response = next.run(request).await;
     if let Some(error) = refusal(&response) {

@@ -10,6 +10,7 @@ mod tail;
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use subscription::{Cut, Delivery, Subscription};
@@ -23,6 +24,7 @@ use tail::Tail;
 pub struct Hub {
     journal: Arc<dyn Journal>,
     tails: Arc<Tails>,
+    published: Arc<AtomicU64>,
 }
 
 /// What a watcher wants.
@@ -71,8 +73,15 @@ impl Hub {
     pub fn new(journal: Arc<dyn Journal>) -> Self {
         let tails = Arc::new(Tails::default());
         let told = Arc::clone(&tails);
-        journal.tap(Arc::new(move |commit| told.tell(commit)));
-        Hub { journal, tails }
+        let published = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&published);
+        journal.tap(Arc::new(move |commit| {
+            if let Commit::Events(_, events) = commit {
+                counted.fetch_add(events.len() as u64, Ordering::Relaxed);
+            }
+            told.tell(commit);
+        }));
+        Hub { journal, tails, published }
     }
 
     /// The journal behind it. What is appended there is seen here.
@@ -115,6 +124,16 @@ impl Hub {
     /// Sessions that are being watched.
     pub fn watched(&self) -> usize {
         self.tails.lock().len()
+    }
+
+    /// Those who watch, each session for itself.
+    pub fn watchers_total(&self) -> usize {
+        self.tails.lock().values().map(|shared| shared.watchers).sum()
+    }
+
+    /// Events that were stored and shown since the hub was made.
+    pub fn published(&self) -> u64 {
+        self.published.load(Ordering::Relaxed)
     }
 }
 

@@ -4,17 +4,20 @@
 //! What is optional is left out where there is none.
 
 mod answer;
+mod device;
 mod input;
 mod list;
 mod problem;
 mod session;
 mod socket;
 mod stream;
+mod trust;
 
 pub use answer::{
     AnswerResult, BatchAnswer, BatchAnswerItem, BatchAnswered, Choice, PendingPermission, PendingQuestion,
     PermissionAnswer, PermissionScope, QuestionAnswer, QuestionReply,
 };
+pub use device::{CredentialKind, Device, DeviceList, NewCredential, NewDevice, PairRequest, PairingCode};
 pub use input::{Accepted, Attachment, CommandRequest, Delivery, Input, QueueState, QueuedInput};
 pub use list::{
     Completions, HistoryEvent, HistoryPage, Meta, MetaCaller, MetaLimits, PermissionList, QuestionList,
@@ -26,6 +29,7 @@ pub use session::{
 };
 pub use socket::{RequestId, ResyncReason, SessionCommand, SocketAck, SocketMessage, SocketRequest};
 pub use stream::{Notice, Snapshot, Subscribed, Verdict};
+pub use trust::{FolderTrust, FoundCommand, TrustRequest};
 
 /// Declares shapes that cross the network: read, written, and described as JSON Schema, TypeScript and `OpenAPI`.
 macro_rules! shapes {

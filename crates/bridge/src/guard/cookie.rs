@@ -1,0 +1,33 @@
+//! The credential of a page.
+
+use axum::http::HeaderMap;
+use axum::http::header::COOKIE;
+
+use super::hosts::Scheme;
+use super::secret::Secret;
+
+/// As long as browsers keep any cookie.
+const LIFETIME_S: u32 = 400 * 24 * 60 * 60;
+
+/// Cookies of one name that are tried; a browser sends several if they were set for several paths.
+const SAME_NAME_MAX: usize = 4;
+
+/// The header that gives a page its credential. No script can read it, and no other site can have it sent.
+pub(crate) fn set(name: &str, secret: &Secret, path: &str, scheme: Scheme) -> String {
+    let path = if path.is_empty() { "/" } else { path };
+    let secure = match scheme {
+        Scheme::Http => "",
+        Scheme::Https => "; Secure",
+    };
+    format!(
+        "{name}={}; Path={path}; Max-Age={LIFETIME_S}; HttpOnly; SameSite=Strict{secure}",
+        secret.reveal()
+    )
+}
+
+/// The values of a cookie.
+pub(crate) fn get<'a>(headers: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a str> {
+    let pairs = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let pairs = pairs.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.filter(move |(key, _)| *key == name).map(|(_, value)| value).take(SAME_NAME_MAX)
+}

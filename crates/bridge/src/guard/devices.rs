@@ -1,0 +1,290 @@
+//! Devices that have credentials: who they are, what they may, and what is kept of their secrets.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use subtle::{Choice, ConditionallySelectable as _};
+use tidings_protocol::api::{Device, NewDevice};
+
+use super::private;
+use super::secret::{Fingerprint, Random, Secret};
+use crate::caller::{Caller, Scope, Scopes};
+use crate::error::{Code, Error};
+use crate::limits::{DEVICE_FOLDERS_MAX, DEVICE_NAME_CHARS_MAX, DEVICES_MAX};
+
+/// A device that is seen again within this time is not written down again.
+const SEEN_AGAIN: Duration = Duration::from_secs(5 * 60);
+
+/// What a device may if nobody says otherwise: what a phone is for.
+const USUAL: [Scope; 3] = [Scope::Read, Scope::Prompt, Scope::Decide];
+
+/// All devices, in memory and in a file.
+#[derive(Debug)]
+pub(crate) struct Devices {
+    path: PathBuf,
+    state: Mutex<State>,
+    /// Held while the file is written, so that an older list never takes the place of a newer one.
+    writing: Mutex<()>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    known: Vec<Known>,
+    /// Whether a device was seen that is not written down as seen.
+    seen_since: bool,
+}
+
+/// What a device will be.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    pub(crate) name: Option<String>,
+    scopes: Scopes,
+    folders: Vec<String>,
+    lifetime: Option<SignedDuration>,
+}
+
+#[derive(Debug, Clone)]
+struct Known {
+    id: String,
+    name: String,
+    scopes: Scopes,
+    folders: Vec<String>,
+    created: Timestamp,
+    seen: Option<Timestamp>,
+    expires: Option<Timestamp>,
+    secret: Fingerprint,
+}
+
+/// The file. A newer one is refused, not guessed at (F113).
+#[derive(Serialize, Deserialize)]
+struct Document {
+    version: u32,
+    devices: Vec<Record>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Record {
+    #[serde(flatten)]
+    device: Device,
+    sha256: String,
+}
+
+impl Plan {
+    /// Reads what somebody wants a device to be, and refuses what makes no sense.
+    pub(crate) fn new(wanted: NewDevice) -> Result<Self, Error> {
+        let scopes = match wanted.scopes {
+            None => USUAL.into_iter().collect(),
+            Some(words) => words.iter().map(|word| word.parse()).collect::<Result<Vec<Scope>, _>>()?.into(),
+        };
+        let refused = |message: &str| Err(Error::new(Code::Invalid, message, ""));
+        if Vec::from(scopes).is_empty() {
+            return refused("A device without a scope could do nothing");
+        }
+        if wanted.folders.len() > DEVICE_FOLDERS_MAX
+            || wanted.folders.iter().any(|folder| folder.len() > 4096)
+        {
+            return refused("The device has too many folders, or too long ones");
+        }
+        if wanted.folders.iter().any(|folder| !folder.starts_with('/')) {
+            return refused("The folders of a device are whole paths");
+        }
+        let lifetime = match wanted.expires_in_s.map(i64::try_from) {
+            Some(Ok(seconds)) if (1..=LIFETIME_S_MAX).contains(&seconds) => {
+                Some(SignedDuration::from_secs(seconds))
+            }
+            Some(_) => return refused("The credential has to end within ten years, and not at once"),
+            None => None,
+        };
+        let name = wanted.name.as_deref().map(plain_name).transpose()?;
+        Ok(Plan { name, scopes, folders: wanted.folders, lifetime })
+    }
+}
+
+/// Ten years. Whoever wants more wants no end.
+const LIFETIME_S_MAX: i64 = 10 * 366 * 24 * 60 * 60;
+
+/// A name as others may see it.
+pub(crate) fn plain_name(name: &str) -> Result<String, Error> {
+    let name = name.trim();
+    let hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    };
+    if name.is_empty() || name.chars().count() > DEVICE_NAME_CHARS_MAX || name.chars().any(hidden) {
+        let hint = "use up to 64 characters, none of them invisible";
+        return Err(Error::new(Code::Invalid, "It is no name for a device", hint));
+    }
+    Ok(name.to_owned())
+}
+
+impl Devices {
+    /// Reads the file; there is none at first.
+    pub(crate) fn open(path: PathBuf) -> Result<Self, Error> {
+        let damaged = |reason: &str| {
+            let message = format!("Failed to read the devices in `{}`: {reason}", path.display());
+            Error::new(Code::Internal, message, "move the file away and pair your devices again")
+        };
+        let known = match private::read(&path)? {
+            None => Vec::new(),
+            Some(text) => {
+                let document: Document =
+                    serde_json::from_str(&text).map_err(|error| damaged(&error.to_string()))?;
+                if document.version != 1 {
+                    return Err(damaged("a newer version has written it"));
+                }
+                let known: Option<Vec<Known>> = document.devices.into_iter().map(Known::read).collect();
+                known.ok_or_else(|| damaged("a device is not whole"))?
+            }
+        };
+        let state = Mutex::new(State { known, seen_since: false });
+        Ok(Devices { path, state, writing: Mutex::new(()) })
+    }
+
+    /// Adds a device. Waits for the disk.
+    pub(crate) fn add(&self, plan: Plan, now: Timestamp, random: &Random) -> Result<(Device, Secret), Error> {
+        let secret = random.token()?;
+        let known = Known {
+            id: random.name()?,
+            name: plan.name.unwrap_or_else(|| "device".to_owned()),
+            scopes: plan.scopes,
+            folders: plan.folders,
+            created: now,
+            seen: None,
+            expires: plan.lifetime.and_then(|lifetime| now.checked_add(lifetime).ok()),
+            secret: Fingerprint::of(secret.reveal()),
+        };
+        let device = known.view();
+        {
+            let mut all = self.lock();
+            if all.known.len() >= DEVICES_MAX {
+                let hint = "revoke those that are not used any more";
+                return Err(Error::new(Code::TooMany, "There are too many devices", hint));
+            }
+            all.known.push(known);
+        }
+        let saved = self.save(random);
+        if saved.is_err() {
+            self.lock().known.retain(|known| known.id != device.id);
+        }
+        saved.map(|()| (device, secret))
+    }
+
+    /// Takes a device away. From here on its credential is worth nothing, even if the disk is full.
+    pub(crate) fn remove(&self, id: &str, random: &Random) -> Result<(), Error> {
+        let mut all = self.lock();
+        let count = all.known.len();
+        all.known.retain(|known| known.id != id);
+        let found = all.known.len() < count;
+        drop(all);
+        if !found {
+            return Err(Error::new(Code::NotFound, format!("There is no device `{id}`"), "list them first"));
+        }
+        self.save(random)
+    }
+
+    /// Takes those away whose time is over, and says which they were.
+    pub(crate) fn expire(&self, now: Timestamp, random: &Random) -> Result<Vec<String>, Error> {
+        let mut over = Vec::new();
+        self.lock().known.retain(|known| {
+            let alive = known.expires.is_none_or(|expires| now < expires);
+            if !alive {
+                over.push(known.id.clone());
+            }
+            alive
+        });
+        if !over.is_empty() {
+            self.save(random)?;
+        }
+        Ok(over)
+    }
+
+    pub(crate) fn list(&self) -> Vec<Device> {
+        self.lock().known.iter().map(Known::view).collect()
+    }
+
+    /// Whose secret it is. Every device is compared, so that the time tells nothing.
+    pub(crate) fn caller(&self, secret: &Fingerprint, now: Timestamp) -> Option<Caller> {
+        let mut guard = self.lock();
+        let State { known: all, seen_since } = &mut *guard;
+        let mut found = u64::MAX;
+        for (known, place) in all.iter().zip(0_u64..) {
+            let same: Choice = known.secret.same(secret);
+            found.conditional_assign(&place, same);
+        }
+        let known = all.get_mut(usize::try_from(found).ok()?)?;
+        if known.expires.is_some_and(|expires| expires <= now) {
+            return None;
+        }
+        let again = |seen: Timestamp| now.duration_since(seen).unsigned_abs() < SEEN_AGAIN;
+        if !known.seen.is_some_and(again) {
+            known.seen = Some(now);
+            *seen_since = true;
+        }
+        Some(known.caller())
+    }
+
+    /// Writes the file if a device was seen since.
+    pub(crate) fn save_seen(&self, random: &Random) -> Result<(), Error> {
+        if !std::mem::take(&mut self.lock().seen_since) {
+            return Ok(());
+        }
+        self.save(random)
+    }
+
+    /// Writes the file. It is read by the next start only.
+    fn save(&self, random: &Random) -> Result<(), Error> {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let record = |known: &Known| Record { device: known.view(), sha256: known.secret.to_string() };
+        let devices = self.lock().known.iter().map(record).collect();
+        let document = Document { version: 1, devices };
+        let text = serde_json::to_vec_pretty(&document)
+            .map_err(|error| Error::new(Code::Internal, error.to_string(), ""))?;
+        private::replace(&self.path, &text, random)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    fn caller(&self) -> Caller {
+        Caller {
+            name: self.name.clone(),
+            device: Some(self.id.clone()),
+            scopes: self.scopes,
+            folders: self.folders.clone(),
+        }
+    }
+
+    fn view(&self) -> Device {
+        Device {
+            id: self.id.clone(),
+            name: self.name.clone(),
+            scopes: Vec::from(self.scopes).into_iter().map(|scope| scope.as_str().to_owned()).collect(),
+            folders: self.folders.clone(),
+            created: self.created.to_string(),
+            last_seen: self.seen.map(|seen| seen.to_string()),
+            expires: self.expires.map(|expires| expires.to_string()),
+        }
+    }
+
+    fn read(record: Record) -> Option<Known> {
+        let Record { device, sha256 } = record;
+        let scopes: Option<Vec<Scope>> = device.scopes.iter().map(|scope| scope.parse().ok()).collect();
+        let time = |text: Option<String>| text.map(|text| text.parse()).transpose().ok();
+        Some(Known {
+            id: device.id,
+            name: device.name,
+            scopes: scopes?.into(),
+            folders: device.folders,
+            created: device.created.parse().ok()?,
+            seen: time(device.last_seen)?,
+            expires: time(device.expires)?,
+            secret: Fingerprint::parse(&sha256)?,
+        })
+    }
+}

@@ -1,0 +1,159 @@
+//! Under which names the server may be called, and from which pages.
+//!
+//! A page whose own name points to this machine sends that name as `Host` (T2), and a page from elsewhere sends its
+//! own address as `Origin` (T1). Both are compared with lists, not with patterns.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::error::{Code, Error};
+
+/// Under which names a server is called.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Names {
+    hosts: Vec<Host>,
+    origins: Vec<Origin>,
+    any_local_address: bool,
+}
+
+/// The name in a `Host`, without its port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Host {
+    Name(String),
+    Address(IpAddr),
+}
+
+/// Where a page comes from: all three parts count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Origin {
+    pub(crate) scheme: Scheme,
+    pub(crate) host: Host,
+    pub(crate) port: u16,
+}
+
+/// How a page was loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheme {
+    /// In the clear.
+    Http,
+    /// Through TLS.
+    Https,
+}
+
+impl Scheme {
+    /// As in an address.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Scheme::Http => "http",
+            Scheme::Https => "https",
+        }
+    }
+
+    fn port(self) -> u16 {
+        match self {
+            Scheme::Http => 80,
+            Scheme::Https => 443,
+        }
+    }
+}
+
+impl Names {
+    /// The names of this machine for itself.
+    pub fn loopback() -> Self {
+        let hosts = vec![
+            Host::Name("localhost".to_owned()),
+            Host::Address(Ipv4Addr::LOCALHOST.into()),
+            Host::Address(Ipv6Addr::LOCALHOST.into()),
+        ];
+        Names { hosts, ..Names::default() }
+    }
+
+    /// Also the address that the server listens on; where that is every address, the one that a connection came to.
+    /// An address cannot be made to point elsewhere, as a name can.
+    #[must_use]
+    pub fn and_address(mut self, address: IpAddr) -> Self {
+        if address.is_unspecified() {
+            self.any_local_address = true;
+        } else {
+            self.hosts.push(Host::Address(address.to_canonical()));
+        }
+        self
+    }
+
+    /// Also a public address, such as `https://box.example`, and pages that were loaded from it.
+    pub fn and_url(mut self, url: &str) -> Result<Self, Error> {
+        let origin = Origin::parse(url.trim_end_matches('/')).ok_or_else(|| {
+            let hint = "it looks like `https://box.example` or `http://192.168.1.5:7717`, without a path";
+            Error::new(Code::Invalid, format!("It is no public address: `{url}`"), hint)
+        })?;
+        self.hosts.push(origin.host.clone());
+        self.origins.push(origin);
+        Ok(self)
+    }
+
+    /// Whether the server may be called by this name on a connection that came to `local`.
+    pub(crate) fn allows_host(&self, host: &Host, local: Option<IpAddr>) -> bool {
+        let local = local.map(|local| Host::Address(local.to_canonical()));
+        self.hosts.contains(host) || self.any_local_address && local.is_some_and(|local| local == *host)
+    }
+
+    /// Whether a page from there may call, when the server was called by `host`, which is allowed, in the way of `own`.
+    pub(crate) fn allows_origin(
+        &self,
+        origin: &Origin,
+        own: Scheme,
+        (host, port): (&Host, Option<u16>),
+    ) -> bool {
+        let same = origin.scheme == own && origin.host == *host && origin.port == port.unwrap_or(own.port());
+        same || self.origins.contains(origin)
+    }
+
+    /// How pages that call the server by this name were loaded.
+    pub(crate) fn scheme_of(&self, host: &Host, own: Scheme) -> Scheme {
+        let public = self.origins.iter().find(|origin| origin.host == *host);
+        public.map_or(own, |origin| origin.scheme)
+    }
+}
+
+impl Origin {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (scheme, rest) = text.split_once("://")?;
+        let scheme = match scheme.to_ascii_lowercase().as_str() {
+            "http" => Scheme::Http,
+            "https" => Scheme::Https,
+            _ => return None,
+        };
+        let (host, port) = authority(rest)?;
+        Some(Origin { scheme, host, port: port.unwrap_or(scheme.port()) })
+    }
+}
+
+/// Reads a name or an address with or without a port. Everything that two programs might read differently is none.
+pub(crate) fn authority(text: &str) -> Option<(Host, Option<u16>)> {
+    let (host, port) = if let Some(rest) = text.strip_prefix('[') {
+        let (address, rest) = rest.split_once(']')?;
+        let port = if rest.is_empty() { None } else { Some(rest.strip_prefix(':')?) };
+        (Host::Address(IpAddr::V6(address.parse::<Ipv6Addr>().ok()?).to_canonical()), port)
+    } else {
+        let (name, port) = match text.split_once(':') {
+            Some((name, port)) => (name, Some(port)),
+            None => (text, None),
+        };
+        (named(name)?, port)
+    };
+    let port = match port {
+        Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => Some(digits.parse().ok()?),
+        Some(_) => return None,
+        None => None,
+    };
+    Some((host, port))
+}
+
+fn named(name: &str) -> Option<Host> {
+    if let Ok(address) = name.parse::<Ipv4Addr>() {
+        return Some(Host::Address(address.into()));
+    }
+    // A dot at the end says that the name is whole, and means the same.
+    let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+    let plain = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'.' | b'_');
+    (!name.is_empty() && name.bytes().all(plain)).then_some(Host::Name(name))
+}

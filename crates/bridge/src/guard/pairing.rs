@@ -1,0 +1,77 @@
+//! One-time codes: how a device comes in that has nothing yet.
+
+use std::time::{Duration, Instant};
+
+use subtle::Choice;
+
+use super::devices::Plan;
+use super::secret::{Fingerprint, Random, Secret};
+use crate::error::{Code, Error};
+use crate::limits::{CODE_TRIES_MAX, CODES_MAX};
+
+/// For how long a code is good. Clocks may jump, so it is counted from when the code was made.
+pub(crate) const CODE_LIFETIME: Duration = Duration::from_secs(60);
+
+/// Codes that are good now. They are never written down.
+#[derive(Debug, Default)]
+pub(crate) struct Codes(Vec<Live>);
+
+#[derive(Debug)]
+struct Live {
+    code: Fingerprint,
+    until: Instant,
+    wrong: u32,
+    plan: Plan,
+}
+
+impl Codes {
+    /// Makes a code for a device that will be like this.
+    pub(crate) fn make(&mut self, plan: Plan, now: Instant, random: &Random) -> Result<Secret, Error> {
+        self.forget(now);
+        if self.0.len() >= CODES_MAX {
+            let ms = u64::try_from(CODE_LIFETIME.as_millis()).unwrap_or(u64::MAX);
+            return Err(Error::new(Code::TooMany, "Too many codes wait to be used", "wait a minute")
+                .retry_after_ms(ms));
+        }
+        let code = random.code()?;
+        let print = Fingerprint::of_code(code.reveal());
+        self.0.push(Live { code: print, until: now + CODE_LIFETIME, wrong: 0, plan });
+        Ok(code)
+    }
+
+    /// Uses a code up. A wrong one counts against each that is good, since nobody knows which was meant.
+    pub(crate) fn take(&mut self, typed: &str, now: Instant) -> Result<Plan, Error> {
+        self.forget(now);
+        let typed = Fingerprint::of_code(typed);
+        let same: Vec<Choice> = self.0.iter().map(|live| live.code.same(&typed)).collect();
+        if let Some(place) = same.into_iter().position(bool::from) {
+            return Ok(self.0.swap_remove(place).plan);
+        }
+        for live in &mut self.0 {
+            live.wrong += 1;
+        }
+        self.0.retain(|live| live.wrong < CODE_TRIES_MAX);
+        let hint = "make a new code with `tidings pair`; each is good for a minute and for one device";
+        Err(Error::new(Code::Unauthorized, "The code is not good, or not any more", hint))
+    }
+
+    fn forget(&mut self, now: Instant) {
+        self.0.retain(|live| now < live.until);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn t5_a_code_is_good_for_a_minute() {
+        let (mut codes, random, start) = (Codes::default(), Random::system(), Instant::now());
+        let plan = || Plan::new(tidings_protocol::api::NewDevice::default()).unwrap();
+        let early = codes.make(plan(), start, &random).unwrap();
+        let late = codes.make(plan(), start, &random).unwrap();
+        assert!(codes.take(early.reveal(), start + Duration::from_secs(59)).is_ok());
+        assert!(codes.take(late.reveal(), start + Duration::from_secs(60)).is_err());
+        assert!(codes.0.is_empty());
+    }
+}

@@ -1,0 +1,50 @@
+//! Folders that clients name.
+
+use std::path::{Path, PathBuf};
+
+use crate::caller::Caller;
+use crate::error::{Code, Error};
+use crate::limits::TEXT_BYTES_MAX;
+
+/// The folder that a client means, with every link in it resolved; refused if it is not inside one of the roots.
+///
+/// Without roots every folder will do. What is given back is what has to be used: the path that was given may lead
+/// elsewhere by then.
+pub fn inside(roots: &[PathBuf], path: &Path) -> Result<PathBuf, Error> {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    if bytes.contains(&0) || bytes.len() > TEXT_BYTES_MAX || !path.is_absolute() {
+        return Err(Error::new(
+            Code::Invalid,
+            "It is no path of a folder",
+            "give the whole path, from the root",
+        ));
+    }
+    let found = path.canonicalize().ok().filter(|found| found.is_dir());
+    // Whoever may not work there does not learn what there is, either.
+    let within = |found: &PathBuf| roots.is_empty() || roots.iter().any(|root| contains(root, found));
+    match found {
+        Some(found) if within(&found) => Ok(found),
+        None if roots.is_empty() || roots.iter().any(|root| path.starts_with(root)) => {
+            Err(Error::new(Code::NotFound, format!("There is no folder `{}`", path.display()), ""))
+        }
+        _ => {
+            let message = format!("The server does not work in `{}`", path.display());
+            Err(Error::new(
+                Code::OutsideRoots,
+                message,
+                "start it with --allow-folder, or choose another folder",
+            ))
+        }
+    }
+}
+
+/// The same, for a caller who may be limited to fewer folders.
+pub fn inside_for(caller: &Caller, roots: &[PathBuf], path: &Path) -> Result<PathBuf, Error> {
+    let found = inside(roots, path)?;
+    let own: Vec<PathBuf> = caller.folders.iter().map(PathBuf::from).collect();
+    inside(&own, &found)
+}
+
+fn contains(root: &Path, found: &Path) -> bool {
+    root.canonicalize().is_ok_and(|root| found.starts_with(root))
+}

@@ -1,0 +1,112 @@
+//! Files that only their owner may read, in a folder that nobody else may write.
+
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+
+use fs_err as fs;
+
+use super::secret::Random;
+use crate::error::{Code, Error};
+
+/// The longest file that is read; a thousand devices need less.
+const FILE_BYTES_MAX: u64 = 4 << 20;
+
+/// Makes the folder, or sees to it that it is ours: no link, and nobody else may write to it.
+pub fn private_folder(path: &Path) -> Result<(), Error> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let made = builder.create(path);
+    let found = std::fs::symlink_metadata(path);
+    let (Ok(()), Ok(found)) = (made, found) else {
+        let message = format!("Failed to make the folder `{}`", path.display());
+        return Err(Error::new(Code::Internal, message, "name another folder with --data"));
+    };
+    if found.is_symlink() || !found.is_dir() {
+        let message = format!("The data folder must not be a link: `{}`", path.display());
+        return Err(Error::new(Code::Forbidden, message, "name the folder that it points to"));
+    }
+    ours(&found, path, 0o022)
+}
+
+/// Makes a file that was not there before.
+pub(crate) fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    fs_err::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Puts a file in the place of another: whoever reads it sees the old one or the new one, and nothing between.
+pub(crate) fn replace(path: &Path, bytes: &[u8], random: &Random) -> Result<(), Error> {
+    let failed = |error: io::Error| {
+        let message = format!("{error}");
+        Error::new(Code::Unavailable, message, "see that the disk has room")
+    };
+    // The name is new each time, so that two writers do not write into each other's file (F110).
+    let fresh = path.with_extension(format!("{}.new", random.name()?));
+    let written = create(&fresh, bytes).and_then(|()| fs::rename(&fresh, path));
+    if written.is_err() {
+        drop(fs::remove_file(&fresh));
+    }
+    written.map_err(failed)?;
+    let folder = path.parent().unwrap_or(path);
+    #[cfg(unix)]
+    fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
+    Ok(())
+}
+
+/// Reads a file of ours; none if it is not there, and refused if others could have read or written it.
+pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
+    let mut options = fs::OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        fs_err::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
+    }
+    let failed = |error: io::Error| Error::new(Code::Internal, error.to_string(), "");
+    let file = match options.open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error)),
+    };
+    let found = file.metadata().map_err(failed)?;
+    if !found.is_file() || found.len() > FILE_BYTES_MAX {
+        let message = format!("It is not a file of ours: `{}`", path.display());
+        return Err(Error::new(Code::Internal, message, "move it away"));
+    }
+    ours(&found, path, 0o077)?;
+    let mut text = String::new();
+    file.take(FILE_BYTES_MAX).read_to_string(&mut text).map_err(failed)?;
+    Ok(Some(text))
+}
+
+/// Refuses what belongs to somebody else, or what others may use in the way of these bits.
+#[cfg(unix)]
+fn ours(found: &std::fs::Metadata, path: &Path, others: u32) -> Result<(), Error> {
+    use std::os::unix::fs::MetadataExt as _;
+    let refused = |message: String, hint: &'static str| Err(Error::new(Code::Forbidden, message, hint));
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        return refused(
+            format!("It belongs to somebody else: `{}`", path.display()),
+            "name another with --data",
+        );
+    }
+    if found.mode() & others != 0 {
+        return refused(
+            format!("Others may use what only its owner may: `{}`", path.display()),
+            "take their rights away: `chmod go-rwx`",
+        );
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn ours(_: &std::fs::Metadata, _: &Path, _: u32) -> Result<(), Error> {
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! Looking for what a folder would have an agent run.
+
+use std::collections::BTreeSet;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+use sha2::{Digest as _, Sha256};
+
+use super::super::secret::hex;
+use super::{markdown, settings};
+use crate::limits::{TRUST_DEPTH_MAX, TRUST_FILE_BYTES_MAX, TRUST_FILES_MAX, TRUST_LEVELS_MAX};
+
+/// What a folder brings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inspection {
+    /// Stands for every byte of the files that were found.
+    pub digest: String,
+    /// What is run or obeyed; none if the folder is harmless.
+    pub commands: Vec<Found>,
+}
+
+/// Something that runs programs, or changes whom the agent talks to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The file, from the folder where it can be.
+    pub file: String,
+    /// Where in the file.
+    pub place: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// Files of one level that are looked into.
+const SETTINGS: [&str; 2] = [".claude/settings.json", ".claude/settings.local.json"];
+
+/// Folders whose files may say what is run.
+const DESCRIPTIONS: [&str; 3] = [".claude/agents", ".claude/commands", ".claude/skills"];
+
+/// Folders whose files are run by what is found elsewhere: they are part of the digest, and no finding by themselves.
+const PROGRAMS: [&str; 2] = [".claude/hooks", ".claude/plugins"];
+
+/// Looks into a folder, and into those above it as far as `claude` does.
+pub fn inspect(folder: &Path) -> Inspection {
+    let mut look = Look { folder, hash: Sha256::new(), commands: Vec::new(), files: 0 };
+    let repository = folder.ancestors().take(TRUST_LEVELS_MAX).find(|level| level.join(".git").exists());
+    for level in folder.ancestors().take(TRUST_LEVELS_MAX) {
+        look.file(&level.join(".mcp.json"), settings::servers);
+        // Settings are those of the folder, or of the repository that it is in. Above that there is only the user.
+        if level == folder || repository.is_some_and(|repository| level.starts_with(repository)) {
+            look.level(level);
+        }
+    }
+    Inspection { digest: hex(&look.hash.finalize()), commands: look.commands }
+}
+
+struct Look<'a> {
+    folder: &'a Path,
+    hash: Sha256,
+    commands: Vec<Found>,
+    files: usize,
+}
+
+/// Reads a file: places and what stands there.
+type Reader = fn(&str) -> Vec<(String, String)>;
+
+impl Look<'_> {
+    fn level(&mut self, level: &Path) {
+        for name in SETTINGS {
+            self.file(&level.join(name), settings::settings);
+        }
+        for name in DESCRIPTIONS {
+            for path in self.files(&level.join(name)) {
+                self.file(&path, markdown::description);
+            }
+        }
+        for name in PROGRAMS {
+            for path in self.files(&level.join(name)) {
+                self.file(&path, |_| Vec::new());
+            }
+        }
+    }
+
+    /// Files are part of the digest by their name, their length and every byte.
+    fn file(&mut self, path: &Path, read: Reader) {
+        let Ok(mut file) = fs::File::open(path) else {
+            // One that is there and cannot be read now may be readable for the agent.
+            if fs::symlink_metadata(path).is_ok() {
+                self.found(path, "", "It cannot be read");
+            }
+            return;
+        };
+        if !file.metadata().is_ok_and(|found| found.is_file()) {
+            return;
+        }
+        let mut bytes = Vec::new();
+        let whole = (&mut file).take(TRUST_FILE_BYTES_MAX + 1).read_to_end(&mut bytes).is_ok();
+        let name = self.name(path);
+        for part in [name.as_bytes(), &bytes] {
+            self.hash.update((part.len() as u64).to_le_bytes());
+            self.hash.update(part);
+        }
+        match std::str::from_utf8(&bytes) {
+            _ if !whole || bytes.len() as u64 > TRUST_FILE_BYTES_MAX => {
+                self.found(path, "", "It is too long to be read");
+            }
+            Ok(text) => {
+                for (place, text) in read(text) {
+                    self.found(path, &place, &text);
+                }
+            }
+            // A program may be anything; a description in no known text is not understood.
+            Err(_) if is_program(path) => {}
+            Err(_) => self.found(path, "", "It is no text"),
+        }
+    }
+
+    fn found(&mut self, path: &Path, place: &str, text: &str) {
+        let found = Found { file: self.name(path), place: place.to_owned(), text: text.to_owned() };
+        self.commands.push(found);
+    }
+
+    fn name(&self, path: &Path) -> String {
+        path.strip_prefix(self.folder).unwrap_or(path).display().to_string()
+    }
+
+    /// The files below a folder, always in the same order.
+    fn files(&mut self, folder: &Path) -> BTreeSet<PathBuf> {
+        let mut found = BTreeSet::new();
+        let mut waiting = vec![(folder.to_owned(), 0)];
+        while let Some((folder, depth)) = waiting.pop() {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            for entry in entries {
+                self.files += 1;
+                if self.files > TRUST_FILES_MAX || depth > TRUST_DEPTH_MAX {
+                    self.found(&entry.path(), "", "There are too many files to look into");
+                    return found;
+                }
+                match entry.path().metadata() {
+                    Ok(meta) if meta.is_dir() => waiting.push((entry.path(), depth + 1)),
+                    _ => drop(found.insert(entry.path())),
+                }
+            }
+        }
+        found
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    path.ancestors().skip(1).any(|level| PROGRAMS.iter().any(|folder| level.ends_with(folder)))
+}

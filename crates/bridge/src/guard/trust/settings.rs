@@ -1,0 +1,93 @@
+//! What a settings file would have an agent run.
+
+use serde_json::Value;
+
+/// The longest text of one finding. A person has to read it.
+const TEXT_CHARS_MAX: usize = 4000;
+
+/// Settings that run nothing and allow nothing. A name that is not here counts, as `claude` may know it.
+const HARMLESS: &[&str] = &[
+    "$schema",
+    "alwaysThinkingEnabled",
+    "attribution",
+    "cleanupPeriodDays",
+    "companyAnnouncements",
+    "effortLevel",
+    "includeCoAuthoredBy",
+    "language",
+    "model",
+    "prefersReducedMotion",
+    "respectGitignore",
+    "showTurnDuration",
+    "spinnerTipsEnabled",
+    "spinnerVerbs",
+    "terminalProgressBarEnabled",
+    "theme",
+    "viewMode",
+];
+
+/// What a settings file says, place by place.
+pub(super) fn settings(text: &str) -> Vec<(String, String)> {
+    let Some(all) = object(text) else { return unreadable() };
+    let mut found = Vec::new();
+    for (key, value) in
+        all.iter().filter(|(key, value)| !HARMLESS.contains(&key.as_str()) && !is_empty(value))
+    {
+        match (key.as_str(), value) {
+            // Rules that forbid or ask take nothing away from anybody.
+            ("permissions", Value::Object(rules)) => {
+                let more = rules
+                    .iter()
+                    .filter(|(rule, value)| !matches!(rule.as_str(), "deny" | "ask") && !is_empty(value));
+                found.extend(more.map(|(rule, value)| (format!("permissions.{rule}"), shown(value))));
+            }
+            ("hooks" | "env", Value::Object(parts)) => {
+                found.extend(parts.iter().map(|(part, value)| (format!("{key}.{part}"), shown(value))));
+            }
+            _ => found.push((key.clone(), shown(value))),
+        }
+    }
+    found
+}
+
+/// What a file of MCP servers says.
+pub(super) fn servers(text: &str) -> Vec<(String, String)> {
+    let Some(all) = object(text) else { return unreadable() };
+    match all.get("mcpServers") {
+        Some(Value::Object(servers)) => {
+            servers.iter().map(|(name, server)| (format!("mcpServers.{name}"), shown(server))).collect()
+        }
+        Some(other) if !is_empty(other) => vec![("mcpServers".to_owned(), shown(other))],
+        _ => Vec::new(),
+    }
+}
+
+fn object(text: &str) -> Option<serde_json::Map<String, Value>> {
+    if text.trim().is_empty() {
+        return Some(serde_json::Map::new());
+    }
+    serde_json::from_str(text).ok()
+}
+
+/// What we cannot read, `claude` may.
+fn unreadable() -> Vec<(String, String)> {
+    vec![(String::new(), "It is not understood".to_owned())]
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(items) => items.is_empty(),
+        Value::String(text) => text.is_empty(),
+        Value::Bool(true) | Value::Number(_) => false,
+    }
+}
+
+fn shown(value: &Value) -> String {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    match text.char_indices().nth(TEXT_CHARS_MAX) {
+        Some((end, _)) => format!("{}… ({} characters)", &text[..end], text.chars().count()),
+        None => text,
+    }
+}

@@ -1,0 +1,128 @@
+//! The server: the guard before the doors, on a port or a socket, until somebody wants it to stop.
+
+mod connections;
+mod health;
+mod listen;
+mod metrics;
+mod tls;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::{Router, middleware};
+use axum_server::Handle;
+use tokio_util::sync::CancellationToken;
+
+pub use listen::{Bound, Exposure, Listen};
+pub use tls::TlsFiles;
+
+use self::connections::Slots;
+use self::health::Health;
+use self::metrics::Metrics;
+use crate::doors::{self, Doors};
+use crate::error::Error;
+use crate::guard::Guard;
+use crate::sessions::Sessions;
+
+/// How long the whole way out may take (P11).
+const DRAIN_MAX: Duration = Duration::from_secs(14);
+
+/// How long requests that are under way may take when everything else is done.
+const REQUESTS_MAX: Duration = Duration::from_secs(2);
+
+/// How often what ends by itself is looked for: credentials, and certificates that were renewed.
+const SWEEP_EVERY: Duration = Duration::from_secs(30);
+
+/// The server.
+#[derive(Debug)]
+pub struct Server {
+    sessions: Sessions,
+    guard: Guard,
+    stopping: CancellationToken,
+    page: Option<Router>,
+}
+
+impl Server {
+    /// A server for these sessions.
+    pub fn new(sessions: Sessions, guard: Guard) -> Self {
+        Server { sessions, guard, stopping: CancellationToken::new(), page: None }
+    }
+
+    /// Also serves these files, to everybody.
+    #[must_use]
+    pub fn page(mut self, page: Router) -> Self {
+        self.page = Some(page);
+        self
+    }
+
+    /// Everything that the server answers, with the guard before it.
+    pub fn router(&self) -> Router {
+        self.assembled(&Arc::default())
+    }
+
+    fn assembled(&self, metrics: &Arc<Metrics>) -> Router {
+        let mut doors = Doors::new(self.sessions.clone());
+        let guard = self.guard.clone();
+        doors.sign_in = Arc::new(move |token| guard.caller(token));
+        doors.revoked = self.guard.revoked().clone();
+        doors.stopping = self.stopping.clone();
+        let health = Health {
+            sessions: self.sessions.clone(),
+            stopping: self.stopping.clone(),
+            metrics: Arc::clone(metrics),
+        };
+        let mut inside = doors::router(doors).merge(self.guard.routes()).merge(health::routes(health));
+        if let Some(page) = &self.page {
+            inside = inside.merge(page.clone());
+        }
+        let ids = self.sessions.config().ids.clone();
+        self.guard
+            .protect(inside, ids)
+            .layer(middleware::from_fn_with_state(Arc::clone(metrics), metrics::count))
+    }
+
+    /// Serves until `stop` is done, and then brings everything to an end: nobody new gets in, streams are told to come
+    /// back later, agents end, and the journal is closed.
+    pub async fn run(self, bound: Bound, stop: impl Future<Output = ()>) -> Result<(), Error> {
+        let metrics = Arc::<Metrics>::default();
+        let app = self.assembled(&metrics);
+        let slots = Slots::default();
+        let (tcp, unix) = (Handle::<SocketAddr>::new(), Handle::new());
+        let serving = listen::serve(bound, &app, &slots, (&tcp, &unix));
+        let sweeping = sweep(self.guard.clone());
+        tokio::pin!(serving);
+        tokio::select! {
+            ended = &mut serving => return ended,
+            () = sweeping => {}
+            () = stop => {}
+        }
+        tracing::info!("stopping");
+        self.stopping.cancel();
+        let drained = tokio::time::timeout(DRAIN_MAX, async {
+            tcp.graceful_shutdown(Some(REQUESTS_MAX));
+            unix.graceful_shutdown(Some(REQUESTS_MAX));
+            let ((), served) = tokio::join!(self.sessions.drain(), &mut serving);
+            self.sessions.hub().journal().close().await?;
+            served
+        });
+        drained.await.unwrap_or_else(|_| {
+            tracing::warn!("not everything has ended in time");
+            Ok(())
+        })
+    }
+}
+
+/// Looks for what has ended by itself, as long as the server runs.
+async fn sweep(guard: Guard) {
+    let mut tick = tokio::time::interval(SWEEP_EVERY);
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tick.tick().await;
+        let guard = guard.clone();
+        let swept = tokio::task::spawn_blocking(move || guard.sweep()).await;
+        if let Ok(Err(error)) = swept {
+            tracing::warn!("{error}");
+        }
+    }
+}

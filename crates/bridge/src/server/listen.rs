@@ -1,0 +1,195 @@
+//! Where the server listens.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use axum::Router;
+use axum_server::Handle;
+use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+
+use super::TlsFiles;
+use super::connections::Slots;
+use crate::error::{Code, Error};
+use crate::limits::{HEAD_BYTES_MAX, HEAD_TIME_MAX};
+
+#[cfg(unix)]
+type UnixAddress = std::os::unix::net::SocketAddr;
+#[cfg(not(unix))]
+type UnixAddress = SocketAddr;
+
+/// Where the server listens.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listen {
+    /// On a port.
+    pub address: Option<SocketAddr>,
+    /// Through TLS.
+    pub tls: Option<TlsFiles>,
+    /// Who may hear what is said on the port.
+    pub exposure: Exposure,
+    /// On a socket, for programs of the same user.
+    pub unix: Option<PathBuf>,
+}
+
+/// Who may hear what is said on a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Exposure {
+    /// Nobody but this machine, unless it is said through TLS.
+    #[default]
+    Guarded,
+    /// Whoever is on the network. Somebody has said that they know.
+    InTheClear,
+}
+
+/// Where the server listens, after it was possible.
+#[derive(Debug)]
+pub struct Bound {
+    tcp: Option<std::net::TcpListener>,
+    tls: Option<(TlsFiles, RustlsConfig)>,
+    #[cfg(unix)]
+    unix: Option<Socket>,
+}
+
+#[cfg(unix)]
+#[derive(Debug)]
+struct Socket {
+    listener: std::os::unix::net::UnixListener,
+    path: PathBuf,
+}
+
+impl Listen {
+    /// Takes the port and the socket. Nobody is answered before the server runs.
+    pub fn bind(self) -> Result<Bound, Error> {
+        let tls = match (self.tls, self.address) {
+            (Some(files), Some(_)) => {
+                let config = RustlsConfig::from_config(files.load()?);
+                Some((files, config))
+            }
+            (Some(_), None) => {
+                return Err(Error::new(Code::Invalid, "A socket needs no TLS", "leave --tls-cert out"));
+            }
+            (None, _) => None,
+        };
+        let heard = self.address.filter(|address| !address.ip().to_canonical().is_loopback());
+        if let (Some(address), None, Exposure::Guarded) = (heard, &tls, self.exposure) {
+            let message =
+                format!("Others could listen in on `{address}`, which is not only for this machine");
+            let hint = "give it a certificate with --tls-cert and --tls-key, listen on 127.0.0.1 behind a proxy, or \
+                        say --insecure-listen";
+            return Err(Error::new(Code::Invalid, message, hint));
+        }
+        let tcp = self.address.map(bind_tcp).transpose()?;
+        #[cfg(unix)]
+        let unix = self.unix.as_deref().map(bind_unix).transpose()?;
+        if tcp.is_none() && self.unix.is_none() {
+            return Err(Error::new(
+                Code::Invalid,
+                "There is nowhere to listen",
+                "name an address or a socket",
+            ));
+        }
+        Ok(Bound {
+            tcp,
+            tls,
+            #[cfg(unix)]
+            unix,
+        })
+    }
+}
+
+impl Bound {
+    /// The port that was taken, which matters where any was wanted.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.tcp.as_ref().and_then(|listener| listener.local_addr().ok())
+    }
+}
+
+/// Answers until told to stop by the handles.
+pub(super) async fn serve(
+    bound: Bound,
+    app: &Router,
+    slots: &Slots,
+    (tcp, unix): (&Handle<SocketAddr>, &Handle<UnixAddress>),
+) -> Result<(), Error> {
+    let on_port = async {
+        let Some(listener) = bound.tcp else { return Ok(()) };
+        let mut server = axum_server::from_tcp(listener)?.handle(tcp.clone());
+        *server.http_builder() = http();
+        let service = app.clone().into_make_service();
+        match bound.tls {
+            None => server.acceptor(slots.clone()).serve(service).await,
+            Some((files, config)) => {
+                let acceptor = RustlsAcceptor::new(config.clone()).acceptor(slots.clone());
+                tokio::select! {
+                    ended = server.acceptor(acceptor).serve(service) => ended,
+                    () = files.follow(config) => Ok(()),
+                }
+            }
+        }
+    };
+    #[cfg(unix)]
+    let on_socket = async {
+        let Some(Socket { listener, path }) = bound.unix else { return Ok(()) };
+        let mut server = axum_server::from_unix(listener)?.handle(unix.clone());
+        *server.http_builder() = http();
+        let ended = server.acceptor(slots.clone()).serve(app.clone().into_make_service()).await;
+        drop(fs_err::remove_file(path));
+        ended
+    };
+    #[cfg(not(unix))]
+    let on_socket = async { Ok(drop(unix)) };
+    let ended: std::io::Result<((), ())> = tokio::try_join!(on_port, on_socket);
+    ended.map(|_| ()).map_err(|error| Error::new(Code::Internal, error.to_string(), ""))
+}
+
+/// HTTP/1.1, with bounds on the head of a request: in time against those who never finish one, and in length.
+fn http() -> Builder<TokioExecutor> {
+    let mut builder = Builder::new(TokioExecutor::new()).http1_only();
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIME_MAX).max_buf_size(HEAD_BYTES_MAX);
+    builder
+}
+
+fn bind_tcp(address: SocketAddr) -> Result<std::net::TcpListener, Error> {
+    let bound = std::net::TcpListener::bind(address).and_then(|listener| {
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    });
+    bound.map_err(|error| {
+        let message = format!("Failed to listen on `{address}`: {error}");
+        Error::new(
+            Code::Unavailable,
+            message,
+            "another server may be running; name another port with --listen",
+        )
+    })
+}
+
+/// A socket that only its owner can reach, in a folder that nobody else can write.
+#[cfg(unix)]
+fn bind_unix(path: &Path) -> Result<Socket, Error> {
+    use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+    use std::os::unix::net::{UnixListener, UnixStream};
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    crate::guard::private_folder(folder)?;
+    let failed = |reason: &dyn std::fmt::Display| {
+        let message = format!("Failed to listen on `{}`: {reason}", path.display());
+        Error::new(
+            Code::Unavailable,
+            message,
+            "another server may be running; name another socket with --unix",
+        )
+    };
+    if let Ok(found) = std::fs::symlink_metadata(path) {
+        // Only a socket of ours that nobody answers is taken away.
+        if !found.file_type().is_socket() || UnixStream::connect(path).is_ok() {
+            return Err(failed(&"it is in use"));
+        }
+        fs_err::remove_file(path).map_err(|error| failed(&error))?;
+    }
+    let listener = UnixListener::bind(path).map_err(|error| failed(&error))?;
+    let private = std::fs::Permissions::from_mode(0o600);
+    fs_err::set_permissions(path, private).map_err(|error| failed(&error))?;
+    listener.set_nonblocking(true).map_err(|error| failed(&error))?;
+    Ok(Socket { listener, path: path.to_owned() })
+}

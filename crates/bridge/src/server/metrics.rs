@@ -1,0 +1,141 @@
+//! Figures for whoever watches the server, in the text format of Prometheus.
+
+use std::collections::BTreeMap;
+use std::fmt::{Display, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use tokio::time::Instant;
+
+use crate::error::Error;
+use crate::limits::LIST_MAX;
+use crate::sessions::Sessions;
+
+/// Upper ends of the classes that requests are put into by their time. A stream counts when it begins.
+const CLASSES_MS: [u64; 9] = [1, 2, 5, 10, 25, 100, 250, 1000, 5000];
+
+/// What is counted.
+#[derive(Debug, Default)]
+pub(super) struct Metrics {
+    /// By the first digit of the status.
+    answers: [AtomicU64; 6],
+    /// By time, each class without those below it; the last has no end.
+    times: [AtomicU64; CLASSES_MS.len() + 1],
+    time_us: AtomicU64,
+    open: AtomicU64,
+}
+
+/// Counts a request.
+pub(super) async fn count(State(metrics): State<Arc<Metrics>>, request: Request, next: Next) -> Response {
+    let begun = Instant::now();
+    let open = Open::new(&metrics.open);
+    let response = next.run(request).await;
+    drop(open);
+    metrics.answered(response.status().as_u16(), begun.elapsed());
+    response
+}
+
+/// A request that is being answered; one whose client has left counts no longer.
+struct Open<'a>(&'a AtomicU64);
+
+impl<'a> Open<'a> {
+    fn new(open: &'a AtomicU64) -> Self {
+        open.fetch_add(1, Ordering::Relaxed);
+        Open(open)
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Metrics {
+    fn answered(&self, status: u16, time: Duration) {
+        let add = |counter: Option<&AtomicU64>, by: u64| {
+            counter.map(|counter| counter.fetch_add(by, Ordering::Relaxed))
+        };
+        add(self.answers.get(usize::from(status / 100)), 1);
+        let class =
+            CLASSES_MS.iter().position(|ms| time <= Duration::from_millis(*ms)).unwrap_or(CLASSES_MS.len());
+        add(self.times.get(class), 1);
+        add(Some(&self.time_us), u64::try_from(time.as_micros()).unwrap_or(u64::MAX));
+    }
+
+    /// All figures.
+    pub(super) async fn text(&self, sessions: &Sessions) -> Result<String, Error> {
+        let mut page = Page(String::new());
+        page.metric("tidings_build_info", "gauge", "The version that runs.");
+        page.line(&format!("tidings_build_info{{version=\"{}\"}}", env!("CARGO_PKG_VERSION")), 1);
+        let mut states = BTreeMap::new();
+        for session in sessions.list(None, LIST_MAX).await? {
+            let state =
+                serde_json::to_value(session.state).ok().and_then(|state| Some(state.as_str()?.to_owned()));
+            *states.entry(state.unwrap_or_default()).or_insert(0_u64) += 1;
+        }
+        page.metric("tidings_sessions", "gauge", "Sessions by what they are doing.");
+        for (state, count) in states {
+            page.line(&format!("tidings_sessions{{state=\"{state}\"}}"), count);
+        }
+        let hub = sessions.hub();
+        page.single(
+            "tidings_asks_open",
+            "gauge",
+            "What waits for a person.",
+            hub.journal().asks(None).await?.len(),
+        );
+        page.single("tidings_sessions_watched", "gauge", "Sessions that somebody watches.", hub.watched());
+        page.single(
+            "tidings_watchers",
+            "gauge",
+            "Those who watch, each session for itself.",
+            hub.watchers_total(),
+        );
+        page.single("tidings_events_total", "counter", "Events that were stored.", hub.published());
+        self.requests(&mut page);
+        Ok(page.0)
+    }
+
+    fn requests(&self, page: &mut Page) {
+        let value = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        page.single("tidings_requests_open", "gauge", "Requests that are being answered.", value(&self.open));
+        page.metric("tidings_requests_total", "counter", "Requests by the class of their status.");
+        for (class, count) in self.answers.iter().enumerate().skip(1) {
+            page.line(&format!("tidings_requests_total{{status=\"{class}xx\"}}"), value(count));
+        }
+        page.metric("tidings_request_seconds", "histogram", "How long requests took until the answer began.");
+        let mut sum = 0;
+        for (ms, count) in CLASSES_MS.iter().zip(&self.times) {
+            sum += value(count);
+            let seconds = Duration::from_millis(*ms).as_secs_f64();
+            page.line(&format!("tidings_request_seconds_bucket{{le=\"{seconds}\"}}"), sum);
+        }
+        sum += self.times.last().map_or(0, value);
+        page.line("tidings_request_seconds_bucket{le=\"+Inf\"}", sum);
+        page.line("tidings_request_seconds_sum", Duration::from_micros(value(&self.time_us)).as_secs_f64());
+        page.line("tidings_request_seconds_count", sum);
+    }
+}
+
+struct Page(String);
+
+impl Page {
+    fn metric(&mut self, name: &str, kind: &str, help: &str) {
+        // Writing into a String cannot fail.
+        let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    }
+
+    fn line(&mut self, name: &str, value: impl Display) {
+        let _ = writeln!(self.0, "{name} {value}");
+    }
+
+    fn single(&mut self, name: &str, kind: &str, help: &str, value: impl Display) {
+        self.metric(name, kind, help);
+        self.line(name, value);
+    }
+}

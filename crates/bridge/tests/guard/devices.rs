@@ -1,0 +1,216 @@
+//! Credentials, codes and devices.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use crate::guarded::{Guarded, request};
+use axum::http::{Method, StatusCode};
+use serde_json::json;
+use tidings_agent::Clock;
+use tidings_bridge::Scope;
+use tidings_bridge::guard::{Guard, Peer, Random, Rate, Settings};
+use tidings_protocol::api::NewDevice;
+
+#[tokio::test]
+async fn t5_a_code_lets_one_device_in_once() {
+    let server = Guarded::new();
+    let wanted = json!({"name": "phone", "scopes": ["read", "decide"], "folders": ["/srv/a"]});
+    let made = server.admin(Method::POST, "/v1/pair/codes", Some(wanted)).await;
+    assert_eq!(made.status, StatusCode::CREATED, "{}", made.body);
+    let (code, link) = (made.json()["code"].clone(), made.json()["link"].clone());
+    assert_eq!(
+        link,
+        format!("http://127.0.0.1:7717/#code={}", code.as_str().unwrap()),
+        "the code is in the fragment"
+    );
+    assert_eq!(made.json()["expires_in_s"], 60);
+
+    let body = json!({"code": code, "name": "my own name", "credential": "token"});
+    let paired = server.send(request(Method::POST, "/v1/pair", &[], Some(body.clone()))).await;
+    assert_eq!(paired.status, StatusCode::CREATED, "{}", paired.body);
+    assert!(paired.headers.get("set-cookie").is_none());
+    let paired = paired.json();
+    assert_eq!(paired["device"]["name"], "phone", "whoever made the code has chosen");
+    assert_eq!(paired["device"]["scopes"], json!(["read", "decide"]));
+    let caller = server.guard.caller(paired["token"].as_str().unwrap()).unwrap();
+    assert_eq!(caller.device.as_deref(), paired["device"]["id"].as_str());
+    assert_eq!(caller.folders, ["/srv/a"]);
+    assert!(caller.require(Scope::Prompt).is_err());
+
+    let again = server.send(request(Method::POST, "/v1/pair", &[], Some(body))).await;
+    assert_eq!(again.status, StatusCode::UNAUTHORIZED, "it was used");
+}
+
+#[tokio::test]
+async fn t5_f119_five_wrong_codes_end_those_that_wait() {
+    let server = Guarded::with(|settings| settings.rates.pairing.burst = NonZeroU32::new(100).unwrap());
+    let code = server.guard.pairing_code(NewDevice::default()).unwrap();
+    let pair = |code: &str| request(Method::POST, "/v1/pair", &[], Some(json!({"code": code})));
+    for wrong in 0..5 {
+        let answer = server.send(pair(&format!("AAAAA-AAAA{wrong}"))).await;
+        assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+    }
+    assert_eq!(server.send(pair(code.reveal())).await.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn t5_whoever_tries_too_often_has_to_wait() {
+    let rate = |burst| Rate::new(NonZeroU32::new(burst).unwrap(), Duration::from_secs(3600));
+    let server = Guarded::with(|settings| {
+        settings.rates.pairing = rate(3);
+        settings.rates.failures = rate(4);
+        settings.rates.address = rate(60);
+    });
+    let peer =
+        |last| Peer::Tcp { remote: ([10, 0, 0, last], 1).into(), local: ([127, 0, 0, 1], 7717).into() };
+    let pair = || request(Method::POST, "/v1/pair", &[], Some(json!({"code": "AAAAA-AAAAA"})));
+    for _ in 0..3 {
+        assert_eq!(server.send_from(peer(1), pair()).await.status, StatusCode::UNAUTHORIZED);
+    }
+    let refused = server.send_from(peer(1), pair()).await;
+    assert_eq!((refused.status, refused.code()), (StatusCode::TOO_MANY_REQUESTS, "too_many".to_owned()));
+    assert!(refused.json()["retry_after_ms"].as_u64().unwrap() > 0);
+    assert!(refused.headers.contains_key("retry-after"));
+    assert_eq!(
+        server.send_from(peer(2), pair()).await.status,
+        StatusCode::UNAUTHORIZED,
+        "somebody else may try"
+    );
+
+    let wrong = || request(Method::GET, "/v1/who", &[("authorization", "Bearer tidings_1")], None);
+    for _ in 0..4 {
+        assert_eq!(server.send_from(peer(3), wrong()).await.status, StatusCode::UNAUTHORIZED);
+    }
+    assert_eq!(server.send_from(peer(3), wrong()).await.status, StatusCode::TOO_MANY_REQUESTS);
+    let bearer = format!("Bearer {}", server.admin);
+    let right = || request(Method::GET, "/v1/who", &[("authorization", &bearer)], None);
+    assert_eq!(
+        server.send_from(peer(3), right()).await.status,
+        StatusCode::OK,
+        "who has the right one is not shut out"
+    );
+
+    let many = |from| {
+        let server = &server;
+        async move {
+            let mut last = StatusCode::OK;
+            for _ in 0..70 {
+                last = server.send_from(from, request(Method::GET, "/healthz", &[], None)).await.status;
+            }
+            last
+        }
+    };
+    assert_eq!(many(peer(4)).await, StatusCode::TOO_MANY_REQUESTS);
+    let network = |host| Peer::Tcp {
+        remote: std::net::SocketAddr::from(([0x2001, 0xdb8, 0, 0, 0, 0, 0, host], 1)),
+        local: ([127, 0, 0, 1], 7717).into(),
+    };
+    assert_eq!(many(network(1)).await, StatusCode::TOO_MANY_REQUESTS);
+    let neighbour = server.send_from(network(2), request(Method::GET, "/healthz", &[], None)).await;
+    assert_eq!(neighbour.status, StatusCode::TOO_MANY_REQUESTS, "an IPv6 network is one address");
+}
+
+#[tokio::test]
+async fn t6_a_revoked_device_is_out_at_once_and_told_of() {
+    let server = Guarded::new();
+    let made = server.admin(Method::POST, "/v1/devices", Some(json!({"name": "old phone"}))).await.json();
+    let (id, token) = (made["device"]["id"].as_str().unwrap(), made["token"].as_str().unwrap());
+    let bearer = format!("Bearer {token}");
+    let ask = || request(Method::GET, "/v1/who", &[("authorization", &bearer)], None);
+    assert_eq!(server.send(ask()).await.body, "old phone");
+    let listed = server.admin(Method::GET, "/v1/devices", None).await.json();
+    assert_eq!(listed["items"][0]["id"], id);
+    assert!(listed["items"][0]["last_seen"].is_string());
+
+    let mut revoked = server.guard.revoked().subscribe();
+    let gone = server.admin(Method::DELETE, &format!("/v1/devices/{id}"), None).await;
+    assert_eq!(gone.status, StatusCode::NO_CONTENT);
+    assert_eq!(revoked.try_recv().unwrap(), id, "streams of the device are told");
+    assert_eq!(server.send(ask()).await.status, StatusCode::UNAUTHORIZED);
+    let again = server.admin(Method::DELETE, &format!("/v1/devices/{id}"), None).await;
+    assert_eq!(again.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn t6_a_device_may_what_its_scopes_say() {
+    let server = Guarded::new();
+    let made = server.admin(Method::POST, "/v1/devices", Some(json!({"scopes": ["read"]}))).await.json();
+    let bearer = format!("Bearer {}", made["token"].as_str().unwrap());
+    let table = [
+        (Method::POST, "/v1/sessions/1/input", StatusCode::FORBIDDEN),
+        (Method::GET, "/v1/devices", StatusCode::FORBIDDEN),
+        (Method::POST, "/v1/devices", StatusCode::FORBIDDEN),
+        (Method::POST, "/v1/pair/codes", StatusCode::FORBIDDEN),
+        (Method::GET, "/v1/trust?folder=/", StatusCode::FORBIDDEN),
+        (Method::DELETE, "/v1/devices/other", StatusCode::FORBIDDEN),
+        (Method::GET, "/v1/who", StatusCode::OK),
+    ];
+    for (method, path, status) in table {
+        let body = (method == Method::POST).then(|| json!({}));
+        let answer = server.send(request(method.clone(), path, &[("authorization", &bearer)], body)).await;
+        assert_eq!(answer.status, status, "{method} {path}");
+    }
+    let own = format!("/v1/devices/{}", made["device"]["id"].as_str().unwrap());
+    let answer = server.send(request(Method::DELETE, &own, &[("authorization", &bearer)], None)).await;
+    assert_eq!(answer.status, StatusCode::NO_CONTENT, "a device may sign itself out");
+}
+
+#[tokio::test]
+async fn t6_a_credential_ends_when_its_time_is_over() {
+    let server = Guarded::new();
+    let made = server.admin(Method::POST, "/v1/devices", Some(json!({"expires_in_s": 3600}))).await.json();
+    let (id, token) = (made["device"]["id"].as_str().unwrap(), made["token"].as_str().unwrap());
+    let mut revoked = server.guard.revoked().subscribe();
+    server.guard.sweep().unwrap();
+    assert!(server.guard.caller(token).is_ok());
+    server.pass(3601);
+    assert!(server.guard.caller(token).is_err(), "before anybody has swept");
+    server.guard.sweep().unwrap();
+    assert_eq!(revoked.try_recv().unwrap(), id);
+    assert!(server.guard.devices().is_empty());
+}
+
+#[tokio::test]
+async fn devices_outlive_a_restart_and_their_secrets_are_not_on_disk() {
+    let server = Guarded::new();
+    let (device, secret) =
+        server.guard.add_device(NewDevice { name: Some("laptop".into()), ..NewDevice::default() }).unwrap();
+    let data = server.folder.path().join("data");
+    let file = std::fs::read_to_string(data.join("devices.json")).unwrap();
+    assert!(
+        !file.contains(secret.reveal()) && !file.contains(&secret.reveal()[8..]),
+        "only a fingerprint is kept"
+    );
+    let again = Guard::open(Settings::new(&data, Random::system(), Clock::system())).unwrap();
+    assert_eq!(again.caller(secret.reveal()).unwrap().device, Some(device.id));
+    assert_eq!(again.caller(&server.admin).unwrap().device, None, "the admin token stays");
+}
+
+#[tokio::test]
+async fn what_makes_no_sense_is_refused() {
+    let server = Guarded::new();
+    let wrong = [
+        json!({"scopes": []}),
+        json!({"scopes": ["root"]}),
+        json!({"name": ""}),
+        json!({"name": "a\u{1b}[2Jb"}),
+        json!({"name": "a\u{202e}b"}),
+        json!({"name": "x".repeat(65)}),
+        json!({"folders": ["relative"]}),
+        json!({"expires_in_s": 0}),
+        json!({"expires_in_s": u64::MAX}),
+    ];
+    for body in wrong {
+        let answer = server.admin(Method::POST, "/v1/devices", Some(body.clone())).await;
+        assert_eq!((answer.status, answer.code()), (StatusCode::BAD_REQUEST, "invalid".to_owned()), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn t12_devices_and_codes_are_bounded() {
+    let server = Guarded::new();
+    for _ in 0..16 {
+        server.guard.pairing_code(NewDevice::default()).unwrap();
+    }
+    assert_eq!(server.guard.pairing_code(NewDevice::default()).unwrap_err().code().as_str(), "too_many");
+}

@@ -1,0 +1,115 @@
+//! What lies on disk, and who may read it.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+
+use tidings_agent::Clock;
+use tidings_bridge::guard::{Guard, Random, Settings};
+use tidings_protocol::api::NewDevice;
+
+fn open(data: &Path) -> Result<Guard, tidings_bridge::Error> {
+    Guard::open(Settings::new(data, Random::system(), Clock::system()))
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn t3_only_the_owner_can_read_what_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let guard = open(&data).unwrap();
+    guard.add_device(NewDevice::default()).unwrap();
+    let project = folder.path().join("project");
+    fs::create_dir(&project).unwrap();
+    guard
+        .trust()
+        .agree(&project, &tidings_bridge::guard::trust::inspect(&project.canonicalize().unwrap()).digest)
+        .unwrap();
+    assert_eq!(mode(&data), 0o700);
+    for file in ["token", "devices.json", "trust.json"] {
+        assert_eq!(mode(&data.join(file)), 0o600, "{file}");
+    }
+    assert_eq!(fs::read_dir(&data).unwrap().count(), 3, "nothing else is left behind");
+}
+
+#[test]
+fn t3_a_folder_that_is_not_ours_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let real = folder.path().join("real");
+    fs::create_dir(&real).unwrap();
+    let link = folder.path().join("link");
+    symlink(&real, &link).unwrap();
+    assert!(open(&link).unwrap_err().message().contains("link"));
+
+    let shared = folder.path().join("shared");
+    fs::create_dir(&shared).unwrap();
+    fs::set_permissions(&shared, Permissions::from_mode(0o777)).unwrap();
+    assert!(open(&shared).unwrap_err().hint().contains("chmod"));
+
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    assert!(open(&file).is_err());
+}
+
+#[test]
+fn t3_a_token_that_others_could_know_is_refused() {
+    let known = format!("tidings_{}\n", "0".repeat(64));
+    let table: [(&str, &str, u32); 5] = [
+        ("readable by the group", &known, 0o640),
+        ("readable by all", &known, 0o604),
+        // F118: a short or shipped secret.
+        ("short", "secret\n", 0o600),
+        ("empty", "", 0o600),
+        ("no digits", "tidings_zz\n", 0o600),
+    ];
+    for (what, text, mode) in table {
+        let folder = tempfile::tempdir().unwrap();
+        let token = folder.path().join("token");
+        fs::write(&token, text).unwrap();
+        fs::set_permissions(&token, Permissions::from_mode(mode)).unwrap();
+        assert!(open(folder.path()).is_err(), "{what}");
+    }
+    // One that somebody has put there as a link to a file of theirs.
+    let folder = tempfile::tempdir().unwrap();
+    let theirs = folder.path().join("theirs");
+    fs::write(&theirs, &known).unwrap();
+    fs::set_permissions(&theirs, Permissions::from_mode(0o600)).unwrap();
+    let data = folder.path().join("data");
+    fs::create_dir(&data).unwrap();
+    symlink(&theirs, data.join("token")).unwrap();
+    assert!(open(&data).is_err());
+}
+
+#[test]
+fn f118_each_installation_makes_a_secret_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let token = |name: &str| {
+        open(&folder.path().join(name)).unwrap();
+        fs::read_to_string(folder.path().join(name).join("token")).unwrap()
+    };
+    let first = token("a");
+    assert_ne!(first, token("b"));
+    assert_eq!(first, token("a"), "and keeps it");
+}
+
+#[test]
+fn a_damaged_or_newer_file_is_an_error_and_not_an_empty_list() {
+    for (name, text) in [
+        ("devices.json", "{\"version\":2,\"devices\":[]}"),
+        ("devices.json", "{\"version\":1,\"devices\":[{\"id\":\"a\"}]}"),
+        ("devices.json", "[[[["),
+        ("trust.json", "{\"version\":9,\"folders\":{}}"),
+        ("trust.json", ""),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        let error = open(folder.path()).unwrap_err();
+        assert!(error.hint().contains("move the file away"), "{name} {text}: {error}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), text, "it stays as it was");
+    }
+}

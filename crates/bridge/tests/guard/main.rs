@@ -1,0 +1,8 @@
+//! Who is let in, and who is not.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+mod browser;
+mod devices;
+mod files;
+mod guarded;
