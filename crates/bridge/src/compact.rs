@@ -12,7 +12,7 @@ mod latest;
 mod shorten;
 mod tail;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use tidings_protocol::ui::{Lane, UiMessage};
 
@@ -47,11 +47,11 @@ pub struct Compacted {
 
 /// Puts the events of one session together, which come in order, and keeps the newest that the budget has room for.
 pub fn compact(events: impl Iterator<Item = (u64, UiMessage)>, budget: Budget) -> Compacted {
-    let mut compactor = Compactor::default();
+    let mut compactor = Compactor::new(budget);
     for (seq, event) in events {
         compactor.take(seq, event);
     }
-    tail::cut(compactor.finish(budget.result_bytes_max), budget)
+    compactor.finish()
 }
 
 /// An event that is kept, and what may still become of it.
@@ -69,8 +69,10 @@ struct Entry {
     stands: bool,
 }
 
-#[derive(Debug, Default)]
-struct Compactor {
+/// Takes events one by one; what it holds is about what it gives.
+#[derive(Debug)]
+pub(crate) struct Compactor {
+    budget: Budget,
     first_seq: Option<u64>,
     entries: Vec<Entry>,
     lanes: Lanes,
@@ -87,12 +89,32 @@ struct Compactor {
 }
 
 impl Compactor {
-    fn take(&mut self, seq: u64, event: UiMessage) {
+    pub(crate) fn new(budget: Budget) -> Self {
+        Compactor {
+            budget,
+            first_seq: None,
+            entries: Vec::new(),
+            lanes: Lanes::default(),
+            latest: HashMap::new(),
+            calls: HashMap::new(),
+            permissions: HashMap::new(),
+            questions: HashMap::new(),
+            batches: HashMap::new(),
+            queued: HashMap::new(),
+            agents: HashMap::new(),
+            tasks: HashMap::new(),
+            turn_calls: Vec::new(),
+        }
+    }
+
+    /// The next event.
+    pub(crate) fn take(&mut self, seq: u64, event: UiMessage) {
         self.first_seq.get_or_insert(seq);
-        let (lane, event) = match event {
+        let (lane, mut event) = match event {
             UiMessage::Lane(lane) => (self.lanes.of_agent(lane.agent_id, lane.session_id), *lane.event),
             event => (Lanes::MAIN, event),
         };
+        shorten::shorten(&mut event, self.budget.result_bytes_max);
         match event {
             UiMessage::TextChunk { .. } | UiMessage::Thinking(_) => {
                 self.forget_latest(&Latest::Retrying(lane));
@@ -160,25 +182,25 @@ impl Compactor {
         self.entries[at].event = None;
     }
 
-    /// What is kept, shortened, with a note on what stands.
-    fn finish(mut self, result_bytes_max: usize) -> tail::Kept {
-        self.mark_standing();
-        let over: HashSet<usize> =
-            self.calls.values().filter(|call| call.is_over).map(|call| call.card).collect();
-        let mut kept = Vec::with_capacity(self.entries.len());
-        for (at, mut entry) in self.entries.into_iter().enumerate() {
-            let Some(mut event) = entry.event.take() else { continue };
-            // The input of a call that still runs, or waits for a yes, is what a person decides about.
-            if !matches!(event, UiMessage::ToolExecuting { .. }) || over.contains(&at) {
-                shorten::shorten(&mut event, result_bytes_max);
+    /// What was put together, as far as there is room for it.
+    pub(crate) fn finish(mut self) -> Compacted {
+        for call in self.calls.values().filter(|call| call.is_over) {
+            // Before that, its input is what a person decides about.
+            if let Some(UiMessage::ToolExecuting { input, .. }) = &mut self.entries[call.card].event {
+                shorten::cut_value(input, self.budget.result_bytes_max);
             }
-            if let Some((agent, session)) = &self.lanes[entry.lane].agent {
+        }
+        self.mark_standing();
+        let mut kept = Vec::with_capacity(self.entries.len());
+        for entry in self.entries {
+            let Entry { seq, last_seq, lane, stands, .. } = entry;
+            let Some(mut event) = entry.event else { continue };
+            if let Some((agent, session)) = &self.lanes[lane].agent {
                 event = Lane::new(*session, agent.as_str(), Box::new(event)).into();
             }
-            let Entry { seq, last_seq, stands, .. } = entry;
             kept.push(tail::Item { seq, last_seq, stands, said: event });
         }
-        tail::Kept { first_seq: self.first_seq, events: kept }
+        tail::cut(tail::Kept { first_seq: self.first_seq, events: kept }, self.budget)
     }
 
     fn mark_standing(&mut self) {

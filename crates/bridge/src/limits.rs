@@ -284,3 +284,20 @@ pub(crate) const TRUST_DEPTH_MAX: usize = 8;
 
 /// How many folders above a folder are looked into.
 pub(crate) const TRUST_LEVELS_MAX: usize = 64;
+/// Requests about sessions on disk at the same time: reading is what takes the time, and a disk has one head or two.
+pub(crate) const TRANSCRIPT_JOBS_MAX: usize = 4;
+
+/// How long such a request waits for those before it. Whoever looks at a page has left by then.
+pub(crate) const TRANSCRIPT_WAIT: Duration = Duration::from_secs(20);
+
+/// Bytes of one page of events of a session on disk.
+pub(crate) const TRANSCRIPT_PAGE_BYTES_MAX: usize = 256 << 10;
+
+/// Bytes of what one tool took or gave, in such a page: a screen or two.
+pub(crate) const TRANSCRIPT_RESULT_BYTES_MAX: usize = 8 << 10;
+
+/// The longest pattern of a search: a regular expression can take memory far beyond its own length.
+pub(crate) const PATTERN_BYTES_MAX: usize = 1 << 10;
+
+/// Characters of a prompt that are shown to tell branches apart.
+pub(crate) const PROMPT_SHOWN_CHARS: usize = 200;

@@ -9,10 +9,9 @@ use tidings_protocol::ui::UiMessage;
 /// The shortest that strings inside of a value are cut to before the value is left out as a whole.
 const STRING_BYTES_MIN: usize = 200;
 
-/// Cuts what one call of a tool took or gave, and what was said to a sub-agent.
+/// Cuts what a call of a tool gave, and what was said to a sub-agent.
 pub(super) fn shorten(event: &mut UiMessage, max: usize) {
     match event {
-        UiMessage::ToolExecuting { input, .. } => cut_value(input, max),
         UiMessage::ToolCompleted { result, .. } => cut_text(result, max),
         UiMessage::ToolDetails(details) => {
             if let Some(value) = &mut details.tool_use_result {
@@ -62,7 +61,7 @@ fn cut_text(text: &mut String, max: usize) {
 }
 
 /// Cuts the strings in a value until it has at most `max` bytes; if that does not help, only its length is left.
-fn cut_value(value: &mut Value, max: usize) {
+pub(super) fn cut_value(value: &mut Value, max: usize) {
     let whole = json_bytes(value);
     if whole <= max {
         return;

@@ -76,21 +76,27 @@ pub(super) fn cut(kept: Kept, budget: Budget) -> Compacted {
     Compacted { from: from_seq, more: true, events }
 }
 
-/// From where on events fit, beside those that have to be told anyway.
+/// From where on events fit, beside those before them that have to be told anyway; half of the room is for these.
 fn first_that_fits(events: &[Item], bytes: &[usize], all: Room) -> usize {
-    let mut standing = Room { events: all.events / 2, bytes: all.bytes / 2 };
-    let half = standing;
-    for (event, bytes) in events.iter().zip(bytes) {
-        if event.stands {
-            standing.take(*bytes);
+    let standing = || events.iter().zip(bytes).filter(|(event, _)| event.stands);
+    let mut before = Room { events: standing().count(), bytes: standing().map(|(_, bytes)| bytes).sum() };
+    let mut tail = Room { events: 0, bytes: 0 };
+    let mut first = events.len();
+    while let Some(next) = first.checked_sub(1) {
+        tail.events += 1;
+        tail.bytes += bytes[next];
+        if events[next].stands {
+            before.events -= 1;
+            before.bytes -= bytes[next];
         }
+        let fits = tail.events + before.events.min(all.events / 2) <= all.events
+            && tail.bytes + before.bytes.min(all.bytes / 2) <= all.bytes;
+        if !fits {
+            break;
+        }
+        first = next;
     }
-    let mut room = Room {
-        events: all.events - (half.events - standing.events),
-        bytes: all.bytes - (half.bytes - standing.bytes),
-    };
-    let tail = bytes.iter().rev().take_while(|bytes| room.take(**bytes)).count();
-    events.len() - tail
+    first
 }
 
 /// Where to cut, at `first` or later: before a turn, if that is not too far, or before something in the main

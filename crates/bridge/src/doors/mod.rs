@@ -13,6 +13,7 @@ mod rest;
 mod scope;
 mod sse;
 mod tether;
+mod transcripts;
 mod wire;
 mod ws;
 
@@ -28,6 +29,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use extract::{Path, Query};
 pub use openapi::openapi;
 pub use problem::{RequestName, name_requests};
+pub use transcripts::Transcripts;
 
 use crate::caller::Caller;
 use crate::error::Error;
@@ -52,6 +54,8 @@ pub struct Doors {
     pub revoked: broadcast::Sender<String>,
     /// Cancelled when the server stops: streams end and tell their clients when to come back.
     pub stopping: CancellationToken,
+    /// Sessions on disk; none unless it is set.
+    pub transcripts: Transcripts,
     /// One for each WebSocket that may be open.
     sockets: Arc<Semaphore>,
 }
@@ -64,6 +68,7 @@ impl Doors {
             sign_in: Arc::new(|_| Err(extract::unauthorized())),
             revoked: broadcast::Sender::new(REVOCATIONS_MAX),
             stopping: CancellationToken::new(),
+            transcripts: Transcripts::default(),
             sockets: Arc::new(Semaphore::new(SOCKETS_MAX)),
         }
     }

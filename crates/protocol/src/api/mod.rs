@@ -11,6 +11,7 @@ mod problem;
 mod session;
 mod socket;
 mod stream;
+mod transcript;
 mod trust;
 
 pub use answer::{
@@ -29,6 +30,10 @@ pub use session::{
 };
 pub use socket::{RequestId, ResyncReason, SessionCommand, SocketAck, SocketMessage, SocketRequest};
 pub use stream::{Notice, Snapshot, Subscribed, Verdict};
+pub use transcript::{
+    CostReport, CostRow, CostTotal, CostUnpriced, Transcript, TranscriptBranch, TranscriptBranches,
+    TranscriptEvents, TranscriptHit, TranscriptHits, TranscriptList, TranscriptStats, TranscriptSummary,
+};
 pub use trust::{FolderTrust, FoundCommand, TrustRequest};
 
 /// Declares shapes that cross the network: read, written, and described as JSON Schema, TypeScript and `OpenAPI`.

@@ -13,6 +13,7 @@
 mod branches;
 mod part;
 mod read;
+mod stats;
 mod tally;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 pub use read::{Counted, count, unread_bytes};
+pub use stats::stats;
 
 use crate::cache::{Fields, Kind};
 

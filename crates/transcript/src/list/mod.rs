@@ -3,6 +3,7 @@
 //! A thousand sessions cost a few hundredths of a second, because only the ends are read. What needs a whole pass
 //! (turns, messages, branches, cost) is left open here and filled in by whoever has it.
 
+mod fill;
 mod projects;
 
 use std::collections::HashSet;
@@ -10,6 +11,8 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
+
+pub use fill::{Effort, Filled, fill};
 
 use crate::manage::{Facts, FactsReader};
 use crate::roots::SessionFiles;

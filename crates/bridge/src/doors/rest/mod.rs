@@ -13,7 +13,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt as _};
 use utoipa_axum::routes;
 
 use super::scope::{needs, needs_later};
-use super::{Doors, openapi, sse, ws};
+use super::{Doors, openapi, sse, transcripts, ws};
 use crate::caller::Scope::{Admin, Decide, Prompt, Read};
 use crate::limits::INPUT_BYTES_MAX;
 
@@ -52,4 +52,5 @@ pub(crate) fn routes() -> OpenApiRouter<Doors> {
         .routes(needs(Decide, routes!(asks::answer_batch)))
         .routes(needs(Read, routes!(asks::list_questions)))
         .routes(needs(Decide, routes!(asks::answer_question)))
+        .merge(transcripts::routes())
 }

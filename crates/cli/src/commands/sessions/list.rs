@@ -1,13 +1,11 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use clap::ValueEnum;
 use jiff::Timestamp;
-use tidings_transcript::cache::Cache;
-use tidings_transcript::cost::{Ledger, Money, Prices};
 use tidings_transcript::counts;
 use tidings_transcript::limits::LIST_UNREAD_BYTES_MAX;
-use tidings_transcript::list::{self, First, Listed, Wanted};
+use tidings_transcript::list::{self, Effort, First, Listed, Wanted};
 use tidings_transcript::roots::{Found, SessionFiles};
 
 use super::Place;
@@ -87,7 +85,7 @@ impl List {
 }
 
 impl List {
-    /// Adds what needs a pass over whole files: from the cache, and from the files where that is little or asked for.
+    /// Adds what needs a pass over whole files.
     fn fill_in(
         &self,
         found: &Found,
@@ -95,61 +93,24 @@ impl List {
         out: &Output,
     ) -> anyhow::Result<()> {
         let mut cache = Place::cache();
-        self.fill_in_costs(found, rows, &mut cache);
-        let unread: Vec<u64> =
-            rows.iter().map(|(session, _)| counts::unread_bytes(session, &cache)).collect();
-        let unread_all: u64 = unread.iter().sum();
-        let reads = self.counts || unread_all <= LIST_UNREAD_BYTES_MAX;
-        let mut picked: Vec<&mut (&SessionFiles, Listed)> = rows
-            .iter_mut()
-            .zip(&unread)
-            .filter(|(_, bytes)| reads || **bytes == 0)
-            .map(|(row, _)| row)
-            .collect();
-        let left = unread.len() - picked.len();
-        let sessions: Vec<&SessionFiles> = picked.iter().map(|(session, _)| *session).collect();
-        let progress = Progress::bytes("counting", if reads { unread_all } else { 0 });
-        let counted = counts::count(&sessions, &mut cache, &|bytes| progress.done(bytes));
+        let unread: u64 = rows.iter().map(|(session, _)| counts::unread_bytes(session, &cache)).sum();
+        let effort = if self.counts { Effort::Any } else { Effort::Little };
+        let reads = effort == Effort::Any || unread <= LIST_UNREAD_BYTES_MAX;
+        let progress = Progress::bytes("counting", if reads { unread } else { 0 });
+        let filled = list::fill(found, rows, &mut cache, effort, &|bytes| progress.done(bytes));
         drop(progress);
-        for ((_, row), counts) in picked.iter_mut().zip(&counted.sessions) {
-            row.turns = Some(counts.turns);
-            row.messages = Some(counts.messages);
-            row.branches = Some(counts.branches);
-        }
-        for error in counted.unreadable {
+        for error in filled.unreadable {
             out.note(&format!(
                 "{YELLOW}warning{PLAIN}: {}",
                 printable(&format!("{:#}", anyhow::Error::from(error)))
             ))?;
         }
-        if left > 0 {
-            let sessions = human::plural(left as u64, "session");
-            let bytes = human::bytes(unread_all);
+        if filled.left > 0 {
+            let sessions = human::plural(filled.left as u64, "session");
+            let bytes = human::bytes(filled.left_bytes);
             out.note(&format!("{sessions} not counted yet; `--counts` reads their {bytes} once"))?;
         }
         Place::save(&mut cache, out)
-    }
-
-    /// A response may stand in the files of several sessions and counts for one, so that costs need all files.
-    fn fill_in_costs(&self, found: &Found, rows: &mut [(&SessionFiles, Listed)], cache: &mut Cache) {
-        if !self.counts && Ledger::unread_bytes(found, cache) > LIST_UNREAD_BYTES_MAX {
-            return;
-        }
-        let ledger = Ledger::read(found, cache, &|_| {});
-        let prices = Prices::built_in();
-        // A model without a price makes the sum unknown, not smaller.
-        let mut costs: HashMap<&str, Option<Money>> = HashMap::new();
-        for response in ledger.responses() {
-            let sum = costs.entry(response.session).or_insert(Some(Money::default()));
-            *sum = sum.zip(prices.cost(&response)).map(|(mut sum, cost)| {
-                sum += cost;
-                sum
-            });
-        }
-        for (_, row) in rows {
-            let cost = costs.get(row.id.as_str()).copied().unwrap_or(Some(Money::default()));
-            row.cost_usd = cost.map(Money::dollars);
-        }
     }
 }
 

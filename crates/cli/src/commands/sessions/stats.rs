@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 
 use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan as _, Zoned};
-use serde::{Serialize, Serializer};
+use tidings_protocol::api::TranscriptStats;
 use tidings_transcript::counts::{self, Counts};
 use tidings_transcript::list::{self, Listed, Wanted};
 use tidings_transcript::roots::SessionFiles;
@@ -32,25 +32,6 @@ Examples:
   tidings sessions stats --project shop --since 30d
   tidings sessions stats --json | jq .tools";
 
-/// The keys that scripts rely on, in this order.
-#[derive(Debug, Serialize)]
-struct Report {
-    sessions: u64,
-    messages: u64,
-    turns: u64,
-    tool_calls: u64,
-    tools: BTreeMap<String, u64>,
-    errors: u64,
-    subagents: u64,
-    branches: u64,
-    compactions: u64,
-    damaged: u64,
-    #[serde(serialize_with = "iso")]
-    first: Option<Timestamp>,
-    #[serde(serialize_with = "iso")]
-    last: Option<Timestamp>,
-}
-
 impl Stats {
     pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
         let found = place.roots()?.scan()?;
@@ -70,60 +51,45 @@ impl Stats {
         Place::save(&mut cache, out)?;
         let mut sum = Counts::default();
         counted.sessions.iter().for_each(|counts| sum.add(counts));
-        let report = Report {
-            sessions: rows.len() as u64,
-            messages: sum.messages,
-            turns: sum.turns,
-            tool_calls: sum.tool_calls(),
-            tools: sum.tools,
-            errors: sum.errors,
-            subagents: rows.iter().map(|(_, row)| row.subagents).sum(),
-            branches: sum.branches,
-            compactions: sum.compactions,
-            damaged: sum.damaged,
-            first: sum.first,
-            last: sum.last,
-        };
+        let stats = counts::stats(rows.iter().map(|(_, row)| row), &sum);
         if place.json {
-            out.text(&format!("{}\n", serde_json::to_string(&report)?))?;
+            out.text(&format!("{}\n", serde_json::to_string(&stats)?))?;
         } else {
             let rows: Vec<&Listed> = rows.iter().map(|(_, row)| row).collect();
-            out.text(&report.render(&rows, &sum.models, &Zoned::now()))?;
+            out.text(&render(&stats, &sum, &rows, &Zoned::now()))?;
         }
         Ok(Exit::Fine)
     }
 }
 
-impl Report {
-    fn render(&self, rows: &[&Listed], models: &BTreeMap<String, u64>, now: &Zoned) -> String {
-        const TOOLS_SHOWN: usize = 15;
-        let mut text = String::new();
-        let numbers = [
-            ("sessions", self.sessions),
-            ("turns", self.turns),
-            ("messages", self.messages),
-            ("tool calls", self.tool_calls),
-            ("errors", self.errors),
-            ("sub-agents", self.subagents),
-            ("branches", self.branches),
-            ("compactions", self.compactions),
-            ("damaged lines", self.damaged),
-        ];
-        for (name, number) in numbers {
-            // Writing into a String cannot fail.
-            let _ = writeln!(text, "{BOLD}{:>12}{PLAIN}  {name}", human::count(number));
-        }
-        if let (Some(first), Some(last)) = (self.first, self.last) {
-            let day = |time: Timestamp| time.to_zoned(now.time_zone().clone()).date();
-            let _ = writeln!(text, "\n{DIM}from {} to {}{PLAIN}", day(first), day(last));
-        }
-        if let Some(strip) = strip(rows, now) {
-            text.push_str(&strip);
-        }
-        text.push_str(&bars("tools", &self.tools, TOOLS_SHOWN));
-        text.push_str(&bars("responses by model", models, TOOLS_SHOWN));
-        text
+fn render(stats: &TranscriptStats, sum: &Counts, rows: &[&Listed], now: &Zoned) -> String {
+    const TOOLS_SHOWN: usize = 15;
+    let mut text = String::new();
+    let numbers = [
+        ("sessions", stats.sessions),
+        ("turns", stats.turns),
+        ("messages", stats.messages),
+        ("tool calls", stats.tool_calls),
+        ("errors", stats.errors),
+        ("sub-agents", stats.subagents),
+        ("branches", stats.branches),
+        ("compactions", stats.compactions),
+        ("damaged lines", stats.damaged),
+    ];
+    for (name, number) in numbers {
+        // Writing into a String cannot fail.
+        let _ = writeln!(text, "{BOLD}{:>12}{PLAIN}  {name}", human::count(number));
     }
+    if let (Some(first), Some(last)) = (sum.first, sum.last) {
+        let day = |time: Timestamp| time.to_zoned(now.time_zone().clone()).date();
+        let _ = writeln!(text, "\n{DIM}from {} to {}{PLAIN}", day(first), day(last));
+    }
+    if let Some(strip) = strip(rows, now) {
+        text.push_str(&strip);
+    }
+    text.push_str(&bars("tools", &stats.tools, TOOLS_SHOWN));
+    text.push_str(&bars("responses by model", &sum.models, TOOLS_SHOWN));
+    text
 }
 
 /// Numbers as bars, the largest first.
@@ -179,12 +145,4 @@ fn strip(rows: &[&Listed], now: &Zoned) -> Option<String> {
     Some(format!(
         "\n{BOLD}sessions per day{PLAIN}  {DIM}{first} to {last}, at most {most}{PLAIN}\n  {line}\n"
     ))
-}
-
-#[expect(clippy::ref_option, reason = "serde hands a reference to the field")]
-fn iso<S: Serializer>(time: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
-    match time {
-        Some(time) => serializer.collect_str(&format_args!("{time:.3}")),
-        None => serializer.serialize_none(),
-    }
 }

@@ -1,0 +1,25 @@
+//! Times in a query: `2026-11-14` or `2026-11-14T09:30:00Z`.
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan as _};
+
+use crate::error::{Code, Error};
+
+/// The first moment of what was written.
+pub(super) fn since(text: &str, zone: &TimeZone) -> Result<Timestamp, Error> {
+    moment(text, zone, 0)
+}
+
+/// The first moment after it: a day that is named is included.
+pub(super) fn until(text: &str, zone: &TimeZone) -> Result<Timestamp, Error> {
+    moment(text, zone, 1)
+}
+
+fn moment(text: &str, zone: &TimeZone, days: i32) -> Result<Timestamp, Error> {
+    let day = || text.parse::<Date>().ok()?.checked_add(days.days()).ok()?.to_zoned(zone.clone()).ok();
+    text.parse().ok().or_else(|| day().map(|day| day.timestamp())).ok_or_else(|| {
+        let hint = "write a day (2026-11-14) or a moment (2026-11-14T09:30:00Z)";
+        Error::new(Code::Invalid, format!("This is no time: `{text}`"), hint)
+    })
+}

@@ -1,0 +1,80 @@
+use std::collections::HashMap;
+
+use super::Listed;
+use crate::Error;
+use crate::cache::Cache;
+use crate::cost::{Ledger, Money, Prices};
+use crate::counts;
+use crate::limits::LIST_UNREAD_BYTES_MAX;
+use crate::roots::{Found, SessionFiles};
+
+/// How much may be read to fill a list in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effort {
+    /// What takes a fraction of a second; what is not known yet stays open.
+    Little,
+    /// Everything.
+    Any,
+}
+
+/// What was filled in.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Filled {
+    /// Sessions that were not counted, because too much would have to be read.
+    pub left: usize,
+    /// How much that is.
+    pub left_bytes: u64,
+    /// Files that could not be read.
+    pub unreadable: Vec<Error>,
+}
+
+/// Adds what needs a pass over whole files: from the cache, and from the files where that is little or asked for.
+///
+/// `done` is told how many more bytes were read. The caller saves the cache.
+pub fn fill(
+    found: &Found,
+    rows: &mut [(&SessionFiles, Listed)],
+    cache: &mut Cache,
+    effort: Effort,
+    done: &(dyn Fn(u64) + Sync),
+) -> Filled {
+    fill_costs(found, rows, cache, effort);
+    let unread: Vec<u64> = rows.iter().map(|(session, _)| counts::unread_bytes(session, cache)).collect();
+    let unread_all: u64 = unread.iter().sum();
+    let reads = effort == Effort::Any || unread_all <= LIST_UNREAD_BYTES_MAX;
+    let mut picked: Vec<&mut (&SessionFiles, Listed)> =
+        rows.iter_mut().zip(&unread).filter(|(_, bytes)| reads || **bytes == 0).map(|(row, _)| row).collect();
+    let left = unread.len() - picked.len();
+    let sessions: Vec<&SessionFiles> = picked.iter().map(|(session, _)| *session).collect();
+    let counted = counts::count(&sessions, cache, done);
+    for ((_, row), counts) in picked.iter_mut().zip(&counted.sessions) {
+        row.turns = Some(counts.turns);
+        row.messages = Some(counts.messages);
+        row.branches = Some(counts.branches);
+    }
+    let left_bytes = if left > 0 { unread_all } else { 0 };
+    Filled { left, left_bytes, unreadable: counted.unreadable }
+}
+
+/// A response may stand in the files of several sessions and counts for one, so that costs need all files.
+fn fill_costs(found: &Found, rows: &mut [(&SessionFiles, Listed)], cache: &mut Cache, effort: Effort) {
+    if effort == Effort::Little && Ledger::unread_bytes(found, cache) > LIST_UNREAD_BYTES_MAX {
+        return;
+    }
+    let ledger = Ledger::read(found, cache, &|_| {});
+    let prices = Prices::built_in();
+    // A model without a price makes the sum unknown, not smaller.
+    let mut costs: HashMap<&str, Option<Money>> = HashMap::new();
+    for response in ledger.responses() {
+        let sum = costs.entry(response.session).or_insert(Some(Money::default()));
+        *sum = sum.zip(prices.cost(&response)).map(|(mut sum, cost)| {
+            sum += cost;
+            sum
+        });
+    }
+    for (_, row) in rows {
+        let cost = costs.get(row.id.as_str()).copied().unwrap_or(Some(Money::default()));
+        row.cost_usd = cost.map(Money::dollars);
+    }
+}
