@@ -1,0 +1,105 @@
+// One session that is open on the screen: its conversation, and how far it has come.
+
+import { signal } from "@preact/signals";
+import type { HistoryPage, PendingPermission, PendingQuestion, SessionView, Snapshot, Subscribed, UiMessage } from "../wire.ts";
+import type { Ask, Conversation } from "../model/conversation.ts";
+import { emptyConversation } from "../model/conversation.ts";
+import { fold } from "../model/fold.ts";
+import { prepend } from "../model/prepend.ts";
+import { getJson } from "../net/api.ts";
+
+export type Loading = "loading" | "ready" | "missing" | "failed";
+
+const HISTORY_PAGE = 500;
+
+export class OpenSession {
+  conversation: Conversation = emptyConversation();
+  /** Counts up when there is something new to draw; several events make one count. */
+  readonly drawn = signal(0);
+  readonly loading = signal<Loading>("loading");
+  readonly problem = signal("");
+  readonly more = signal(false);
+  /** The place of the last event that was folded in. */
+  cursor: string | undefined;
+  #before: string | undefined;
+  #planned = false;
+
+  constructor(readonly name: string) {}
+
+  /** Takes the conversation anew from the server. */
+  async load(): Promise<SessionView> {
+    const snapshot = await getJson<Snapshot>(`sessions/${encodeURIComponent(this.name)}/snapshot`);
+    const conversation = emptyConversation();
+    for (const event of snapshot.events) fold(conversation, event as UiMessage);
+    this.conversation = conversation;
+    this.cursor = snapshot.cursor;
+    this.more.value = snapshot.more;
+    this.#before = placeOf(snapshot.cursor, snapshot.from);
+    this.#waiting(snapshot.pending_permissions, snapshot.pending_questions);
+    this.loading.value = "ready";
+    this.#plan();
+    return snapshot.session;
+  }
+
+  /** The server's word on what waits counts more than what the events said. */
+  subscribed(told: Subscribed): void {
+    this.#waiting(told.pending_permissions, told.pending_questions);
+    this.#plan();
+  }
+
+  take(cursor: string, event: UiMessage): void {
+    this.cursor = cursor;
+    fold(this.conversation, event);
+    this.#plan();
+  }
+
+  async loadOlder(): Promise<void> {
+    const page = await getJson<HistoryPage>(`sessions/${encodeURIComponent(this.name)}/history`, {
+      before: this.#before,
+      limit: HISTORY_PAGE,
+    });
+    const older = emptyConversation();
+    for (const { event } of page.items) fold(older, event);
+    prepend(this.conversation, older);
+    this.#before = page.prev;
+    this.more.value = page.prev !== undefined && page.items.length > 0;
+    this.#plan();
+  }
+
+  #waiting(permissions: PendingPermission[], questions: PendingQuestion[]): void {
+    const asks = new Map<string, Ask>();
+    for (const one of permissions) {
+      asks.set(one.tool_use_id, permissionAsk(one));
+    }
+    for (const one of questions) {
+      asks.set(one.tool_use_id, questionAsk(one));
+    }
+    this.conversation.asks = asks;
+  }
+
+  /** Draws at the next frame, or soon when the page is hidden and has no frames. */
+  #plan(): void {
+    if (this.#planned) return;
+    this.#planned = true;
+    const draw = () => {
+      this.#planned = false;
+      this.drawn.value += 1;
+    };
+    if (document.visibilityState === "visible") requestAnimationFrame(draw);
+    else setTimeout(draw, 250);
+  }
+}
+
+export function permissionAsk(one: PendingPermission): Ask {
+  return { kind: "permission", id: one.tool_use_id, details: one.details, request: one.request, openedAt: one.opened_at };
+}
+
+export function questionAsk(one: PendingQuestion): Ask {
+  return { kind: "question", id: one.tool_use_id, details: one.details, request: one.request, plan: one.plan, openedAt: one.opened_at };
+}
+
+/** The place of another event of the same epoch. */
+function placeOf(cursor: string, seq: number): string {
+  const colon = cursor.lastIndexOf(":");
+  return `${cursor.slice(0, colon + 1)}${seq}`;
+}

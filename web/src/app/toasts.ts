@@ -1,0 +1,26 @@
+// Short messages about what the person just did.
+
+import { signal } from "@preact/signals";
+
+export interface Toast {
+  id: number;
+  tone: "plain" | "error";
+  text: string;
+}
+
+const SHOWN_MS = 6000;
+const SHOWN_MAX = 3;
+
+export const toasts = signal<readonly Toast[]>([]);
+let made = 0;
+
+export function say(tone: Toast["tone"], text: string): void {
+  made += 1;
+  const toast = { id: made, tone, text };
+  toasts.value = [...toasts.value.filter((other) => other.text !== text), toast].slice(-SHOWN_MAX);
+  setTimeout(() => dismiss(toast.id), tone === "error" ? SHOWN_MS * 2 : SHOWN_MS);
+}
+
+export function dismiss(id: number): void {
+  toasts.value = toasts.value.filter((toast) => toast.id !== id);
+}

@@ -1,0 +1,388 @@
+// Events in, conversation out: the only way in which anything gets onto the screen, be it live, replayed or from history.
+// It has no clock and does no I/O. An item that changes is replaced by another object, so that a view may compare by identity.
+
+import type { JsonValue, Role, TurnId, UiMessage } from "../wire.ts";
+import type { Conversation, Item, Lane, NoteItem, NoteTone, TextItem, ToolItem, Track } from "./conversation.ts";
+import { retractWords } from "./conversation.ts";
+import { compactTokens } from "../text/format.ts";
+
+/** Folds one event in. An event that nobody here knows changes nothing. */
+export function fold(all: Conversation, event: UiMessage): void {
+  foldInto(all, all, event);
+  all.revision += 1;
+}
+
+function foldInto(all: Conversation, track: Track, event: UiMessage): void {
+  if ("TextChunk" in event) {
+    addText(all, track, "text", event.TextChunk.text, event.TextChunk.turn_id);
+  } else if ("Thinking" in event) {
+    addText(all, track, "thinking", event.Thinking.text, event.Thinking.turn_id);
+  } else if ("TextEnded" in event) {
+    closeText(track);
+  } else if ("ToolPreparing" in event) {
+    const { tool_use_id, tool_name } = event.ToolPreparing;
+    startTool(all, track, tool_use_id, { name: tool_name, state: "preparing" });
+  } else if ("ToolExecuting" in event) {
+    const { tool_use_id, tool_name, input } = event.ToolExecuting;
+    startTool(all, track, tool_use_id, { name: tool_name, input, state: "running" });
+  } else if ("ToolProgress" in event) {
+    changeTool(all, event.ToolProgress.tool_use_id, { elapsedSeconds: event.ToolProgress.elapsed_seconds });
+  } else if ("ToolDetails" in event) {
+    const { tool_use_id, is_error, tool_use_result, tool_name } = event.ToolDetails;
+    ensureTool(all, track, tool_use_id, tool_name);
+    changeTool(all, tool_use_id, { state: is_error ? "failed" : "done", account: tool_use_result });
+  } else if ("ToolCompleted" in event) {
+    const { tool_use_id, result } = event.ToolCompleted;
+    ensureTool(all, track, tool_use_id, undefined);
+    changeTool(all, tool_use_id, (tool) => ({ result, state: tool.state === "failed" ? "failed" : "done" }));
+  } else if ("Lane" in event) {
+    const lane = laneOf(all, track, event.Lane.agent_id);
+    lane.revision += 1;
+    foldInto(all, lane, event.Lane.event);
+    touch(all, event.Lane.agent_id);
+  } else {
+    foldTalk(all, track, event);
+  }
+}
+
+function foldTalk(all: Conversation, track: Track, event: UiMessage): void {
+  if ("UserPrompt" in event) {
+    const { text, uuid, origin, attachments } = event.UserPrompt;
+    closeText(track);
+    all.queue = all.queue.filter((queued) => queued.uuid !== uuid);
+    push(all, track, { kind: "prompt", text, uuid, origin, attachments });
+    if (track === all) all.suggestion = undefined;
+  } else if ("PromptQueued" in event) {
+    const { uuid, text, by, attachments } = event.PromptQueued;
+    all.queue = [...all.queue.filter((queued) => queued.uuid !== uuid), { uuid, text, by, attachments }];
+  } else if ("PromptDropped" in event) {
+    const { uuid, reason } = event.PromptDropped;
+    const dropped = all.queue.find((queued) => queued.uuid === uuid);
+    all.queue = all.queue.filter((queued) => queued.uuid !== uuid);
+    if (dropped) note(all, track, "dropped", "quiet", `Not sent (${reason ?? "cancelled"}): ${dropped.text}`);
+  } else if ("TurnStarted" in event) {
+    all.turn = event.TurnStarted.turn_id;
+    const origin = event.TurnStarted.origin;
+    if (origin) note(all, track, "turn", "quiet", `The agent began by itself (${origin}).`);
+  } else if ("Complete" in event) {
+    closeText(track);
+    const reason = event.Complete.stop_reason;
+    if (reason === "MaxTokens") note(all, track, "turn", "warning", "The answer reached the token limit and stops here.");
+  } else if ("TurnResult" in event) {
+    foldResult(all, track, event);
+  } else if ("Retracted" in event) {
+    foldRetracted(all, track, event);
+  } else if ("Error" in event) {
+    closeText(track);
+    note(all, track, "error", "error", event.Error.message);
+  } else if ("System" in event) {
+    note(all, track, "system", "quiet", event.System.message);
+  } else if ("Display" in event) {
+    closeText(track);
+    note(all, track, "display", "plain", event.Display.content);
+  } else if ("Compacted" in event) {
+    foldCompacted(all, track, event);
+  } else if ("Retrying" in event) {
+    foldRetrying(all, track, event);
+  } else {
+    foldBeside(all, track, event);
+  }
+}
+
+/** What stands beside the talk: asks, sub-agents, lists and settings. */
+function foldBeside(all: Conversation, track: Track, event: UiMessage): void {
+  if ("PermissionDetails" in event) {
+    const details = event.PermissionDetails;
+    all.asks.set(details.tool_use_id, {
+      kind: "permission",
+      id: details.tool_use_id,
+      details,
+      request: undefined,
+      openedAt: undefined,
+    });
+  } else if ("PermissionRequired" in event) {
+    const ask = all.asks.get(event.PermissionRequired.tool_use_id);
+    if (ask?.kind === "permission") all.asks.set(ask.id, { ...ask, request: event.PermissionRequired.request });
+  } else if ("BatchPermissionRequired" in event) {
+    const { batch_id, requests } = event.BatchPermissionRequired;
+    const batch = [...all.asks.values()].filter((ask) => ask.kind === "permission" && ask.details.batch_id === batch_id);
+    batch.forEach((ask, index) => {
+      if (ask.kind === "permission") all.asks.set(ask.id, { ...ask, request: requests[index] });
+    });
+  } else if ("PermissionResolved" in event) {
+    const { tool_use_id, outcome, by, rule, scope, reason } = event.PermissionResolved;
+    all.asks.delete(tool_use_id);
+    changeTool(all, tool_use_id, { settled: { outcome, by, rule, scope, reason, answer: undefined } });
+  } else if ("QuestionDetails" in event) {
+    const details = event.QuestionDetails;
+    const before = all.asks.get(details.tool_use_id);
+    all.asks.set(details.tool_use_id, {
+      kind: "question",
+      id: details.tool_use_id,
+      details,
+      request: { questions: [] },
+      plan: before?.kind === "question" ? before.plan : planOf(all, details.tool_use_id),
+      openedAt: undefined,
+    });
+  } else if ("UserInteractionRequired" in event) {
+    const { tool_use_id, request } = event.UserInteractionRequired;
+    const ask = all.asks.get(tool_use_id);
+    if (ask?.kind === "question") all.asks.set(tool_use_id, { ...ask, request });
+  } else if ("PlanProposed" in event) {
+    const { tool_use_id, plan } = event.PlanProposed;
+    changeTool(all, tool_use_id, { plan });
+    const ask = all.asks.get(tool_use_id);
+    if (ask?.kind === "question") all.asks.set(tool_use_id, { ...ask, plan });
+  } else if ("InteractionResolved" in event) {
+    const { tool_use_id, outcome, by, answer, reason } = event.InteractionResolved;
+    all.asks.delete(tool_use_id);
+    changeTool(all, tool_use_id, { settled: { outcome, by, rule: undefined, scope: undefined, reason, answer } });
+  } else if ("SubAgentStarted" in event) {
+    const lane = laneOf(all, track, event.SubAgentStarted.agent_id);
+    lane.started = { ...lane.started, ...event.SubAgentStarted };
+    laneChanged(all, lane);
+  } else if ("SubAgentProgressed" in event) {
+    const lane = laneOf(all, track, event.SubAgentProgressed.agent_id);
+    lane.progress = { ...lane.progress, ...event.SubAgentProgressed };
+    laneChanged(all, lane);
+  } else if ("SubAgentEnded" in event) {
+    const lane = laneOf(all, track, event.SubAgentEnded.agent_id);
+    lane.ended = event.SubAgentEnded;
+    laneChanged(all, lane);
+  } else {
+    foldState(all, track, event);
+  }
+}
+
+function foldState(all: Conversation, track: Track, event: UiMessage): void {
+  if ("TokenUpdate" in event) {
+    if (track !== all) return;
+    all.inputTokens = event.TokenUpdate.input_tokens;
+    all.outputTokens = event.TokenUpdate.output_tokens;
+  } else if ("TodoList" in event) {
+    const { agent_id, items } = event.TodoList;
+    if (agent_id === undefined) all.todos = items;
+    else laneOf(all, track, agent_id).todos = items;
+  } else if ("Progress" in event) {
+    if (event.Progress.agent_id === undefined) all.progress = event.Progress;
+  } else if ("TaskChanged" in event) {
+    all.tasks = new Map(all.tasks).set(event.TaskChanged.task_id, event.TaskChanged);
+  } else if ("RateLimit" in event) {
+    all.limit = event.RateLimit;
+    if (event.RateLimit.status === "rejected") note(all, track, "limit", "error", limitWords(event.RateLimit.kind));
+  } else if ("Suggestion" in event) {
+    all.suggestion = event.Suggestion.text;
+  } else if ("SessionTitle" in event) {
+    all.title = event.SessionTitle.title;
+  } else if ("SessionStarted" in event) {
+    const started = event.SessionStarted;
+    all.cliSessionId = started.cli_session_id;
+    all.model = started.model ?? all.model;
+    all.mode = started.permission_mode ?? all.mode;
+    all.cwd = started.cwd ?? all.cwd;
+    all.cliVersion = started.cli_version ?? all.cliVersion;
+    if (started.slash_commands.length > 0) all.slashCommands = started.slash_commands;
+  } else if ("SettingsChanged" in event) {
+    const changed = event.SettingsChanged;
+    all.model = changed.model ?? all.model;
+    all.mode = changed.permission_mode ?? all.mode;
+    all.slashCommands = changed.slash_commands ?? all.slashCommands;
+  } else if ("SessionStateChanged" in event) {
+    const { state, error } = event.SessionStateChanged;
+    all.phase = state;
+    if (state === "Idle" || state === "Ended") all.progress = undefined;
+    if (error !== undefined) note(all, track, "ended", "error", error);
+  }
+}
+
+function foldResult(all: Conversation, track: Track, event: Extract<UiMessage, { TurnResult: unknown }>): void {
+  const result = event.TurnResult;
+  closeText(track);
+  const before = all.costUsd ?? 0;
+  const costUsd = result.cost_usd === undefined ? undefined : Math.max(0, result.cost_usd - before);
+  if (result.cost_usd !== undefined) all.costUsd = result.cost_usd;
+  all.contextWindow = windowOf(result.model_usage, all.model) ?? all.contextWindow;
+  push(all, track, { kind: "result", result, costUsd });
+}
+
+function foldRetracted(all: Conversation, track: Track, event: Extract<UiMessage, { Retracted: unknown }>): void {
+  const { text, thinking, turn_id, tool_use_ids, reason } = event.Retracted;
+  takeBack(track, "text", text, turn_id);
+  takeBack(track, "thinking", thinking, turn_id);
+  for (const id of tool_use_ids) changeTool(all, id, { retracted: true });
+  note(all, track, "retracted", "quiet", retractWords(reason));
+}
+
+function foldCompacted(all: Conversation, track: Track, event: Extract<UiMessage, { Compacted: unknown }>): void {
+  const { trigger, tokens_before, tokens_after } = event.Compacted;
+  const how = trigger === "auto" ? "by itself" : "when asked";
+  const sizes =
+    tokens_before !== undefined && tokens_after !== undefined
+      ? `: ${compactTokens(tokens_before)} tokens became ${compactTokens(tokens_after)}`
+      : "";
+  note(all, track, "compacted", "plain", `The conversation was summed up ${how}${sizes}.`);
+}
+
+function foldRetrying(all: Conversation, track: Track, event: Extract<UiMessage, { Retrying: unknown }>): void {
+  const { attempt, max_attempts, delay_ms, status, error, agent_id } = event.Retrying;
+  const at = agent_id === undefined ? track : laneOf(all, track, agent_id);
+  const what = status === 529 ? "The service is overloaded" : status === 429 ? "The rate limit is reached" : "The service did not answer";
+  const detail = status === undefined ? (error ?? "no connection") : `status ${status}`;
+  const when = delay_ms === undefined ? "" : `, next try in ${Math.max(1, Math.round(delay_ms / 1000))} s`;
+  const of = max_attempts === undefined ? "" : ` of ${max_attempts}`;
+  const text = `${what} (${detail}). Try ${attempt}${of}${when}.`;
+  const last = at.items.at(-1);
+  if (last?.kind === "note" && last.topic === "retry") {
+    at.items[at.items.length - 1] = { ...last, text };
+  } else {
+    note(all, at, "retry", "warning", text);
+  }
+  if (agent_id !== undefined) touch(all, agent_id);
+}
+
+function limitWords(kind: string | undefined): string {
+  return `The limit of your plan is reached${kind ? ` (${kind.replaceAll("_", " ")})` : ""}.`;
+}
+
+type Fresh<T> = T extends Item ? Omit<T, "key"> : never;
+
+function push(all: Conversation, track: Track, item: Fresh<Item>): void {
+  all.made += 1;
+  track.items.push({ ...item, key: `i${all.made}` } as Item);
+}
+
+function note(all: Conversation, track: Track, topic: NoteItem["topic"], tone: NoteTone, text: string): void {
+  push(all, track, { kind: "note", topic, tone, text });
+}
+
+function addText(all: Conversation, track: Track, kind: TextItem["kind"], text: string, turn: TurnId): void {
+  const last = track.items.at(-1);
+  if (last?.kind === kind && last.open && sameTurn(last.turn, turn)) {
+    track.items[track.items.length - 1] = { ...last, text: last.text + text };
+    return;
+  }
+  closeText(track);
+  push(all, track, { kind, text, turn, open: true });
+}
+
+function closeText(track: Track): void {
+  const last = track.items.at(-1);
+  if (last !== undefined && (last.kind === "text" || last.kind === "thinking") && last.open) {
+    track.items[track.items.length - 1] = { ...last, open: false };
+  }
+}
+
+/** Takes the last text of a turn back: it ends with `text`, spread over one item or several. */
+function takeBack(track: Track, kind: TextItem["kind"], text: string, turn: TurnId): void {
+  let left = text;
+  for (let index = track.items.length - 1; index >= 0 && left !== ""; index -= 1) {
+    const item = track.items[index];
+    if (item === undefined || item.kind !== kind || !sameTurn(item.turn, turn)) continue;
+    if (item.text.endsWith(left)) {
+      track.items[index] = { ...item, text: item.text.slice(0, item.text.length - left.length), open: false };
+      return;
+    }
+    if (!left.endsWith(item.text)) return;
+    left = left.slice(0, left.length - item.text.length);
+    track.items[index] = { ...item, text: "", open: false };
+  }
+}
+
+function sameTurn(one: TurnId, other: TurnId): boolean {
+  return one.sequence === other.sequence && (one.role satisfies Role) === other.role;
+}
+
+/** Where a call is shown. */
+export function toolOf(all: Conversation, id: string): ToolItem | undefined {
+  const place = all.calls.get(id);
+  if (place === undefined) return undefined;
+  const item = place.track.items[indexOf(all, place)];
+  return item?.kind === "tool" && item.id === id ? item : undefined;
+}
+
+function indexOf(all: Conversation, place: { track: Track; position: number }): number {
+  return place.track === all ? place.position + all.older : place.position;
+}
+
+function startTool(all: Conversation, track: Track, id: string, begin: Partial<ToolItem> & { name: string }): void {
+  if (all.calls.has(id)) {
+    changeTool(all, id, (tool) => (tool.state === "done" || tool.state === "failed" ? { name: begin.name, input: begin.input ?? tool.input } : begin));
+    return;
+  }
+  closeText(track);
+  all.calls.set(id, { track, position: track.items.length - (track === all ? all.older : 0) });
+  push(all, track, {
+    kind: "tool",
+    id,
+    input: null,
+    state: "running",
+    result: undefined,
+    account: undefined,
+    elapsedSeconds: undefined,
+    settled: undefined,
+    plan: undefined,
+    retracted: false,
+    ...begin,
+  });
+}
+
+/** A call whose beginning was not seen is shown all the same. */
+function ensureTool(all: Conversation, track: Track, id: string, name: string | undefined): void {
+  if (!all.calls.has(id)) startTool(all, track, id, { name: name ?? "Tool", state: "running" });
+}
+
+function changeTool(
+  all: Conversation,
+  id: string,
+  change: Partial<ToolItem> | ((tool: ToolItem) => Partial<ToolItem>),
+): void {
+  const place = all.calls.get(id);
+  const tool = toolOf(all, id);
+  if (place === undefined || tool === undefined) return;
+  place.track.items[indexOf(all, place)] = { ...tool, ...(typeof change === "function" ? change(tool) : change) };
+  // A sub-agent is drawn inside the call that started it, which has to be drawn again.
+  if (place.track !== all) touch(all, (place.track as Lane).id);
+}
+
+function laneChanged(all: Conversation, lane: Lane): void {
+  lane.revision += 1;
+  touch(all, lane.id);
+}
+
+/** Replaces the items that a lane is drawn in, up to the main conversation. */
+function touch(all: Conversation, laneId: string): void {
+  // As deep as sub-agents are nested; the set ends a circle that no agent should make.
+  const seen = new Set<string>();
+  let id: string | undefined = laneId;
+  while (id !== undefined && !seen.has(id)) {
+    seen.add(id);
+    const place = all.calls.get(id);
+    const tool = toolOf(all, id);
+    if (place === undefined || tool === undefined) return;
+    place.track.items[indexOf(all, place)] = { ...tool };
+    id = place.track === all ? undefined : (place.track as Lane).id;
+  }
+}
+
+function laneOf(all: Conversation, track: Track, id: string): Lane {
+  const known = all.lanes.get(id);
+  if (known !== undefined) return known;
+  const lane: Lane = { id, items: [], started: undefined, progress: undefined, ended: undefined, todos: [], revision: 0 };
+  all.lanes.set(id, lane);
+  if (!all.calls.has(id)) startTool(all, track, id, { name: "Agent", state: "running" });
+  return lane;
+}
+
+function planOf(all: Conversation, id: string): string | undefined {
+  return toolOf(all, id)?.plan;
+}
+
+function windowOf(usage: JsonValue | undefined, model: string | undefined): number | undefined {
+  if (usage === null || typeof usage !== "object" || Array.isArray(usage)) return undefined;
+  const entries = Object.entries(usage);
+  const entry = entries.find(([name]) => name === model) ?? entries[0];
+  const facts = entry?.[1];
+  if (facts === null || typeof facts !== "object" || Array.isArray(facts)) return undefined;
+  const size = facts?.["contextWindow"];
+  return typeof size === "number" ? size : undefined;
+}

@@ -1,0 +1,86 @@
+// Older events are folded into a conversation of their own, which is then put before the one on the screen.
+
+import type { Conversation, Item, Lane, Track } from "./conversation.ts";
+import { toolOf } from "./fold.ts";
+
+/** Puts the items of `older` before those of `all`. What `all` knows of the present stays. */
+export function prepend(all: Conversation, older: Conversation): void {
+  // Keys have to stay apart.
+  all.made += 1;
+  const prefix = `o${all.made}-`;
+  const items = older.items.map((item) => ({ ...item, key: prefix + item.key }));
+
+  joinBorder(items, all.items);
+  all.items = [...items, ...all.items];
+  all.older += items.length;
+  for (const [id, place] of older.calls) {
+    const inMain = place.track === older;
+    const track = inMain ? all : place.track;
+    const position = inMain ? place.position + older.older - all.older : place.position;
+    const later = toolOf(all, id);
+    all.calls.set(id, { track, position });
+    if (later !== undefined && inMain) joinHalves(all, position + all.older, later.key);
+  }
+  for (const [id, lane] of older.lanes) {
+    const later = all.lanes.get(id);
+    if (later === undefined) all.lanes.set(id, lane);
+    else joinLanes(all, later, lane, prefix);
+  }
+  all.revision += 1;
+}
+
+/** A call that began before the border and ended after it is shown where it began. */
+function joinHalves(track: Track, beginAt: number, laterKey: string): void {
+  const endAt = track.items.findIndex((item) => item.key === laterKey);
+  const begin = track.items[beginAt];
+  const end = track.items[endAt];
+  if (begin?.kind !== "tool" || end?.kind !== "tool") return;
+  track.items[beginAt] = {
+    ...begin,
+    input: begin.input ?? end.input,
+    state: begin.state === "failed" ? "failed" : end.state,
+    result: end.result ?? begin.result,
+    account: end.account ?? begin.account,
+    elapsedSeconds: end.elapsedSeconds ?? begin.elapsedSeconds,
+    settled: end.settled ?? begin.settled,
+    plan: end.plan ?? begin.plan,
+    retracted: end.retracted,
+  };
+  track.items[endAt] = { ...end, retracted: true };
+}
+
+/** A sub-agent that worked on both sides of the border has one lane. */
+function joinLanes(all: Conversation, later: Lane, before: Lane, prefix: string): void {
+  const items = before.items.map((item) => ({ ...item, key: prefix + item.key }));
+  joinBorder(items, later.items);
+  const ids = new Set(items.map((item) => (item.kind === "tool" ? item.id : undefined)));
+  const repeated = (item: Item) => item.kind === "tool" && ids.has(item.id);
+  for (const place of all.calls.values()) {
+    if (place.track === later) place.position += items.length;
+  }
+  for (const [id, place] of all.calls) {
+    if (place.track === before) all.calls.set(id, { track: later, position: place.position });
+  }
+  const halves = later.items.filter(repeated);
+  later.items = [...items, ...later.items];
+  for (const half of halves) {
+    const beginAt = later.items.findIndex((item) => item.kind === "tool" && half.kind === "tool" && item.id === half.id);
+    joinHalves(later, beginAt, half.key);
+  }
+  later.started = before.started ?? later.started;
+  later.progress ??= before.progress;
+  later.revision += 1;
+}
+
+/** A text that the border cuts in two is one, and of two notes about tries the later one counts. */
+function joinBorder(before: Item[], after: Item[]): void {
+  const last = before.at(-1);
+  const first = after[0];
+  if (last === undefined || first === undefined) return;
+  if ((last.kind === "text" || last.kind === "thinking") && last.open && first.kind === last.kind) {
+    after[0] = { ...first, text: last.text + first.text };
+    before.pop();
+  } else if (last.kind === "note" && first.kind === "note" && last.topic === "retry" && first.topic === "retry") {
+    before.pop();
+  }
+}

@@ -1,0 +1,38 @@
+// What "always" would add, word for word.
+
+import type { JsonValue, PermissionDetails } from "../wire.ts";
+import { fields, list, text } from "./tools.ts";
+
+export interface Rule {
+  /** As it will stand in the settings. */
+  rule: string;
+  /** Where it will be kept, in words. */
+  where: string;
+}
+
+const PLACES: Record<string, string> = {
+  localSettings: "your settings of this project (.claude/settings.local.json)",
+  projectSettings: "the settings that this project shares (.claude/settings.json)",
+  userSettings: "your settings for all projects (~/.claude/settings.json)",
+  session: "this session only",
+  cliArg: "this run only",
+};
+
+/** The rules that the agent suggests and the server would add; other suggestions allow far more than what is asked. */
+export function alwaysRules(details: PermissionDetails): Rule[] {
+  return list(details.suggestions)
+    .map(fields)
+    .filter((update) => update["type"] === "addRules" && update["behavior"] === "allow")
+    .flatMap((update) => list(update["rules"]).map((rule) => ({ rule: ruleText(rule), where: place(update["destination"]) })));
+}
+
+function ruleText(rule: JsonValue): string {
+  const { toolName, ruleContent } = fields(rule);
+  const content = text(ruleContent);
+  return content === undefined ? (text(toolName) ?? "") : `${text(toolName) ?? ""}(${content})`;
+}
+
+function place(destination: JsonValue | undefined): string {
+  const name = text(destination) ?? "";
+  return PLACES[name] ?? name;
+}

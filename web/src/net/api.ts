@@ -1,0 +1,73 @@
+// Requests over HTTP. Addresses are relative to where the page lies, so that a base path needs no setting.
+
+import type { Problem } from "../wire.ts";
+
+/** A request was refused or could not be made. */
+export class ApiError extends Error {
+  constructor(
+    readonly problem: Problem,
+    options?: ErrorOptions,
+  ) {
+    super(problem.detail || problem.title, options);
+  }
+
+  get status(): number {
+    return this.problem.status;
+  }
+}
+
+export type Query = Record<string, string | number | boolean | undefined>;
+
+export function address(path: string, query: Query = {}): URL {
+  const url = new URL(`v1/${path}`, document.baseURI);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== "") url.searchParams.set(name, String(value));
+  }
+  return url;
+}
+
+export async function getJson<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
+  return (await call("GET", path, query, undefined, signal)) as T;
+}
+
+export async function postJson<T>(path: string, body: unknown): Promise<T> {
+  return (await call("POST", path, {}, body)) as T;
+}
+
+export async function send<T>(method: "DELETE" | "PATCH" | "PUT", path: string, body?: unknown, query?: Query): Promise<T> {
+  return (await call(method, path, query, body)) as T;
+}
+
+async function call(method: string, path: string, query?: Query, body?: unknown, signal?: AbortSignal): Promise<unknown> {
+  const request: RequestInit = { method, credentials: "same-origin", cache: "no-store" };
+  if (signal !== undefined) request.signal = signal;
+  if (body !== undefined) {
+    request.body = JSON.stringify(body);
+    request.headers = { "content-type": "application/json" };
+  }
+  let answer: Response;
+  try {
+    answer = await fetch(address(path, query), request);
+  } catch (cause) {
+    if (signal?.aborted) throw cause;
+    throw new ApiError(problem(0, "unreachable", "The server cannot be reached", true), { cause });
+  }
+  if (!answer.ok) throw new ApiError(await problemOf(answer));
+  if (answer.status === 204) return undefined;
+  const text = await answer.text();
+  return text === "" ? undefined : JSON.parse(text);
+}
+
+async function problemOf(answer: Response): Promise<Problem> {
+  try {
+    const body: unknown = await answer.json();
+    if (body !== null && typeof body === "object" && "code" in body) return body as Problem;
+  } catch {
+    // What is no JSON came from something between here and the server.
+  }
+  return problem(answer.status, "http", `The server answered with status ${answer.status}`, answer.status >= 500);
+}
+
+function problem(status: number, code: string, detail: string, retryable: boolean): Problem {
+  return { type: "about:blank", title: detail, status, code, detail, hint: "", retryable, request_id: "" };
+}

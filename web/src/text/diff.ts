@@ -1,0 +1,208 @@
+// Differences between texts, line by line, and within a pair of lines.
+
+export interface DiffLine {
+  kind: "same" | "added" | "removed";
+  text: string;
+  /** Line numbers before and after, from 1. */
+  before: number | undefined;
+  after: number | undefined;
+}
+
+export interface Hunk {
+  lines: DiffLine[];
+}
+
+/** A row of the side-by-side view. */
+export interface DiffRow {
+  left: DiffLine | undefined;
+  right: DiffLine | undefined;
+}
+
+/** Beyond this many lines on one side only the parts that all lines share at both ends are matched. */
+const LINES_MAX = 2000;
+
+/** What has to be done to `before` to get `after`, with some lines of context. */
+export function diffTexts(before: string, after: string, context = 3): Hunk[] {
+  return intoHunks(diffLines(splitLines(before), splitLines(after)), context);
+}
+
+function splitLines(text: string): string[] {
+  if (text === "") return [];
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+function diffLines(before: string[], after: string[]): DiffLine[] {
+  let start = 0;
+  while (start < before.length && start < after.length && before[start] === after[start]) start += 1;
+  let end = 0;
+  while (end < before.length - start && end < after.length - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+
+  const lines: DiffLine[] = [];
+  let left = 1;
+  let right = 1;
+  const same = (text: string) => lines.push({ kind: "same", text, before: left++, after: right++ });
+  const removed = (text: string) => lines.push({ kind: "removed", text, before: left++, after: undefined });
+  const added = (text: string) => lines.push({ kind: "added", text, before: undefined, after: right++ });
+
+  before.slice(0, start).forEach(same);
+  const middleBefore = before.slice(start, before.length - end);
+  const middleAfter = after.slice(start, after.length - end);
+  if (middleBefore.length > LINES_MAX || middleAfter.length > LINES_MAX) {
+    middleBefore.forEach(removed);
+    middleAfter.forEach(added);
+  } else {
+    for (const [kind, text] of shortestEdit(middleBefore, middleAfter)) {
+      if (kind === "same") same(text);
+      else if (kind === "removed") removed(text);
+      else added(text);
+    }
+  }
+  before.slice(before.length - end).forEach(same);
+  return lines;
+}
+
+/** The shortest edit by dynamic programming from the end; both sides are bounded by the caller. */
+function shortestEdit(before: string[], after: string[]): [DiffLine["kind"], string][] {
+  const width = after.length + 1;
+  const common = new Uint16Array((before.length + 1) * width);
+  for (let i = before.length - 1; i >= 0; i -= 1) {
+    for (let j = after.length - 1; j >= 0; j -= 1) {
+      common[i * width + j] =
+        before[i] === after[j]
+          ? (common[(i + 1) * width + j + 1] ?? 0) + 1
+          : Math.max(common[(i + 1) * width + j] ?? 0, common[i * width + j + 1] ?? 0);
+    }
+  }
+  const steps: [DiffLine["kind"], string][] = [];
+  let i = 0;
+  let j = 0;
+  while (i < before.length || j < after.length) {
+    const old = before[i];
+    const fresh = after[j];
+    if (old !== undefined && old === fresh) {
+      steps.push(["same", old]);
+      i += 1;
+      j += 1;
+    } else if (old !== undefined && (fresh === undefined || (common[(i + 1) * width + j] ?? 0) >= (common[i * width + j + 1] ?? 0))) {
+      steps.push(["removed", old]);
+      i += 1;
+    } else {
+      steps.push(["added", fresh ?? ""]);
+      j += 1;
+    }
+  }
+  return steps;
+}
+
+function intoHunks(lines: DiffLine[], context: number): Hunk[] {
+  const shown = new Set<number>();
+  lines.forEach((line, index) => {
+    if (line.kind === "same") return;
+    for (let near = index - context; near <= index + context; near += 1) shown.add(near);
+  });
+  const hunks: Hunk[] = [];
+  lines.forEach((line, index) => {
+    if (!shown.has(index)) return;
+    if (index === 0 || !shown.has(index - 1)) hunks.push({ lines: [] });
+    hunks.at(-1)?.lines.push(line);
+  });
+  return hunks;
+}
+
+/** The hunks of a patch as the CLI reports it: lines that begin with a space, a minus or a plus. */
+export function hunksOf(patch: { oldStart: number; newStart: number; lines: string[] }[]): Hunk[] {
+  return patch.map((part) => {
+    let before = part.oldStart;
+    let after = part.newStart;
+    const lines = part.lines
+      .filter((line) => !line.startsWith("\\"))
+      .map((line): DiffLine => {
+        const text = line.slice(1);
+        if (line.startsWith("-")) return { kind: "removed", text, before: before++, after: undefined };
+        if (line.startsWith("+")) return { kind: "added", text, before: undefined, after: after++ };
+        return { kind: "same", text, before: before++, after: after++ };
+      });
+    return { lines };
+  });
+}
+
+/** A unified diff of several files, as `git diff` prints it. */
+export function parseUnified(text: string): { path: string; hunks: Hunk[]; note: string | undefined }[] {
+  const files: { path: string; hunks: Hunk[]; note: string | undefined }[] = [];
+  let lines: string[] | undefined;
+  let starts = { oldStart: 1, newStart: 1 };
+  const flush = () => {
+    if (lines !== undefined) files.at(-1)?.hunks.push(...hunksOf([{ ...starts, lines }]));
+    lines = undefined;
+  };
+  for (const line of text.split("\n")) {
+    const header = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/.exec(line);
+    if (line.startsWith("diff --git ")) {
+      flush();
+      files.push({ path: / b\/(.*)$/.exec(line)?.[1] ?? line.slice(11), hunks: [], note: undefined });
+    } else if (header !== null) {
+      flush();
+      starts = { oldStart: Number(header[1]), newStart: Number(header[2]) };
+      lines = [];
+    } else if (lines !== undefined && /^[ +\-\\]/.test(line)) {
+      lines.push(line);
+    } else if (/^(new|deleted) file|^Binary|^rename/.test(line)) {
+      const file = files.at(-1);
+      if (file !== undefined) file.note = line;
+    }
+  }
+  flush();
+  return files;
+}
+
+/** Pairs removed lines with the added ones after them. */
+export function sideBySide(hunk: Hunk): DiffRow[] {
+  const rows: DiffRow[] = [];
+  let removed: DiffLine[] = [];
+  let added: DiffLine[] = [];
+  const flush = () => {
+    for (let index = 0; index < Math.max(removed.length, added.length); index += 1) {
+      rows.push({ left: removed[index], right: added[index] });
+    }
+    removed = [];
+    added = [];
+  };
+  for (const line of hunk.lines) {
+    if (line.kind === "removed") {
+      if (added.length > 0) flush();
+      removed.push(line);
+    } else if (line.kind === "added") {
+      added.push(line);
+    } else {
+      flush();
+      rows.push({ left: line, right: line });
+    }
+  }
+  flush();
+  return rows;
+}
+
+export function countChanges(hunks: Hunk[]): { added: number; removed: number } {
+  let added = 0;
+  let removed = 0;
+  for (const hunk of hunks) {
+    for (const line of hunk.lines) {
+      if (line.kind === "added") added += 1;
+      if (line.kind === "removed") removed += 1;
+    }
+  }
+  return { added, removed };
+}
+
+/** The part of each of two lines that the other does not have: `[start, end)` in both. */
+export function changedPart(left: string, right: string): { left: [number, number]; right: [number, number] } | undefined {
+  let start = 0;
+  while (start < left.length && start < right.length && left[start] === right[start]) start += 1;
+  let end = 0;
+  while (end < left.length - start && end < right.length - start && left.at(-1 - end) === right.at(-1 - end)) end += 1;
+  // When most of the line differs, a mark over most of it tells nothing.
+  if (start + end < Math.min(left.length, right.length) * 0.3) return undefined;
+  return { left: [start, left.length - end], right: [start, right.length - end] };
+}

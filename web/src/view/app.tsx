@@ -1,0 +1,113 @@
+// The page: sessions on one side, what is chosen on the other.
+
+import type { VNode } from "preact";
+import { now } from "../app/clock.ts";
+import { href, route } from "../app/route.ts";
+import { entrance, link, open, retryAt, retryNow, sessionsLoaded, sorted } from "../app/store.ts";
+import { dismiss, toasts } from "../app/toasts.ts";
+import { Cost } from "./cost.tsx";
+import { Door } from "./door.tsx";
+import { History } from "./history.tsx";
+import { Icon, Spinner } from "./icons.tsx";
+import { NewSession } from "./new-session.tsx";
+import { SessionPage } from "./session.tsx";
+import { Settings } from "./settings.tsx";
+import { Sidebar } from "./sidebar.tsx";
+
+export function App({ problem }: { problem: string }): VNode {
+  if (entrance.value === "outside") return <Door problem={problem} />;
+  if (entrance.value === "knocking") return <div class="empty" role="status"><Spinner /></div>;
+  return (
+    <div class="page" data-view={route.value.view}>
+      <a class="skip" href="#main" onClick={skip}>
+        Skip to the conversation
+      </a>
+      <Sidebar />
+      <main id="main" tabIndex={-1}>
+        <h1 class="sr">Tidings</h1>
+        <LinkBar />
+        <View />
+      </main>
+      <Toasts />
+    </div>
+  );
+}
+
+// The address after the `#` is the view, so the jump is made here.
+function skip(event: Event): void {
+  event.preventDefault();
+  document.getElementById("main")?.focus();
+}
+
+function View(): VNode {
+  const where = route.value;
+  switch (where.view) {
+    case "session":
+      return open.value === undefined ? <Nothing /> : <SessionPage key={open.value.name} open={open.value} />;
+    case "home":
+      return open.value === undefined ? <Nothing /> : <SessionPage key={open.value.name} open={open.value} />;
+    case "new":
+      return <NewSession resume={where.resume} cwd={where.cwd} />;
+    case "history":
+      return <History id={where.id} />;
+    case "cost":
+      return <Cost />;
+    case "settings":
+      return <Settings />;
+  }
+}
+
+function Nothing(): VNode {
+  if (!sessionsLoaded.value) {
+    return (
+      <div class="empty" role="status">
+        <Spinner />
+      </div>
+    );
+  }
+  return (
+    <div class="empty">
+      <h2>{sorted.value.length === 0 ? "No sessions yet" : "Choose a session"}</h2>
+      <p>{sorted.value.length === 0 ? "Start one here, or go on with one that is on this machine." : "What needs you stands first."}</p>
+      <div class="empty-actions">
+        <a class="button main" href={href({ view: "new", resume: undefined, cwd: undefined })}>
+          <Icon name="plus" /> New session
+        </a>
+        <a class="button" href={href({ view: "history", id: undefined })}>
+          <Icon name="clock" /> History
+        </a>
+      </div>
+    </div>
+  );
+}
+
+/** Says when what is shown may not be true any more. */
+function LinkBar(): VNode | null {
+  const state = link.value;
+  if (state === "open" || state === "asleep" || (state === "connecting" && retryAt.value === undefined && !sessionsLoaded.value)) return null;
+  const seconds = retryAt.value === undefined ? undefined : Math.max(0, Math.ceil((retryAt.value - Math.max(now.value, Date.now())) / 1000));
+  return (
+    <div class="link-bar" role="status">
+      <Spinner />
+      <span>Not connected. What you see may be old; what you write is kept{seconds === undefined || seconds === 0 ? "." : `, and sent in a few seconds.`}</span>
+      <button type="button" class="link" onClick={retryNow}>
+        Try now
+      </button>
+    </div>
+  );
+}
+
+function Toasts(): VNode {
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {toasts.value.map((toast) => (
+        <div key={toast.id} class={`toast ${toast.tone}`}>
+          <p>{toast.text}</p>
+          <button type="button" class="ghost small" aria-label="Dismiss" onClick={() => dismiss(toast.id)}>
+            <Icon name="cross" />
+          </button>
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,191 @@
+// Where a person writes to the agent.
+
+import type { VNode } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { loadDraft, saveDraft } from "../app/drafts.ts";
+import type { Picked } from "../app/pictures.ts";
+import { ACCEPTED, forget, pick } from "../app/pictures.ts";
+import { command, mayI, tell } from "../app/store.ts";
+import { say } from "../app/toasts.ts";
+import type { Conversation } from "../model/conversation.ts";
+import type { Delivery } from "../wire.ts";
+import { CompletionList, useCompletions, wantedAt } from "./completion.tsx";
+import { Icon } from "./icons.tsx";
+
+interface Props {
+  session: string;
+  all: Conversation;
+  busy: boolean;
+}
+
+export function Composer({ session, all, busy }: Props): VNode {
+  const [text, setText] = useState(() => loadDraft(session));
+  const [cursor, setCursor] = useState(0);
+  const [active, setActive] = useState(0);
+  const [delivery, setDelivery] = useState<Delivery>("queue");
+  const [picked, setPicked] = useState<readonly Picked[]>([]);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const chooser = useRef<HTMLInputElement>(null);
+  const wanted = wantedAt(text, cursor);
+  const items = useCompletions(session, wanted, all.slashCommands);
+  const shown = wanted === undefined ? [] : items;
+
+  useEffect(() => {
+    saveDraft(session, text);
+    grow(field.current);
+  }, [session, text]);
+
+  const write = (value: string, at: number) => {
+    setText(value);
+    setCursor(at);
+    setActive(0);
+  };
+  const complete = (item: string) => {
+    if (wanted === undefined) return;
+    const sign = wanted.kind === "command" ? "/" : "@";
+    const before = `${text.slice(0, wanted.from)}${sign}${item} `;
+    write(before + text.slice(cursor), before.length);
+    requestAnimationFrame(() => {
+      field.current?.focus();
+      field.current?.setSelectionRange(before.length, before.length);
+    });
+  };
+  const attach = (files: Iterable<File>) => {
+    void pick(files).then(({ picked: more, refused }) => {
+      setPicked((before) => [...before, ...more]);
+      for (const reason of refused) say("error", reason);
+    });
+  };
+  const submit = () => {
+    if (text.trim() === "" && picked.length === 0) return;
+    const attachments = picked.map((one) => one.attachment);
+    try {
+      tell((clientId) => ({
+        type: "input",
+        session,
+        input: { content: text, delivery: busy ? delivery : "queue", ...(attachments.length === 0 ? {} : { attachments }), client_id: clientId } as never,
+      }));
+    } catch (error) {
+      say("error", error instanceof Error ? error.message : String(error));
+      return;
+    }
+    forget(picked);
+    setPicked([]);
+    write("", 0);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.isComposing) return;
+    if (shown.length > 0) {
+      const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+      if (step !== 0) {
+        event.preventDefault();
+        setActive((active + step + shown.length) % shown.length);
+        return;
+      }
+      const item = shown[active];
+      if ((event.key === "Tab" || event.key === "Enter") && item !== undefined) {
+        event.preventDefault();
+        complete(item);
+        return;
+      }
+      if (event.key === "Escape") {
+        event.preventDefault();
+        setCursor(-1);
+        return;
+      }
+    }
+    if (event.key === "Tab" && text === "" && all.suggestion !== undefined && !event.shiftKey) {
+      event.preventDefault();
+      write(all.suggestion, all.suggestion.length);
+      return;
+    }
+    // On a phone Enter makes a line, as everywhere there; the button sends.
+    const isPhone = matchMedia("(pointer: coarse)").matches;
+    if (event.key === "Enter" && !event.shiftKey && !isPhone) {
+      event.preventDefault();
+      submit();
+    }
+  };
+  const readOnly = !mayI("prompt");
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        attach(event.dataTransfer?.files ?? []);
+      }}
+    >
+      {wanted !== undefined && <CompletionList items={shown} active={active} wanted={wanted} choose={complete} />}
+      {picked.length > 0 && (
+        <ul class="picked">
+          {picked.map((one, index) => (
+            <li>
+              {one.preview === undefined ? <Icon name="file" /> : <img src={one.preview} alt="" width="40" height="40" />}
+              <span>{one.attachment.name}</span>
+              <button type="button" class="ghost small" aria-label={`Remove ${one.attachment.name ?? "attachment"}`} onClick={() => setPicked(picked.filter((_, at) => at !== index))}>
+                <Icon name="cross" />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <div class="composer-row">
+        <input ref={chooser} type="file" accept={ACCEPTED} multiple hidden onChange={(event) => { attach(event.currentTarget.files ?? []); event.currentTarget.value = ""; }} />
+        <button type="button" class="ghost" aria-label="Attach pictures or files" title="Attach pictures or files" disabled={readOnly} onClick={() => chooser.current?.click()}>
+          <Icon name="clip" />
+        </button>
+        <textarea
+          ref={field}
+          rows={1}
+          value={text}
+          disabled={readOnly}
+          aria-label="Message to the agent"
+          aria-autocomplete="list"
+          aria-controls={shown.length > 0 ? "completions" : undefined}
+          aria-activedescendant={shown.length > 0 ? `completion-${active}` : undefined}
+          placeholder={readOnly ? "This device may only watch" : busy ? "Say something meanwhile…" : (all.suggestion ?? "Write to the agent; / for commands, @ for files")}
+          onInput={(event) => write(event.currentTarget.value, event.currentTarget.selectionStart)}
+          onClick={(event) => setCursor(event.currentTarget.selectionStart)}
+          onKeyDown={onKeyDown}
+          onPaste={(event) => {
+            const files = event.clipboardData?.files;
+            if (files !== undefined && files.length > 0) {
+              event.preventDefault();
+              attach(files);
+            }
+          }}
+        />
+        {busy && (
+          <button type="button" class="stop" aria-label="Interrupt" title="Interrupt (Esc)" disabled={readOnly} onClick={() => command(session, "interrupt")}>
+            <Icon name="stop" />
+          </button>
+        )}
+        <button type="submit" class="send" aria-label="Send" title="Send (Enter)" disabled={readOnly || (text.trim() === "" && picked.length === 0)}>
+          <Icon name="send" />
+        </button>
+      </div>
+      {busy && text !== "" && (
+        <fieldset class="delivery">
+          <legend class="sr">When it is delivered</legend>
+          {(["queue", "steer", "interrupt"] as const).map((one) => (
+            <label class={delivery === one ? "on" : undefined}>
+              <input type="radio" name="delivery" checked={delivery === one} onChange={() => setDelivery(one)} />
+              {one === "queue" ? "After this turn" : one === "steer" ? "Into this turn" : "Interrupt now"}
+            </label>
+          ))}
+        </fieldset>
+      )}
+    </form>
+  );
+}
+
+function grow(field: HTMLTextAreaElement | null): void {
+  if (field === null) return;
+  field.style.height = "auto";
+  field.style.height = `${Math.min(field.scrollHeight + 2, 220)}px`;
+}

@@ -1,0 +1,48 @@
+// For those who are not let in yet.
+
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { pair, words } from "../app/store.ts";
+import { Logo } from "./sidebar.tsx";
+
+export function Door({ problem }: { problem: string }): VNode {
+  const [code, setCode] = useState("");
+  const [said, setSaid] = useState(problem);
+  const [busy, setBusy] = useState(false);
+  const enter = () => {
+    setBusy(true);
+    pair(code.trim())
+      .catch((error: unknown) => setSaid(words(error)))
+      .finally(() => setBusy(false));
+  };
+  return (
+    <main class="door">
+      <form
+        class="door-card"
+        onSubmit={(event) => {
+          event.preventDefault();
+          enter();
+        }}
+      >
+        <h1>
+          <Logo /> Tidings
+        </h1>
+        <p>
+          This browser is not paired yet. Run <code>tidings pair</code> where the server runs, and open the link that it prints, or write its code here.
+        </p>
+        <label>
+          Code
+          <input type="text" class="mono" autocomplete="one-time-code" autocapitalize="off" spellcheck={false} required value={code} onInput={(event) => setCode(event.currentTarget.value)} />
+        </label>
+        {said !== "" && (
+          <p class="warn-line" role="alert">
+            {said}
+          </p>
+        )}
+        <button type="submit" class="yes main" disabled={busy || code.trim() === ""}>
+          Pair
+        </button>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,183 @@
+// The top of a session: what it is, how it stands, and what can be done with it.
+
+import type { VNode } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { go, href } from "../app/route.ts";
+import { command, mayI, words } from "../app/store.ts";
+import { say } from "../app/toasts.ts";
+import type { Conversation } from "../model/conversation.ts";
+import { send } from "../net/api.ts";
+import { baseName, compactTokens, dollars, modelName } from "../text/format.ts";
+import type { SessionView } from "../wire.ts";
+import { Icon } from "./icons.tsx";
+import { StateChip } from "./state.tsx";
+
+const MODES: [string, string][] = [
+  ["default", "Ask first"],
+  ["acceptEdits", "Accept edits"],
+  ["plan", "Plan only"],
+  ["dontAsk", "Never ask, deny"],
+  ["bypassPermissions", "Allow everything"],
+];
+
+const MODELS: [string, string][] = [
+  ["default", "Usual model"],
+  ["opus", "Opus"],
+  ["sonnet", "Sonnet"],
+  ["haiku", "Haiku"],
+];
+
+export type Panel = "none" | "overview" | "diff" | "rewind";
+
+export function Header({ session, all, panel, setPanel }: { session: SessionView; all: Conversation; panel: Panel; setPanel: (panel: Panel) => void }): VNode {
+  const model = all.model ?? session.model;
+  const mode = all.mode ?? session.permission_mode ?? "default";
+  const may = mayI("prompt");
+  const title = all.title ?? session.title ?? baseName(session.cwd);
+  return (
+    <header class="session-head">
+      <a class="ghost only-narrow" href={href({ view: "home" })} aria-label="All sessions">
+        <Icon name="back" />
+      </a>
+      <div class="session-name">
+        <h2>
+          {session.demo && <span class="demo-mark">DEMO</span>}
+          <Title session={session} title={title} />
+        </h2>
+        <p class="session-facts">
+          <StateChip state={session.state} />
+          <span class="mono cut" title={session.cwd}>{baseName(session.cwd)}</span>
+        </p>
+      </div>
+      <Meters session={session} all={all} />
+      <div class="session-tools">
+        <label class="pick">
+          <span class="sr">Model</span>
+          <select disabled={!may} value={model ?? "default"} onChange={(event) => command(session.key, "model", event.currentTarget.value === "default" ? {} : { model: event.currentTarget.value })}>
+            {model !== undefined && !MODELS.some(([name]) => name === model) && <option value={model}>{modelName(model)}</option>}
+            {MODELS.map(([name, label]) => (
+              <option value={name}>{label}</option>
+            ))}
+          </select>
+        </label>
+        <label class="pick">
+          <span class="sr">Permission mode</span>
+          <select disabled={!may} value={mode} onChange={(event) => command(session.key, "mode", { mode: event.currentTarget.value })}>
+            {!MODES.some(([name]) => name === mode) && <option value={mode}>{mode}</option>}
+            {MODES.filter(([name]) => name !== "bypassPermissions" || mode === name || mayI("admin")).map(([name, label]) => (
+              <option value={name}>{label}</option>
+            ))}
+          </select>
+        </label>
+        <button type="button" class={panel === "diff" ? "ghost on" : "ghost"} aria-pressed={panel === "diff"} title="Changes in the working tree" aria-label="Changes in the working tree" onClick={() => setPanel(panel === "diff" ? "none" : "diff")}>
+          <Icon name="diff" />
+        </button>
+        <button type="button" class={panel === "overview" ? "ghost on" : "ghost"} aria-pressed={panel === "overview"} title="Overview" aria-label="Overview" onClick={() => setPanel(panel === "overview" ? "none" : "overview")}>
+          <Icon name="list" />
+        </button>
+        <Menu session={session} setPanel={setPanel} />
+      </div>
+    </header>
+  );
+}
+
+function Title({ session, title }: { session: SessionView; title: string }): VNode {
+  const [editing, setEditing] = useState(false);
+  const save = (text: string) => {
+    setEditing(false);
+    if (text === title) return;
+    send("PATCH", `sessions/${encodeURIComponent(session.key)}`, { title: text }).catch((error: unknown) => say("error", words(error)));
+  };
+  if (!editing) {
+    return (
+      <button type="button" class="title-button" title="Rename" onClick={() => mayI("prompt") && setEditing(true)}>
+        {title}
+      </button>
+    );
+  }
+  return (
+    <input
+      type="text"
+      class="title-field"
+      aria-label="Title of the session"
+      defaultValue={title}
+      ref={(field: HTMLInputElement | null) => field?.focus()}
+      onBlur={(event) => save(event.currentTarget.value.trim())}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") event.currentTarget.blur();
+        if (event.key === "Escape") setEditing(false);
+      }}
+    />
+  );
+}
+
+function Meters({ session, all }: { session: SessionView; all: Conversation }): VNode {
+  const tokens = all.inputTokens || session.totals.input_tokens;
+  const share = all.contextWindow === undefined ? undefined : Math.min(1, tokens / all.contextWindow);
+  const cost = Math.max(all.costUsd ?? 0, session.totals.cost_usd);
+  return (
+    <dl class="meters">
+      {share !== undefined && (
+        <div class="meter-box">
+          <dt>Context</dt>
+          <dd>
+            <meter min={0} max={1} low={0.6} high={0.85} optimum={0.2} value={share} aria-label={`Context ${Math.round(share * 100)} percent full`} />
+            {Math.round(share * 100)}%
+          </dd>
+        </div>
+      )}
+      <div>
+        <dt>Tokens</dt>
+        <dd>{compactTokens(tokens)}</dd>
+      </div>
+      <div>
+        <dt>Cost</dt>
+        <dd>{dollars(cost)}</dd>
+      </div>
+    </dl>
+  );
+}
+
+function Menu({ session, setPanel }: { session: SessionView; setPanel: (panel: Panel) => void }): VNode {
+  const box = useRef<HTMLDetailsElement>(null);
+  const [sure, setSure] = useState(false);
+  const close = (run: () => void) => () => {
+    if (box.current !== null) box.current.open = false;
+    run();
+  };
+  const remove = () => {
+    send("DELETE", `sessions/${encodeURIComponent(session.key)}`).then(
+      () => go({ view: "home" }),
+      (error: unknown) => say("error", words(error)),
+    );
+  };
+  const cli = session.cli_session_ids.at(-1);
+  return (
+    <details class="menu" ref={box} onToggle={() => setSure(false)}>
+      <summary class="ghost" aria-label="More" title="More">
+        <Icon name="more" />
+      </summary>
+      <div class="menu-items">
+        <button type="button" onClick={close(() => command(session.key, "compact"))}>
+          <Icon name="compress" /> Sum up to make room
+        </button>
+        <button type="button" onClick={close(() => setPanel("rewind"))}>
+          <Icon name="undo" /> Put files back…
+        </button>
+        <button type="button" onClick={close(() => command(session.key, "stop"))}>
+          <Icon name="stop" /> Stop the agent
+        </button>
+        {cli !== undefined && (
+          <a href={href({ view: "history", id: cli })} onClick={close(() => undefined)}>
+            <Icon name="clock" /> Session file
+          </a>
+        )}
+        {mayI("admin") && (
+          <button type="button" class="no" onClick={() => (sure ? remove() : setSure(true))}>
+            <Icon name="cross" /> {sure ? "Really remove it from the list" : "Remove"}
+          </button>
+        )}
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,136 @@
+// One item of a conversation.
+
+import type { VNode } from "preact";
+import { prefs } from "../app/prefs.ts";
+import type { Conversation, Item, NoteItem, PromptItem, ResultItem, TextItem } from "../model/conversation.ts";
+import { compactTokens, dollars, duration } from "../text/format.ts";
+import { useFold } from "./folds.ts";
+import { Icon } from "./icons.tsx";
+import { Markdown } from "./markdown.tsx";
+import { Output } from "./output.tsx";
+import { ToolCard } from "./tool.tsx";
+
+export function ItemView({ item, all }: { item: Item; all: Conversation }): VNode | null {
+  switch (item.kind) {
+    case "prompt":
+      return <Prompt item={item} />;
+    case "text":
+      return item.text.trim() === "" ? null : <div class={item.open ? "answer open" : "answer"}><Markdown text={item.text} /></div>;
+    case "thinking":
+      return <Thought item={item} />;
+    case "tool":
+      return <ToolCard tool={item} all={all} />;
+    case "note":
+      return <Note item={item} />;
+    case "result":
+      return <Result item={item} />;
+  }
+}
+
+/** A guess at the height of an item that was not drawn yet. */
+export function guessHeight(item: Item): number {
+  switch (item.kind) {
+    case "prompt":
+      return 60 + 22 * Math.min(20, item.text.length / 80);
+    case "text":
+      return 16 + 24 * Math.ceil(item.text.length / 85);
+    case "thinking":
+      return 36;
+    case "tool":
+      return item.retracted ? 0 : 90;
+    case "note":
+      return item.topic === "system" ? 0 : 44;
+    case "result":
+      return 34;
+  }
+}
+
+function Prompt({ item }: { item: PromptItem }): VNode {
+  const [open, toggle] = useFold(`prompt-${item.key}`, false);
+  const isPerson = item.origin === undefined || item.origin === "human";
+  const long = item.text.length > 1200;
+  return (
+    <div class={isPerson ? "prompt" : "prompt other"}>
+      <span class="who">{isPerson ? "You" : (item.origin ?? "").replaceAll("-", " ")}</span>
+      <p class="prompt-text">{long && !open ? `${item.text.slice(0, 1000)}…` : item.text}</p>
+      {long && (
+        <button type="button" class="link" onClick={toggle}>
+          {open ? "Show less" : `Show all ${item.text.length.toLocaleString("en-GB")} characters`}
+        </button>
+      )}
+      {item.attachments.length > 0 && (
+        <p class="attached">
+          <Icon name="clip" /> {item.attachments.join(", ")}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Thought({ item }: { item: TextItem }): VNode | null {
+  const [open, toggle] = useFold(`thought-${item.key}`, false);
+  if (item.text.trim() === "") return null;
+  const line = item.text.trim().replaceAll(/\s+/g, " ");
+  return (
+    <div class={item.open ? "thought open" : "thought"}>
+      <button type="button" class="thought-head" aria-expanded={open} onClick={toggle}>
+        <Icon name="brain" />
+        <span class="thought-title">{item.open ? "Thinking" : "Thought"}</span>
+        {!open && <span class="thought-line">{item.open ? line.slice(-160) : line.slice(0, 160)}</span>}
+      </button>
+      {open && <p class="thought-text">{item.text}</p>}
+    </div>
+  );
+}
+
+function Note({ item }: { item: NoteItem }): VNode | null {
+  if (item.topic === "system" && !prefs.value.showAll) return null;
+  if (item.topic === "display") return <div class="note display"><Output text={item.text} name={item.key} /></div>;
+  if (item.topic === "compacted") {
+    return (
+      <div class="mark-line">
+        <span>
+          <Icon name="compress" /> {item.text}
+        </span>
+      </div>
+    );
+  }
+  return (
+    <div class={`note ${item.tone}`} role={item.tone === "error" ? "alert" : undefined}>
+      {(item.tone === "error" || item.tone === "warning") && <Icon name="alert" />}
+      <p>{item.text}</p>
+    </div>
+  );
+}
+
+function Result({ item }: { item: ResultItem }): VNode {
+  const { result } = item;
+  const used = result.usage;
+  const parts = [
+    result.duration_ms === undefined ? undefined : duration(result.duration_ms),
+    result.num_turns === undefined || result.num_turns <= 1 ? undefined : `${result.num_turns} rounds`,
+    used === undefined ? undefined : `${compactTokens(used.output_tokens)} tokens out`,
+    item.costUsd === undefined || item.costUsd === 0 ? undefined : dollars(item.costUsd),
+  ].filter((part) => part !== undefined);
+  const failed = result.is_error || result.subtype !== "success";
+  return (
+    <div class={failed ? "result bad" : "result"}>
+      {failed && (
+        <p class="result-error">
+          <Icon name="alert" /> {turnError(result.subtype, result.error)}
+        </p>
+      )}
+      <p class="result-line">{parts.join(" · ")}</p>
+    </div>
+  );
+}
+
+function turnError(subtype: string, error: string | undefined): string {
+  const words: Record<string, string> = {
+    error_max_turns: "The turn was stopped: it took as many rounds as it may.",
+    error_max_budget_usd: "The turn was stopped: it cost as much as it may.",
+    error_during_execution: "The turn was interrupted.",
+  };
+  if (error !== undefined && error !== "") return error;
+  return words[subtype] ?? `The turn ended with ${subtype.replaceAll("_", " ")}.`;
+}

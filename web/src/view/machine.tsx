@@ -1,0 +1,5 @@
+import type { VNode } from "preact";
+
+export function MachineCard(): VNode | null {
+  return null;
+}

@@ -1,0 +1,203 @@
+// Markdown as elements. The tokens of the parser are turned into nodes one by one, from a list of what is allowed:
+// HTML in a text stays text, links lead to the web or to mail, and pictures are links, since fetching one tells its server.
+
+import type { Token, Tokens } from "marked";
+import type { ComponentChildren, VNode } from "preact";
+import { Component } from "preact";
+import { useRef } from "preact/hooks";
+import type { Cut } from "../text/blocks.ts";
+import { blocksOf } from "../text/blocks.ts";
+import { safeHref } from "../text/links.ts";
+import { CopyButton } from "./copy.tsx";
+
+/** A text this long is shown as it is: nobody reads it, and parsing it would be felt. */
+const PARSED_MAX = 200_000;
+
+/** Nesting beyond this is shown as text. */
+const DEPTH_MAX = 24;
+
+export function Markdown({ text }: { text: string }): VNode {
+  const cut = useRef<Cut | undefined>(undefined);
+  if (text.length > PARSED_MAX) return <div class="md"><p class="md-plain">{text}</p></div>;
+  try {
+    cut.current = blocksOf(text, cut.current);
+  } catch {
+    // The parser gave up on nesting that nobody writes by hand.
+    return <div class="md"><p class="md-plain">{text}</p></div>;
+  }
+  return (
+    <div class="md">
+      {cut.current.tokens.map((token, index) => (
+        <Block key={index} token={token} />
+      ))}
+    </div>
+  );
+}
+
+/** A block that is drawn again only if its source has changed: all but the last stay while a text grows. */
+class Block extends Component<{ token: Token }> {
+  override shouldComponentUpdate(next: { token: Token }): boolean {
+    return next.token !== this.props.token && next.token.raw !== this.props.token.raw;
+  }
+
+  override render(): ComponentChildren {
+    return block(this.props.token, 0);
+  }
+}
+
+function block(token: Token, depth: number): ComponentChildren {
+  if (depth > DEPTH_MAX) return token.raw;
+  switch (token.type) {
+    case "space":
+    case "def":
+      return null;
+    case "heading":
+      return heading(token as Tokens.Heading, depth);
+    case "paragraph":
+      return <p>{inlines((token as Tokens.Paragraph).tokens, depth)}</p>;
+    case "code":
+      return <Fence lang={(token as Tokens.Code).lang ?? ""} text={(token as Tokens.Code).text} />;
+    case "blockquote":
+      return <blockquote>{blocks((token as Tokens.Blockquote).tokens, depth)}</blockquote>;
+    case "list":
+      return list(token as Tokens.List, depth);
+    case "table":
+      return table(token as Tokens.Table, depth);
+    case "hr":
+      return <hr />;
+    case "text": {
+      const text = token as Tokens.Text;
+      return text.tokens === undefined ? unescape(text.text) : inlines(text.tokens, depth);
+    }
+    case "html":
+      return <p class="md-plain">{(token as Tokens.HTML).text}</p>;
+    default:
+      return <p class="md-plain">{token.raw}</p>;
+  }
+}
+
+function blocks(tokens: Token[], depth: number): ComponentChildren {
+  return tokens.map((token) => block(token, depth + 1));
+}
+
+function heading(token: Tokens.Heading, depth: number): VNode {
+  const content = inlines(token.tokens, depth);
+  // The page has its own first headings, so those of a text begin at the third level.
+  if (token.depth <= 1) return <h3>{content}</h3>;
+  if (token.depth === 2) return <h4>{content}</h4>;
+  if (token.depth === 3) return <h5>{content}</h5>;
+  return <h6>{content}</h6>;
+}
+
+function list(token: Tokens.List, depth: number): VNode {
+  const items = token.items.map((item) => (
+    <li class={item.task ? "md-task" : undefined}>
+      {item.task && <span class="md-box" role="img" aria-label={item.checked ? "done" : "not done"}>{item.checked ? "☑" : "☐"}</span>}
+      {item.tokens.filter((part) => part.type !== "checkbox").map((part) => block(part, depth + 1))}
+    </li>
+  ));
+  if (!token.ordered) return <ul>{items}</ul>;
+  return <ol start={typeof token.start === "number" ? token.start : 1}>{items}</ol>;
+}
+
+function table(token: Tokens.Table, depth: number): VNode {
+  const cell = (part: Tokens.TableCell, index: number) => ({
+    content: inlines(part.tokens, depth),
+    class: token.align[index] ? `align-${token.align[index]}` : undefined,
+  });
+  return (
+    <div class="md-table" tabIndex={0} role="region" aria-label="Table">
+      <table>
+        <thead>
+          <tr>
+            {token.header.map((part, index) => {
+              const { content, class: name } = cell(part, index);
+              return <th scope="col" class={name}>{content}</th>;
+            })}
+          </tr>
+        </thead>
+        <tbody>
+          {token.rows.map((row) => (
+            <tr>
+              {row.map((part, index) => {
+                const { content, class: name } = cell(part, index);
+                return <td class={name}>{content}</td>;
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function inlines(tokens: Token[] | undefined, depth: number): ComponentChildren {
+  return tokens?.map((token) => inline(token, depth + 1));
+}
+
+function inline(token: Token, depth: number): ComponentChildren {
+  if (depth > DEPTH_MAX) return token.raw;
+  switch (token.type) {
+    case "text": {
+      const text = token as Tokens.Text;
+      return text.tokens === undefined ? unescape(text.text) : inlines(text.tokens, depth);
+    }
+    case "escape":
+      return (token as Tokens.Escape).text;
+    case "strong":
+      return <strong>{inlines((token as Tokens.Strong).tokens, depth)}</strong>;
+    case "em":
+      return <em>{inlines((token as Tokens.Em).tokens, depth)}</em>;
+    case "del":
+      return <del>{inlines((token as Tokens.Del).tokens, depth)}</del>;
+    case "codespan":
+      return <code>{(token as Tokens.Codespan).text}</code>;
+    case "br":
+      return <br />;
+    case "link":
+      return link(token as Tokens.Link, depth);
+    case "image": {
+      const image = token as Tokens.Image;
+      return <Outward href={image.href}>{`🖼 ${image.text || image.href}`}</Outward>;
+    }
+    default:
+      return token.raw;
+  }
+}
+
+function link(token: Tokens.Link, depth: number): VNode {
+  return <Outward href={token.href}>{inlines(token.tokens, depth)}</Outward>;
+}
+
+/** A link out of the page; the text alone where it leads elsewhere than to the web or to mail. */
+function Outward({ href, children }: { href: string; children: ComponentChildren }): VNode {
+  const safe = safeHref(href);
+  if (safe === undefined) return <span class="md-nolink">{children}</span>;
+  return (
+    <a href={safe} target="_blank" rel="noopener noreferrer nofollow" title={safe}>
+      {children}
+    </a>
+  );
+}
+
+export function Fence({ lang, text }: { lang: string; text: string }): VNode {
+  const name = lang.split(/\s/)[0] ?? "";
+  return (
+    <figure class="code">
+      <figcaption>
+        <span>{name === "" ? "text" : name}</span>
+        <CopyButton text={text} />
+      </figcaption>
+      <pre tabIndex={0}>
+        <code>{text}</code>
+      </pre>
+    </figure>
+  );
+}
+
+const ENTITIES: Record<string, string> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'" };
+
+/** Character references are part of Markdown, and the parser leaves them to whoever writes HTML. */
+function unescape(text: string): string {
+  return text.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity);
+}

@@ -1,0 +1,42 @@
+// What waits for a person in the open session: one card at a time, near the thumb.
+
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { answered } from "../app/store.ts";
+import type { Conversation } from "../model/conversation.ts";
+import { Icon, Spinner } from "./icons.tsx";
+import { PermissionCard } from "./permission.tsx";
+import { QuestionCard } from "./question.tsx";
+
+export function NeedsYou({ all, session }: { all: Conversation; session: string }): VNode | null {
+  const [at, setAt] = useState(0);
+  const open = [...all.asks.values()].filter((ask) => !answered.value.has(ask.id) && (ask.kind === "permission" || ask.request.questions.length > 0));
+  const underWay = [...all.asks.values()].some((ask) => answered.value.has(ask.id));
+  const ask = open[Math.min(at, open.length - 1)];
+  if (ask === undefined) {
+    if (!underWay) return null;
+    return (
+      <div class="needs-you sending" role="status">
+        <Spinner /> Your answer is on its way
+      </div>
+    );
+  }
+  return (
+    <div class="needs-you" role="region" aria-label="Needs you">
+      {open.length > 1 && (
+        <nav class="pager" aria-label="What waits">
+          <button type="button" class="ghost" disabled={at <= 0} onClick={() => setAt(Math.max(0, at - 1))} aria-label="The one before">
+            <Icon name="back" />
+          </button>
+          <span role="status">
+            {Math.min(at, open.length - 1) + 1} of {open.length} that wait
+          </span>
+          <button type="button" class="ghost flip" disabled={at >= open.length - 1} onClick={() => setAt(Math.min(open.length - 1, at + 1))} aria-label="The next one">
+            <Icon name="back" />
+          </button>
+        </nav>
+      )}
+      {ask.kind === "permission" ? <PermissionCard key={ask.id} ask={ask} session={session} cwd={all.cwd} /> : <QuestionCard key={ask.id} ask={ask} session={session} />}
+    </div>
+  );
+}

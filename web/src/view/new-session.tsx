@@ -1,0 +1,174 @@
+// A new session, or a session on disk that goes on.
+
+import type { VNode } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { newId } from "../app/browser.ts";
+import type { Picked } from "../app/pictures.ts";
+import { ACCEPTED, forget, pick } from "../app/pictures.ts";
+import { go, href } from "../app/route.ts";
+import { mayI, meta, sorted, words } from "../app/store.ts";
+import { say } from "../app/toasts.ts";
+import { postJson } from "../net/api.ts";
+import type { CreateSession, SessionView } from "../wire.ts";
+import { Icon, Spinner } from "./icons.tsx";
+
+const MODES: [string, string, string][] = [
+  ["default", "Ask first", "You are asked before files change and commands run."],
+  ["acceptEdits", "Accept edits", "Files may change; you are asked before commands run."],
+  ["plan", "Plan only", "Nothing changes until you approve a plan."],
+];
+
+export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: string | undefined }): VNode {
+  const folders = [...new Set(sorted.value.map((session) => session.cwd))];
+  const [folder, setFolder] = useState(cwd ?? folders[0] ?? "");
+  const [prompt, setPrompt] = useState("");
+  const [model, setModel] = useState("");
+  const [mode, setMode] = useState("default");
+  const [fork, setFork] = useState(false);
+  const [picked, setPicked] = useState<readonly Picked[]>([]);
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState("");
+  // The same id until it worked: a second try makes no second session.
+  const clientId = useRef(newId());
+  const attach = (files: Iterable<File>) => {
+    void pick(files).then(({ picked: more, refused }) => {
+      setPicked((before) => [...before, ...more]);
+      for (const reason of refused) say("error", reason);
+    });
+  };
+  const start = async () => {
+    setBusy(true);
+    setProblem("");
+    const attachments = picked.map((one) => one.attachment);
+    const request: Partial<CreateSession> = {
+      cwd: folder.trim(),
+      ...(prompt.trim() === "" ? {} : { prompt }),
+      ...(model === "" ? {} : { model }),
+      permission_mode: mode,
+      ...(attachments.length === 0 ? {} : { attachments }),
+      ...(resume === undefined ? {} : { resume, fork }),
+      client_id: clientId.current,
+    };
+    try {
+      const session = await postJson<SessionView>("sessions", request);
+      forget(picked);
+      go({ view: "session", id: session.key });
+    } catch (error) {
+      setProblem(words(error));
+      setBusy(false);
+      // Something may be changed now, which makes it another request.
+      clientId.current = newId();
+    }
+  };
+  if (!mayI("prompt")) {
+    return (
+      <div class="empty">
+        <h2>This device may only watch</h2>
+        <p>Pair it again with the scope “prompt” to start sessions.</p>
+      </div>
+    );
+  }
+  return (
+    <div class="sheet">
+      <header class="sheet-head">
+        <a class="ghost only-narrow" href={href({ view: "home" })} aria-label="All sessions">
+          <Icon name="back" />
+        </a>
+        <h2>{resume === undefined ? "New session" : "Go on with a session"}</h2>
+      </header>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void start();
+        }}
+      >
+        {resume !== undefined && (
+          <p class="ask-fact">
+            <span class="muted">Session</span> <code>{resume}</code>
+          </p>
+        )}
+        <label>
+          Folder
+          <input type="text" class="mono" required value={folder} list="folders" spellcheck={false} autocapitalize="off" placeholder="/home/you/project" onInput={(event) => setFolder(event.currentTarget.value)} />
+          <datalist id="folders">
+            {folders.map((one) => (
+              <option value={one} />
+            ))}
+          </datalist>
+        </label>
+        <label>
+          {resume === undefined ? "What shall it do?" : "What shall it do next?"} <span class="muted">(may be left empty)</span>
+          <textarea
+            rows={5}
+            value={prompt}
+            onInput={(event) => setPrompt(event.currentTarget.value)}
+            onPaste={(event) => {
+              const files = event.clipboardData?.files;
+              if (files !== undefined && files.length > 0) {
+                event.preventDefault();
+                attach(files);
+              }
+            }}
+          />
+        </label>
+        <label class="file-field">
+          <span>
+            <Icon name="clip" /> Pictures or files
+          </span>
+          <input type="file" accept={ACCEPTED} multiple onChange={(event) => { attach(event.currentTarget.files ?? []); event.currentTarget.value = ""; }} />
+        </label>
+        {picked.length > 0 && (
+          <ul class="picked">
+            {picked.map((one, index) => (
+              <li>
+                {one.preview === undefined ? <Icon name="file" /> : <img src={one.preview} alt="" width="40" height="40" />}
+                <span>{one.attachment.name}</span>
+                <button type="button" class="ghost small" aria-label={`Remove ${one.attachment.name ?? "attachment"}`} onClick={() => setPicked(picked.filter((_, at) => at !== index))}>
+                  <Icon name="cross" />
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+        <label>
+          Model
+          <select value={model} onChange={(event) => setModel(event.currentTarget.value)}>
+            <option value="">The usual one</option>
+            <option value="opus">Opus</option>
+            <option value="sonnet">Sonnet</option>
+            <option value="haiku">Haiku</option>
+          </select>
+        </label>
+        <fieldset class="modes">
+          <legend>What it may do unasked</legend>
+          {MODES.map(([name, label, about]) => (
+            <label class="option">
+              <input type="radio" name="mode" checked={mode === name} onChange={() => setMode(name)} />
+              <span>
+                <span class="option-label">{label}</span>
+                <span class="option-more">{about}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+        {resume !== undefined && (
+          <label class="check">
+            <input type="checkbox" checked={fork} onChange={() => setFork(!fork)} /> Go on in a copy, so that the session stays as it is
+          </label>
+        )}
+        {problem !== "" && (
+          <p class="warn-line" role="alert">
+            {problem}
+          </p>
+        )}
+        <div class="form-actions">
+          <button type="submit" class="yes main" disabled={busy || folder.trim() === ""}>
+            {busy ? <Spinner /> : <Icon name="send" />} {resume === undefined ? "Start" : "Go on"}
+          </button>
+          {meta.value?.demo && <span class="muted">A script plays the agent here: no model is asked and no file is touched.</span>}
+        </div>
+      </form>
+    </div>
+  );
+}

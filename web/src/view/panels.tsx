@@ -1,0 +1,196 @@
+// What stands beside a conversation: an overview, the changes of the working tree, and the way back.
+
+import type { ComponentChildren, VNode } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { command, words } from "../app/store.ts";
+import type { Conversation, PromptItem } from "../model/conversation.ts";
+import { getJson } from "../net/api.ts";
+import { parseUnified } from "../text/diff.ts";
+import { compactTokens, duration } from "../text/format.ts";
+import type { SessionView, WorkingTree } from "../wire.ts";
+import { Diff, DiffCount, DiffSwitch } from "./diff.tsx";
+import { Icon, Spinner } from "./icons.tsx";
+import { Todos } from "./todos.tsx";
+
+export function PanelFrame({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }): VNode {
+  return (
+    <aside class="panel" aria-label={title}>
+      <header>
+        <h3>{title}</h3>
+        <button type="button" class="ghost" aria-label="Close" onClick={close}>
+          <Icon name="cross" />
+        </button>
+      </header>
+      <div class="panel-body" tabIndex={0} role="region" aria-label={title}>{children}</div>
+    </aside>
+  );
+}
+
+export function Overview({ all, session }: { all: Conversation; session: SessionView }): VNode {
+  const lanes = [...all.lanes.values()].filter((lane) => lane.started !== undefined);
+  const tasks = [...all.tasks.values()].filter((task) => task.status === "running");
+  const limit = all.limit;
+  const nothing = all.todos.length === 0 && lanes.length === 0 && tasks.length === 0 && limit === undefined;
+  return (
+    <>
+      {all.progress !== undefined && all.progress.percentage !== undefined && (
+        <section>
+          <h4>Progress{all.progress.estimated ? " (a guess)" : ""}</h4>
+          <progress max={100} value={all.progress.percentage} aria-label="Progress" />
+          <p class="muted">{all.progress.step}</p>
+        </section>
+      )}
+      {all.todos.length > 0 && (
+        <section>
+          <h4>To do</h4>
+          <Todos items={all.todos} />
+        </section>
+      )}
+      {lanes.length > 0 && (
+        <section>
+          <h4>Sub-agents</h4>
+          <ul class="lanes">
+            {lanes.map((lane) => {
+              const facts = lane.ended ?? lane.progress;
+              return (
+                <li>
+                  {lane.ended === undefined ? <Spinner /> : <Icon name={lane.ended.outcome === "Completed" ? "check" : "alert"} />}
+                  <span>
+                    {lane.started?.description ?? lane.started?.agent_type ?? "Agent"}
+                    <span class="muted">
+                      {lane.ended === undefined ? (lane.progress?.description ?? "starting") : lane.ended.outcome.toLowerCase()}
+                      {facts?.tokens !== undefined && ` · ${compactTokens(facts.tokens)} tokens`}
+                      {facts?.duration_ms !== undefined && ` · ${duration(facts.duration_ms)}`}
+                    </span>
+                  </span>
+                </li>
+              );
+            })}
+          </ul>
+        </section>
+      )}
+      {tasks.length > 0 && (
+        <section>
+          <h4>In the background</h4>
+          <ul class="lanes">
+            {tasks.map((task) => (
+              <li>
+                <Spinner />
+                <span>{task.description ?? task.task_id}</span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {limit !== undefined && limit.utilization !== undefined && (
+        <section>
+          <h4>Limit of your plan{limit.kind === undefined ? "" : ` (${limit.kind.replaceAll("_", " ")})`}</h4>
+          <meter min={0} max={1} low={0.7} high={0.9} optimum={0.1} value={limit.utilization} aria-label="Used of the limit" />
+          <p class="muted">
+            {Math.round(limit.utilization * 100)}% used
+            {limit.resets_at !== undefined && `, anew at ${new Date(limit.resets_at * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}`}
+          </p>
+        </section>
+      )}
+      {nothing && <p class="muted">No lists, sub-agents or background work yet.</p>}
+      <section>
+        <h4>About</h4>
+        <dl class="facts">
+          <dt>Folder</dt>
+          <dd class="mono">{session.cwd}</dd>
+          <dt>Turns</dt>
+          <dd>{session.totals.turns}</dd>
+          {all.cliVersion !== undefined && (
+            <>
+              <dt>Claude Code</dt>
+              <dd>{all.cliVersion}</dd>
+            </>
+          )}
+          {session.budget.budget_usd !== undefined && (
+            <>
+              <dt>Budget</dt>
+              <dd>${session.budget.budget_usd}</dd>
+            </>
+          )}
+        </dl>
+      </section>
+    </>
+  );
+}
+
+export function WorkingDiff({ session, revision }: { session: SessionView; revision: number }): VNode {
+  const [tree, setTree] = useState<WorkingTree | undefined>(undefined);
+  const [problem, setProblem] = useState("");
+  useEffect(() => {
+    const abort = new AbortController();
+    getJson<WorkingTree>(`sessions/${encodeURIComponent(session.key)}/diff`, {}, abort.signal).then(setTree, (error: unknown) => {
+      if (!abort.signal.aborted) setProblem(words(error));
+    });
+    return () => abort.abort();
+  }, [session.key, revision]);
+  if (problem !== "") return <p class="warn-line">{problem}</p>;
+  if (tree === undefined) return <p class="muted"><Spinner /> Looking at the working tree</p>;
+  if (!tree.repository) return <p class="muted">This folder is not under version control.</p>;
+  const files = parseUnified(tree.diff);
+  if (files.length === 0 && tree.untracked.length === 0) return <p class="muted">Nothing differs from the last commit.</p>;
+  return (
+    <>
+      <DiffSwitch />
+      {files.map((file) => (
+        <details class="changed-file" open={files.length <= 6}>
+          <summary>
+            <span class="mono">{file.path}</span> <DiffCount hunks={file.hunks} />
+          </summary>
+          {file.note !== undefined && <p class="muted">{file.note}</p>}
+          <Diff hunks={file.hunks} />
+        </details>
+      ))}
+      {tree.diff_cut && <p class="muted">There is more than what is shown.</p>}
+      {tree.untracked.length > 0 && (
+        <section>
+          <h4>Not under version control</h4>
+          <ul class="plain-list mono">
+            {tree.untracked.map((path) => (
+              <li>{path}</li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+/** Files as they were before a prompt. */
+export function Rewind({ all, session, done }: { all: Conversation; session: SessionView; done: () => void }): VNode {
+  const [chosen, setChosen] = useState<string | undefined>(undefined);
+  const prompts = all.items.filter((item): item is PromptItem => item.kind === "prompt" && item.uuid !== undefined && item.origin === undefined).reverse();
+  if (prompts.length === 0) return <p class="muted">Nothing was said in this session yet.</p>;
+  return (
+    <>
+      <p>Files that the agent has changed are put back to how they were before a prompt. The conversation stays.</p>
+      <fieldset class="rewind">
+        <legend class="sr">Before which prompt</legend>
+        {prompts.slice(0, 50).map((prompt) => (
+          <label class="option">
+            <input type="radio" name="rewind" checked={chosen === prompt.uuid} onChange={() => setChosen(prompt.uuid)} />
+            <span class="option-label">{prompt.text.slice(0, 140)}</span>
+          </label>
+        ))}
+      </fieldset>
+      <div class="ask-actions">
+        <button
+          type="button"
+          class="no main"
+          disabled={chosen === undefined}
+          onClick={() => {
+            if (chosen === undefined) return;
+            command(session.key, "rewind", { prompt: chosen });
+            done();
+          }}
+        >
+          Put files back
+        </button>
+      </div>
+    </>
+  );
+}

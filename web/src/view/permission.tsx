@@ -1,0 +1,262 @@
+// A permission that waits: what exactly is asked, and every way to answer it.
+
+import type { ComponentChildren, VNode } from "preact";
+import { useState } from "preact/hooks";
+import { isTired, noteAllowed, refuseEnter, useReadable } from "../app/care.ts";
+import { answer, mayI } from "../app/store.ts";
+import { say } from "../app/toasts.ts";
+import type { PermissionAsk } from "../model/conversation.ts";
+import { alwaysRules } from "../model/rules.ts";
+import { changes, fields, summary, text } from "../model/tools.ts";
+import type { JsonValue, PermissionAnswer } from "../wire.ts";
+import { Diff, DiffSwitch } from "./diff.tsx";
+import { Icon } from "./icons.tsx";
+import { Exact, Revealed } from "./revealed.tsx";
+
+type Step = "choose" | "deny" | "edit" | "always";
+
+export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; session: string; cwd: string | undefined }): VNode {
+  const [step, setStep] = useState<Step>("choose");
+  const readable = useReadable(ask.id);
+  const { details } = ask;
+  const about = summary(details.tool_name, details.input, cwd);
+  const rules = alwaysRules(details);
+
+  const reply = (given: Partial<PermissionAnswer> & Pick<PermissionAnswer, "decision">) => {
+    if (given.decision === "allow") {
+      if (!readable) return;
+      noteAllowed(Date.now());
+    }
+    answer(session, ask.id, {
+      permission: { scope: "once", interrupt: false, ...(details.digest === undefined ? {} : { digest: details.digest }), ...given },
+    });
+  };
+
+  return (
+    <section class="ask permission" data-risk={details.risk} aria-label={`Permission: ${about.title}`}>
+      <header class="ask-head">
+        <span class="ask-icon">
+          <Icon name={about.icon} />
+        </span>
+        <h3>{headline(details.tool_name)}</h3>
+        <Risk level={details.risk} />
+      </header>
+      <div class="ask-body">
+        <Wanted ask={ask} cwd={cwd} />
+        {details.agent_id !== undefined && <p class="ask-fact">A sub-agent asks.</p>}
+        {details.blocked_path !== undefined && (
+          <p class="ask-fact">
+            <span class="muted">It is about</span> <code><Revealed text={details.blocked_path} /></code>
+          </p>
+        )}
+        {details.decision_reason !== undefined && <p class="ask-fact">Asked because: {details.decision_reason}</p>}
+        {details.description !== undefined && details.description !== "" && (
+          <p class="ask-fact">
+            <span class="muted">The model calls it:</span> “{details.description}”
+          </p>
+        )}
+        {isTired(Date.now()) && <p class="ask-fact warn-line">You have allowed many calls in a minute. This one waits a moment longer.</p>}
+      </div>
+      {step === "choose" && (
+        <div class="ask-actions">
+          <Allow ready={readable} label="Allow once" main onAllow={() => reply({ decision: "allow" })} />
+          <Allow ready={readable} label="Allow for session" onAllow={() => reply({ decision: "allow", scope: "session" })} />
+          {rules.length > 0 && mayI("always") && (
+            <button type="button" onClick={() => setStep("always")}>
+              Always…
+            </button>
+          )}
+          {mayI("edit") && (
+            <button type="button" onClick={() => setStep("edit")}>
+              Edit…
+            </button>
+          )}
+          <button type="button" class="no" onClick={() => setStep("deny")}>
+            Deny…
+          </button>
+        </div>
+      )}
+      {step === "always" && (
+        <Confirm
+          back={() => setStep("choose")}
+          action={<Allow ready={readable} label="Add the rule and allow" main onAllow={() => reply({ decision: "allow", scope: "always" })} />}
+        >
+          <p>From now on this would run without asking:</p>
+          <ul class="rules">
+            {rules.map(({ rule, where }) => (
+              <li>
+                <Exact text={rule} label="Rule" />
+                <span class="muted">kept in {where}</span>
+              </li>
+            ))}
+          </ul>
+        </Confirm>
+      )}
+      {step === "edit" && <Edited input={details.input} tool={details.tool_name} ready={readable} back={() => setStep("choose")} allow={(updated) => reply({ decision: "allow", updated_input: updated })} />}
+      {step === "deny" && <Deny back={() => setStep("choose")} deny={(message, interrupt) => reply({ decision: "deny", interrupt, ...(message === "" ? {} : { message }) })} />}
+    </section>
+  );
+}
+
+/** What the tool would do: its input, not the model's words about it. */
+function Wanted({ ask, cwd }: { ask: PermissionAsk; cwd: string | undefined }): VNode {
+  const { details } = ask;
+  const given = fields(details.input);
+  const hunks = changes(details.tool_name, details.input, undefined);
+  if (details.tool_name === "Bash") {
+    return (
+      <>
+        <Exact text={text(given["command"]) ?? ""} label="Command" />
+        <Rest given={given} without={["command", "description"]} />
+        {cwd !== undefined && (
+          <p class="ask-fact">
+            <span class="muted">in</span> <code>{cwd}</code>
+          </p>
+        )}
+      </>
+    );
+  }
+  if (hunks !== undefined) {
+    const path = text(given["file_path"]) ?? text(given["notebook_path"]) ?? "";
+    return (
+      <>
+        <Exact text={path} label="File" />
+        <div class="tool-bar">
+          {given["replace_all"] === true && <span class="warn-line">every place that fits</span>}
+          <DiffSwitch />
+        </div>
+        <Diff hunks={hunks} reveal />
+        <Rest given={given} without={["file_path", "notebook_path", "old_string", "new_string", "content", "edits", "new_source", "replace_all"]} />
+      </>
+    );
+  }
+  if (details.tool_name === "WebFetch") {
+    const url = text(given["url"]) ?? "";
+    return (
+      <>
+        <p class="ask-fact">
+          <span class="muted">Host</span> <strong>{hostOf(url)}</strong>
+        </p>
+        <Exact text={url} label="Address" />
+        <Rest given={given} without={["url"]} />
+      </>
+    );
+  }
+  return <Exact text={JSON.stringify(details.input, null, 2)} label="Input" />;
+}
+
+/** Whatever else the input says: nothing of it is left out. */
+function Rest({ given, without }: { given: ReturnType<typeof fields>; without: string[] }): VNode | null {
+  const rest = Object.entries(given).filter(([name, value]) => !without.includes(name) && value !== undefined && value !== false);
+  if (rest.length === 0) return null;
+  return <Exact text={JSON.stringify(Object.fromEntries(rest), null, 2)} label="More of the input" />;
+}
+
+function hostOf(url: string): string {
+  try {
+    return new URL(url).host;
+  } catch {
+    return "not an address";
+  }
+}
+
+function headline(tool: string): string {
+  switch (tool) {
+    case "Bash":
+      return "Run this command?";
+    case "Edit":
+    case "MultiEdit":
+    case "NotebookEdit":
+      return "Change this file?";
+    case "Write":
+      return "Write this file?";
+    case "Read":
+      return "Read this file?";
+    case "WebFetch":
+      return "Fetch this page?";
+    case "WebSearch":
+      return "Search the web?";
+    default:
+      return `Use ${tool}?`;
+  }
+}
+
+function Risk({ level }: { level: PermissionAsk["details"]["risk"] }): VNode {
+  return <span class={`risk ${level}`}>{level.toLowerCase()} risk</span>;
+}
+
+function Allow({ ready, label, main, onAllow }: { ready: boolean; label: string; main?: boolean; onAllow: () => void }): VNode {
+  return (
+    <button type="button" class={main ? "yes main" : "yes"} aria-disabled={!ready} onKeyDown={refuseEnter} onClick={() => ready && onAllow()}>
+      {label}
+    </button>
+  );
+}
+
+function Confirm({ back, action, children }: { back: () => void; action: VNode; children: ComponentChildren }): VNode {
+  return (
+    <div class="ask-step">
+      {children}
+      <div class="ask-actions">
+        {action}
+        <button type="button" onClick={back}>
+          Back
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function Deny({ back, deny }: { back: () => void; deny: (message: string, interrupt: boolean) => void }): VNode {
+  const [message, setMessage] = useState("");
+  return (
+    <div class="ask-step">
+      <label>
+        What should it do instead? <span class="muted">(the model reads this)</span>
+        <textarea rows={2} value={message} onInput={(event) => setMessage(event.currentTarget.value)} />
+      </label>
+      <div class="ask-actions">
+        <button type="button" class="no main" onClick={() => deny(message.trim(), false)}>
+          Deny
+        </button>
+        <button type="button" class="no" onClick={() => deny(message.trim(), true)}>
+          Deny and stop the turn
+        </button>
+        <button type="button" onClick={back}>
+          Back
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function Edited({ input, tool, ready, back, allow }: { input: JsonValue; tool: string; ready: boolean; back: () => void; allow: (input: JsonValue) => void }): VNode {
+  const given = fields(input);
+  const simple = tool === "Bash" && typeof given["command"] === "string";
+  const [draft, setDraft] = useState(simple ? (text(given["command"]) ?? "") : JSON.stringify(input, null, 2));
+  const send = () => {
+    if (simple) {
+      allow({ ...(input as { [key in string]: JsonValue }), command: draft });
+      return;
+    }
+    try {
+      allow(JSON.parse(draft) as JsonValue);
+    } catch {
+      say("error", "This is no JSON: look for a missing quote or comma.");
+    }
+  };
+  return (
+    <div class="ask-step">
+      <label>
+        {simple ? "The command that is run instead" : "The input that the tool gets instead, as JSON"}
+        <textarea class="mono" rows={simple ? 3 : 10} value={draft} spellcheck={false} autocapitalize="off" onInput={(event) => setDraft(event.currentTarget.value)} />
+      </label>
+      <div class="ask-actions">
+        <Allow ready={ready} label="Allow this instead" main onAllow={send} />
+        <button type="button" onClick={back}>
+          Back
+        </button>
+      </div>
+    </div>
+  );
+}

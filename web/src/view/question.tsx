@@ -1,0 +1,173 @@
+// Questions that wait: of the model, of an MCP server, or whether to carry out a plan.
+
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { refuseEnter, useReadable } from "../app/care.ts";
+import { answer } from "../app/store.ts";
+import type { QuestionAsk } from "../model/conversation.ts";
+import { safeHref } from "../text/links.ts";
+import type { Question, QuestionNote } from "../wire.ts";
+import { Icon } from "./icons.tsx";
+import { Markdown } from "./markdown.tsx";
+
+type Chosen = Readonly<Record<string, readonly string[]>>;
+
+export function QuestionCard({ ask, session }: { ask: QuestionAsk; session: string }): VNode {
+  if (ask.details.kind === "Plan") return <PlanCard ask={ask} session={session} />;
+  return <Questions ask={ask} session={session} />;
+}
+
+function Questions({ ask, session }: { ask: QuestionAsk; session: string }): VNode {
+  const [chosen, setChosen] = useState<Chosen>({});
+  const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
+  const { questions } = ask.request;
+  const said = (question: Question): string[] => {
+    const words = own[question.id]?.trim() ?? "";
+    return [...(chosen[question.id] ?? []), ...(words === "" ? [] : [words])];
+  };
+  const complete = questions.every((question) => !question.required || said(question).length > 0);
+  const send = () => {
+    const answers = questions.map((question) => ({ question_id: question.id, answer: said(question) })).filter((reply) => reply.answer.length > 0);
+    answer(session, ask.id, { question: { answers, cancel: false } });
+  };
+  const url = ask.details.url === undefined ? undefined : safeHref(ask.details.url);
+  return (
+    <section class="ask question" aria-label="Question">
+      <header class="ask-head">
+        <span class="ask-icon">
+          <Icon name="question" />
+        </span>
+        <h3>{ask.details.kind === "Elicitation" ? "An MCP server asks you" : "The agent asks you"}</h3>
+      </header>
+      <div class="ask-body">
+        {ask.details.message !== undefined && <p>{ask.details.message}</p>}
+        {url !== undefined && (
+          <p>
+            <a href={url} target="_blank" rel="noopener noreferrer">
+              Open {new URL(url).host}
+            </a>
+          </p>
+        )}
+        {questions.map((question) => (
+          <OneQuestion
+            key={question.id}
+            question={question}
+            note={ask.details.questions.find((note) => note.id === question.id)}
+            chosen={chosen[question.id] ?? []}
+            own={ask.details.kind === "Questions" || question.question_type === "FreeText" ? (own[question.id] ?? "") : undefined}
+            choose={(options) => {
+              setChosen({ ...chosen, [question.id]: options });
+              if (question.question_type === "SingleChoice") setOwn({ ...own, [question.id]: "" });
+            }}
+            write={(words) => {
+              setOwn({ ...own, [question.id]: words });
+              if (question.question_type === "SingleChoice" && words !== "") setChosen({ ...chosen, [question.id]: [] });
+            }}
+          />
+        ))}
+      </div>
+      <div class="ask-actions">
+        <button type="button" class="yes main" disabled={!complete} onClick={send}>
+          {questions.length === 1 ? "Answer" : "Send answers"}
+        </button>
+        <button type="button" class="no" onClick={() => answer(session, ask.id, { question: { answers: [], cancel: true } })}>
+          Do not answer
+        </button>
+      </div>
+    </section>
+  );
+}
+
+interface OneProps {
+  question: Question;
+  note: QuestionNote | undefined;
+  chosen: readonly string[];
+  own: string | undefined;
+  choose(options: string[]): void;
+  write(words: string): void;
+}
+
+function OneQuestion({ question, note, chosen, own, choose, write }: OneProps): VNode {
+  const many = question.question_type === "MultiChoice";
+  const options = question.options ?? [];
+  const toggle = (option: string) => {
+    if (!many) choose([option]);
+    else choose(chosen.includes(option) ? chosen.filter((other) => other !== option) : [...chosen, option]);
+  };
+  return (
+    <fieldset class="one-question">
+      <legend>
+        {note?.header !== undefined && <span class="chip">{note.header}</span>} {question.text}
+        {!question.required && <span class="muted"> (optional)</span>}
+      </legend>
+      {options.map((option, index) => {
+        const more = note?.options[index];
+        return (
+          <label class="option">
+            <input type={many ? "checkbox" : "radio"} name={`q-${question.id}`} checked={chosen.includes(option)} onChange={() => toggle(option)} />
+            <span>
+              <span class="option-label">{option}</span>
+              {more?.description !== undefined && <span class="option-more">{more.description}</span>}
+              {more?.preview !== undefined && chosen.includes(option) && <pre class="option-preview" tabIndex={0}>{more.preview}</pre>}
+            </span>
+          </label>
+        );
+      })}
+      {own !== undefined && (
+        <label class="option own">
+          <span class={options.length === 0 ? "sr" : "option-label"}>{options.length === 0 ? "Answer" : "Or in your words"}</span>
+          <input type="text" value={own} onInput={(event) => write(event.currentTarget.value)} />
+        </label>
+      )}
+    </fieldset>
+  );
+}
+
+function PlanCard({ ask, session }: { ask: QuestionAsk; session: string }): VNode {
+  const [feedback, setFeedback] = useState("");
+  const readable = useReadable(ask.id);
+  const [decide, words] = ask.request.questions;
+  const options = decide?.options ?? [];
+  const notes = ask.details.questions[0]?.options ?? [];
+  const reply = (option: string) => {
+    const answers = [{ question_id: decide?.id ?? "plan", answer: [option] }];
+    if (feedback.trim() !== "") answers.push({ question_id: words?.id ?? "feedback", answer: [feedback.trim()] });
+    answer(session, ask.id, { question: { answers, cancel: false } });
+  };
+  const isNo = (option: string) => /keep planning/i.test(option);
+  return (
+    <section class="ask plan" aria-label="Plan">
+      <header class="ask-head">
+        <span class="ask-icon">
+          <Icon name="plan" />
+        </span>
+        <h3>Carry out this plan?</h3>
+      </header>
+      <div class="ask-body">
+        <div class="plan-text" tabIndex={0} role="region" aria-label="The plan">
+          <Markdown text={ask.plan ?? decide?.text ?? ""} />
+        </div>
+        {words !== undefined && (
+          <label class="plan-feedback">
+            {words.text} <span class="muted">(with “Keep planning”)</span>
+            <textarea rows={2} value={feedback} onInput={(event) => setFeedback(event.currentTarget.value)} />
+          </label>
+        )}
+      </div>
+      <div class="ask-actions">
+        {options.map((option, index) => (
+          <button
+            type="button"
+            class={isNo(option) ? "no" : index === 0 ? "yes main" : "yes"}
+            aria-disabled={!isNo(option) && !readable}
+            title={notes[index]?.description}
+            onKeyDown={isNo(option) ? undefined : refuseEnter}
+            onClick={() => (isNo(option) || readable) && reply(option)}
+          >
+            {option}
+          </button>
+        ))}
+      </div>
+    </section>
+  );
+}

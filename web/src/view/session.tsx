@@ -1,0 +1,148 @@
+// A session: its conversation, what it needs, and what is said to it.
+
+import type { VNode } from "preact";
+import { useCallback, useEffect, useState } from "preact/hooks";
+import { prefs } from "../app/prefs.ts";
+import { href } from "../app/route.ts";
+import type { OpenSession } from "../app/session.ts";
+import { command, mayI, sessions, words } from "../app/store.ts";
+import { say } from "../app/toasts.ts";
+import type { Item } from "../model/conversation.ts";
+import type { SessionView } from "../wire.ts";
+import { Composer } from "./composer.tsx";
+import type { Panel } from "./header.tsx";
+import { Header } from "./header.tsx";
+import { Spinner } from "./icons.tsx";
+import { ItemView, guessHeight } from "./item.tsx";
+import { NeedsYou } from "./needs-you.tsx";
+import { Overview, PanelFrame, Rewind, WorkingDiff } from "./panels.tsx";
+import { Queue } from "./queue.tsx";
+import { VirtualList } from "./virtual.tsx";
+
+export function SessionPage({ open }: { open: OpenSession }): VNode {
+  const loading = open.loading.value;
+  const session = viewOf(open.name);
+  if (loading === "missing") {
+    return (
+      <div class="empty">
+        <h2>There is no such session</h2>
+        <p>It was removed, or the address is of another server.</p>
+        <a class="button" href={href({ view: "home" })}>
+          All sessions
+        </a>
+      </div>
+    );
+  }
+  if (loading === "failed") {
+    return (
+      <div class="empty">
+        <h2>The session could not be opened</h2>
+        <p>{open.problem.value}</p>
+      </div>
+    );
+  }
+  if (session === undefined || loading === "loading") {
+    return (
+      <div class="empty" role="status">
+        <Spinner />
+        <p>Opening the session</p>
+      </div>
+    );
+  }
+  return <Loaded open={open} session={session} />;
+}
+
+function viewOf(name: string): SessionView | undefined {
+  return sessions.value.get(name) ?? [...sessions.value.values()].find((session) => String(session.handle) === name);
+}
+
+function Loaded({ open, session }: { open: OpenSession; session: SessionView }): VNode {
+  // Reading it draws this again once per frame in which something came.
+  void open.drawn.value;
+  const all = open.conversation;
+  const [panel, setPanel] = useState<Panel>(() => (matchMedia("(min-width: 1280px)").matches ? "overview" : "none"));
+  const [fetching, setFetching] = useState(false);
+  const render = useCallback((item: Item) => <ItemView item={item} all={open.conversation} />, [open]);
+  const busy = session.state === "running" || session.state === "needs_you" || session.state === "starting";
+  const closePanel = () => setPanel("none");
+
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== "Escape" || event.defaultPrevented || !busy || !mayI("prompt")) return;
+      const target = event.target as HTMLElement;
+      // Escape in a card closes nothing and interrupts nothing.
+      if (target.closest(".needs-you, .panel, .menu, dialog") !== null) return;
+      command(session.key, "interrupt");
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [busy, session.key]);
+
+  const older = () => {
+    setFetching(true);
+    open
+      .loadOlder()
+      .catch((error: unknown) => say("error", words(error)))
+      .finally(() => setFetching(false));
+  };
+  return (
+    <div class="session" data-state={session.state}>
+      <Header session={session} all={all} panel={panel} setPanel={setPanel} />
+      <div class="session-middle">
+        <div class="talk">
+          <VirtualList
+            key={open.name}
+            items={all.items}
+            estimate={guessHeight}
+            render={render}
+            label="Conversation"
+            epoch={`${prefs.value.showAll}-${prefs.value.diff}`}
+            before={
+              open.more.value ? (
+                <div class="older">
+                  <button type="button" disabled={fetching} onClick={older}>
+                    {fetching ? "Looking…" : "Show what was before"}
+                  </button>
+                </div>
+              ) : undefined
+            }
+            after={<Tail session={session} items={all.items} />}
+          />
+          <div class="foot">
+            <NeedsYou all={all} session={session.key} />
+            <Queue all={all} session={session.key} />
+            <Composer key={session.key} session={session.key} all={all} busy={busy} />
+          </div>
+        </div>
+        {panel === "overview" && (
+          <PanelFrame title="Overview" close={closePanel}>
+            <Overview all={all} session={session} />
+          </PanelFrame>
+        )}
+        {panel === "diff" && (
+          <PanelFrame title="Changes" close={closePanel}>
+            <WorkingDiff session={session} revision={session.totals.turns} />
+          </PanelFrame>
+        )}
+        {panel === "rewind" && (
+          <PanelFrame title="Put files back" close={closePanel}>
+            <Rewind all={all} session={session} done={closePanel} />
+          </PanelFrame>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** What stands after the last item: that it works, or why it does not. */
+function Tail({ session, items }: { session: SessionView; items: readonly Item[] }): VNode | null {
+  const last = items.at(-1);
+  if (session.state === "failed") return <p class="tail bad">This session has failed{session.error === undefined ? "" : `: ${session.error}`}. The next prompt starts it again.</p>;
+  if (session.state === "interrupted") return <p class="tail">The agent ended during a turn. The next prompt goes on from there.</p>;
+  if (session.state === "starting") return <p class="tail"><Spinner /> Starting</p>;
+  if (session.state === "running" && !(last?.kind === "text" && last.open) && !(last?.kind === "tool" && last.state === "running")) {
+    return <p class="tail"><Spinner /> Working</p>;
+  }
+  if (items.length === 0) return <p class="tail muted">Nothing was said yet. Write below to begin.</p>;
+  return <div class="tail" />;
+}

@@ -1,0 +1,117 @@
+// What the person prefers, the devices that may get in, and what the keys do.
+
+import type { VNode } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { wantNotifications } from "../app/notify.ts";
+import type { Theme } from "../app/prefs.ts";
+import { prefs, setPref } from "../app/prefs.ts";
+import { href } from "../app/route.ts";
+import { mayI, meta, words } from "../app/store.ts";
+import { say } from "../app/toasts.ts";
+import { getJson, send } from "../net/api.ts";
+import type { Device, DeviceList } from "../wire.ts";
+import { Icon } from "./icons.tsx";
+
+const KEYS: [string, string][] = [
+  ["Enter", "send (Shift+Enter makes a line)"],
+  ["Esc", "interrupt the turn"],
+  ["Tab", "take the suggestion, or the completion"],
+  ["/ and @", "complete commands and files"],
+  ["Alt+↑ Alt+↓", "the session before, the next one"],
+  ["Alt+N", "new session"],
+  ["Alt+J", "to what waits for you"],
+  ["Space", "press a button; Enter never allows anything"],
+];
+
+export function Settings(): VNode {
+  const { theme, notify, showAll } = prefs.value;
+  const change = (wanted: boolean) => {
+    void wantNotifications(wanted).then((granted) => {
+      if (wanted && !granted) say("error", "The browser does not allow notifications for this page.");
+    });
+  };
+  return (
+    <div class="sheet">
+      <header class="sheet-head">
+        <a class="ghost only-narrow" href={href({ view: "home" })} aria-label="All sessions">
+          <Icon name="back" />
+        </a>
+        <h2>Settings</h2>
+      </header>
+      <div class="form">
+        <fieldset class="segments">
+          <legend>Colours</legend>
+          {(["auto", "light", "dark"] satisfies Theme[]).map((one) => (
+            <label class={theme === one ? "on" : undefined}>
+              <input type="radio" name="theme" checked={theme === one} onChange={() => setPref("theme", one)} />
+              {one === "auto" ? "As the system" : one === "light" ? "Light" : "Dark"}
+            </label>
+          ))}
+        </fieldset>
+        <label class="check">
+          <input type="checkbox" checked={notify} onChange={(event) => change(event.currentTarget.checked)} /> Notify me when something waits for me or a turn ends
+        </label>
+        <label class="check">
+          <input type="checkbox" checked={showAll} onChange={(event) => setPref("showAll", event.currentTarget.checked)} /> Show notes that are meant for logs
+        </label>
+        <section>
+          <h3>Keys</h3>
+          <dl class="facts keys">
+            {KEYS.map(([key, what]) => (
+              <>
+                <dt>
+                  <kbd>{key}</kbd>
+                </dt>
+                <dd>{what}</dd>
+              </>
+            ))}
+          </dl>
+        </section>
+        {mayI("admin") && <Devices />}
+        <p class="muted">
+          Tidings {meta.value?.version ?? ""}
+          {meta.value !== undefined && `, you are ${meta.value.you.name} (${meta.value.you.scopes.join(", ")})`}
+        </p>
+      </div>
+    </div>
+  );
+}
+
+function Devices(): VNode {
+  const [devices, setDevices] = useState<readonly Device[] | undefined>(undefined);
+  useEffect(() => {
+    getJson<DeviceList>("devices").then(
+      (list) => setDevices(list.items),
+      () => setDevices([]),
+    );
+  }, []);
+  const revoke = (device: Device) => {
+    send("DELETE", `devices/${encodeURIComponent(device.id)}`).then(
+      () => setDevices(devices?.filter((other) => other.id !== device.id)),
+      (error: unknown) => say("error", words(error)),
+    );
+  };
+  return (
+    <section>
+      <h3>Devices</h3>
+      <p class="muted">
+        Let a phone in with <code>tidings pair</code>: it shows a code to scan.
+      </p>
+      <ul class="devices">
+        {devices?.map((device) => (
+          <li>
+            <span>
+              <strong>{device.name}</strong>
+              <span class="muted">
+                {device.scopes.join(", ")}, since {device.created.slice(0, 10)}
+              </span>
+            </span>
+            <button type="button" class="no" onClick={() => revoke(device)}>
+              Revoke
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

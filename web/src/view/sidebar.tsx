@@ -1,0 +1,106 @@
+// All sessions at a glance: what needs somebody first, then what is going on.
+
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { now } from "../app/clock.ts";
+import { href, route } from "../app/route.ts";
+import { meta, open, sessionsLoaded, sorted, waitingCount } from "../app/store.ts";
+import { age, baseName, dollars } from "../text/format.ts";
+import type { SessionView } from "../wire.ts";
+import { Icon } from "./icons.tsx";
+import { MachineCard } from "./machine.tsx";
+import { StateChip } from "./state.tsx";
+
+export function Sidebar(): VNode {
+  const [filter, setFilter] = useState("");
+  const all = sorted.value;
+  const shown = all.filter((session) => matches(session, filter));
+  return (
+    <nav class="sidebar" aria-label="Sessions">
+      <header class="brand">
+        <a class="brand-name" href={href({ view: "home" })}>
+          <Logo /> Tidings
+        </a>
+        <a class="ghost" href={href({ view: "settings" })} aria-label="Settings" title="Settings">
+          <Icon name="gear" />
+        </a>
+      </header>
+      <div class="sidebar-body">
+        <MachineCard />
+        <div class="sidebar-tools">
+          <a class="button main" href={href({ view: "new", resume: undefined, cwd: undefined })}>
+            <Icon name="plus" /> New session
+          </a>
+          {all.length > 3 && (
+            <label class="filter">
+              <span class="sr">Filter sessions</span>
+              <input type="search" placeholder="Filter" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
+            </label>
+          )}
+        </div>
+        {waitingCount.value > 0 && (
+          <p class="waiting-line" role="status">
+            <Icon name="bell" /> {waitingCount.value === 1 ? "One thing waits for you" : `${waitingCount.value} things wait for you`}
+          </p>
+        )}
+        <ul class="session-list">
+          {shown.map((session) => (
+            <SessionCard key={session.key} session={session} />
+          ))}
+        </ul>
+        {sessionsLoaded.value && all.length === 0 && (
+          <p class="muted pad">No sessions run here yet. Start one, or go on with one from the history.</p>
+        )}
+        {all.length > 0 && shown.length === 0 && <p class="muted pad">None of {all.length} sessions fits “{filter}”.</p>}
+      </div>
+      <footer class="sidebar-foot">
+        <a href={href({ view: "history", id: undefined })} class={route.value.view === "history" ? "on" : undefined}>
+          <Icon name="clock" /> History
+        </a>
+        <a href={href({ view: "cost" })} class={route.value.view === "cost" ? "on" : undefined}>
+          <Icon name="chart" /> Cost
+        </a>
+        {meta.value?.demo && <span class="demo-mark">DEMO</span>}
+      </footer>
+    </nav>
+  );
+}
+
+function SessionCard({ session }: { session: SessionView }): VNode {
+  const name = session.title ?? baseName(session.cwd);
+  const waits = session.pending_permissions + session.pending_questions;
+  const current = open.value?.name === session.key || open.value?.name === String(session.handle);
+  return (
+    <li>
+      <a class={`session-card ${session.state}`} href={href({ view: "session", id: session.key })} aria-current={current ? "page" : undefined}>
+        <span class="card-top">
+          <span class="card-title">{name}</span>
+          <span class="card-age">{age(session.active, now.value)}</span>
+        </span>
+        <span class="card-line">{session.error ?? session.last_line ?? session.cwd}</span>
+        <span class="card-facts">
+          <StateChip state={session.state} />
+          {waits > 1 && <span class="badge" aria-label={`${waits} things wait`}>{waits}</span>}
+          <span class="cut">{baseName(session.cwd)}</span>
+          {session.totals.cost_usd > 0 && <span>{dollars(session.totals.cost_usd)}</span>}
+        </span>
+      </a>
+    </li>
+  );
+}
+
+function matches(session: SessionView, filter: string): boolean {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  const labels = Object.entries(session.labels).flat();
+  const text = [session.title, session.cwd, session.last_line, session.state.replace("_", " "), session.model, ...labels].join(" ").toLowerCase();
+  return words.every((word) => text.includes(word));
+}
+
+export function Logo(): VNode {
+  return (
+    <svg class="logo" viewBox="0 0 24 24" width="22" height="22" aria-hidden="true" focusable="false">
+      <path class="logo-back" d="M4 3h16a2 2 0 0 1 2 2v10a2 2 0 0 1-2 2h-8l-5 4v-4H4a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2z" />
+      <path class="logo-front" d="M6.5 10h2.5l1.5-3.5 2.5 7 1.5-3.5h3" />
+    </svg>
+  );
+}

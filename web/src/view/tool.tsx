@@ -1,0 +1,249 @@
+// The card of a call: one line that says what, and below it what matters for this tool.
+
+import type { ComponentChildren, VNode } from "preact";
+import type { Conversation, Lane, Settled, ToolItem } from "../model/conversation.ts";
+import { changes, fields, list, number, resultText, summary, text } from "../model/tools.ts";
+import { compactTokens, duration } from "../text/format.ts";
+import { Diff, DiffCount, DiffSwitch } from "./diff.tsx";
+import { useFold } from "./folds.ts";
+import { Icon, Spinner } from "./icons.tsx";
+import { ItemView } from "./item.tsx";
+import { Markdown } from "./markdown.tsx";
+import { Output } from "./output.tsx";
+import { Todos } from "./todos.tsx";
+import type { TodoItem } from "../wire.ts";
+
+/** Tools whose cards stay closed when all went well: what they looked at seldom matters. */
+const QUIET = new Set(["Read", "Glob", "Grep", "LS", "WebFetch", "WebSearch", "TaskOutput", "BashOutput", "ToolSearch", "Skill"]);
+
+export function ToolCard({ tool, all }: { tool: ToolItem; all: Conversation }): VNode | null {
+  const lane = all.lanes.get(tool.id);
+  const about = summary(tool.name, tool.input, all.cwd);
+  const hunks = tool.state === "failed" ? undefined : changes(tool.name, tool.input, tool.account);
+  const [open, toggle] = useFold(`tool-${tool.id}`, !QUIET.has(tool.name));
+  if (tool.retracted) return null;
+  const state = lane?.ended === undefined && lane !== undefined && lane.started?.background ? "running" : tool.state;
+  return (
+    <section class={`tool ${state}`} data-tool={tool.name} data-state={state} aria-label={`${about.title} ${about.target}`.slice(0, 200)}>
+      <header>
+        <button type="button" class="tool-head" aria-expanded={open} onClick={toggle}>
+          <span class="tool-icon">{state === "running" || state === "preparing" ? <Spinner /> : <Icon name={state === "failed" ? "alert" : about.icon} />}</span>
+          <span class="tool-title">{about.title}</span>
+          <span class={about.mono ? "tool-target mono" : "tool-target"}>{about.target.split("\n")[0]}</span>
+          <Aside tool={tool} lane={lane} />
+          {hunks !== undefined && hunks.length > 0 && <DiffCount hunks={hunks} />}
+          <span class="tool-chevron">
+            <Icon name="chevron" />
+          </span>
+        </button>
+      </header>
+      <Decision settled={tool.settled} tool={tool.name} />
+      {open && <div class="tool-body">{body(tool, all, lane, hunks)}</div>}
+    </section>
+  );
+}
+
+/** What the line says at its end. */
+function Aside({ tool, lane }: { tool: ToolItem; lane: Lane | undefined }): VNode | null {
+  if (lane !== undefined) {
+    const facts = lane.ended ?? lane.progress;
+    const parts = [
+      facts?.tool_uses === undefined ? undefined : `${facts.tool_uses} ${facts.tool_uses === 1 ? "call" : "calls"}`,
+      facts?.tokens === undefined ? undefined : `${compactTokens(facts.tokens)} tokens`,
+      facts?.duration_ms === undefined ? undefined : duration(facts.duration_ms),
+    ].filter((part) => part !== undefined);
+    return <span class="tool-aside">{parts.join(" · ")}</span>;
+  }
+  if (tool.state === "preparing") return <span class="tool-aside">being written…</span>;
+  if (tool.state === "running" && tool.elapsedSeconds !== undefined) return <span class="tool-aside">{duration(tool.elapsedSeconds * 1000)}</span>;
+  if (tool.state === "failed") return <span class="tool-aside bad">failed</span>;
+  return <span class="tool-aside">{outcome(tool)}</span>;
+}
+
+/** The result in a word or two, for calls that stay closed. */
+function outcome(tool: ToolItem): string {
+  if (tool.state !== "done") return "";
+  const account = fields(tool.account);
+  const files = number(account["numFiles"]);
+  if (tool.name === "Read") {
+    const lines = number(fields(account["file"])["numLines"]);
+    return lines === undefined ? "" : `${lines} lines`;
+  }
+  if (tool.name === "Grep" || tool.name === "Glob") return files === undefined ? "" : `${files} ${files === 1 ? "file" : "files"}`;
+  if (tool.name === "WebSearch") return `${list(account["results"]).length} results`;
+  return "";
+}
+
+function Decision({ settled, tool }: { settled: Settled | undefined; tool: string }): VNode | null {
+  if (settled === undefined || tool === "AskUserQuestion" || tool === "ExitPlanMode") return null;
+  const who = settled.by === undefined ? "" : ` by ${settled.by}`;
+  const far = settled.scope === undefined || settled.scope === "once" ? "" : settled.scope === "always" ? ", always" : ", for this session";
+  const words: Record<Settled["outcome"], string> = {
+    Allowed: `Allowed${who}${far}`,
+    Denied: `Denied${who}`,
+    Answered: `Answered${who}`,
+    TimedOut: "Nobody answered in time",
+    Disconnected: "The agent left before an answer",
+    Cancelled: "No longer asked",
+    Lost: "Answered, but the answer may not have arrived",
+  };
+  const good = settled.outcome === "Allowed" || settled.outcome === "Answered";
+  return (
+    <p class={good ? "decision" : "decision bad"}>
+      {words[settled.outcome]}
+      {settled.rule !== undefined && <> by the rule <code>{settled.rule}</code></>}
+      {settled.reason !== undefined && settled.reason !== "" && <>: “{settled.reason}”</>}
+    </p>
+  );
+}
+
+function body(tool: ToolItem, all: Conversation, lane: Lane | undefined, hunks: ReturnType<typeof changes>): ComponentChildren {
+  const given = fields(tool.input);
+  const account = fields(tool.account);
+  const failed = tool.state === "failed" && tool.result !== undefined;
+  const failure = failed ? <Output text={resultText(tool.result ?? "")} name={tool.id} tone="error" /> : null;
+  if (lane !== undefined) return <LaneBody lane={lane} all={all} tool={tool} />;
+  switch (tool.name) {
+    case "Bash": {
+      const command = text(given["command"]) ?? "";
+      const out = text(account["stdout"]);
+      const err = text(account["stderr"]);
+      return (
+        <>
+          {(command.includes("\n") || command.length > 90) && <pre class="command" tabIndex={0}><code>{command}</code></pre>}
+          {out === undefined && err === undefined ? (
+            tool.result !== undefined && <Output text={resultText(tool.result)} name={tool.id} tone={failed ? "error" : "plain"} from="end" />
+          ) : (
+            <>
+              <Output text={out ?? ""} name={tool.id} from="end" />
+              <Output text={err ?? ""} name={`${tool.id}-err`} tone="error" from="end" />
+              {!out && !err && tool.state === "done" && <p class="nothing">No output</p>}
+            </>
+          )}
+        </>
+      );
+    }
+    case "TodoWrite":
+      return failed ? failure : <Todos items={todosOf(list(given["todos"]))} />;
+    case "AskUserQuestion":
+      return <Answers tool={tool} />;
+    case "ExitPlanMode":
+      return (
+        <>
+          {(tool.plan ?? text(given["plan"])) !== undefined && <Markdown text={tool.plan ?? text(given["plan"]) ?? ""} />}
+          {failure}
+        </>
+      );
+    case "WebSearch":
+      return failed ? failure : <Hits account={tool.account} result={tool.result} name={tool.id} />;
+    default:
+      break;
+  }
+  if (hunks !== undefined) {
+    return (
+      <>
+        <div class="tool-bar">
+          <DiffSwitch />
+        </div>
+        <Diff hunks={hunks} />
+      </>
+    );
+  }
+  if (failed) {
+    return (
+      <>
+        {failure}
+        {hunks}
+      </>
+    );
+  }
+  const known = new Set(["Read", "Glob", "Grep", "LS", "WebFetch", "Bash", "Write", "Edit"]);
+  return (
+    <>
+      {!known.has(tool.name) && Object.keys(given).length > 0 && <Output text={JSON.stringify(tool.input, null, 2)} name={`${tool.id}-in`} />}
+      {tool.result !== undefined && <Output text={resultText(tool.result)} name={tool.id} />}
+    </>
+  );
+}
+
+function todosOf(items: ReturnType<typeof list>): TodoItem[] {
+  const status = { pending: "Pending", in_progress: "InProgress", completed: "Completed" } as const;
+  return items.map(fields).map((item) => ({
+    content: text(item["content"]) ?? "",
+    status: status[(text(item["status"]) ?? "pending") as keyof typeof status] ?? "Pending",
+    active_form: text(item["activeForm"]) ?? text(item["content"]) ?? "",
+  }));
+}
+
+function Answers({ tool }: { tool: ToolItem }): VNode {
+  const given = fields(fields(tool.settled?.answer ?? tool.account)["answers"] ?? tool.settled?.answer);
+  const questions = list(fields(tool.input)["questions"]).map(fields);
+  return (
+    <dl class="answers">
+      {questions.map((question) => {
+        const asked = text(question["question"]) ?? "";
+        const answer = given[asked];
+        return (
+          <>
+            <dt>{asked}</dt>
+            <dd>{typeof answer === "string" ? answer : answer === undefined ? (tool.state === "running" ? "waiting for an answer" : "no answer") : JSON.stringify(answer)}</dd>
+          </>
+        );
+      })}
+    </dl>
+  );
+}
+
+function Hits({ account, result, name }: { account: ToolItem["account"]; result: string | undefined; name: string }): VNode {
+  const hits = list(fields(account)["results"])
+    .flatMap((part) => list(fields(part)["content"]))
+    .map(fields)
+    .filter((hit) => text(hit["url"]) !== undefined);
+  if (hits.length === 0) return <>{result !== undefined && <Output text={result} name={name} />}</>;
+  return (
+    <ul class="hits">
+      {hits.map((hit) => (
+        <li>
+          <Markdown text={`[${(text(hit["title"]) ?? "").replaceAll(/[[\]\\]/g, "")}](${text(hit["url"]) ?? ""})`} />
+          <span class="hit-url">{text(hit["url"])}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What a sub-agent does: its task, its own conversation, and what came of it. */
+function LaneBody({ lane, all, tool }: { lane: Lane; all: Conversation; tool: ToolItem }): VNode {
+  const [open, toggle] = useFold(`lane-${lane.id}`, lane.ended === undefined);
+  const running = lane.ended === undefined;
+  const shown = lane.items.filter((item) => item.kind !== "prompt" && item.kind !== "result");
+  const summary_ = lane.ended?.summary ?? lane.progress?.summary;
+  const prompt = lane.started?.prompt ?? text(fields(tool.input)["prompt"]);
+  return (
+    <div class={running ? "lane running" : "lane"}>
+      {running && (
+        <p class="lane-now">
+          {lane.progress?.description ?? "Starting"}
+          {lane.progress?.last_tool !== undefined && <span class="muted"> · {lane.progress.last_tool}</span>}
+        </p>
+      )}
+      {lane.todos.length > 0 && <Todos items={lane.todos} />}
+      {(shown.length > 0 || prompt !== undefined) && (
+        <button type="button" class="link" aria-expanded={open} onClick={toggle}>
+          {open ? "Hide" : "Show"} what it did ({shown.length} {shown.length === 1 ? "step" : "steps"})
+        </button>
+      )}
+      {open && (
+        <div class="lane-items">
+          {prompt !== undefined && <p class="lane-prompt">{prompt}</p>}
+          {shown.map((item) => (
+            <ItemView key={item.key} item={item} all={all} />
+          ))}
+        </div>
+      )}
+      {lane.ended?.error !== undefined && <Output text={lane.ended.error} name={`${lane.id}-error`} tone="error" />}
+      {!running && summary_ !== undefined && <Markdown text={summary_} />}
+      {lane.ended !== undefined && lane.ended.outcome !== "Completed" && <p class="decision bad">{lane.ended.outcome === "Failed" ? "It gave up" : "It was stopped"}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,186 @@
+// A long list of which only what is in sight is drawn. Heights are measured once something was drawn and guessed before.
+
+import type { ComponentChildren, VNode } from "preact";
+import { Component } from "preact";
+import { useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
+
+interface Keyed {
+  key: string;
+}
+
+interface Props<T extends Keyed> {
+  items: readonly T[];
+  /** A guess, in pixels. */
+  estimate(item: T): number;
+  render(item: T): ComponentChildren;
+  label: string;
+  /** Drawn above the first item. */
+  before?: ComponentChildren;
+  /** Drawn below the last item. */
+  after?: ComponentChildren;
+  /** A change of it draws every row anew. */
+  epoch: string;
+}
+
+/** Drawn beyond what is in sight, so that scrolling does not show holes. */
+const MARGIN_PX = 600;
+
+/** This near to the end the list follows what is added. */
+const NEAR_END_PX = 48;
+
+export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
+  const scroller = useRef<HTMLDivElement>(null);
+  const inner = useRef<HTMLDivElement>(null);
+  const heights = useRef(new Map<string, number>());
+  const follows = useRef(true);
+  const place = useRef({ top: 0, height: 800 });
+  const [, redraw] = useReducer((count: number, _: undefined) => count + 1, 0);
+
+  const sizes = props.items.map((item) => heights.current.get(item.key) ?? props.estimate(item));
+  const { first, last, above, below } = windowOf(sizes, place.current.top, place.current.height, follows.current);
+
+  // Only rows report here; a row that changes height is measured again.
+  const observer = useRef<ResizeObserver | undefined>(undefined);
+  observer.current ??= new ResizeObserver((entries) => {
+    let changed = false;
+    for (const entry of entries) {
+      const key = (entry.target as HTMLElement).dataset["key"];
+      const height = Math.round(entry.borderBoxSize[0]?.blockSize ?? entry.contentRect.height);
+      if (key === undefined || heights.current.get(key) === height) continue;
+      heights.current.set(key, height);
+      changed = true;
+    }
+    if (!changed) return;
+    if (follows.current) toEnd(scroller.current);
+    else redraw(undefined);
+  });
+  useEffect(() => () => observer.current?.disconnect(), []);
+
+  useLayoutEffect(() => {
+    if (follows.current) toEnd(scroller.current);
+  });
+
+  useEffect(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    const look = () => {
+      const { scrollTop, clientHeight, scrollHeight } = element;
+      const followed = follows.current;
+      follows.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
+      const offset = inner.current?.offsetTop ?? 0;
+      const moved = Math.abs(place.current.top - (scrollTop - offset)) > MARGIN_PX / 3 || place.current.height !== clientHeight;
+      if (moved || followed !== follows.current) {
+        place.current = { top: scrollTop - offset, height: clientHeight };
+        redraw(undefined);
+      }
+    };
+    look();
+    element.addEventListener("scroll", look, { passive: true });
+    const sizes = new ResizeObserver(() => {
+      if (follows.current) toEnd(element);
+      look();
+    });
+    sizes.observe(element);
+    return () => {
+      element.removeEventListener("scroll", look);
+      sizes.disconnect();
+    };
+  }, []);
+
+  const watchRow = (element: Element) => observer.current?.observe(element);
+  const unwatchRow = (element: Element) => observer.current?.unobserve(element);
+  return (
+    <div class="scroller" ref={scroller} tabIndex={0} role="feed" aria-label={props.label} aria-busy="false">
+      {props.before}
+      <div class="rows" ref={inner}>
+        <div style={{ height: `${above}px` }} />
+        {props.items.slice(first, last).map((item) => (
+          <Row key={item.key} item={item} epoch={props.epoch} render={props.render} watch={watchRow} unwatch={unwatchRow} />
+        ))}
+        <div style={{ height: `${below}px` }} />
+      </div>
+      {props.after}
+      <ToEnd shown={!follows.current} go={() => { follows.current = true; toEnd(scroller.current); redraw(undefined); }} />
+    </div>
+  );
+}
+
+function ToEnd({ shown, go }: { shown: boolean; go: () => void }): VNode | null {
+  if (!shown) return null;
+  return (
+    <div class="to-end">
+      <button type="button" onClick={go}>
+        Latest ↓
+      </button>
+    </div>
+  );
+}
+
+function toEnd(element: HTMLElement | null): void {
+  if (element !== null) element.scrollTop = element.scrollHeight;
+}
+
+function windowOf(sizes: number[], top: number, height: number, fromEnd: boolean) {
+  if (fromEnd) {
+    let first = sizes.length;
+    let drawn = 0;
+    while (first > 0 && drawn < height + MARGIN_PX) {
+      first -= 1;
+      drawn += sizes[first] ?? 0;
+    }
+    return { first, last: sizes.length, above: sum(sizes, 0, first), below: 0 };
+  }
+  let first = 0;
+  let above = 0;
+  while (first < sizes.length && above + (sizes[first] ?? 0) < top - MARGIN_PX) {
+    above += sizes[first] ?? 0;
+    first += 1;
+  }
+  let last = first;
+  let drawn = above;
+  while (last < sizes.length && drawn < top + height + MARGIN_PX) {
+    drawn += sizes[last] ?? 0;
+    last += 1;
+  }
+  return { first, last, above, below: sum(sizes, last, sizes.length) };
+}
+
+function sum(sizes: number[], from: number, to: number): number {
+  let total = 0;
+  for (let index = from; index < to; index += 1) total += sizes[index] ?? 0;
+  return total;
+}
+
+interface RowProps<T extends Keyed> {
+  item: T;
+  epoch: string;
+  render(item: T): ComponentChildren;
+  watch(element: Element): void;
+  unwatch(element: Element): void;
+}
+
+/** A row is drawn again only when its item is another object. */
+class Row<T extends Keyed> extends Component<RowProps<T>> {
+  #element: HTMLElement | null = null;
+
+  override shouldComponentUpdate(next: RowProps<T>): boolean {
+    return next.item !== this.props.item || next.epoch !== this.props.epoch;
+  }
+
+  override componentDidMount(): void {
+    if (this.#element !== null) this.props.watch(this.#element);
+  }
+
+  override componentWillUnmount(): void {
+    if (this.#element !== null) this.props.unwatch(this.#element);
+  }
+
+  override render(): ComponentChildren {
+    const { item } = this.props;
+    return (
+      <article class="row" data-key={item.key} ref={(element: HTMLElement | null) => { if (element !== null) this.#element = element; }}>
+        {this.props.render(item)}
+      </article>
+    );
+  }
+}

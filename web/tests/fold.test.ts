@@ -1,0 +1,172 @@
+// The one way from events to what is on the screen, over recorded streams and over what goes wrong in them.
+
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { Conversation, Item } from "../src/model/conversation.ts";
+import { emptyConversation } from "../src/model/conversation.ts";
+import { fold, toolOf } from "../src/model/fold.ts";
+import { prepend } from "../src/model/prepend.ts";
+import type { UiMessage } from "../src/wire.ts";
+
+const STREAMS = join(process.cwd(), "tests", "streams");
+const turn = { role: "Assistant", sequence: 1 } as const;
+
+function stream(name: string): UiMessage[] {
+  const lines = readFileSync(join(STREAMS, `${name}.ndjson`), "utf8").trim().split("\n");
+  return lines.map((line) => JSON.parse(line) as UiMessage);
+}
+
+function folded(events: Iterable<UiMessage>): Conversation {
+  const all = emptyConversation();
+  for (const event of events) fold(all, event);
+  return all;
+}
+
+function text(piece: string): UiMessage {
+  return { TextChunk: { text: piece, session_id: 1, turn_id: turn } };
+}
+
+function call(id: string, name = "Bash"): UiMessage {
+  return { ToolExecuting: { tool_use_id: id, tool_name: name, input: { command: "true" }, session_id: 1 } };
+}
+
+function texts(items: readonly Item[]): string[] {
+  return items.flatMap((item) => (item.kind === "text" ? [item.text] : []));
+}
+
+test("pieces of a text are one item until it ends", () => {
+  const all = folded([text("Hel"), text("lo"), { TextEnded: { session_id: 1, turn_id: turn } }, text("again")]);
+  assert.deepEqual(texts(all.items), ["Hello", "again"]);
+});
+
+test("an item that changes is another object, and the others stay", () => {
+  const all = folded([text("a"), call("t1"), call("t2")]);
+  const before = [...all.items];
+  fold(all, { ToolCompleted: { tool_use_id: "t2", result: "ok", session_id: 1 } });
+  assert.equal(all.items[0], before[0]);
+  assert.equal(all.items[1], before[1]);
+  assert.notEqual(all.items[2], before[2]);
+  assert.equal(toolOf(all, "t2")?.state, "done");
+});
+
+test("a call whose beginning was not seen is shown with its result", () => {
+  const all = folded([{ ToolCompleted: { tool_use_id: "t9", result: "late", session_id: 1 } }]);
+  assert.equal(toolOf(all, "t9")?.result, "late");
+});
+
+test("text that is taken back is gone, over several items", () => {
+  const all = folded([
+    text("one "),
+    { TextEnded: { session_id: 1, turn_id: turn } },
+    text("two"),
+    { Retracted: { session_id: 1, turn_id: turn, reason: "Retry", text: "ne two", thinking: "", tool_use_ids: [] } },
+  ]);
+  assert.deepEqual(texts(all.items), ["o", ""]);
+});
+
+test("a queued prompt leaves the queue when it is said or dropped", () => {
+  const queued = (uuid: string): UiMessage => ({
+    PromptQueued: { session_id: 1, uuid, text: uuid, turn_id: { role: "User", sequence: 1 }, attachments: [] },
+  });
+  const all = folded([queued("a"), queued("b"), queued("a")]);
+  assert.deepEqual(all.queue.map((one) => one.uuid), ["b", "a"]);
+  fold(all, { UserPrompt: { session_id: 1, text: "a", uuid: "a", attachments: [] } });
+  fold(all, { PromptDropped: { session_id: 1, uuid: "b", reason: "cancelled" } });
+  assert.deepEqual(all.queue, []);
+});
+
+test("a permission waits until it is resolved, and the call says how", () => {
+  const events = stream("041-perm-suggestions");
+  const asked = events.findIndex((event) => "PermissionRequired" in event);
+  const all = folded(events.slice(0, asked + 1));
+  assert.equal(all.asks.size, 1);
+  const ask = [...all.asks.values()][0];
+  assert.equal(ask?.kind === "permission" && ask.request?.target, "touch one.txt");
+  for (const event of events.slice(asked + 1)) fold(all, event);
+  assert.equal(all.asks.size, 0);
+  assert.equal(toolOf(all, ask?.id ?? "")?.settled?.outcome, "Allowed");
+});
+
+test("the requests of a batch find their details by order", () => {
+  const details = (id: string): UiMessage => ({
+    PermissionDetails: { session_id: 1, tool_use_id: id, tool_name: "Bash", input: {}, risk: "LOW", batch_id: "b" },
+  });
+  const request = (target: string) =>
+    ({ target_type: "Command", target, level: "Execute", description: "", reason: null, recursive: false }) as const;
+  const all = folded([
+    details("x"),
+    details("y"),
+    { BatchPermissionRequired: { batch_id: "b", requests: [request("one"), request("two")], session_id: 1 } },
+  ]);
+  const targets = [...all.asks.values()].map((ask) => ask.kind === "permission" && ask.request?.target);
+  assert.deepEqual(targets, ["one", "two"]);
+});
+
+test("what a sub-agent does stands in its lane, and its call is drawn again", () => {
+  const all = folded(stream("080-agent-foreground"));
+  const lane = [...all.lanes.values()][0];
+  assert.ok(lane);
+  assert.ok(lane.items.some((item) => item.kind === "tool" && item.name === "Bash"));
+  assert.equal(lane.ended?.outcome, "Completed");
+  assert.ok(!all.items.some((item) => item.kind === "tool" && item.name === "Bash"));
+  const before = toolOf(all, lane.id);
+  fold(all, { Lane: { session_id: 1, agent_id: lane.id, event: text("more") } });
+  assert.notEqual(toolOf(all, lane.id), before);
+});
+
+test("the cost of a turn is what the sum grew by", () => {
+  const result = (cost: number): UiMessage => ({
+    TurnResult: { session_id: 1, turn_id: turn, subtype: "success", is_error: false, cost_usd: cost, answers: [], permission_denials: [] },
+  });
+  const all = folded([result(0.25), result(0.75)]);
+  assert.deepEqual(all.items.map((item) => item.kind === "result" && item.costUsd), [0.25, 0.5]);
+});
+
+test("retries take each other's place", () => {
+  const retry = (attempt: number): UiMessage => ({
+    Retrying: { session_id: 1, attempt, max_attempts: 10, delay_ms: 1000, status: 529 },
+  });
+  const all = folded([retry(1), retry(2), retry(3)]);
+  assert.equal(all.items.length, 1);
+  assert.match(JSON.stringify(all.items[0]), /Try 3 of 10/);
+});
+
+test("an event that nobody knows changes nothing but the count", () => {
+  const all = folded([{ FromTheFuture: { session_id: 1 } } as unknown as UiMessage]);
+  assert.equal(all.items.length, 0);
+  assert.equal(all.revision, 1);
+});
+
+for (const name of readdirSync(STREAMS).map((file) => file.replace(/\.ndjson$/, ""))) {
+  test(`${name}: cut anywhere and put together again it is the same conversation`, () => {
+    const events = stream(name);
+    const whole = folded(events);
+    for (let at = 1; at < events.length; at += 1) {
+      const newer = folded(events.slice(at));
+      prepend(newer, folded(events.slice(0, at)));
+      assert.deepEqual(visible(newer), visible(whole), `cut at ${at}`);
+      for (const [id] of whole.calls) assert.ok(toolOf(newer, id), `call ${id}, cut at ${at}`);
+    }
+  });
+}
+
+/** What a person would read, whatever the objects are. */
+function visible(all: Conversation, items: readonly Item[] = all.items): string[] {
+  return items.flatMap((item) => {
+    switch (item.kind) {
+      case "tool":
+        if (item.retracted) return [];
+        return [`${item.name} ${item.state} ${item.result ?? ""}`, ...visible(all, all.lanes.get(item.id)?.items ?? [])];
+      case "text":
+      case "thinking":
+        return item.text === "" ? [] : [item.text];
+      case "result":
+        return [item.result.subtype];
+      case "prompt":
+      case "note":
+        return [item.text];
+    }
+  });
+}
