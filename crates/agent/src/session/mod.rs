@@ -59,6 +59,17 @@ pub struct Setup {
     pub clock: Clock,
     /// Where ids of prompts and batches come from.
     pub ids: Ids,
+    /// How a session goes on that another process has begun, over a carrier that kept it running.
+    pub resume: Option<Resume>,
+}
+
+/// Where a session goes on that another process has begun.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resume {
+    /// What the events were made from, as of a [checkpoint](crate::sink::Checkpoint). The carrier tells the lines after it.
+    pub fold: fold::Snapshot,
+    /// Events of lines that end here or before were taken already, and are not given again.
+    pub taken: u64,
 }
 
 /// Which calls are asked about together.
@@ -99,6 +110,7 @@ impl Setup {
             fold: FoldOptions::default(),
             clock: Clock::default(),
             ids: Ids::default(),
+            resume: None,
         }
     }
 }
@@ -119,6 +131,10 @@ impl AgentSession {
         setup: Setup,
         sink: Box<dyn EventSink>,
     ) -> Result<Self, Error> {
+        let (fold, taken) = match &setup.resume {
+            Some(resume) => (restored(resume, &setup.fold)?, resume.taken),
+            None => (Fold::new(setup.handle, setup.fold.clone()), 0),
+        };
         let setup = Arc::new(setup);
         let (notes, inbox) = notes::channel(NOTES_MAX);
         let asking = Arc::new(Asking::new(Arc::clone(&setup), notes.clone()));
@@ -127,7 +143,11 @@ impl AgentSession {
         let status = Arc::new(status::Shared::new(setup.handle));
         let over = CancellationToken::new();
         let pump = pump::Pump {
-            fold: Fold::new(setup.handle, setup.fold.clone()),
+            fold,
+            taken,
+            // Nothing was read, unless somebody has read before us.
+            end: (setup.resume.is_none() && sink.wants_checkpoints()).then_some(0),
+            since_checkpoint: 0,
             frames,
             inbox,
             board: Board::new(Arc::clone(&setup)),
@@ -229,6 +249,13 @@ impl AgentSession {
         drop(self.client.close().await);
         drop(tokio::time::timeout(LAST_EVENTS_WAIT, self.over.cancelled()).await);
     }
+}
+
+fn restored(resume: &Resume, options: &FoldOptions) -> Result<Fold, Error> {
+    Fold::restore(resume.fold.clone(), options.clone()).map_err(|error| {
+        let hint = "it goes on with the next prompt, as a session that was resumed";
+        Error::new(tidings::ErrorKind::Invalid, error.to_string(), hint)
+    })
 }
 
 impl fmt::Debug for Setup {

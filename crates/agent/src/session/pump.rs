@@ -13,11 +13,17 @@ use super::board::{self, Board};
 use super::notes::{Inbox, Note};
 use super::status;
 use crate::fold::{self, Asked, Fold, Input, Settled};
-use crate::limits::{GATHER_TIME, TICK};
-use crate::sink::EventSink;
+use crate::limits::{CHECKPOINT_LINES, GATHER_TIME, TICK};
+use crate::sink::{Checkpoint, EventSink, Step};
 
 pub(super) struct Pump {
     pub(super) fold: Fold,
+    /// Events of lines that end here or before were taken by an earlier process.
+    pub(super) taken: u64,
+    /// Where the last line ends that was taken in.
+    pub(super) end: Option<u64>,
+    /// Lines since the last checkpoint.
+    pub(super) since_checkpoint: usize,
     pub(super) frames: tidings::Subscriber,
     pub(super) inbox: Inbox,
     pub(super) board: Board,
@@ -32,6 +38,17 @@ pub(super) struct Pump {
 
 /// Nobody takes events any more.
 struct Closed;
+
+/// What events come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    /// A line of the agent.
+    Line,
+    /// Something that was said, asked or decided.
+    Note,
+    /// The time.
+    Clock,
+}
 
 /// Whether more can come.
 #[derive(PartialEq, Eq)]
@@ -49,18 +66,26 @@ impl Pump {
         let mut ticks = tokio::time::interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
+            let mut cause = Cause::Note;
             let then = tokio::select! {
                 biased;
                 // What was said and decided comes before what the agent makes of it, however late we are.
-                Some(note) = self.inbox.recv() => self.noted(note, &mut events).await,
+                Some(note) = self.inbox.recv() => match self.noted(note, &mut events).await {
+                    Ok(then) => then,
+                    Err(Closed) => return self.leave().await,
+                },
                 () = wait_until(show_at), if show_at.is_some() => {
                     while let Some(asked) = self.board.show() {
                         self.fold.step(Input::Asked(&asked), &mut events);
                     }
                     Then::GoOn
                 }
-                event = self.frames.next() => self.heard(event, &mut events),
+                event = self.frames.next() => {
+                    cause = Cause::Line;
+                    self.heard(event, &mut events)
+                }
                 _ = ticks.tick(), if self.fold.open_turn().is_some() => {
+                    cause = Cause::Clock;
                     let now = self.asking.setup.clock.now().as_millisecond();
                     self.fold.step(Input::Tick(now), &mut events);
                     Then::GoOn
@@ -71,7 +96,7 @@ impl Pump {
                 Some(at) => Some(at),
                 None => Some(Instant::now() + GATHER_TIME),
             };
-            if self.hand_over(&mut events).await.is_err() {
+            if self.hand_over(cause, &mut events).await.is_err() {
                 return self.leave().await;
             }
             if then == Then::Ended {
@@ -94,6 +119,8 @@ impl Pump {
     fn heard(&mut self, event: Option<Event>, events: &mut Vec<UiMessage>) -> Then {
         match event {
             Some(Event::Frame { frame, .. }) => {
+                let end = None::<u64>;
+                let shown = events.len();
                 if frame.kind() == Kind::Result {
                     for settled in self.board.end_turn() {
                         self.fold.step(Input::Settled(&settled), events);
@@ -102,6 +129,14 @@ impl Pump {
                 self.fold.step(Input::Frame(&frame.as_ref()), events);
                 if let Some(asked) = self.board.hear(&frame, self.asking.folder().as_deref()) {
                     self.fold.step(Input::Asked(&asked), events);
+                }
+                self.since_checkpoint += 1;
+                self.end = end.or(self.end);
+                if end.is_some_and(|end| end <= self.taken) {
+                    for event in events.drain(shown..) {
+                        self.status.note(&event);
+                        self.asking.note(&event);
+                    }
                 }
             }
             Some(Event::Stalled { quiet }) => events.push(UiMessage::System {
@@ -137,7 +172,7 @@ impl Pump {
         self.fold.step(Input::Exited(&exit), events);
     }
 
-    async fn noted(&mut self, note: Note, events: &mut Vec<UiMessage>) -> Then {
+    async fn noted(&mut self, note: Note, events: &mut Vec<UiMessage>) -> Result<Then, Closed> {
         // The agent has written the call before it asked about it; so the call is shown first.
         let call = match &note {
             Note::Opened(ask, _) => Some(ask.key.tool_use_id.clone()),
@@ -153,12 +188,14 @@ impl Pump {
             while then == Then::GoOn && !self.fold.has_begun(&call) {
                 let Some(event) = ready(self.frames.next()).await else { break };
                 then = self.heard(event, events);
+                // Each line is a step of its own.
+                self.hand_over(Cause::Line, events).await?;
             }
         }
         if then == Then::GoOn {
             self.take(note, events);
         }
-        then
+        Ok(then)
     }
 
     fn take(&mut self, note: Note, events: &mut Vec<UiMessage>) {
@@ -192,16 +229,36 @@ impl Pump {
         }
     }
 
-    async fn hand_over(&mut self, events: &mut Vec<UiMessage>) -> Result<(), Closed> {
+    async fn hand_over(&mut self, cause: Cause, events: &mut Vec<UiMessage>) -> Result<(), Closed> {
         // All of it first: whoever gets an event and asks how the session stands finds what came with it.
         for event in &*events {
             self.status.note(event);
             self.asking.note(event);
         }
-        match events.len() {
-            0 => Ok(()),
-            _ => self.sink.send_all(std::mem::take(events)).await.map_err(|_| Closed),
+        let checkpoint = self.checkpoint(cause);
+        if events.is_empty() && checkpoint.is_none() {
+            return Ok(());
         }
+        let mut step = Step::new(std::mem::take(events));
+        step.end = self.end.filter(|_| cause == Cause::Line);
+        step.checkpoint = checkpoint;
+        self.sink.send_step(step).await.map_err(|_| Closed)
+    }
+
+    /// What does not come from a line cannot be made again from the lines, so it is written down; and so it is after many
+    /// lines, so that few have to be read again.
+    fn checkpoint(&mut self, cause: Cause) -> Option<Checkpoint> {
+        let end = self.end.filter(|end| *end >= self.taken)?;
+        let is_due = match cause {
+            Cause::Note => true,
+            Cause::Line => self.since_checkpoint >= CHECKPOINT_LINES,
+            Cause::Clock => false,
+        };
+        if !is_due || !self.sink.wants_checkpoints() {
+            return None;
+        }
+        self.since_checkpoint = 0;
+        Some(Checkpoint { end, fold: self.fold.save() })
     }
 }
 

@@ -147,7 +147,7 @@ impl Actor {
         setup.batches = self.config.batches;
         setup.clock = self.config.clock.clone();
         setup.ids = self.config.ids.clone();
-        let sink = JournalSink(Arc::clone(&self.entry));
+        let sink = JournalSink { entry: Arc::clone(&self.entry), host: None };
         let carrier = (self.config.carrier)(&self.config);
         let agent = AgentSession::start_over(carrier, options, setup, Box::new(sink)).await?;
         self.entry.memory().agent = Some(agent.clone());
