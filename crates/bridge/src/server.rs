@@ -40,20 +40,12 @@ pub struct Server {
     sessions: Sessions,
     guard: Guard,
     stopping: CancellationToken,
-    page: Option<Router>,
 }
 
 impl Server {
     /// A server for these sessions.
     pub fn new(sessions: Sessions, guard: Guard) -> Self {
-        Server { sessions, guard, stopping: CancellationToken::new(), page: None }
-    }
-
-    /// Also serves these files, to everybody.
-    #[must_use]
-    pub fn page(mut self, page: Router) -> Self {
-        self.page = Some(page);
-        self
+        Server { sessions, guard, stopping: CancellationToken::new() }
     }
 
     /// Everything that the server answers, with the guard before it.
@@ -72,10 +64,7 @@ impl Server {
             stopping: self.stopping.clone(),
             metrics: Arc::clone(metrics),
         };
-        let mut inside = doors::router(doors).merge(self.guard.routes()).merge(health::routes(health));
-        if let Some(page) = &self.page {
-            inside = inside.merge(page.clone());
-        }
+        let inside = doors::router(doors).merge(self.guard.routes()).merge(health::routes(health));
         let ids = self.sessions.config().ids.clone();
         self.guard
             .protect(inside, ids)

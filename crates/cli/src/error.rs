@@ -92,6 +92,13 @@ fn cannot_run(error: &anyhow::Error) -> Option<Cannot<'_>> {
         };
         return Some(Cannot { code, hint: error.hint() });
     }
+    if let Some(error) = error.downcast_ref::<tidings_bridge::Error>() {
+        let code = match error.code() {
+            tidings_bridge::Code::Invalid => CannotRun::USAGE,
+            code => code.as_str(),
+        };
+        return Some(Cannot { code, hint: error.hint() });
+    }
     let error = error.downcast_ref::<tidings_transcript::Error>()?;
     let code = match error.kind() {
         ErrorKind::NotFound => "not_found",

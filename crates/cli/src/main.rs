@@ -7,6 +7,7 @@ mod human;
 mod input;
 mod output;
 mod progress;
+mod remote;
 mod signals;
 mod terminal;
 
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::commands::{doctor, frames, rehearse, run, schema, sessions};
+use crate::commands::{doctor, frames, pair, rehearse, run, schema, serve, sessions, token};
 use crate::error::Exit;
 use crate::output::Output;
 
@@ -34,6 +35,13 @@ struct Cli {
 enum Command {
     /// One prompt through Claude Code, or a conversation in the terminal
     Run(Box<run::RunArgs>),
+    /// Serve sessions to browsers, phones and scripts
+    Serve(Box<serve::Serve>),
+    /// Let a device in: a link and a picture of it, good for one minute
+    Pair(pair::Pair),
+    /// List, make and revoke the credentials of devices
+    #[command(subcommand)]
+    Token(token::TokenCommand),
     /// Decode, check and convert the lines a Claude Code process exchanges
     #[command(subcommand)]
     Frames(frames::FramesCommand),
@@ -58,6 +66,9 @@ impl Command {
             Command::Rehearse(rehearse::RehearseCommand::Api(api)) => api.json,
             Command::Sessions(sessions) => sessions.place.json,
             Command::Doctor(doctor) => doctor.place.json,
+            Command::Serve(serve) => serve.json,
+            Command::Pair(pair) => pair.remote.json,
+            Command::Token(token) => token.wants_json(),
             _ => false,
         }
     }
@@ -65,6 +76,7 @@ impl Command {
 
 const EXAMPLES: &str = "\
 Examples:
+  tidings serve
   tidings run \"what does this project do?\"
   claude -p --verbose --output-format stream-json hello | tidings frames check
   tidings frames check --json session.ndjson
@@ -80,6 +92,9 @@ fn main() -> ExitCode {
     let json = cli.command.as_ref().is_some_and(Command::wants_json);
     let result = match &cli.command {
         Some(Command::Run(run)) => run.run(&mut out),
+        Some(Command::Serve(serve)) => serve.run(&mut out),
+        Some(Command::Pair(pair)) => pair.run(&mut out),
+        Some(Command::Token(token)) => token.run(&mut out),
         Some(Command::Frames(command)) => frames::run(command, &mut out),
         Some(Command::Sessions(args)) => sessions::run(args, &mut out),
         Some(Command::Rehearse(command)) => rehearse::run(command, &mut out),

@@ -2,7 +2,10 @@
 
 pub(crate) mod doctor;
 pub(crate) mod frames;
+pub(crate) mod pair;
 pub(crate) mod rehearse;
 pub(crate) mod run;
 pub(crate) mod schema;
+pub(crate) mod serve;
 pub(crate) mod sessions;
+pub(crate) mod token;

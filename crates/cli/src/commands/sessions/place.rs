@@ -49,12 +49,16 @@ impl Place {
 
     /// The folder of Claude Code's settings, there or not; the first if several were given.
     pub(crate) fn config_folder(&self) -> PathBuf {
-        let given = self.roots.first().cloned();
+        self.roots.first().cloned().unwrap_or_else(Place::config_folder_of_user)
+    }
+
+    /// The folder of Claude Code's settings where nobody names another.
+    pub(crate) fn config_folder_of_user() -> PathBuf {
         let named = || {
             let folders = env::var_os("CLAUDE_CONFIG_DIR").filter(|value| !value.is_empty())?;
             folders.to_string_lossy().split(',').next().map(PathBuf::from)
         };
-        given.or_else(named).unwrap_or_else(|| env::home_dir().unwrap_or_default().join(".claude"))
+        named().unwrap_or_else(|| env::home_dir().unwrap_or_default().join(".claude"))
     }
 
     /// Where copies of sessions lie: `tidings` in the user's data folder.

@@ -1,0 +1,126 @@
+//! `tidings serve`: sessions for browsers, phones and scripts.
+
+mod demo;
+mod greeting;
+mod logs;
+mod settings;
+mod start;
+mod variables;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use tidings_bridge::guard::{Guard, Names, Random, Scheme};
+use tidings_bridge::server::Exposure;
+use tidings_bridge::{Server, guard};
+
+use self::settings::Settings;
+use crate::error::Exit;
+use crate::output::Output;
+use crate::signals::signals;
+
+/// Serve sessions to browsers, phones and scripts
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Serve {
+    /// Read settings from this file [default: tidings/serve.toml in the user's config folder]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// Show it without Claude Code: a stand-in plays a script, and nothing is kept
+    #[arg(long)]
+    demo: bool,
+
+    /// The script of the stand-in [default: one that comes with Tidings]
+    #[arg(long, value_name = "FILE", requires = "demo")]
+    script: Option<PathBuf>,
+
+    /// Print where the server is as one line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    settings: settings::Layer,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tidings serve                                 the page on http://127.0.0.1:7717
+  tidings serve --demo                          the same with a stand-in for Claude Code
+  tidings serve --allow-folder ~/src            sessions may work there and nowhere else
+  tidings serve --listen 0.0.0.0:7717 --tls-cert box.crt --tls-key box.key --public-url https://box.example:7717
+  tidings serve --public-url https://box.example --base-path /tidings    behind a proxy
+
+A setting is taken from the command line, else from the environment (TIDINGS_LISTEN for --listen),
+else from the file (listen = \"…\"), else from the defaults.
+The first start prints a link that is good for one device and one minute; `tidings pair` makes another.
+SIGTERM or Ctrl-C ends it in order, a second one at once.";
+
+impl Serve {
+    pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
+        let settings = Settings::gather(self)?;
+        logs::start(settings.log, settings.log_level);
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let exit = runtime.block_on(serve(&settings, self.json, out));
+        // Whatever still waits for a disk or an agent has had its time.
+        runtime.shutdown_background();
+        if let Some(demo) = &settings.demo {
+            drop(fs_err::remove_dir_all(&demo.folder));
+        }
+        exit
+    }
+}
+
+async fn serve(settings: &Settings, json: bool, out: &mut Output) -> anyhow::Result<Exit> {
+    let first = signals()?;
+    guard::private_folder(&settings.data)?;
+    let guard = Guard::open(guard_settings(settings)?)?;
+    let bound = start::listen(settings)?.bind()?;
+    let sessions = start::sessions(settings).await?;
+    let address = greeting::address(settings, bound.address());
+    guard.reached_at(&address);
+    start::leave_note(settings)?;
+    let server = Server::new(sessions, guard.clone());
+    greeting::print(settings, &guard, &address, json, out)?;
+
+    let (stopping, stopped) = tokio::sync::oneshot::channel();
+    let stop = async {
+        first.await;
+        // Whoever does not listen any more is on the way out already.
+        let _ = stopping.send(());
+    };
+    let again = async {
+        drop(stopped.await);
+        match signals() {
+            Ok(second) => second.await,
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        ended = server.run(bound, stop) => ended?,
+        () = again => return Ok(Exit::Code(130)),
+    }
+    Ok(Exit::Fine)
+}
+
+fn guard_settings(settings: &Settings) -> anyhow::Result<guard::Settings> {
+    let clock = tidings_agent::Clock::system();
+    let mut guard = guard::Settings::new(&settings.data, Random::system(), clock);
+    let mut names = Names::loopback();
+    if let Some(address) = settings.listen {
+        names = names.and_address(address.ip());
+    }
+    for url in &settings.public_urls {
+        names = names.and_url(url)?;
+    }
+    guard.names = names;
+    guard.scheme = if settings.tls.is_some() { Scheme::Https } else { Scheme::Http };
+    guard.base_path.clone_from(&settings.base_path);
+    Ok(guard)
+}
+
+impl Settings {
+    fn exposure(&self) -> Exposure {
+        if self.insecure_listen { Exposure::InTheClear } else { Exposure::Guarded }
+    }
+}

@@ -1,0 +1,33 @@
+//! The log on standard error.
+
+use std::io;
+
+use tracing_subscriber::EnvFilter;
+
+use super::settings::{LogForm, LogLevel};
+
+/// Crates of ours, which know what must not be logged. Those of others, which may log whole messages when asked for
+/// more, are heard only when something is wrong.
+const OURS: [&str; 5] = ["tidings", "tidings_agent", "tidings_bridge", "tidings_cli", "tidings_transcript"];
+
+/// Logs from now on. In a process that logs already, such as a test, nothing changes.
+pub(super) fn start(form: LogForm, level: LogLevel) {
+    let level = match level {
+        LogLevel::Error => "error",
+        LogLevel::Warn => "warn",
+        LogLevel::Info => "info",
+        LogLevel::Debug => "debug",
+        LogLevel::Trace => "trace",
+    };
+    let ours = OURS.map(|name| format!(",{name}={level}")).concat();
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::new(format!("warn{ours}")))
+        .with_writer(io::stderr)
+        .with_ansi(false)
+        .with_target(false);
+    let started = match form {
+        LogForm::Text => builder.compact().try_init(),
+        LogForm::Json => builder.json().flatten_event(true).try_init(),
+    };
+    drop(started);
+}

@@ -1,0 +1,331 @@
+//! What a server is told, and who is heard first: the command line, then the environment, then the file.
+
+use std::env;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use serde::Deserialize;
+use tidings_bridge::server::TlsFiles;
+
+use super::demo::Demo;
+use super::{Serve, variables};
+use crate::commands::sessions::Place;
+use crate::error::CannotRun;
+
+/// Settings of one source; whatever it does not say is left to the next one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Layer {
+    /// Listen on this address, or `none` for the socket alone [default: 127.0.0.1:7717]
+    #[arg(long, value_name = "ADDR")]
+    pub(super) listen: Option<String>,
+
+    /// Keep everything in this folder [default: tidings in the user's data folder]
+    #[arg(long, value_name = "DIR")]
+    pub(super) data: Option<PathBuf>,
+
+    /// The `claude` to run [default: looked for]
+    #[arg(long, value_name = "PATH")]
+    pub(super) claude_path: Option<PathBuf>,
+
+    /// Let those with the scope `admin` start sessions that ask nobody (`bypassPermissions`)
+    #[arg(long, num_args = 0, default_missing_value = "true")]
+    pub(super) allow_bypass: Option<bool>,
+
+    /// Listen on this socket [default: server.sock in the data folder]
+    #[arg(long, value_name = "PATH")]
+    pub(super) unix: Option<PathBuf>,
+
+    /// The certificate for TLS, as PEM; it is read again when it changes
+    #[arg(long, value_name = "FILE")]
+    pub(super) tls_cert: Option<PathBuf>,
+
+    /// The key of the certificate
+    #[arg(long, value_name = "FILE")]
+    pub(super) tls_key: Option<PathBuf>,
+
+    /// What a proxy leaves before every path, such as /tidings
+    #[arg(long, value_name = "PATH")]
+    pub(super) base_path: Option<String>,
+
+    /// An address under which others reach the server, such as <https://box.example>; can be given several times
+    #[arg(long = "public-url", value_name = "URL")]
+    pub(super) public_urls: Option<Vec<String>>,
+
+    /// Listen beyond this machine without TLS; everybody on the way can read and change what is said
+    #[arg(long, num_args = 0, default_missing_value = "true")]
+    pub(super) insecure_listen: Option<bool>,
+
+    /// Let sessions work in this folder and nowhere else; can be given several times
+    #[arg(long = "allow-folder", value_name = "DIR")]
+    pub(super) allow_folders: Option<Vec<PathBuf>>,
+
+    /// Pass this variable on to agents, such as `ANTHROPIC_API_KEY` or `HTTPS_*`; can be given several times
+    #[arg(long, value_name = "NAME")]
+    pub(super) pass_env: Option<Vec<String>>,
+
+    /// How many agents may run at the same time
+    #[arg(long, value_name = "N")]
+    pub(super) live_max: Option<usize>,
+
+    /// End an agent that nobody has used for so many seconds; it comes back with the next prompt
+    #[arg(long, value_name = "SECONDS")]
+    pub(super) park_after_s: Option<u64>,
+
+    /// Refuse what nobody has answered for so many seconds [default: wait for ever]
+    #[arg(long, value_name = "SECONDS")]
+    pub(super) ask_limit_s: Option<u64>,
+
+    /// How the log on standard error looks [default: text]
+    #[arg(long, value_name = "FORM")]
+    pub(super) log: Option<LogForm>,
+
+    /// How much is logged [default: info]
+    #[arg(long, value_name = "LEVEL")]
+    pub(super) log_level: Option<LogLevel>,
+}
+
+/// How the log looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum LogForm {
+    /// For people
+    #[default]
+    Text,
+    /// For programs
+    Json,
+}
+
+/// How much is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum LogLevel {
+    Error,
+    Warn,
+    #[default]
+    Info,
+    Debug,
+    Trace,
+}
+
+/// What a server does.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub(super) listen: Option<SocketAddr>,
+    pub(super) data: PathBuf,
+    pub(super) claude_path: Option<PathBuf>,
+    pub(super) allow_bypass: bool,
+    pub(super) unix: Option<PathBuf>,
+    pub(super) tls: Option<TlsFiles>,
+    pub(super) base_path: String,
+    pub(super) public_urls: Vec<String>,
+    pub(super) insecure_listen: bool,
+    pub(super) allow_folders: Vec<PathBuf>,
+    pub(super) pass_env: Vec<String>,
+    pub(super) live_max: Option<usize>,
+    pub(super) park_after: Option<Duration>,
+    pub(super) ask_limit: Option<Duration>,
+    pub(super) log: LogForm,
+    pub(super) log_level: LogLevel,
+    pub(super) demo: Option<Demo>,
+}
+
+impl Settings {
+    /// Asks every source.
+    pub(super) fn gather(args: &Serve) -> anyhow::Result<Self> {
+        let file = match &args.config {
+            Some(path) => read(path)?,
+            None => usual_file()
+                .filter(|path| path.exists())
+                .map(|path| read(&path))
+                .transpose()?
+                .unwrap_or_default(),
+        };
+        let demo = if args.demo { Some(Demo::new(args.script.clone())?) } else { None };
+        Settings::decide(args.settings.clone().or(variables::layer(env::vars_os())?).or(file), demo)
+    }
+
+    fn decide(said: Layer, demo: Option<Demo>) -> anyhow::Result<Self> {
+        let usage = |message: String, hint: &'static str| CannotRun { code: CannotRun::USAGE, message, hint };
+        let listen = match said.listen.as_deref() {
+            None => Some(SocketAddr::from((Ipv4Addr::LOCALHOST, PORT))),
+            Some("none") => None,
+            Some(text) => Some(address(text).ok_or_else(|| {
+                usage(
+                    format!("It is no address to listen on: `{text}`"),
+                    "it looks like `127.0.0.1:7717` or `[::1]:0`",
+                )
+            })?),
+        };
+        let tls = match (said.tls_cert, said.tls_key) {
+            (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key }),
+            (None, None) => None,
+            _ => {
+                return Err(usage(
+                    "A certificate and its key come together".into(),
+                    "give --tls-cert and --tls-key",
+                )
+                .into());
+            }
+        };
+        let data = match (said.data, &demo) {
+            (Some(data), _) => data,
+            (None, Some(demo)) => demo.folder.clone(),
+            (None, None) => Place::data_folder().ok_or_else(|| {
+                usage("There is no home folder to keep data in".into(), "name a folder with --data")
+            })?,
+        };
+        Ok(Settings {
+            listen,
+            data: std::path::absolute(data)?,
+            claude_path: said.claude_path,
+            allow_bypass: said.allow_bypass.unwrap_or_default(),
+            unix: said.unix,
+            tls,
+            base_path: base_path(said.base_path.as_deref().unwrap_or_default())?,
+            public_urls: said.public_urls.unwrap_or_default(),
+            insecure_listen: said.insecure_listen.unwrap_or_default(),
+            allow_folders: said.allow_folders.unwrap_or_default(),
+            pass_env: said.pass_env.unwrap_or_default(),
+            live_max: said.live_max,
+            park_after: said.park_after_s.map(Duration::from_secs),
+            ask_limit: said.ask_limit_s.map(Duration::from_secs),
+            log: said.log.unwrap_or_default(),
+            log_level: said.log_level.unwrap_or_default(),
+            demo,
+        })
+    }
+}
+
+/// The port that pages and phones come to.
+const PORT: u16 = 7717;
+
+impl Layer {
+    /// What this source says, and where it says nothing, what the other one says.
+    fn or(self, other: Layer) -> Layer {
+        Layer {
+            listen: self.listen.or(other.listen),
+            data: self.data.or(other.data),
+            claude_path: self.claude_path.or(other.claude_path),
+            allow_bypass: self.allow_bypass.or(other.allow_bypass),
+            unix: self.unix.or(other.unix),
+            tls_cert: self.tls_cert.or(other.tls_cert),
+            tls_key: self.tls_key.or(other.tls_key),
+            base_path: self.base_path.or(other.base_path),
+            public_urls: self.public_urls.or(other.public_urls),
+            insecure_listen: self.insecure_listen.or(other.insecure_listen),
+            allow_folders: self.allow_folders.or(other.allow_folders),
+            pass_env: self.pass_env.or(other.pass_env),
+            live_max: self.live_max.or(other.live_max),
+            park_after_s: self.park_after_s.or(other.park_after_s),
+            ask_limit_s: self.ask_limit_s.or(other.ask_limit_s),
+            log: self.log.or(other.log),
+            log_level: self.log_level.or(other.log_level),
+        }
+    }
+}
+
+fn address(text: &str) -> Option<SocketAddr> {
+    let local = text
+        .strip_prefix("localhost:")
+        .and_then(|port| Some((Ipv4Addr::LOCALHOST, port.parse().ok()?).into()));
+    local.or_else(|| text.parse().ok())
+}
+
+/// One `/` before, none behind, and nothing that would need care in an address.
+fn base_path(text: &str) -> Result<String, CannotRun> {
+    let inner = text.trim_matches('/');
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+    if inner.is_empty() {
+        return Ok(String::new());
+    }
+    if !inner.chars().all(plain) || inner.split('/').any(|part| matches!(part, "" | "." | ".." | "v1")) {
+        let message = format!("It is no path that a proxy could leave: `{text}`");
+        return Err(CannotRun { code: CannotRun::USAGE, message, hint: "it looks like `/tidings`" });
+    }
+    Ok(format!("/{inner}"))
+}
+
+fn usual_file() -> Option<PathBuf> {
+    let xdg = env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(".config"));
+    Some(xdg.or_else(home)?.join("tidings/serve.toml"))
+}
+
+fn read(path: &Path) -> anyhow::Result<Layer> {
+    let text = fs_err::read_to_string(path)?;
+    toml::from_str(&text).map_err(|error| {
+        let message = format!("Failed to read `{}`: {}", path.display(), error.message());
+        CannotRun {
+            code: CannotRun::USAGE,
+            message,
+            hint: "see `tidings serve --help` for the names of settings",
+        }
+        .into()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Flags {
+        #[command(flatten)]
+        layer: Layer,
+    }
+
+    /// Decides with these three sources.
+    fn decide(flags: &[&str], variables: &[(&str, &str)], file: &str) -> anyhow::Result<Settings> {
+        let flags = Flags::try_parse_from(["serve"].iter().chain(flags))?.layer;
+        let pairs = variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let file: Layer = toml::from_str(file)?;
+        Settings::decide(flags.or(variables::layer(pairs)?).or(file), None)
+    }
+
+    #[test]
+    fn the_command_line_is_heard_before_the_environment_and_that_before_the_file() {
+        let file = "listen = \"127.0.0.1:3\"\nbase_path = \"/file\"\npublic_urls = [\"https://file.example\"]\nallow_bypass = true\nlog = \"json\"\ndata = \"/srv/file\"\n";
+        let environment = [
+            ("TIDINGS_LISTEN", "127.0.0.1:2"),
+            ("TIDINGS_BASE_PATH", "/environment"),
+            ("TIDINGS_DATA_DIR", "/srv/environment"),
+        ];
+        let all = decide(&["--listen", "127.0.0.1:1"], &environment, file).unwrap();
+        assert_eq!(all.listen.unwrap().port(), 1, "the command line");
+        assert_eq!(all.base_path, "/environment", "the environment");
+        assert_eq!(all.data, Path::new("/srv/environment"), "the environment");
+        assert_eq!(all.public_urls, ["https://file.example"], "the file");
+        assert!(all.allow_bypass, "the file");
+        assert_eq!(all.log, LogForm::Json, "the file");
+        assert_eq!(all.log_level, LogLevel::Info, "the default");
+        assert!(!all.insecure_listen, "the default");
+        let none = decide(&["--data", "/srv/data"], &[], "").unwrap();
+        assert_eq!(none.listen.unwrap().to_string(), "127.0.0.1:7717");
+        assert_eq!(none.base_path, "");
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_said() {
+        let wrong: &[(&[&str], &[(&str, &str)], &str)] = &[
+            (&["--listen", "somewhere"], &[], ""),
+            (&["--tls-cert", "a.pem"], &[], ""),
+            (&["--base-path", "/a/../b"], &[], ""),
+            (&["--base-path", "/a b"], &[], ""),
+            (&[], &[("TIDINGS_LIVE_MAX", "many")], ""),
+            (&[], &[("TIDINGS_ALLOW_BYPASS", "perhaps")], ""),
+            (&[], &[], "listn = \"127.0.0.1:1\""),
+            (&[], &[], "listen = 7717"),
+        ];
+        for (flags, variables, file) in wrong {
+            let flags = [&["--data", "/srv"], *flags].concat();
+            assert!(decide(&flags, variables, file).is_err(), "{flags:?} {variables:?} {file}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What a server is made of.
+
+use std::env;
+use std::sync::Arc;
+
+use tidings_bridge::journal::{Epoch, Opening};
+use tidings_bridge::server::Listen;
+use tidings_bridge::sessions::Config;
+use tidings_bridge::{Hub, Journal, MemoryJournal, Sessions, SqliteJournal, guard};
+use uuid::Uuid;
+
+use super::settings::Settings;
+use crate::commands::sessions::Place;
+use crate::remote::SOCKET;
+
+/// The longest path that a socket may have on Linux, with the zero at its end.
+const SOCKET_PATH_MAX: usize = 108;
+
+pub(super) fn listen(settings: &Settings) -> anyhow::Result<Listen> {
+    let usual = settings.data.join(SOCKET);
+    let fits = usual.as_os_str().len() < SOCKET_PATH_MAX;
+    if !fits {
+        tracing::warn!(path = %usual.display(), "the path is too long for a socket: commands need --server");
+    }
+    let unix = settings.unix.clone().or_else(|| fits.then_some(usual)).filter(|_| cfg!(unix));
+    Ok(Listen { address: settings.listen, tls: settings.tls.clone(), exposure: settings.exposure(), unix })
+}
+
+pub(super) async fn sessions(settings: &Settings) -> anyhow::Result<Sessions> {
+    let opening = Opening { boot_id: boot_id(), fresh_epoch: Epoch::from_random(random()) };
+    let journal: Arc<dyn Journal> = match &settings.demo {
+        Some(_) => Arc::new(MemoryJournal::new(&opening)),
+        None => Arc::new(SqliteJournal::open(settings.data.join("journal.db"), &opening)?),
+    };
+    Ok(Sessions::open(Hub::new(journal), config(settings)).await?)
+}
+
+fn config(settings: &Settings) -> Config {
+    let mut config = Config::default();
+    config.environment = guard::environment(env::vars_os(), &settings.pass_env);
+    config.roots.clone_from(&settings.allow_folders);
+    config.allow_bypass = settings.allow_bypass;
+    config.live_max = settings.live_max.unwrap_or(config.live_max);
+    config.park_after = settings.park_after.or(config.park_after);
+    config.ask_limit = settings.ask_limit.or(config.ask_limit);
+    if let Some(demo) = &settings.demo {
+        config.demo = true;
+        config.claude = Some(demo.program.clone());
+        config.claude_args = demo.arguments();
+        config.config_dir = Some(demo.config_dir());
+    } else {
+        // A whole path, so that nothing in a project's folder is taken for it (F124).
+        config.claude = settings.claude_path.clone().or_else(|| tidings::find::claude().ok());
+        config.config_dir = Some(Place::config_folder_of_user());
+    }
+    config
+}
+
+/// Tells the commands of this machine what they cannot guess.
+pub(super) fn leave_note(settings: &Settings) -> anyhow::Result<()> {
+    let note = settings.data.join("base-path");
+    if settings.base_path.is_empty() {
+        drop(fs_err::remove_file(note));
+    } else {
+        fs_err::write(note, &settings.base_path)?;
+    }
+    Ok(())
+}
+
+/// Which start of the machine this is. Where that cannot be known, every start of the server counts as one.
+fn boot_id() -> String {
+    let id = fs_err::read_to_string("/proc/sys/kernel/random/boot_id");
+    id.map_or_else(|_| Uuid::new_v4().to_string(), |id| id.trim().to_owned())
+}
+
+fn random() -> u64 {
+    Uuid::new_v4().as_u64_pair().0
+}

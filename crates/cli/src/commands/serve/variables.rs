@@ -1,0 +1,110 @@
+//! Settings in the environment.
+
+use std::ffi::OsString;
+
+use clap::{FromArgMatches as _, Parser};
+
+use super::settings::Layer;
+use crate::error::CannotRun;
+
+/// A variable for each flag. A value is read as the flag would read it.
+const VARIABLES: &[(&str, &str, Kind)] = &[
+    ("TIDINGS_LISTEN", "--listen", Kind::One),
+    ("TIDINGS_DATA_DIR", "--data", Kind::One),
+    ("TIDINGS_CLAUDE_PATH", "--claude-path", Kind::One),
+    ("TIDINGS_ALLOW_BYPASS", "--allow-bypass", Kind::Switch),
+    ("TIDINGS_UNIX", "--unix", Kind::One),
+    ("TIDINGS_TLS_CERT", "--tls-cert", Kind::One),
+    ("TIDINGS_TLS_KEY", "--tls-key", Kind::One),
+    ("TIDINGS_BASE_PATH", "--base-path", Kind::One),
+    ("TIDINGS_PUBLIC_URLS", "--public-url", Kind::List(',')),
+    ("TIDINGS_INSECURE_LISTEN", "--insecure-listen", Kind::Switch),
+    ("TIDINGS_ALLOW_FOLDERS", "--allow-folder", Kind::List(':')),
+    ("TIDINGS_PASS_ENV", "--pass-env", Kind::List(',')),
+    ("TIDINGS_LIVE_MAX", "--live-max", Kind::One),
+    ("TIDINGS_PARK_AFTER_S", "--park-after-s", Kind::One),
+    ("TIDINGS_ASK_LIMIT_S", "--ask-limit-s", Kind::One),
+    ("TIDINGS_LOG", "--log", Kind::One),
+    ("TIDINGS_LOG_LEVEL", "--log-level", Kind::One),
+];
+
+/// How the value of a variable is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    One,
+    /// Yes or no.
+    Switch,
+    /// Several, with this between them.
+    List(char),
+}
+
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true)]
+struct Flags {
+    #[command(flatten)]
+    layer: Layer,
+}
+
+/// What the environment says. An empty variable says nothing.
+pub(super) fn layer(variables: impl Iterator<Item = (OsString, OsString)>) -> Result<Layer, CannotRun> {
+    let mut flags: Vec<OsString> = Vec::new();
+    for (name, value) in variables {
+        let known = VARIABLES.iter().find(|(variable, ..)| name == *variable);
+        let Some((variable, flag, kind)) = known.filter(|_| !value.is_empty()) else { continue };
+        match kind {
+            Kind::One => flags.extend([OsString::from(flag), value]),
+            Kind::List(between) => {
+                for part in value.to_string_lossy().split(*between).filter(|part| !part.is_empty()) {
+                    flags.extend([OsString::from(flag), part.into()]);
+                }
+            }
+            Kind::Switch => match value.to_str() {
+                Some("1" | "true" | "yes") => flags.push(flag.into()),
+                Some("0" | "false" | "no") => {}
+                _ => return Err(wrong(&format!("`{variable}` is neither yes nor no"))),
+            },
+        }
+    }
+    let command = <Flags as clap::CommandFactory>::command();
+    let matches = command.try_get_matches_from(flags).map_err(|error| wrong(&error.to_string()))?;
+    Flags::from_arg_matches(&matches).map(|flags| flags.layer).map_err(|error| wrong(&error.to_string()))
+}
+
+fn wrong(reason: &str) -> CannotRun {
+    let message = format!("The environment says what makes no sense: {}", reason.trim());
+    CannotRun { code: CannotRun::USAGE, message, hint: "see `tidings serve --help`" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_flag_has_a_variable() {
+        let command = <Flags as clap::CommandFactory>::command();
+        for argument in command.get_arguments().filter_map(clap::Arg::get_long).filter(|long| *long != "help")
+        {
+            assert!(VARIABLES.iter().any(|(_, flag, _)| flag[2..] == *argument), "{argument}");
+        }
+    }
+
+    #[test]
+    fn variables_are_read_as_flags_are() {
+        let pairs = [
+            ("TIDINGS_LISTEN", "[::1]:9"),
+            ("TIDINGS_PUBLIC_URLS", "https://a.example,https://b.example"),
+            ("TIDINGS_ALLOW_FOLDERS", "/a:/b c"),
+            ("TIDINGS_ALLOW_BYPASS", "yes"),
+            ("TIDINGS_INSECURE_LISTEN", "0"),
+            ("TIDINGS_LIVE_MAX", "7"),
+            ("TIDINGS_UNIX", ""),
+            ("OTHER", "x"),
+        ];
+        let said = layer(pairs.iter().map(|(name, value)| (name.into(), value.into()))).unwrap();
+        assert_eq!(said.listen.as_deref(), Some("[::1]:9"));
+        assert_eq!(said.public_urls.unwrap(), ["https://a.example", "https://b.example"]);
+        assert_eq!(said.allow_folders.unwrap(), ["/a", "/b c"].map(std::path::PathBuf::from));
+        assert_eq!((said.allow_bypass, said.insecure_listen), (Some(true), None));
+        assert_eq!((said.live_max, said.unix), (Some(7), None));
+    }
+}

@@ -1,0 +1,147 @@
+//! The server, for the commands that talk to it.
+//!
+//! On the same machine they come through the socket in the data folder, whatever port the server listens on and
+//! whether or not it speaks TLS there; the admin token lies beside it. Elsewhere they need an address and a token.
+
+use std::env;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use reqwest::{Method, RequestBuilder, Response};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tidings_bridge::guard::read_admin_token;
+use tidings_bridge::{Code, Error};
+use tidings_protocol::api::Problem;
+
+use crate::commands::sessions::Place;
+
+/// The socket of a server in its data folder.
+pub(crate) const SOCKET: &str = "server.sock";
+
+/// How long a server may take to answer.
+const ANSWER_MAX: Duration = Duration::from_secs(30);
+
+/// Which server, and how to print; every command that talks to a server takes these.
+#[derive(Debug, Args)]
+pub(crate) struct RemoteArgs {
+    /// The data folder of the server, if it is on this machine [default: that of `tidings serve`]
+    #[arg(long, value_name = "DIR", global = true)]
+    pub(crate) data: Option<PathBuf>,
+
+    /// The address of a server elsewhere; its token comes from `TIDINGS_TOKEN` [env: `TIDINGS_SERVER`]
+    #[arg(long, value_name = "URL", global = true, conflicts_with = "data")]
+    pub(crate) server: Option<String>,
+
+    /// Print JSON for scripts
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+/// A server that can be asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Remote {
+    client: reqwest::Client,
+    base: String,
+    token: String,
+    /// The socket that it is reached through, if it is on this machine.
+    socket: Option<PathBuf>,
+}
+
+impl RemoteArgs {
+    /// The server that is meant. Nobody has asked it anything yet.
+    pub(crate) fn remote(&self) -> anyhow::Result<Remote> {
+        let client = reqwest::Client::builder().timeout(ANSWER_MAX).no_proxy();
+        let named = self.server.clone().or_else(|| {
+            let variable = env::var("TIDINGS_SERVER").ok().filter(|url| !url.is_empty());
+            variable.filter(|_| self.data.is_none())
+        });
+        if let Some(base) = named {
+            let token =
+                env::var("TIDINGS_TOKEN").ok().filter(|token| !token.is_empty()).ok_or_else(|| {
+                    let hint =
+                        "set TIDINGS_TOKEN; `tidings token create` on the machine of the server makes one";
+                    Error::new(Code::Unauthorized, "A server elsewhere needs a token", hint)
+                })?;
+            let base = base.trim_end_matches('/').to_owned();
+            return Ok(Remote { client: client.build()?, base, token, socket: None });
+        }
+        let data = self.data.clone().or_else(Place::data_folder).unwrap_or_default();
+        let Some(token) = read_admin_token(&data)? else { return Err(not_running(&data).into()) };
+        let socket = data.join(SOCKET);
+        if !socket.exists() {
+            return Err(not_running(&data).into());
+        }
+        #[cfg(unix)]
+        let client = client.unix_socket(socket.clone());
+        let base = format!("http://localhost{}", base_path(&data));
+        let token = token.reveal().to_owned();
+        Ok(Remote { client: client.build()?, base, token, socket: Some(socket) })
+    }
+}
+
+impl Remote {
+    pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
+        Ok(self.send(self.request(Method::GET, path)).await?.json().await?)
+    }
+
+    pub(crate) async fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> anyhow::Result<T> {
+        Ok(self.send(self.request(Method::POST, path).json(body)).await?.json().await?)
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> anyhow::Result<()> {
+        self.send(self.request(Method::DELETE, path)).await?;
+        Ok(())
+    }
+
+    /// A request with the credential, for those who want more than JSON.
+    pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, format!("{}{path}", self.base)).bearer_auth(&self.token)
+    }
+
+    /// Sends a request; a refusal is an error with the words of the server.
+    pub(crate) async fn send(&self, request: RequestBuilder) -> anyhow::Result<Response> {
+        let response = request.send().await.map_err(|error| self.unreachable(&error))?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let status = response.status();
+        let Ok(problem) = response.json::<Problem>().await else {
+            let message = format!("The server has answered with {status}");
+            return Err(Error::new(Code::Internal, message, "see whether the address is right").into());
+        };
+        let code =
+            Code::ALL.iter().copied().find(|code| code.as_str() == problem.code).unwrap_or(Code::Internal);
+        Err(Error::new(code, problem.detail, problem.hint).into())
+    }
+
+    fn unreachable(&self, error: &reqwest::Error) -> Error {
+        match self.socket.as_ref().and_then(|socket| socket.parent()) {
+            Some(data) if error.is_connect() => not_running(data),
+            // The address may be one with a secret in it.
+            _ => {
+                let reason = if error.is_timeout() { "it takes too long" } else { "nobody answers" };
+                Error::new(
+                    Code::Unavailable,
+                    format!("Failed to reach the server: {reason}"),
+                    "see whether it runs",
+                )
+            }
+        }
+    }
+}
+
+fn not_running(data: &std::path::Path) -> Error {
+    let message = format!("No server runs with the data in `{}`", data.display());
+    Error::new(Code::Unavailable, message, "start it with `tidings serve`, or name its folder with --data")
+}
+
+/// What a server on this machine has before every path. It writes that down when it starts.
+fn base_path(data: &std::path::Path) -> String {
+    fs_err::read_to_string(data.join("base-path")).map(|text| text.trim().to_owned()).unwrap_or_default()
+}
