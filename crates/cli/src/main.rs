@@ -16,6 +16,9 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{doctor, frames, pair, rehearse, run, schema, serve, sessions, token};
+#[cfg(unix)]
+use crate::commands::host;
+use crate::commands::{doctor, frames, rehearse, run, schema, sessions};
 use crate::error::Exit;
 use crate::output::Output;
 
@@ -52,6 +55,10 @@ enum Command {
     Rehearse(rehearse::RehearseCommand),
     /// Look at what Tidings needs, and say what to do about what is missing
     Doctor(doctor::Doctor),
+    /// Keep one `claude` while the server comes and goes; started by `tidings serve`
+    #[cfg(unix)]
+    #[command(hide = true)]
+    Host(host::HostArgs),
     /// Print the schema of the messages that Tidings itself sends
     #[command(subcommand)]
     Schema(schema::SchemaCommand),
@@ -99,6 +106,8 @@ fn main() -> ExitCode {
         Some(Command::Sessions(args)) => sessions::run(args, &mut out),
         Some(Command::Rehearse(command)) => rehearse::run(command, &mut out),
         Some(Command::Doctor(doctor)) => doctor.run(&mut out),
+        #[cfg(unix)]
+        Some(Command::Host(args)) => host::run(args),
         Some(Command::Schema(command)) => schema::run(command).and_then(|text| {
             out.text(&text)?;
             Ok(Exit::Fine)

@@ -34,6 +34,8 @@ pub enum ErrorKind {
     Lagged,
     /// A question was answered before, or is not open.
     Settled,
+    /// The session belongs to somebody else.
+    Taken,
     /// There is no such session on disk.
     NoSession,
     /// A session on disk could not be read or written.

@@ -141,6 +141,12 @@ pub(crate) fn variables<S: AsRef<OsStr>>(names: &[S]) -> Vec<(OsString, OsString
     names.iter().filter_map(|name| Some((name.as_ref().to_owned(), std::env::var_os(name)?))).collect()
 }
 
+/// Every variable that is set here.
+#[cfg(all(unix, feature = "host"))]
+pub(crate) fn all_variables() -> std::collections::BTreeMap<OsString, OsString> {
+    std::env::vars_os().collect()
+}
+
 /// Whether a program needs a runtime to run it.
 pub(crate) fn is_script(program: &Path) -> bool {
     let extension = program.extension().and_then(OsStr::to_str);

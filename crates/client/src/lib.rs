@@ -68,6 +68,8 @@ mod error;
 pub mod find;
 pub mod guide;
 pub mod handlers;
+#[cfg(all(unix, feature = "host"))]
+pub mod host;
 mod ids;
 mod limits;
 #[cfg(feature = "mcp")]

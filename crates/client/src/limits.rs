@@ -113,3 +113,85 @@ pub(crate) const BURST_PIECES: u32 = 32;
 
 /// How long pieces of a burst gather before they are read together. Nobody sees the difference.
 pub(crate) const BURST_REST: Duration = Duration::from_millis(1);
+
+/// The head of a message between a host and its bridge: names and numbers. Some thousand process ids are the longest.
+#[cfg(all(unix, feature = "host"))]
+pub(crate) const HOST_HEAD_BYTES_MAX: u64 = 64 << 10;
+
+/// What one message to a host may carry: a line for the CLI, which may hold pictures, or what is to be started.
+#[cfg(all(unix, feature = "host"))]
+pub(crate) const HOST_BYTES_MAX: u64 = 64 << 20;
+
+/// Files of a spool are about this long. They are removed as wholes, so this is what an idle host keeps on disk.
+#[cfg(all(unix, feature = "host"))]
+pub(crate) const SPOOL_FILE_BYTES: u64 = 1 << 20;
+
+/// What a host keeps of the CLI's output for a bridge that is away; then it stops reading, and the CLI waits.
+/// An hour of a busy session is some megabytes.
+#[cfg(all(unix, feature = "host"))]
+pub(crate) const SPOOL_BYTES_MAX: u64 = 64 << 20;
+
+/// What a spool holds beside the longest line: a line that does not fit could never be sent on.
+#[cfg(all(unix, feature = "host"))]
+pub(crate) const SPOOL_BESIDE_A_LINE: u64 = 1 << 20;
+
+/// What a host reads and sends at once. It is small so that a host is.
+#[cfg(all(unix, feature = "host"))]
+pub(crate) const HOST_PIECE_BYTES: usize = 16 << 10;
+
+/// The longest line that a host looks into. A question about a file that is written whole can be long.
+#[cfg(all(unix, feature = "host"))]
+pub(crate) const HOST_LINE_BYTES_MAX: usize = 8 << 20;
+
+/// Open questions that a host remembers, in bytes; in number they are bounded by [`ASKS_MAX`].
+#[cfg(all(unix, feature = "host"))]
+pub(crate) const HOST_OPEN_BYTES_MAX: usize = 16 << 20;
+
+/// Names of lines that a host remembers as written. A bridge repeats at most what it had under way when it died.
+#[cfg(all(unix, feature = "host"))]
+pub(crate) const HOST_IDS_MAX: usize = 4096;
+
+/// The longest name of a line: a uuid with a word before it.
+#[cfg(all(unix, feature = "host"))]
+pub(crate) const HOST_ID_BYTES_MAX: usize = 256;
+
+/// Lines that a host holds for a CLI that does not read; more are refused. A bridge sends one after the other.
+#[cfg(all(unix, feature = "host"))]
+pub(crate) const HOST_LINES_MAX: usize = 64;
+
+/// Answers that wait for a bridge that does not read; it is cut off when there are more.
+#[cfg(all(unix, feature = "host"))]
+pub(crate) const HOST_REPLIES_MAX: usize = 1024;
+
+/// Connections of which nobody knows yet what they want.
+#[cfg(all(unix, feature = "host"))]
+pub(crate) const HOST_STRANGERS_MAX: usize = 16;
+
+/// How long a connection may take to say what it wants, and a host to be told what to start.
+#[cfg(all(unix, feature = "host"))]
+pub(crate) const HOST_GREETING: Duration = Duration::from_secs(10);
+
+/// How long a host waits before it tries again to write to a disk that is full.
+#[cfg(all(unix, feature = "host"))]
+pub(crate) const SPOOL_RETRY: Duration = Duration::from_millis(500);
+
+/// How long a host waits for a bridge, unless told otherwise: longer than a restart or an upgrade takes, and shorter than
+/// a forgotten agent should run.
+#[cfg(all(unix, feature = "host"))]
+pub(crate) const HOST_LEASE: Duration = Duration::from_secs(600);
+
+/// The record of a host, and the word on how its CLI ended.
+#[cfg(all(unix, feature = "host"))]
+pub(crate) const RECORD_BYTES_MAX: u64 = 64 << 10;
+
+/// Lines on their way to a CLI that its host has not confirmed; a half of what it holds.
+#[cfg(all(unix, feature = "host"))]
+pub(crate) const HOST_LINES_AHEAD: usize = HOST_LINES_MAX / 2;
+
+/// A longer line goes alone, so that a host never has to hold more than it can.
+#[cfg(all(unix, feature = "host"))]
+pub(crate) const HOST_LONG_LINE_BYTES: usize = 1 << 20;
+
+/// How long a host may take to answer. It starts a process at most.
+#[cfg(all(unix, feature = "host"))]
+pub(crate) const HOST_ANSWER: Duration = Duration::from_secs(30);

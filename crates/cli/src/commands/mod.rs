@@ -3,6 +3,8 @@
 pub(crate) mod doctor;
 pub(crate) mod frames;
 pub(crate) mod pair;
+#[cfg(unix)]
+pub(crate) mod host;
 pub(crate) mod rehearse;
 pub(crate) mod run;
 pub(crate) mod schema;

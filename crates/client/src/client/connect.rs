@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use tidings_protocol::control::{Call, Initialize, InitializeReply};
+use tidings_protocol::control::{Call, Initialize, InitializeReply, Outcome};
+use tidings_protocol::messages::Message;
 
 use super::core::{Core, reply};
 use super::writer::Writer;
@@ -11,7 +12,7 @@ use crate::error::{Error, ErrorKind};
 use crate::find::{self, Version};
 use crate::handlers::Hook;
 use crate::options::{Options, Plan};
-use crate::transport::{Link, Process, Transport};
+use crate::transport::{Link, Process, Resumed, Transport};
 
 impl Client {
     /// Starts `claude` on this machine and shakes hands.
@@ -19,7 +20,7 @@ impl Client {
         Client::connect_over(Process::new(), options).await
     }
 
-    /// Joins a session over any carrier and shakes hands.
+    /// Joins a session over any carrier and shakes hands, unless that was done before.
     pub async fn connect_over(transport: impl Transport + 'static, options: Options) -> Result<Self, Error> {
         Ok(Client::connect_and_follow(transport, options).await?.0)
     }
@@ -35,9 +36,13 @@ impl Client {
             tracing::warn!("{warning}");
         }
         let link = Box::new(transport).open(launch).await?;
-        let program = link.program.clone();
+        let (program, resumed) = (link.program.clone(), link.resumed.clone());
         let (client, subscriber) = Client::start(link, &options);
-        match client.shake_hands(initialize, &options).await {
+        let known = match resumed {
+            Some(resumed) => client.resume(&resumed),
+            None => client.shake_hands(initialize, &options).await,
+        };
+        match known {
             Ok(()) => Ok((client, subscriber)),
             Err(error) => Err(explain(error, program).await),
         }
@@ -73,6 +78,20 @@ impl Client {
         // Questions that nobody had answered when somebody else left this session.
         for (id, request) in success.pending_requests() {
             core.asked(id, request.call);
+        }
+        Ok(())
+    }
+
+    /// Takes what was said at an earlier handshake as said to us. Questions that were open then are told by the carrier.
+    fn resume(&self, resumed: &Resumed) -> Result<(), Error> {
+        let answer = resumed.initialize.message();
+        if let Message::ControlResponse { response, .. } = answer
+            && let Outcome::Success(success) = response.outcome
+        {
+            drop(self.core.info.set(reply::<Initialize>(&success)?));
+        }
+        if let Some(init) = &resumed.init {
+            self.core.note_session(init);
         }
         Ok(())
     }

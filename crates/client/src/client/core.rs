@@ -203,8 +203,8 @@ impl Core {
         }
     }
 
-    /// A frame of the conversation.
-    pub(super) fn frame(&self, frame: Frame) {
+    /// A frame of the conversation, and where it ends in everything that the CLI wrote, if the carrier counts that.
+    pub(super) fn frame(&self, frame: Frame, end: Option<u64>) {
         self.note_error(&frame);
         self.note_session(&frame);
         // Only system frames can be for the host alone, and most frames are none.
@@ -220,7 +220,7 @@ impl Core {
             self.subscribers.tell(&Event::TurnStarted { turn, prompts: prompts.clone() }, &prompts);
         }
         if !hidden {
-            self.subscribers.tell(&Event::Frame { turn: seen.turn, frame }, &seen.prompts);
+            self.subscribers.tell(&Event::Frame { turn: seen.turn, frame, end }, &seen.prompts);
         }
         for end in seen.ended {
             tracing::debug!(outcome = ?end.outcome, "a turn has ended");
@@ -233,7 +233,7 @@ impl Core {
     }
 
     /// The id of a conversation can change, as by `/clear`; every turn names it at its beginning and at its end.
-    fn note_session(&self, frame: &Frame) {
+    pub(super) fn note_session(&self, frame: &Frame) {
         let names_it = match frame.kind() {
             Kind::System => frame.subtype().as_deref() == Some("init"),
             kind => kind == Kind::Result,

@@ -23,6 +23,8 @@ pub enum Event {
         turn: Option<TurnId>,
         /// The frame.
         frame: Frame,
+        /// Where its line ends in everything that the CLI wrote, if the carrier counts that.
+        end: Option<u64>,
     },
     /// A turn begins: of a prompt, of several that were merged, or one that the CLI began by itself.
     TurnStarted {

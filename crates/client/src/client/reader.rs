@@ -22,6 +22,7 @@ pub(super) async fn run(
 ) {
     let _ends_it = EndsIt(Arc::clone(&core));
     let mut told = false;
+    let mut place = None;
     loop {
         core.subscribers.room().await;
         let Ok(next) = within(core.limits.stall.filter(|_| !told), incoming.recv()).await else {
@@ -30,7 +31,8 @@ pub(super) async fn run(
         };
         told = false;
         match next {
-            Some(Incoming::Frame(frame)) => dispatch(&core, frame),
+            Some(Incoming::Place(end)) => place = Some(end),
+            Some(Incoming::Frame(frame)) => dispatch(&core, frame, place.take()),
             Some(Incoming::Noise { text, error }) => {
                 tracing::debug!(text, ?error, "a line that is no frame");
                 core.subscribers.tell(&Event::Noise { text }, &[]);
@@ -81,7 +83,7 @@ fn tell_stalled(core: &Core) -> bool {
 }
 
 /// Control frames are settled here; everything else is conversation.
-fn dispatch(core: &Arc<Core>, frame: Frame) {
+fn dispatch(core: &Arc<Core>, frame: Frame, end: Option<u64>) {
     match frame.kind() {
         Kind::ControlResponse => {
             if let Message::ControlResponse { request_id, response } = frame.message()
@@ -101,7 +103,7 @@ fn dispatch(core: &Arc<Core>, frame: Frame) {
             }
         }
         Kind::KeepAlive => {}
-        _ => core.frame(frame),
+        _ => core.frame(frame, end),
     }
 }
 

@@ -235,7 +235,7 @@ mod tests {
     #[tokio::test]
     async fn f98_a_slow_subscriber_loses_the_oldest_and_is_told() {
         let frame = Frame::from_json(&format!(r#"{{"type":"x","text":"{}"}}"#, "x".repeat(1 << 20))).unwrap();
-        let event = Event::Frame { turn: None, frame };
+        let event = Event::Frame { turn: None, frame, end: None };
         let subscribers = Subscribers::default();
         let (mut slow, mut quick) = (subscribers.add(None), subscribers.add(None));
         for _ in 0..100 {

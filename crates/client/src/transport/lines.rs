@@ -6,23 +6,38 @@ use crate::limits::NOISE_BYTES_MAX;
 
 /// Makes events out of bytes: for carriers that read a stream.
 #[derive(Debug, Clone)]
-pub struct Lines(Splitter);
+pub struct Lines {
+    splitter: Splitter,
+    /// Where the last line ended.
+    end: u64,
+}
 
 impl Lines {
     /// Lines of up to `line_bytes_max`; longer ones become [`Incoming::Oversized`].
     pub fn new(line_bytes_max: usize) -> Self {
-        Lines(Splitter::new(line_bytes_max))
+        Lines::starting_at(line_bytes_max, 0)
+    }
+
+    /// The same for bytes that begin at a place in a longer stream.
+    pub fn starting_at(line_bytes_max: usize, place: u64) -> Self {
+        Lines { splitter: Splitter::new(line_bytes_max), end: place }
+    }
+
+    /// Where the line of the last event ended.
+    pub fn end(&self) -> u64 {
+        self.end
     }
 
     /// Takes the next bytes. Pull all events before the next push.
     pub fn push(&mut self, bytes: &[u8]) {
-        self.0.push(bytes);
+        self.splitter.push(bytes);
     }
 
     /// The next event. Blank lines are none.
     #[expect(clippy::should_implement_trait, reason = "more comes after `None`, once bytes are pushed")]
     pub fn next(&mut self) -> Option<Incoming> {
-        while let Some(line) = self.0.next() {
+        while let Some(line) = self.splitter.next() {
+            self.end += length(line);
             if let Some(event) = event(line) {
                 return Some(event);
             }
@@ -32,7 +47,17 @@ impl Lines {
 
     /// What is left when no more bytes come. A frame that was cut off is noise.
     pub fn finish(&mut self) -> Option<Incoming> {
-        self.0.finish().and_then(event)
+        let line = self.splitter.finish()?;
+        self.end += length(line);
+        event(line)
+    }
+}
+
+fn length(line: Line<'_>) -> u64 {
+    match line {
+        Line::Json(bytes) | Line::Noise(bytes) | Line::Blank(bytes) => bytes.len() as u64,
+        Line::Oversized { len, .. } => len,
+        _ => 0,
     }
 }
 
@@ -71,6 +96,7 @@ mod tests {
             }
         }
         seen.extend(lines.finish());
+        assert_eq!(lines.end(), (text.len() + long.len()) as u64);
         let shape: Vec<&str> = seen
             .iter()
             .map(|event| match event {

@@ -1,13 +1,16 @@
 //! What carries lines to a `claude` and back.
 //!
 //! A [`Transport`] opens a [`Link`]: a queue of what is [`Incoming`], a way to write lines, and a way to stop the other side.
-//! There are three here: [`Process`] starts a child process, [`memory`] joins two ends in one process, and [`Replay`]
-//! plays a recording. Anything else that carries lines can be one too.
+//! There are some here: [`Process`] starts a child process, [`memory`] joins two ends in one process, [`Replay`] plays a
+//! recording, and with the feature `host` a `SocketTransport` joins a CLI that a host keeps. Anything else that carries
+//! lines can be one too.
 
 mod lines;
 pub mod memory;
-mod process;
+pub(crate) mod process;
 mod replay;
+#[cfg(all(unix, feature = "host"))]
+mod socket;
 
 use std::fmt;
 use std::io;
@@ -21,6 +24,8 @@ use tokio::sync::mpsc;
 pub use lines::Lines;
 pub use process::Process;
 pub use replay::Replay;
+#[cfg(all(unix, feature = "host"))]
+pub use socket::{Claim, Health, HostHandle, NewHost, SocketTransport};
 
 use crate::error::Error;
 use crate::options::Launch;
@@ -49,12 +54,25 @@ pub struct Link {
     pub stop: Arc<dyn Stop>,
     /// The program that was started on this machine, which can be asked for its version if it does not answer.
     pub program: Option<PathBuf>,
+    /// What was said at the handshake, if the session has been running for a while; then there is no other handshake.
+    pub resumed: Option<Resumed>,
+}
+
+/// A handshake that took place before.
+#[derive(Debug, Clone)]
+pub struct Resumed {
+    /// The CLI's answer to it.
+    pub initialize: Frame,
+    /// The last `system/init` frame, if there was one.
+    pub init: Option<Frame>,
 }
 
 /// Something that comes from the other side.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Incoming {
+    /// Where the line of the next event ends in everything that the other side wrote. Told by carriers that count.
+    Place(u64),
     /// A line that is a frame.
     Frame(Frame),
     /// A line that is none: a banner, a log line, broken JSON.

@@ -115,7 +115,13 @@ impl Transport for Replay {
             let answers = Arc::new(Mutex::new(Answers::of(&self.steps)));
             let outgoing = Ear { heard: Some(heard), answers, events: events.clone() };
             drop(tokio::spawn(play(self.steps, listening, events, Lines::new(launch.line_bytes_max))));
-            Ok(Link { incoming, outgoing: Box::new(outgoing), stop: Arc::new(Nothing), program: None })
+            Ok(Link {
+                incoming,
+                outgoing: Box::new(outgoing),
+                stop: Arc::new(Nothing),
+                program: None,
+                resumed: None,
+            })
         })
     }
 }

@@ -268,7 +268,7 @@ async fn f52_late_frames_of_a_sub_agent_keep_their_turn() {
     }
     let turn = loop {
         match events.next().await.unwrap() {
-            Event::Frame { turn, frame } if frame.parent_tool_use_id().is_some() => break turn.unwrap(),
+            Event::Frame { turn, frame, .. } if frame.parent_tool_use_id().is_some() => break turn.unwrap(),
             _ => {}
         }
     };

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
@@ -29,21 +29,15 @@ pub(super) fn host_mark() -> &'static str {
 }
 
 /// What marks the children of one session of this process.
-pub(super) fn owner(session: &str) -> String {
+pub(crate) fn owner(session: &str) -> String {
     format!("{}:{session}", host_mark())
 }
 
 pub(super) fn prepare(program: &Path, launch: &Launch) -> Result<Prepared, Error> {
-    let mut command = if find::is_script(program) {
-        let runtime = launch.runtime.clone().unwrap_or_else(|| "node".into());
-        let mut command = Command::new(runtime);
-        command.args(&launch.runtime_args).arg(program);
-        command
-    } else {
-        Command::new(program)
-    };
+    let (program, args) = words(program, launch);
+    let mut command = Command::new(program);
     let mut files = None;
-    for arg in &launch.args {
+    for arg in &args {
         command.arg(argument(arg, &mut files)?);
     }
     environment(&mut command, launch);
@@ -58,8 +52,41 @@ pub(super) fn prepare(program: &Path, launch: &Launch) -> Result<Prepared, Error
     Ok(Prepared { command, files })
 }
 
+/// What is started, and with which arguments: a script needs something that runs it.
+pub(crate) fn words(program: &Path, launch: &Launch) -> (PathBuf, Vec<Arg>) {
+    if !find::is_script(program) {
+        return (program.to_owned(), launch.args.clone());
+    }
+    let runtime = launch.runtime.clone().unwrap_or_else(|| "node".into());
+    let mut args: Vec<Arg> = launch.runtime_args.iter().cloned().map(Arg::Text).collect();
+    args.push(Arg::Path(program.to_owned()));
+    args.extend(launch.args.iter().cloned());
+    (runtime, args)
+}
+
+/// The system's own error does not say whether the program or the folder is missing.
+pub(crate) fn check_folder(cwd: &Path) -> Result<(), Error> {
+    if cwd.is_dir() {
+        return Ok(());
+    }
+    let problem = if cwd.exists() { "is no folder" } else { "does not exist" };
+    let message = format!("The working folder {problem}: `{}`", cwd.display());
+    Err(Error::new(ErrorKind::Spawn, message, "name another with `Options::cwd`"))
+}
+
+pub(crate) fn spawn_hint(source: &std::io::Error) -> &'static str {
+    match source.kind() {
+        std::io::ErrorKind::ArgumentListTooLong => {
+            "the arguments and the environment together are too long: shorten `Options::env` or the environment"
+        }
+        std::io::ErrorKind::PermissionDenied => "check that the file may be executed",
+        std::io::ErrorKind::NotFound => "its interpreter may be missing: look at the first line of the file",
+        _ => "",
+    }
+}
+
 /// What holds for every command, whoever made it: three pipes, a group of its own, and our mark.
-pub(super) fn seal(command: &mut Command, owner: &str) {
+pub(crate) fn seal(command: &mut Command, owner: &str) {
     command.env(OWNER, owner).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
@@ -101,7 +128,8 @@ fn private_folder() -> std::io::Result<TempDir> {
     builder.tempdir()
 }
 
-fn environment(command: &mut Command, launch: &Launch) {
+/// Sets the variables that a launch asks for.
+pub(crate) fn environment(command: &mut Command, launch: &Launch) {
     let environment = &launch.environment;
     match &environment.base {
         EnvBase::Inherit => {

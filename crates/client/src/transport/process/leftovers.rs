@@ -9,7 +9,7 @@ use super::command::OWNER;
 
 /// A process, told apart from a later one with the same number by when it started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Process {
+pub(crate) struct Process {
     pid: u32,
     started: u64,
 }
@@ -19,20 +19,28 @@ struct Stat {
     parent: u32,
     started: u64,
     zombie: bool,
+    #[cfg(feature = "host")]
+    stopped: bool,
 }
 
 impl Process {
     /// The process that has this number now.
-    pub(super) fn now(pid: u32) -> Option<Self> {
+    pub(crate) fn now(pid: u32) -> Option<Self> {
         Some(Process { pid, started: stat(pid)?.started })
     }
 
     /// Whether it is still there, and more than an entry in a table.
-    pub(super) fn is_alive(self) -> bool {
+    pub(crate) fn is_alive(self) -> bool {
         stat(self.pid).is_some_and(|stat| stat.started == self.started && !stat.zombie)
     }
 
-    pub(super) fn signal(self, signal: Signal) {
+    /// Its number.
+    #[cfg(feature = "host")]
+    pub(crate) fn pid(self) -> u32 {
+        self.pid
+    }
+
+    pub(crate) fn signal(self, signal: Signal) {
         if self.is_alive()
             && let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw)
         {
@@ -46,7 +54,7 @@ impl Process {
 ///
 /// A tool may start something in a session of its own, which no signal to a group reaches; and when its parent is gone,
 /// no tree leads to it either. The mark is inherited by all that does not wipe its environment.
-pub(super) fn of_session(owner: &str, root: Option<u32>) -> BTreeSet<Process> {
+pub(crate) fn of_session(owner: &str, root: Option<u32>) -> BTreeSet<Process> {
     let mark = format!("{OWNER}={owner}");
     let mut found = BTreeSet::new();
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
@@ -68,6 +76,19 @@ pub(super) fn of_session(owner: &str, root: Option<u32>) -> BTreeSet<Process> {
     found
 }
 
+/// Whether somebody has stopped a process with a signal.
+#[cfg(feature = "host")]
+pub(crate) fn is_stopped(pid: u32) -> bool {
+    stat(pid).is_some_and(|stat| stat.stopped)
+}
+
+/// Children of this process that have ended and were not waited for.
+#[cfg(feature = "host")]
+pub(crate) fn ended_children() -> Vec<u32> {
+    let mine = |pid: &u32| stat(*pid).is_some_and(|stat| stat.zombie && stat.parent == std::process::id());
+    pids().filter(mine).collect()
+}
+
 fn pids() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
@@ -87,5 +108,11 @@ fn stat(pid: u32) -> Option<Stat> {
     let parent = fields.next()?.parse().ok()?;
     // The start stands 22nd; the state is the third.
     let started = fields.nth(17)?.parse().ok()?;
-    Some(Stat { parent, started, zombie: matches!(state, "Z" | "X") })
+    Some(Stat {
+        parent,
+        started,
+        zombie: matches!(state, "Z" | "X"),
+        #[cfg(feature = "host")]
+        stopped: matches!(state, "T" | "t"),
+    })
 }

@@ -1,10 +1,10 @@
-mod command;
+pub(crate) mod command;
 #[cfg(target_os = "linux")]
-mod leftovers;
-mod pipes;
+pub(crate) mod leftovers;
+pub(crate) mod pipes;
 #[cfg(unix)]
 mod reaper;
-mod spawner;
+pub(crate) mod spawner;
 #[cfg(unix)]
 mod stdout;
 mod stop;
@@ -14,21 +14,20 @@ mod stop;
 #[cfg(target_os = "linux")]
 mod tether;
 #[cfg(target_os = "linux")]
-mod watchdog;
+pub(crate) mod watchdog;
 
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
 use tokio::sync::mpsc;
 
+use self::command::Prepared;
 use super::{Link, Transport};
 use crate::error::{Error, ErrorKind};
 use crate::find::Search;
 use crate::limits::EVENTS_AHEAD_MAX;
 use crate::options::Launch;
-use command::Prepared;
 
 /// Makes the command that is started out of the one that would be.
 type Wrap = Arc<dyn Fn(std::process::Command) -> std::process::Command + Send + Sync>;
@@ -72,7 +71,7 @@ impl Process {
         let search = Search { program: launch.program.clone().or(search.program), ..search };
         let program = search.find()?;
         if let Some(cwd) = &launch.cwd {
-            check_folder(cwd)?;
+            command::check_folder(cwd)?;
         }
         let owner = command::owner(launch.session_mark());
         let Prepared { command, files } = command::prepare(&program, &launch)?;
@@ -84,7 +83,7 @@ impl Process {
         tracing::debug!(program = %program.display(), "starting Claude Code");
         let mut child = spawner::spawn(command).await.map_err(|source| {
             let message = format!("Failed to start `{}`", program.display());
-            Error::new(ErrorKind::Spawn, message, spawn_hint(&source)).caused_by(source)
+            Error::new(ErrorKind::Spawn, message, command::spawn_hint(&source)).caused_by(source)
         })?;
         let stop = Arc::new(stop::ProcessStop::new(&child, owner, launch.orphans));
         let (events, incoming) = mpsc::channel(EVENTS_AHEAD_MAX);
@@ -92,28 +91,7 @@ impl Process {
         let pipes =
             pipes::Pipes { stop: Arc::clone(&stop), events, files, line_bytes_max: launch.line_bytes_max };
         drop(tokio::spawn(pipes.run(child)));
-        Ok(Link { incoming, outgoing, stop, program: self.wrap.is_none().then_some(program) })
-    }
-}
-
-/// The system's own error does not say whether the program or the folder is missing.
-fn check_folder(cwd: &Path) -> Result<(), Error> {
-    if cwd.is_dir() {
-        return Ok(());
-    }
-    let problem = if cwd.exists() { "is no folder" } else { "does not exist" };
-    let message = format!("The working folder {problem}: `{}`", cwd.display());
-    Err(Error::new(ErrorKind::Spawn, message, "name another with `Options::cwd`"))
-}
-
-fn spawn_hint(source: &std::io::Error) -> &'static str {
-    match source.kind() {
-        std::io::ErrorKind::ArgumentListTooLong => {
-            "the arguments and the environment together are too long: shorten `Options::env` or the environment"
-        }
-        std::io::ErrorKind::PermissionDenied => "check that the file may be executed",
-        std::io::ErrorKind::NotFound => "its interpreter may be missing: look at the first line of the file",
-        _ => "",
+        Ok(Link { incoming, outgoing, stop, program: self.wrap.is_none().then_some(program), resumed: None })
     }
 }
 

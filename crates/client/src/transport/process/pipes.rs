@@ -115,7 +115,7 @@ async fn read_stderr(stderr: ChildStderr, events: mpsc::Sender<Incoming>) {
 }
 
 /// One line of text, whatever its bytes are; a long one comes in pieces.
-async fn line<R: AsyncRead + Unpin>(reader: &mut BufReader<R>) -> Option<String> {
+pub(crate) async fn line<R: AsyncRead + Unpin>(reader: &mut BufReader<R>) -> Option<String> {
     let mut bytes = Vec::new();
     let limit = u64::try_from(STDERR_LINE_BYTES_MAX).unwrap_or(u64::MAX);
     let count = reader.take(limit).read_until(b'\n', &mut bytes).await.ok()?;

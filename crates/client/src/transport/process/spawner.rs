@@ -23,7 +23,7 @@ struct Job {
 }
 
 /// Starts a command. The child belongs to the runtime that this is called on.
-pub(super) async fn spawn(command: Command) -> io::Result<Child> {
+pub(crate) async fn spawn(command: Command) -> io::Result<Child> {
     let (reply, started) = oneshot::channel();
     let job = Box::new(Job { command, runtime: Handle::current(), reply });
     let sender = thread_of_spawns()?;

@@ -33,6 +33,16 @@ pub(super) struct Watchdog {
     child: Option<Child>,
 }
 
+/// The process of the one that runs.
+#[cfg(feature = "host")]
+static PID: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+
+/// The process of the one that runs, which must not be taken for something that a session left.
+#[cfg(feature = "host")]
+pub(crate) fn pid() -> Option<u32> {
+    Some(PID.load(std::sync::atomic::Ordering::Relaxed)).filter(|pid| *pid != 0)
+}
+
 impl Watchdog {
     /// Makes sure that one is there. A machine without a shell does without.
     pub(super) fn start(&mut self) {
@@ -49,7 +59,11 @@ impl Watchdog {
         command.env_clear().env("PATH", "/usr/bin:/bin").current_dir("/").process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         match command.spawn() {
-            Ok(child) => self.child = Some(child),
+            Ok(child) => {
+                #[cfg(feature = "host")]
+                PID.store(child.id(), std::sync::atomic::Ordering::Relaxed);
+                self.child = Some(child);
+            }
             Err(error) => tracing::warn!(%error, "nothing will clean up if this process is killed"),
         }
     }

@@ -1,0 +1,33 @@
+//! A bridge that is there to be killed: `mortal_bridge FOLDER STORE FENCE` reads what the CLI of a host wrote, from where the
+//! file STORE ends, adds it to the file, and acknowledges it. The tests kill it at any moment and look at the file.
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+#[expect(dead_code, reason = "the tests need more of it")]
+#[path = "../tests/host/raw.rs"]
+mod raw;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let (Some(folder), Some(store), Some(fence)) = (arguments.next(), arguments.next(), arguments.next())
+    else {
+        return Err("mortal_bridge FOLDER STORE FENCE".into());
+    };
+    let mut file = OpenOptions::new().append(true).create(true).open(&store)?;
+    let mut stored = file.metadata()?.len();
+    let mut bridge = raw::Raw::attach(&PathBuf::from(folder), "mortal", fence.parse()?, Some(stored));
+    loop {
+        let (head, bytes) = bridge.next();
+        match head["kind"].as_str() {
+            Some("out") => {
+                file.write_all(&bytes)?;
+                stored += bytes.len() as u64;
+                bridge.say(&format!(r#"{{"kind":"ack","offset":{stored}}}"#), b"");
+            }
+            Some("exit") => return Ok(()),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The CLI of a host: starting it, its three pipes, its end.
+
+use std::sync::Arc;
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::ending;
+use super::spool::Spool;
+use super::start::Start;
+use super::state::Host;
+use super::wire::CliState;
+use crate::error::{Error, ErrorKind};
+use crate::limits::{DRAIN, HOST_LINES_MAX, HOST_PIECE_BYTES, SPOOL_RETRY};
+use crate::options::Orphans;
+use crate::transport::Exit;
+use crate::transport::process::{command, pipes, spawner};
+
+/// A CLI that was started.
+#[derive(Debug, Clone)]
+pub(super) struct Cli {
+    pid: Option<Pid>,
+    /// Marks everything that it starts.
+    pub(super) owner: String,
+    pub(super) orphans: Orphans,
+    /// Cancelled once it was waited for: from then on its number may be somebody else's.
+    gone: CancellationToken,
+}
+
+/// A line for the CLI.
+#[derive(Debug)]
+pub(super) struct Input {
+    pub(super) id: String,
+    pub(super) line: Vec<u8>,
+}
+
+/// Starts what a host was told to start.
+pub(super) async fn start(host: &Arc<Host>, start: Start) -> Result<(), Error> {
+    let spool = Spool::create(host.folder.spool(), start.spool_bytes_max()).map_err(|source| {
+        Error::new(ErrorKind::Spawn, "Failed to make the spool", "make room in the folder of the hosts")
+            .caused_by(source)
+    })?;
+    let (lease, orphans) = (start.lease(), start.orphans());
+    let mut command = start.command(&host.folder)?;
+    let owner = command::owner(&host.record.id);
+    command::seal(&mut command, &owner);
+    let program = command.get_program().to_owned();
+    let mut child = spawner::spawn(command).await.map_err(|source| {
+        let message = format!("Failed to start `{}`", program.display());
+        Error::new(ErrorKind::Spawn, message, command::spawn_hint(&source)).caused_by(source)
+    })?;
+    let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
+    let cli = Cli { pid, owner, orphans, gone: CancellationToken::new() };
+    let (input, lines) = mpsc::channel(HOST_LINES_MAX);
+    let stdin = child.stdin.take();
+    if host.started(cli.clone(), spool, input, lease) {
+        drop(tokio::spawn(write_stdin(Arc::clone(host), stdin, lines)));
+        drop(tokio::spawn(wait(Arc::clone(host), cli, child)));
+    }
+    Ok(())
+}
+
+impl Cli {
+    /// Its process, as long as it is its.
+    pub(super) fn pid(&self) -> Option<u32> {
+        self.alive().and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok())
+    }
+
+    pub(super) fn alive(&self) -> Option<Pid> {
+        self.pid.filter(|_| !self.gone.is_cancelled())
+    }
+
+    /// Returns when it has ended.
+    pub(super) async fn gone(&self) {
+        self.gone.cancelled().await;
+    }
+
+    /// Asks it to leave: it alone, since it ends its tools itself.
+    pub(super) fn terminate(&self) {
+        if let Some(pid) = self.alive() {
+            let _ = kill_process(pid, Signal::TERM);
+        }
+    }
+
+    /// Makes it leave.
+    pub(super) fn kill(&self) {
+        if let Some(pid) = self.alive() {
+            let _ = kill_process_group(pid, Signal::KILL);
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+
+    /// What it does.
+    pub(super) fn state(&self) -> CliState {
+        match self.pid() {
+            None => CliState::Ended,
+            #[cfg(target_os = "linux")]
+            Some(pid) if crate::transport::process::leftovers::is_stopped(pid) => CliState::Stopped,
+            Some(_) => CliState::Running,
+        }
+    }
+}
+
+/// Waits for the end, for the rest of the output, and for whatever tools left.
+async fn wait(host: Arc<Host>, cli: Cli, mut child: Child) {
+    use std::os::unix::process::ExitStatusExt as _;
+    let stdout =
+        child.stdout.take().map(|pipe| tokio::spawn(read_stdout(Arc::clone(&host), pipe, cli.clone())));
+    let stderr =
+        child.stderr.take().map(|pipe| tokio::spawn(read_stderr(Arc::clone(&host), pipe, cli.clone())));
+    let exit = match child.wait().await {
+        Ok(status) => Exit { code: status.code(), signal: status.signal() },
+        Err(_) => Exit::default(),
+    };
+    cli.gone.cancel();
+    if let Err(error) = host.folder.leave_exit(exit) {
+        tracing::warn!(%error, "how the agent ended could not be written down");
+    }
+    ending::sweep(&cli).await;
+    for pipe in [stdout, stderr].into_iter().flatten() {
+        drop(pipe.await);
+    }
+    host.ended(exit);
+}
+
+/// Keeps what the CLI writes. After its end only as long as something comes: a grandchild may hold the pipe open for ever.
+async fn read_stdout(host: Arc<Host>, mut pipe: ChildStdout, cli: Cli) {
+    let mut piece = vec![0; HOST_PIECE_BYTES];
+    loop {
+        host.room().await;
+        let read = pipe.read(&mut piece);
+        let count = if cli.gone.is_cancelled() {
+            tokio::time::timeout(DRAIN, read).await.unwrap_or(Ok(0))
+        } else {
+            tokio::select! {
+                count = read => count,
+                () = cli.gone() => continue,
+            }
+        };
+        let Ok(count @ 1..) = count else { return };
+        // A disk that is full has room again some day; until then the CLI waits.
+        while let Err(error) = host.heard(&piece[..count]) {
+            tracing::warn!(%error, "the output of the agent cannot be kept, and it waits");
+            tokio::time::sleep(SPOOL_RETRY).await;
+        }
+    }
+}
+
+async fn read_stderr(host: Arc<Host>, pipe: ChildStderr, cli: Cli) {
+    let mut pipe = BufReader::with_capacity(4 << 10, pipe);
+    loop {
+        let line = tokio::select! {
+            biased;
+            line = pipes::line(&mut pipe) => line,
+            () = ended_for_a_while(&cli) => None,
+        };
+        let Some(line) = line else { return };
+        host.complained(line.into_bytes());
+    }
+}
+
+async fn ended_for_a_while(cli: &Cli) {
+    cli.gone().await;
+    tokio::time::sleep(DRAIN).await;
+}
+
+/// Writes whole lines. When no more come the pipe is closed.
+async fn write_stdin(host: Arc<Host>, pipe: Option<ChildStdin>, mut lines: mpsc::Receiver<Input>) {
+    let Some(mut pipe) = pipe else { return };
+    while let Some(Input { id, line }) = lines.recv().await {
+        let result = pipe.write_all(&line).await;
+        host.wrote(id, line.len() as u64 - 1, result);
+    }
+}

@@ -1,0 +1,125 @@
+//! The way out of a host: nothing below it stays.
+
+#[cfg(target_os = "linux")]
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::cli::Cli;
+use super::state::Host;
+use crate::limits::{DRAIN, KILL_GRACE, TERM_GRACE};
+use crate::options::Orphans;
+
+/// How often is looked whether something has ended.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Ends the CLI and everything that it started: asks, waits, kills, and looks for what is left.
+pub(super) async fn end(host: &Host) {
+    let Some(cli) = host.cli() else { return };
+    host.end_input();
+    cli.terminate();
+    if tokio::time::timeout(TERM_GRACE, cli.gone()).await.is_err() {
+        kill(&cli);
+        drop(tokio::time::timeout(KILL_GRACE, cli.gone()).await);
+    }
+    // What it wrote at last is kept for whoever comes later, if there is room.
+    let ended = async {
+        let mut changed = host.changes();
+        while host.exit().is_none() {
+            drop(changed.changed().await);
+        }
+    };
+    drop(tokio::time::timeout(KILL_GRACE + KILL_GRACE + DRAIN, ended).await);
+    sweep(&cli).await;
+}
+
+/// Makes the CLI leave, with everything that is below it now.
+pub(super) fn kill(cli: &Cli) {
+    #[cfg(target_os = "linux")]
+    let rest = if cli.orphans == Orphans::Sweep { linux::below(cli) } else { BTreeSet::default() };
+    cli.kill();
+    #[cfg(target_os = "linux")]
+    for process in rest {
+        process.signal(rustix::process::Signal::KILL);
+    }
+}
+
+/// Ends what is left below the host once the CLI has ended.
+pub(super) async fn sweep(cli: &Cli) {
+    if cli.orphans == Orphans::Keep {
+        return;
+    }
+    #[cfg(target_os = "linux")]
+    linux::sweep(cli).await;
+    #[cfg(not(target_os = "linux"))]
+    tokio::task::yield_now().await;
+}
+
+/// The CLI, if it lives, and everything that it started.
+pub(super) fn pids(cli: &Cli) -> Vec<u32> {
+    let mut all: Vec<u32> = cli.pid().into_iter().collect();
+    #[cfg(target_os = "linux")]
+    all.extend(linux::below(cli).into_iter().map(crate::transport::process::leftovers::Process::pid));
+    let mut seen = std::collections::HashSet::new();
+    all.retain(|pid| seen.insert(*pid));
+    all
+}
+
+/// Waits for orphans that the host has adopted, so that none of them stays as an entry in a table.
+pub(super) async fn reap(host: Arc<Host>) {
+    #[cfg(target_os = "linux")]
+    linux::reap(&host).await;
+    #[cfg(not(target_os = "linux"))]
+    drop(host);
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::collections::BTreeSet;
+
+    use rustix::process::{Pid, Signal, WaitOptions, waitpid};
+    use tokio::signal::unix::{SignalKind, signal};
+    use tokio::time::Instant;
+
+    use super::{Cli, Host, KILL_GRACE, LOOK_EVERY};
+    use crate::transport::process::{leftovers, watchdog};
+
+    /// Everything below the host and everything that carries the mark, but for the CLI and who watches over us.
+    pub(super) fn below(cli: &Cli) -> BTreeSet<leftovers::Process> {
+        let mut found = leftovers::of_session(&cli.owner, Some(std::process::id()));
+        found.retain(|process| Some(process.pid()) != cli.pid() && Some(process.pid()) != watchdog::pid());
+        found
+    }
+
+    pub(super) async fn sweep(cli: &Cli) {
+        // What is ended may start something else at last, so it is looked for again.
+        for signal in [Signal::TERM, Signal::KILL, Signal::KILL] {
+            let mut rest = below(cli);
+            for process in &rest {
+                process.signal(signal);
+            }
+            let since = Instant::now();
+            while !rest.is_empty() && since.elapsed() < KILL_GRACE {
+                tokio::time::sleep(LOOK_EVERY).await;
+                rest.retain(|process| process.is_alive());
+            }
+        }
+    }
+
+    pub(super) async fn reap(host: &Host) {
+        let Ok(mut ended) = signal(SignalKind::child()) else { return };
+        while ended.recv().await.is_some() {
+            // Several end together, and looking is not free.
+            tokio::time::sleep(LOOK_EVERY * 4).await;
+            let cli = host.cli().and_then(|cli| cli.pid());
+            for pid in leftovers::ended_children() {
+                // The CLI is waited for elsewhere, by who wants to know how it ended.
+                if Some(pid) != cli
+                    && let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw)
+                {
+                    let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+                }
+            }
+        }
+    }
+}

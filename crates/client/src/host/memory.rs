@@ -1,0 +1,246 @@
+//! What a host remembers of a conversation for a bridge that comes back: questions that are open, the CLI's answer to the
+//! handshake, the last `system/init`, and which lines were written.
+
+use std::collections::{HashSet, VecDeque};
+
+use tidings_protocol::{FrameRef, Kind};
+
+use super::wire::Novelty;
+use crate::limits::{ASKS_MAX, HOST_IDS_MAX, HOST_LINE_BYTES_MAX, HOST_OPEN_BYTES_MAX};
+
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    /// The line that is being read.
+    line: Vec<u8>,
+    /// Whether the line is too long to look into.
+    skips: bool,
+    /// Where the next byte stands.
+    at: u64,
+    open: Vec<Question>,
+    /// Questions that were too many or too long.
+    forgotten: HashSet<String>,
+    handshake: Option<String>,
+    initialize: Option<Vec<u8>>,
+    init: Option<Vec<u8>>,
+    written: HashSet<String>,
+    written_in_order: VecDeque<String>,
+}
+
+/// A question of the CLI that nobody has answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Question {
+    id: String,
+    pub(super) line: Vec<u8>,
+    pub(super) end: u64,
+}
+
+impl Memory {
+    /// The CLI wrote these bytes.
+    pub(super) fn heard(&mut self, mut bytes: &[u8]) {
+        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+            let (rest, after) = bytes.split_at(end + 1);
+            self.keep(rest);
+            self.at += rest.len() as u64;
+            if !std::mem::take(&mut self.skips) {
+                self.look();
+            }
+            self.line.clear();
+            self.line.shrink_to(64 << 10);
+            bytes = after;
+        }
+        self.keep(bytes);
+        self.at += bytes.len() as u64;
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        if self.line.len() + bytes.len() > HOST_LINE_BYTES_MAX {
+            self.skips = true;
+            self.line = Vec::new();
+        }
+        if !self.skips {
+            self.line.extend_from_slice(bytes);
+        }
+    }
+
+    /// A whole line stands there.
+    fn look(&mut self) {
+        let repaired;
+        let frame = if let Ok(frame) = FrameRef::decode(&self.line) {
+            frame
+        } else {
+            // A question with bytes in it that are no text is a question all the same.
+            repaired = String::from_utf8_lossy(&self.line).into_owned();
+            let Ok(frame) = FrameRef::from_json(&repaired) else { return };
+            frame
+        };
+        let succeeded = || frame.subtype().as_deref() == Some("success");
+        let id = || frame.request_id().map(std::borrow::Cow::into_owned);
+        match frame.kind() {
+            Kind::ControlRequest => {
+                let Some(id) = id() else { return };
+                let question = Question { id, line: self.line.clone(), end: self.at };
+                self.asked(question);
+            }
+            Kind::ControlCancelRequest => {
+                if let Some(id) = id() {
+                    self.settled(&id);
+                }
+            }
+            Kind::ControlResponse if self.handshake.is_some() && self.handshake == id() && succeeded() => {
+                self.initialize = Some(self.line.clone());
+            }
+            Kind::System if frame.subtype().as_deref() == Some("init") => self.init = Some(self.line.clone()),
+            _ => {}
+        }
+    }
+
+    fn asked(&mut self, question: Question) {
+        let bytes: usize = self.open.iter().map(|question| question.line.len()).sum();
+        if self.open.len() < ASKS_MAX && bytes + question.line.len() <= HOST_OPEN_BYTES_MAX {
+            self.open.push(question);
+        } else if self.forgotten.len() < ASKS_MAX {
+            self.forgotten.insert(question.id);
+        }
+    }
+
+    fn settled(&mut self, id: &str) {
+        self.open.retain(|question| question.id != id);
+        self.forgotten.remove(id);
+    }
+
+    /// A line is about to be written, unless one of that name was.
+    pub(super) fn writes(&mut self, id: &str, line: &[u8]) -> Novelty {
+        if self.written.contains(id) {
+            return Novelty::Seen;
+        }
+        self.written.insert(id.to_owned());
+        self.written_in_order.push_back(id.to_owned());
+        if self.written_in_order.len() > HOST_IDS_MAX
+            && let Some(oldest) = self.written_in_order.pop_front()
+        {
+            self.written.remove(&oldest);
+        }
+        let Ok(frame) = FrameRef::decode(line) else { return Novelty::New };
+        let id = || frame.request_id().map(std::borrow::Cow::into_owned);
+        match frame.kind() {
+            Kind::ControlResponse => {
+                if let Some(id) = id() {
+                    self.settled(&id);
+                }
+            }
+            // Noted before it is written: the answer may be quicker than we are.
+            Kind::ControlRequest if frame.subtype().as_deref() == Some("initialize") => self.handshake = id(),
+            _ => {}
+        }
+        Novelty::New
+    }
+
+    /// The line was not written after all.
+    pub(super) fn unwrites(&mut self, id: &str) {
+        self.written.remove(id);
+        self.written_in_order.retain(|other| other != id);
+    }
+
+    /// The questions that are open, in the order in which they were asked.
+    pub(super) fn open(&self) -> &[Question] {
+        &self.open
+    }
+
+    /// How many questions are open but could not be remembered.
+    pub(super) fn forgotten(&self) -> u64 {
+        self.forgotten.len() as u64
+    }
+
+    /// The CLI's answer to the handshake.
+    pub(super) fn initialize(&self) -> Option<&[u8]> {
+        self.initialize.as_deref()
+    }
+
+    /// The last `system/init`.
+    pub(super) fn init(&self) -> Option<&[u8]> {
+        self.init.as_deref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(id: &str) -> String {
+        format!(
+            "{{\"type\":\"control_request\",\"request_id\":\"{id}\",\"request\":{{\"subtype\":\"can_use_tool\"}}}}\n"
+        )
+    }
+
+    fn open(memory: &Memory) -> Vec<&str> {
+        memory.open().iter().map(|question| question.id.as_str()).collect()
+    }
+
+    /// F61: a question is open until it is answered or taken back, in whichever pieces it came.
+    #[test]
+    fn f61_a_question_stays_open_until_it_is_settled() {
+        let text = ["banner\n".to_owned(), question("a"), question("b"), question("c")].concat();
+        for size in [1, 7, 1000] {
+            let mut memory = Memory::default();
+            for piece in text.as_bytes().chunks(size) {
+                memory.heard(piece);
+            }
+            assert_eq!(open(&memory), ["a", "b", "c"]);
+            assert_eq!(memory.open()[2].end, text.len() as u64);
+            assert_eq!(memory.open()[0].line, question("a").as_bytes());
+            let answer = br#"{"type":"control_response","response":{"subtype":"success","request_id":"b"}}"#;
+            assert_eq!(memory.writes("answer", answer), Novelty::New);
+            assert_eq!(open(&memory), ["a", "c"]);
+            memory.heard(b"{\"type\":\"control_cancel_request\",\"request_id\":\"a\"}\n");
+            assert_eq!(open(&memory), ["c"]);
+        }
+    }
+
+    /// Only the answer to the handshake is kept, and only if it is one; of `system/init` it is the last.
+    #[test]
+    fn the_handshake_and_the_last_init_are_remembered() {
+        let mut memory = Memory::default();
+        let reply = |id: &str| {
+            format!(
+                "{{\"type\":\"control_response\",\"response\":{{\"subtype\":\"success\",\"request_id\":\"{id}\",\"response\":{{}}}}}}\n"
+            )
+        };
+        memory.heard(reply("early").as_bytes());
+        assert_eq!(memory.initialize(), None);
+        memory.writes(
+            "1",
+            br#"{"type":"control_request","request_id":"hi","request":{"subtype":"initialize"}}"#,
+        );
+        memory.heard(reply("other").as_bytes());
+        assert_eq!(memory.initialize(), None);
+        memory.heard(reply("hi").as_bytes());
+        assert_eq!(memory.initialize(), Some(reply("hi").as_bytes()));
+        for session in ["one", "two"] {
+            let init = format!("{{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"{session}\"}}\n");
+            memory.heard(init.as_bytes());
+            assert_eq!(memory.init(), Some(init.as_bytes()));
+        }
+    }
+
+    /// What is too long to look into is passed over, and what is too much to remember is counted.
+    #[test]
+    fn memory_is_bounded() {
+        let mut memory = Memory::default();
+        memory.heard(&vec![b'x'; HOST_LINE_BYTES_MAX + 1]);
+        assert!(memory.line.capacity() <= HOST_LINE_BYTES_MAX);
+        memory.heard(b"\n");
+        for number in 0..ASKS_MAX + 3 {
+            memory.heard(question(&number.to_string()).as_bytes());
+        }
+        assert_eq!((memory.open().len(), memory.forgotten()), (ASKS_MAX, 3));
+        memory.heard(
+            format!("{{\"type\":\"control_cancel_request\",\"request_id\":\"{ASKS_MAX}\"}}\n").as_bytes(),
+        );
+        assert_eq!(memory.forgotten(), 2);
+        for number in 0..=HOST_IDS_MAX {
+            assert_eq!(memory.writes(&number.to_string(), b"{}"), Novelty::New);
+        }
+        assert_eq!(memory.writes("1", b"{}"), Novelty::Seen);
+        assert_eq!(memory.writes("0", b"{}"), Novelty::New, "forgotten by now");
+    }
+}

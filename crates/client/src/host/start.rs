@@ -1,0 +1,180 @@
+//! What a host is told to start. Everything is decided by whoever tells it: a host looks for nothing and inherits nothing.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::process::Command;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::HostFolder;
+use crate::error::{Error, ErrorKind};
+use crate::find::{self, Search};
+use crate::limits::{SPOOL_BESIDE_A_LINE, SPOOL_BYTES_MAX};
+use crate::options::{Arg, EnvBase, Launch, Orphans};
+use crate::transport::process::command;
+
+/// What a host is told to start.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Start {
+    program: Word,
+    args: Vec<Argument>,
+    env: Vec<(Word, Word)>,
+    cwd: Option<Word>,
+    user: Option<(u32, u32)>,
+    orphans: WithOrphans,
+    lease_ms: u64,
+    spool_bytes_max: u64,
+}
+
+/// A word of a command line, which need not be text.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Word {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Argument {
+    Word(Word),
+    File { name: String, contents: String },
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum WithOrphans {
+    Sweep,
+    Keep,
+}
+
+impl Start {
+    /// Finds the program and writes down everything that it is to be started with.
+    pub fn of(launch: &Launch, lease: Duration, spool_bytes_max: Option<u64>) -> Result<Self, Error> {
+        let search = Search::from_environment();
+        let search = Search { program: launch.program.clone().or(search.program), ..search };
+        let program = search.find()?;
+        if let Some(cwd) = &launch.cwd {
+            command::check_folder(cwd)?;
+        }
+        let (program, args) = command::words(&program, launch);
+        let line = launch.line_bytes_max as u64 + SPOOL_BESIDE_A_LINE;
+        Ok(Start {
+            program: Word::of(program.as_os_str()),
+            args: args.into_iter().map(Argument::of).collect(),
+            env: environment(launch).into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
+            cwd: launch.cwd.as_ref().map(|cwd| Word::of(cwd.as_os_str())),
+            user: launch.user.map(|user| (user.uid, user.gid)),
+            orphans: if launch.orphans == Orphans::Keep { WithOrphans::Keep } else { WithOrphans::Sweep },
+            lease_ms: u64::try_from(lease.as_millis()).unwrap_or(u64::MAX),
+            // A line that does not fit into the spool could never be sent on.
+            spool_bytes_max: spool_bytes_max.unwrap_or(SPOOL_BYTES_MAX).max(line),
+        })
+    }
+
+    pub(super) fn lease(&self) -> Duration {
+        Duration::from_millis(self.lease_ms)
+    }
+
+    pub(super) fn spool_bytes_max(&self) -> u64 {
+        self.spool_bytes_max
+    }
+
+    pub(super) fn orphans(&self) -> Orphans {
+        match self.orphans {
+            WithOrphans::Sweep => Orphans::Sweep,
+            WithOrphans::Keep => Orphans::Keep,
+        }
+    }
+
+    /// The command. Arguments that go by a file get theirs in the folder of the host.
+    pub(super) fn command(self, folder: &HostFolder) -> Result<Command, Error> {
+        let mut command = Command::new(OsString::from(self.program));
+        for argument in self.args {
+            match argument {
+                Argument::Word(word) => drop(command.arg(OsString::from(word))),
+                Argument::File { name, contents } => {
+                    let path = folder.argument_file(&name, &contents).map_err(|source| {
+                        let message = format!("Failed to write `{name}` for Claude Code");
+                        let hint = "make room in the folder of the hosts";
+                        Error::new(ErrorKind::Spawn, message, hint).caused_by(source)
+                    })?;
+                    command.arg(path);
+                }
+            }
+        }
+        let pairs = self.env.into_iter();
+        command.env_clear();
+        command.envs(pairs.map(|(name, value)| (OsString::from(name), OsString::from(value))));
+        if let Some(cwd) = self.cwd {
+            let cwd = OsString::from(cwd);
+            command.current_dir(&cwd).env("PWD", cwd);
+        }
+        if let Some((uid, gid)) = self.user {
+            std::os::unix::process::CommandExt::gid(&mut command, gid);
+            std::os::unix::process::CommandExt::uid(&mut command, uid);
+        }
+        Ok(command)
+    }
+}
+
+/// The whole environment that the CLI gets.
+fn environment(launch: &Launch) -> BTreeMap<OsString, OsString> {
+    let mut all = match launch.environment.base {
+        EnvBase::Inherit => find::all_variables(),
+        _ => BTreeMap::new(),
+    };
+    let mut changes = Command::new("");
+    command::environment(&mut changes, launch);
+    for (name, value) in changes.get_envs() {
+        match value {
+            Some(value) => drop(all.insert(name.to_owned(), value.to_owned())),
+            None => drop(all.remove(name)),
+        }
+    }
+    all
+}
+
+impl Word {
+    fn of(word: &OsStr) -> Self {
+        word.to_owned().into()
+    }
+}
+
+impl From<OsString> for Word {
+    fn from(word: OsString) -> Self {
+        word.into_string().map_or_else(|word| Word::Bytes(word.as_bytes().to_vec()), Word::Text)
+    }
+}
+
+impl From<Word> for OsString {
+    fn from(word: Word) -> Self {
+        match word {
+            Word::Text(text) => text.into(),
+            Word::Bytes(bytes) => OsString::from_vec(bytes),
+        }
+    }
+}
+
+impl Argument {
+    fn of(arg: Arg) -> Self {
+        match arg {
+            Arg::Text(text) => Argument::Word(Word::Text(text)),
+            Arg::Path(path) => Argument::Word(path.into_os_string().into()),
+            Arg::File { name, contents } => Argument::File { name, contents },
+        }
+    }
+}
+
+/// Arguments and variables carry secrets, and are not shown.
+impl fmt::Debug for Start {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Start")
+            .field("lease_ms", &self.lease_ms)
+            .field("spool_bytes_max", &self.spool_bytes_max)
+            .finish_non_exhaustive()
+    }
+}

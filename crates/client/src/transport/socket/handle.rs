@@ -1,0 +1,173 @@
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::error::{Error, ErrorKind};
+use crate::host::wire::{CliState, FromHost, Hello, Message, ToHost};
+use crate::limits::{HOST_ANSWER, HOST_LINES_AHEAD, HOST_REPLIES_MAX};
+use crate::transport::Incoming;
+
+/// What can be said to the host of a session besides what a session says. Handles are cheap to clone.
+#[derive(Debug, Clone)]
+pub struct HostHandle(Arc<Shared>);
+
+/// How a host and its CLI do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Health {
+    /// The CLI runs, or waits for something.
+    Running,
+    /// Somebody has stopped the CLI with a signal.
+    Stopped,
+    /// The CLI has ended.
+    Ended,
+    /// The host did not answer in time: somebody has stopped it, or the machine is at its limit.
+    Silent,
+    /// There is no host any more, or no way to it.
+    Gone,
+}
+
+/// What the parts of one connection share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) hello: OnceLock<Hello>,
+    pub(super) messages: OnceLock<mpsc::Sender<Outbound>>,
+    /// Up to where everything is stored.
+    pub(super) acknowledged: watch::Sender<u64>,
+    /// Those who asked something that is answered in order.
+    waiting: Mutex<VecDeque<oneshot::Sender<FromHost>>>,
+    /// How many lines the host may be behind.
+    pub(super) credit: Semaphore,
+    pub(super) detached: CancellationToken,
+    /// Kept after letting go, so that the session falls silent and does not end.
+    pub(super) silence: Mutex<Option<mpsc::Sender<Incoming>>>,
+}
+
+/// A message on its way, and who wants to know that it has gone.
+#[derive(Debug)]
+pub(super) struct Outbound {
+    pub(super) message: Message<ToHost>,
+    pub(super) sent: Option<oneshot::Sender<()>>,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Shared {
+            hello: OnceLock::new(),
+            messages: OnceLock::new(),
+            acknowledged: watch::Sender::new(0),
+            waiting: Mutex::default(),
+            credit: Semaphore::new(HOST_LINES_AHEAD),
+            detached: CancellationToken::new(),
+            silence: Mutex::default(),
+        }
+    }
+}
+
+impl HostHandle {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        HostHandle(shared)
+    }
+
+    /// How the host stood when the session was joined; none before.
+    pub fn hello(&self) -> Option<&Hello> {
+        self.0.hello.get()
+    }
+
+    /// Everything up to here is stored, and the host may forget it. A lower place than before changes nothing.
+    pub fn ack(&self, offset: u64) {
+        self.0.acknowledge(offset);
+    }
+
+    /// Lets go of the session: the CLI goes on, and the host waits for somebody else for as long as its lease says.
+    ///
+    /// The session falls silent here. Closing it afterwards ends nothing but the handle.
+    pub fn detach(&self) {
+        self.0.detached.cancel();
+    }
+
+    /// Nothing more is wanted of the host. It ends the CLI if that still runs, and removes what it kept.
+    pub fn release(&self) {
+        self.0.say(ToHost::Bye);
+    }
+
+    /// The processes that there are: the CLI first, if it lives, then everything that it started.
+    pub async fn pids(&self) -> Result<Vec<u32>, Error> {
+        match self.0.ask(ToHost::Pids, HOST_ANSWER).await {
+            Some(FromHost::Pids { pids }) => Ok(pids),
+            _ => Err(Error::new(ErrorKind::Closed, "There is no way to the host any more", "")),
+        }
+    }
+
+    /// Asks how the host and its CLI do.
+    pub async fn health(&self, within: Duration) -> Health {
+        if self.0.detached.is_cancelled() || self.0.messages.get().is_none_or(mpsc::Sender::is_closed) {
+            return Health::Gone;
+        }
+        match self.0.ask(ToHost::Ping, within).await {
+            Some(FromHost::Pong { cli: CliState::Stopped }) => Health::Stopped,
+            Some(FromHost::Pong { cli: CliState::Ended }) => Health::Ended,
+            Some(_) => Health::Running,
+            None if self.0.messages.get().is_none_or(mpsc::Sender::is_closed) => Health::Gone,
+            None => Health::Silent,
+        }
+    }
+}
+
+impl Shared {
+    /// Says something without waiting.
+    pub(super) fn say(&self, head: ToHost) {
+        if let Some(messages) = self.messages.get() {
+            // The queue is long enough for all that is said so; a host that is gone needs no words.
+            drop(messages.try_send(Outbound { message: Message::new(head), sent: None }));
+        }
+    }
+
+    pub(super) fn acknowledge(&self, offset: u64) {
+        self.acknowledged.send_if_modified(|highest| {
+            let higher = offset > *highest;
+            *highest = offset.max(*highest);
+            higher
+        });
+    }
+
+    async fn ask(&self, head: ToHost, within: Duration) -> Option<FromHost> {
+        let (sender, answer) = oneshot::channel();
+        {
+            let mut waiting = self.waiting();
+            if waiting.len() >= HOST_REPLIES_MAX / 2 {
+                return None;
+            }
+            waiting.push_back(sender);
+            self.say(head);
+        }
+        tokio::time::timeout(within, answer).await.ok()?.ok()
+    }
+
+    /// An answer has come; it belongs to who asked first.
+    pub(super) fn answered(&self, answer: FromHost) {
+        let asker = self.waiting().pop_front();
+        if let Some(asker) = asker {
+            // Whoever asked may have left.
+            drop(asker.send(answer));
+        }
+    }
+
+    /// No answer comes any more.
+    pub(super) fn end(&self) {
+        self.waiting().clear();
+        self.credit.close();
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<oneshot::Sender<FromHost>>> {
+        // Nothing here panics while it holds the lock.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn silence(&self) -> MutexGuard<'_, Option<mpsc::Sender<Incoming>>> {
+        self.silence.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

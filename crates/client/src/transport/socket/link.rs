@@ -1,0 +1,317 @@
+//! The tasks of one connection to a host: what comes, what goes.
+
+use std::collections::HashSet;
+use std::io;
+use std::sync::Arc;
+
+use futures_core::future::BoxFuture;
+use tidings_protocol::{Frame, FrameRef, Kind};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::Remembered;
+use super::handle::{Outbound, Shared};
+use crate::host::wire::{FromHost, Message, Reader, ToHost};
+use crate::limits::{EVENTS_AHEAD_MAX, HOST_ID_BYTES_MAX, HOST_LINES_AHEAD, HOST_LONG_LINE_BYTES};
+use crate::transport::{Exit, Incoming, Lines, Link, Outgoing, Stop};
+
+/// A connection on which everything was said that is said first.
+#[derive(Debug)]
+pub(super) struct Joined {
+    pub(super) reader: Reader<OwnedReadHalf>,
+    pub(super) write: OwnedWriteHalf,
+}
+
+pub(super) fn open(
+    joined: Joined,
+    remembered: Remembered,
+    shared: Arc<Shared>,
+    line_bytes_max: usize,
+) -> Link {
+    let (events, incoming) = mpsc::channel(EVENTS_AHEAD_MAX);
+    // Lines, two requests of each other kind, and some air.
+    let (messages, outbound) = mpsc::channel(HOST_LINES_AHEAD * 2);
+    let resumed = remembered.resumed();
+    let stop = HostStop { shared: Arc::clone(&shared), pid: remembered.hello.pid };
+    drop(shared.hello.set(remembered.hello.clone()));
+    drop(shared.messages.set(messages.clone()));
+    *shared.silence() = Some(events.clone());
+    let Joined { reader, write } = joined;
+    drop(tokio::spawn(send(shared.acknowledged.subscribe(), shared.detached.clone(), write, outbound)));
+    let inbound = Inbound::new(Arc::clone(&shared), events, &remembered, line_bytes_max);
+    drop(tokio::spawn(inbound.run(reader, remembered.open)));
+    let outgoing = Box::new(Input { shared, messages: Some(messages) });
+    Link { incoming, outgoing, stop: Arc::new(stop), program: None, resumed }
+}
+
+/// Reads what the host says.
+struct Inbound {
+    shared: Arc<Shared>,
+    events: mpsc::Sender<Incoming>,
+    lines: Lines,
+    line_bytes_max: u64,
+    /// Up to here it was written before we came, and what was asked may have been answered.
+    old: u64,
+    /// Where the lines of open questions end; nothing if the host does not know all of them.
+    open: Option<HashSet<u64>>,
+}
+
+/// Nobody listens any more.
+struct Deaf;
+
+impl Inbound {
+    fn new(
+        shared: Arc<Shared>,
+        events: mpsc::Sender<Incoming>,
+        remembered: &Remembered,
+        line_bytes_max: usize,
+    ) -> Self {
+        let hello = &remembered.hello;
+        let all = (hello.forgotten == 0).then(|| remembered.open.iter().map(|(end, _)| *end).collect());
+        Inbound {
+            shared,
+            events,
+            lines: Lines::starting_at(line_bytes_max, hello.after),
+            line_bytes_max: line_bytes_max as u64,
+            old: hello.next,
+            open: all,
+        }
+    }
+
+    async fn run(mut self, mut reader: Reader<OwnedReadHalf>, open: Vec<(u64, Frame)>) {
+        let detached = self.shared.detached.clone();
+        tokio::select! {
+            biased;
+            () = detached.cancelled() => {}
+            _ = self.hear(&mut reader, open) => *self.shared.silence() = None,
+        }
+        self.shared.end();
+    }
+
+    async fn hear(
+        &mut self,
+        reader: &mut Reader<OwnedReadHalf>,
+        open: Vec<(u64, Frame)>,
+    ) -> Result<(), Deaf> {
+        let after = self.lines.end();
+        // What was asked before the place where we read on does not come again.
+        for (_, question) in open.into_iter().filter(|(end, _)| *end <= after) {
+            self.tell(Incoming::Frame(question)).await?;
+        }
+        let words = loop {
+            let message = match reader.next::<FromHost>().await {
+                Ok(Some(message)) => message,
+                Ok(None) => break "The host of this session is gone".to_owned(),
+                Err(error) => break format!("The host of this session is gone: {error}"),
+            };
+            match message.head {
+                FromHost::Out { end } => self.out(&message.bytes, end).await?,
+                FromHost::Stderr => {
+                    let line = String::from_utf8_lossy(&message.bytes).into_owned();
+                    self.tell(Incoming::Stderr(line)).await?;
+                }
+                FromHost::Wrote { id, .. } => self.wrote(&id),
+                FromHost::Unwritten { id, message } => {
+                    self.wrote(&id);
+                    self.tell(Incoming::Stderr(format!("A line was not written: {message}"))).await?;
+                }
+                FromHost::Exit { code, signal, .. } => {
+                    if let Some(event) = self.lines.finish() {
+                        self.line(event).await?;
+                    }
+                    return self.tell(Incoming::Exit(Exit { code, signal })).await;
+                }
+                answer @ (FromHost::Pids { .. } | FromHost::Pong { .. }) => self.shared.answered(answer),
+                FromHost::Superseded { owner } => {
+                    break format!("Another bridge has taken this session over: {owner}");
+                }
+                _ => {}
+            }
+        };
+        self.tell(Incoming::Stderr(words)).await?;
+        self.tell(Incoming::Exit(Exit::default())).await
+    }
+
+    async fn out(&mut self, bytes: &[u8], end: u64) -> Result<(), Deaf> {
+        self.lines.push(bytes);
+        while let Some(event) = self.lines.next() {
+            self.line(event).await?;
+        }
+        // Of a line that is too long nothing is kept here, so it need not be kept there. The spool could not hold it.
+        if end - self.lines.end() > self.line_bytes_max {
+            self.shared.acknowledge(end);
+        }
+        Ok(())
+    }
+
+    async fn line(&mut self, event: Incoming) -> Result<(), Deaf> {
+        let end = self.lines.end();
+        if let Incoming::Frame(frame) = &event
+            && frame.kind() == Kind::ControlRequest
+            && end <= self.old
+            && self.open.as_ref().is_some_and(|open| !open.contains(&end))
+        {
+            // Somebody has answered it before we came.
+            return Ok(());
+        }
+        self.tell(Incoming::Place(end)).await?;
+        self.tell(event).await
+    }
+
+    async fn tell(&self, event: Incoming) -> Result<(), Deaf> {
+        self.events.send(event).await.map_err(|_| Deaf)
+    }
+
+    fn wrote(&self, id: &str) {
+        // A long line has taken all the credit; what its name begins with tells.
+        let permits = if id.starts_with(LONG) { HOST_LINES_AHEAD } else { 1 };
+        let missing = HOST_LINES_AHEAD.saturating_sub(self.shared.credit.available_permits());
+        self.shared.credit.add_permits(permits.min(missing));
+    }
+}
+
+/// Writes what is to be said, and how far everything is stored.
+///
+/// It ends when nobody is left who could say something, and so it does not hold what the others share.
+async fn send(
+    mut acknowledged: watch::Receiver<u64>,
+    detached: CancellationToken,
+    mut write: OwnedWriteHalf,
+    mut outbound: mpsc::Receiver<Outbound>,
+) {
+    loop {
+        let (message, sent) = tokio::select! {
+            biased;
+            () = detached.cancelled() => return,
+            outbound = outbound.recv() => match outbound {
+                Some(Outbound { message, sent }) => (message, sent),
+                None => return,
+            },
+            changed = acknowledged.changed() => match changed {
+                Ok(()) => (Message::new(ToHost::Ack { offset: *acknowledged.borrow_and_update() }), None),
+                Err(_) => return,
+            },
+        };
+        if write.write_all(&message.encode()).await.is_err() {
+            return;
+        }
+        if let Some(sent) = sent {
+            // Whoever wanted to know may have left.
+            let _ = sent.send(());
+        }
+    }
+}
+
+/// Begins the name of a line that goes alone.
+const LONG: &str = "long:";
+
+/// Lines for the CLI.
+#[derive(Debug)]
+struct Input {
+    shared: Arc<Shared>,
+    messages: Option<mpsc::Sender<Outbound>>,
+}
+
+impl Outgoing for Input {
+    /// Returns when the line is on its way to the host and would get there if this process was killed now.
+    fn send<'a>(&'a mut self, line: &'a str) -> BoxFuture<'a, io::Result<()>> {
+        Box::pin(async move {
+            let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
+            let messages = self.messages.as_ref().ok_or_else(broken)?;
+            let long = line.len() > HOST_LONG_LINE_BYTES;
+            let permits = if long { HOST_LINES_AHEAD } else { 1 };
+            let permits = u32::try_from(permits).unwrap_or(u32::MAX);
+            self.shared.credit.acquire_many(permits).await.map_err(|_| broken())?.forget();
+            let id = if long { format!("{LONG}{}", name(line)) } else { name(line) };
+            let (sent, gone) = oneshot::channel();
+            let message = Message::with(ToHost::In { id }, line);
+            messages.send(Outbound { message, sent: Some(sent) }).await.map_err(|_| broken())?;
+            gone.await.map_err(|_| broken())
+        })
+    }
+
+    fn end(&mut self) -> BoxFuture<'_, io::Result<()>> {
+        self.messages = None;
+        if self.shared.detached.is_cancelled() {
+            // Nothing is silent here any more, it is over.
+            *self.shared.silence() = None;
+        } else {
+            self.shared.say(ToHost::EndInput);
+        }
+        Box::pin(async { Ok(()) })
+    }
+}
+
+/// What a line is called: the same line has the same name, whoever sends it and however often.
+fn name(line: &str) -> String {
+    let frame = FrameRef::from_json(line).ok();
+    let named = frame.and_then(|frame| {
+        let (word, id) = match frame.kind() {
+            Kind::User => ("user", frame.uuid()?),
+            Kind::ControlRequest => ("request", frame.request_id()?),
+            Kind::ControlResponse => ("response", frame.request_id()?),
+            Kind::ControlCancelRequest => ("cancel", frame.request_id()?),
+            _ => return None,
+        };
+        (id.len() + 16 <= HOST_ID_BYTES_MAX).then(|| format!("{word}:{id}"))
+    });
+    named.unwrap_or_else(|| format!("line:{}", Uuid::new_v4()))
+}
+
+#[derive(Debug)]
+struct HostStop {
+    shared: Arc<Shared>,
+    pid: Option<u32>,
+}
+
+impl Stop for HostStop {
+    fn terminate(&self) {
+        self.say(ToHost::Terminate);
+    }
+
+    fn kill(&self) {
+        self.say(ToHost::Kill);
+    }
+
+    fn pid(&self) -> Option<u32> {
+        self.pid
+    }
+}
+
+impl HostStop {
+    fn say(&self, head: ToHost) {
+        if !self.shared.detached.is_cancelled() {
+            self.shared.say(head);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// P3: a prompt and an answer are named by what they are, so that a second bridge sends them under the same name.
+    #[test]
+    fn p3_the_same_line_has_the_same_name() {
+        for (line, expected) in [
+            (r#"{"type":"user","uuid":"u1","message":{}}"#, "user:u1"),
+            (
+                r#"{"type":"control_request","request_id":"r1","request":{"subtype":"interrupt"}}"#,
+                "request:r1",
+            ),
+            (
+                r#"{"type":"control_response","response":{"subtype":"success","request_id":"r2"}}"#,
+                "response:r2",
+            ),
+            (r#"{"type":"control_cancel_request","request_id":"r3"}"#, "cancel:r3"),
+        ] {
+            assert_eq!(name(line), expected);
+        }
+        for line in [r#"{"type":"user","message":{}}"#, r#"{"type":"new"}"#] {
+            assert_ne!(name(line), name(line), "{line}");
+        }
+    }
+}

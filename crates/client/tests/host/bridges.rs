@@ -1,0 +1,105 @@
+//! Whose a host is.
+
+use serde_json::Value;
+
+use crate::raw::Raw;
+use crate::stage::{Stage, Terms};
+
+const ECHO: &str = "while read -r line; do printf '%s\\n' \"$line\"; done";
+
+fn refused(stage: &Stage, secret: &str, owner: &str, fence: u64, after: Option<u64>) -> Value {
+    let mut other = Raw::connect(&stage.place());
+    other.ask_to_attach(secret, owner, fence, after);
+    let (head, _) = other.next();
+    assert_eq!(head["kind"], "refused", "{head}");
+    assert!(other.try_next().is_none(), "a connection that was refused is closed");
+    head["reason"].clone()
+}
+
+/// F80: one bridge at a time; a living one is left alone, a dead one is replaced, a better right displaces, and a former right is void.
+#[test]
+fn f80_a_host_has_one_bridge() {
+    let (stage, mut first) = Stage::open(ECHO, Terms::default());
+    assert_eq!(refused(&stage, "s3cret", "second", 1, None), "taken");
+    assert_eq!(refused(&stage, "s3cret", "second", 0, None), "outdated");
+    assert_eq!(refused(&stage, "wrong", "first", 9, None), "stranger");
+    assert_eq!(refused(&stage, "s3cret", "first", 1, Some(1)), "no_such_offset");
+    // Refusals changed nothing.
+    first.write_line("a", r#"{"n":1}"#);
+    first.wait_for("wrote");
+
+    let mut second = Raw::attach(&stage.place(), "second", 2, None);
+    let (told, _) = first.wait_for("superseded");
+    assert_eq!(told["owner"], "second");
+    assert!(first.try_next().is_none());
+    assert_eq!(refused(&stage, "s3cret", "first", 1, None), "outdated");
+    second.write_line("b", r#"{"n":2}"#);
+    assert_eq!(second.read_until(|all| all.ends_with(b"{\"n\":2}\n")), b"{\"n\":1}\n{\"n\":2}\n");
+
+    // Its own former connection is no obstacle, and neither is that of a bridge that is gone.
+    let again = Raw::attach(&stage.place(), "second", 2, Some(8));
+    drop(again);
+    let mut third = Raw::attach(&stage.place(), "third", 2, Some(8));
+    assert_eq!(third.read_until(|all| all.len() >= 8), b"{\"n\":2}\n");
+}
+
+/// What a displaced bridge sent but was not heard saying is not written.
+#[test]
+fn f80_what_a_displaced_bridge_says_is_not_heard() {
+    let (stage, mut first) = Stage::open(ECHO, Terms::default());
+    let mut second = Raw::attach(&stage.place(), "second", 2, None);
+    first.wait_for("superseded");
+    // The socket may be closed by now, which is as good.
+    let late =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| first.write_line("late", r#"{"n":0}"#)));
+    drop(late);
+    second.write_line("b", r#"{"n":1}"#);
+    assert_eq!(second.read_until(|all| all.len() >= 8), b"{\"n\":1}\n");
+}
+
+/// F61: a bridge that comes back is told what is open, the handshake and the last init; what was answered or taken back is not.
+#[test]
+fn f61_open_questions_are_told_to_each_new_bridge() {
+    let script = r#"
+read -r _
+echo '{"type":"control_response","response":{"subtype":"success","request_id":"hi","response":{"commands":[]}}}'
+echo '{"type":"system","subtype":"init","session_id":"s1"}'
+for id in q1 q2 q3; do
+    echo "{\"type\":\"control_request\",\"request_id\":\"$id\",\"request\":{\"subtype\":\"can_use_tool\"}}"
+done
+echo '{"type":"control_cancel_request","request_id":"q1"}'
+read -r answer
+echo '{"type":"answered"}'
+cat
+"#;
+    let (stage, mut first) = Stage::open(script, Terms::default());
+    first.write_line(
+        "1",
+        r#"{"type":"control_request","request_id":"hi","request":{"subtype":"initialize"}}"#,
+    );
+    let asked = first.read_until(|all| all.ends_with(b"\"q1\"}\n"));
+    first.ack(asked.len() as u64);
+    drop(first);
+    let mut second = Raw::attach(&stage.place(), "second", 2, Some(asked.len() as u64));
+    let told = |bridge: &Raw| -> Vec<String> {
+        let told = bridge.remembered.iter();
+        told.map(|(head, line)| {
+            let line: Value = serde_json::from_slice(line).unwrap();
+            let id = line["request_id"].as_str().unwrap_or_default();
+            format!("{} {id}", head["kind"].as_str().unwrap())
+        })
+        .collect()
+    };
+    assert_eq!(told(&second), ["initialize ", "init ", "open q2", "open q3"]);
+    second.write_line(
+        "2",
+        r#"{"type":"control_response","response":{"subtype":"success","request_id":"q3","response":{}}}"#,
+    );
+    second.read_until(|all| all.ends_with(b"answered\"}\n"));
+    drop(second);
+    let third = Raw::attach(&stage.place(), "third", 3, None);
+    assert_eq!(told(&third), ["initialize ", "init ", "open q2"]);
+    assert_eq!(third.hello["host"], "h1");
+    assert_eq!(third.hello["session"], "k1");
+    assert_eq!(third.hello["first"].as_u64(), Some(asked.len() as u64));
+}

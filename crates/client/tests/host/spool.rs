@@ -1,0 +1,74 @@
+//! What a host keeps for a bridge that does not read.
+
+use crate::raw::Raw;
+use crate::stage::{PATIENCE, Stage, Terms, bytes_in, eventually};
+
+/// Writes numbered lines as fast as it can, and says in a file how far it is.
+const FLOOD: &str = r#"
+read -r _
+i=0
+while [ $i -lt 40 ]; do
+    i=$((i + 1))
+    seq -f "{\"type\":\"line\",\"block\":$i,\"n\":%06.0f,\"text\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"}" 1 2000
+    echo $i > "$PWD/progress"
+done
+"#;
+
+fn expected() -> Vec<u8> {
+    let mut all = String::new();
+    for block in 1..=40 {
+        for n in 1..=2000 {
+            use std::fmt::Write as _;
+            writeln!(all, r#"{{"type":"line","block":{block},"n":{n:06},"text":"{}"}}"#, "x".repeat(42))
+                .unwrap();
+        }
+    }
+    all.into_bytes()
+}
+
+/// The resident bytes of a process.
+fn resident(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
+}
+
+/// M16: with a bridge that does not read, and with none, the spool is bounded, the memory too, and the CLI waits; when it is read again,
+/// the CLI goes on, and every byte is there.
+#[test]
+fn m16_a_mute_bridge_costs_a_bounded_spool_and_no_byte() {
+    let bound = 1 << 20;
+    let (stage, mut mute) = Stage::open(FLOOD, Terms { spool_bytes_max: bound, ..Terms::default() });
+    let before = resident(stage.host.id());
+    mute.write_line("go", r#"{"type":"user"}"#);
+    let spool = stage.place().join("spool");
+    eventually("the spool is full", PATIENCE, || bytes_in(&spool) >= bound);
+    let progress = || std::fs::read_to_string(stage.path("progress")).unwrap_or_default();
+    let waits = progress();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert_eq!(progress(), waits, "the CLI has to wait");
+    assert!(bytes_in(&spool) <= bound + (64 << 10), "{}", bytes_in(&spool));
+    let grown = resident(stage.host.id()).saturating_sub(before);
+    assert!(grown < 1 << 20, "the host has grown by {grown} bytes");
+    drop(mute);
+
+    let mut bridge = Raw::attach(&stage.place(), "second", 2, Some(0));
+    let expected = expected();
+    let mut read = Vec::new();
+    let mut most = 0;
+    loop {
+        let (head, bytes) = bridge.next();
+        match head["kind"].as_str().unwrap() {
+            "out" => {
+                read.extend_from_slice(&bytes);
+                assert_eq!(head["end"].as_u64(), Some(read.len() as u64));
+                bridge.ack(read.len() as u64);
+                most = most.max(bytes_in(&spool));
+            }
+            "exit" => break,
+            _ => {}
+        }
+    }
+    assert!(read == expected, "{} bytes of {}", read.len(), expected.len());
+    assert!(most <= bound + (2 << 20), "{most} bytes on disk");
+}
