@@ -1,11 +1,17 @@
 //! Sessions of the SDK over hosts.
 
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tidings::host::Record;
-use tidings::transport::{Claim, NewHost};
+use tempfile::TempDir;
+use tidings::host::{HostFolder, Record};
+use tidings::transport::{Claim, Health, HostHandle, NewHost, SocketTransport};
+use tidings::{Client, Decision, ErrorKind, Event, Kind, Options, PermissionAsk, Prompt, Subscriber};
 
-use crate::stage::example;
+use crate::stage::{PATIENCE, PROMISED, eventually, example, is_alive, signal};
 
 pub(crate) fn new_host(id: &str, lease: Duration) -> NewHost {
     let record = Record {
@@ -20,4 +26,251 @@ pub(crate) fn new_host(id: &str, lease: Duration) -> NewHost {
 
 pub(crate) fn claim(fence: u64) -> Claim {
     Claim { owner: format!("bridge {fence}"), fence }
+}
+
+/// A folder with a stand-in for `claude` that plays a script, and a host for it.
+struct Play {
+    folder: TempDir,
+}
+
+impl Play {
+    fn of(script: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("script.toml"), script).unwrap();
+        let quoted = |path: &Path| format!("'{}'", path.display());
+        let words =
+            [&example("stand_in"), &path("script.toml"), &path("config")].map(|path| quoted(path)).join(" ");
+        std::fs::write(path("claude"), format!("#!/bin/sh\nexec {words} \"$@\"\n")).unwrap();
+        std::fs::set_permissions(path("claude"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        Play { folder }
+    }
+
+    fn host(&self) -> HostFolder {
+        HostFolder::new(self.folder.path().join("h1"))
+    }
+
+    fn options(&self) -> Options {
+        Options::new()
+            .program(self.folder.path().join("claude"))
+            .cwd(self.folder.path())
+            .include_partial_messages()
+    }
+
+    async fn start(&self, options: Options) -> (Client, Subscriber, HostHandle) {
+        let (transport, host) = SocketTransport::start(self.host(), new_host("h1", PATIENCE), claim(1));
+        let (client, events) = Client::connect_and_follow(transport, options).await.unwrap();
+        (client, events, host)
+    }
+
+    async fn attach(&self, fence: u64, after: u64, options: Options) -> (Client, Subscriber, HostHandle) {
+        let (transport, host) = SocketTransport::attach(self.host(), claim(fence), Some(after), None);
+        let (client, events) = Client::connect_and_follow(transport, options).await.unwrap();
+        (client, events, host)
+    }
+}
+
+/// What was streamed of the answer, and how far the frames were read.
+#[derive(Debug, Default)]
+struct Heard {
+    text: String,
+    end: u64,
+    result: Option<String>,
+}
+
+impl Heard {
+    fn take(&mut self, event: &Event) {
+        let Event::Frame { frame, end, .. } = event else { return };
+        let end = end.expect("a host tells where each line ends");
+        assert!(end > self.end, "{end} after {}", self.end);
+        self.end = end;
+        match frame.kind() {
+            Kind::StreamEvent => {
+                let event = frame.data().unwrap();
+                self.text.push_str(event["event"]["delta"]["text"].as_str().unwrap_or_default());
+            }
+            Kind::Result => self.result = frame.data().unwrap()["result"].as_str().map(str::to_owned),
+            _ => {}
+        }
+    }
+
+    async fn until(&mut self, events: &mut Subscriber, mut enough: impl FnMut(&Self) -> bool) {
+        let heard = async {
+            while !enough(self) {
+                let event = events.next().await.expect("the session has ended");
+                self.take(&event);
+            }
+        };
+        tokio::time::timeout(PATIENCE, heard).await.unwrap();
+    }
+}
+
+const STORY: &str = r#"
+[[turn]]
+text = "a long story that is told in many small pieces, so that there is always a piece on its way"
+pace = { chunk_chars = 2, chunk_delay_ms = 8 }
+repeat = true
+"#;
+
+const TEXT: &str =
+    "a long story that is told in many small pieces, so that there is always a piece on its way";
+
+/// A session is left in the middle of a sentence and joined again, by and by from wherever it was stored, and the text is whole.
+#[tokio::test(flavor = "multi_thread")]
+async fn f103_a_session_is_joined_again_in_the_middle_of_a_sentence() {
+    let play = Play::of(STORY);
+    let (client, mut events, host) = play.start(play.options()).await;
+    let (pid, version) = (client.pid().unwrap(), client.info().claude_code_version);
+    drop(client.send(Prompt::from("go").uuid("11111111-1111-4111-8111-111111111111")).await.unwrap());
+    let mut heard = Heard::default();
+    heard.until(&mut events, |heard| heard.text.len() > 5).await;
+    host.ack(heard.end);
+    host.detach();
+    // Closing a session that was let go of ends nothing.
+    client.close().await.ok();
+    let session = "11111111-1111-4111-8111-111111111111";
+    for fence in 2..8 {
+        let (client, mut events, host) = play.attach(fence, heard.end, play.options()).await;
+        assert_eq!((client.pid(), &client.info().claude_code_version), (Some(pid), &version));
+        assert!(client.session_id().is_some(), "the conversation is known");
+        // P3: what was sent before is not sent again.
+        drop(client.send(Prompt::from("go").uuid(session)).await.unwrap());
+        let more = heard.text.len() + 6;
+        heard.until(&mut events, |heard| heard.text.len() > more).await;
+        host.detach();
+        drop(client);
+    }
+    let (client, mut events, host) = play.attach(9, heard.end, play.options()).await;
+    heard.until(&mut events, |heard| heard.result.is_some()).await;
+    assert_eq!((heard.text.as_str(), heard.result.as_deref()), (TEXT, Some(TEXT)));
+    // There was one turn, and no second one follows.
+    assert_eq!(host.health(PATIENCE).await, Health::Running);
+    assert!(client.close().await.unwrap().is_success());
+    host.release();
+    eventually("the host is gone", PROMISED, || !play.host().path().exists());
+}
+
+const TOOL: &str = r#"
+[[turn]]
+[[turn.block]]
+tool = "Bash"
+id = "toolu_01Run"
+input = { command = "true", description = "Run it" }
+ask = true
+result = "(no output)"
+
+[[turn]]
+text = "done"
+"#;
+
+/// F61, P5: a permission that is asked for when the bridge goes is asked for again when another comes, until it is answered once;
+/// and a bridge that reads from the beginning is not asked what was answered before.
+#[tokio::test(flavor = "multi_thread")]
+async fn f61_a_permission_is_asked_again_until_it_is_answered() {
+    let play = Play::of(TOOL);
+    let asks = Arc::new(AtomicUsize::new(0));
+    let counting = |decide: bool| {
+        let asks = Arc::clone(&asks);
+        play.options().on_permission(move |_: PermissionAsk| {
+            asks.fetch_add(1, Ordering::SeqCst);
+            let decision = if decide { Decision::allow() } else { Decision::Later };
+            async move { decision }
+        })
+    };
+    let (client, mut events, host) = play.start(counting(false)).await;
+    drop(client.send("go").await.unwrap());
+    let mut heard = Heard::default();
+    while asks.load(Ordering::SeqCst) == 0 {
+        tokio::select! {
+            event = events.next() => heard.take(&event.unwrap()),
+            () = tokio::time::sleep(Duration::from_millis(20)) => {}
+        }
+    }
+    host.detach();
+    // Once before the place that is read from, once after it, and each time once.
+    for (fence, after) in [(2, heard.end), (3, 0)] {
+        let (client, _events, host) = play.attach(fence, after, counting(false)).await;
+        let before = asks.load(Ordering::SeqCst);
+        eventually("it is asked again", PATIENCE, || client.open_permissions().len() == 1);
+        eventually("it is asked again", PATIENCE, || asks.load(Ordering::SeqCst) == before + 1);
+        host.detach();
+    }
+    let (_client, mut events, host) = play.attach(4, heard.end, counting(true)).await;
+    heard.until(&mut events, |heard| heard.result.is_some()).await;
+    assert_eq!((heard.result.as_deref(), asks.load(Ordering::SeqCst)), (Some("done"), 4));
+    host.detach();
+    // From the beginning: the question stands there, and was answered.
+    let (client, mut events, host) = play.attach(5, 0, counting(true)).await;
+    let mut again = Heard::default();
+    again.until(&mut events, |heard| heard.result.is_some()).await;
+    assert_eq!((again.result.as_deref(), asks.load(Ordering::SeqCst)), (Some("done"), 4));
+    assert!(client.open_permissions().is_empty());
+    client.close().await.ok();
+    host.release();
+}
+
+/// A session that belongs to a living bridge is left alone; one whose host is gone says so.
+#[tokio::test(flavor = "multi_thread")]
+async fn f80_a_session_of_a_living_bridge_is_left_alone() {
+    let play = Play::of(STORY);
+    let (client, _events, host) = play.start(play.options()).await;
+    let (transport, _) =
+        SocketTransport::attach(play.host(), Claim { owner: "other".to_owned(), fence: 1 }, None, None);
+    let error = Client::connect_over(transport, play.options()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Taken, "{error}");
+    client.close().await.unwrap();
+    host.release();
+    eventually("the host is gone", PROMISED, || !play.host().path().exists());
+    let (transport, _) = SocketTransport::attach(play.host(), claim(2), None, None);
+    let error = Client::connect_over(transport, play.options()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Closed, "{error}");
+}
+
+/// What happens to a host or its CLI is seen: killed, stopped, and ended with all that belongs to it.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_happens_to_a_host_is_seen() {
+    let play = Play::of(STORY);
+    let (client, mut events, host) = play.start(play.options()).await;
+    let (cli, keeper) = (client.pid().unwrap(), host.hello().unwrap().host_pid);
+    assert_eq!(host.pids().await.unwrap()[0], cli);
+    drop(client.send("go").await.unwrap());
+    signal(cli, "STOP");
+    while host.health(PATIENCE).await != Health::Stopped {}
+    signal(cli, "CONT");
+    while host.health(PATIENCE).await != Health::Running {}
+    signal(keeper, "STOP");
+    let silent = host.health(Duration::from_millis(200)).await;
+    signal(keeper, "CONT");
+    assert_eq!(silent, Health::Silent);
+    signal(keeper, "KILL");
+    let ended = async {
+        loop {
+            if let Some(Event::Ended { error, .. }) = events.next().await {
+                return error;
+            }
+        }
+    };
+    let error = tokio::time::timeout(PATIENCE, ended).await.unwrap().expect("it was not meant to end");
+    assert!(error.to_string().contains("The host of this session is gone"), "{error}");
+    assert_eq!(host.health(PATIENCE).await, Health::Gone);
+    eventually("the CLI is gone", PROMISED, || !is_alive(cli));
+}
+
+/// What cannot be started is told as it is without a host, and leaves no folder.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_started_is_told() {
+    let play = Play::of(STORY);
+    let broken = play.folder.path().join("broken");
+    std::fs::write(&broken, "#!/no/such/interpreter\n").unwrap();
+    std::fs::set_permissions(&broken, std::fs::Permissions::from_mode(0o755)).unwrap();
+    for (options, kind) in [
+        (play.options().program("/no/such/claude"), ErrorKind::NotFound),
+        (play.options().program(&broken), ErrorKind::Spawn),
+        (play.options().cwd("/no/such/folder"), ErrorKind::Spawn),
+    ] {
+        let (transport, _) = SocketTransport::start(play.host(), new_host("h1", PATIENCE), claim(1));
+        let error = Client::connect_over(transport, options).await.unwrap_err();
+        assert_eq!(error.kind(), kind, "{error}");
+        eventually("no folder is left", PROMISED, || !play.host().path().exists());
+    }
 }

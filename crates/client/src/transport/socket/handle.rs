@@ -42,6 +42,8 @@ pub(super) struct Shared {
     /// How many lines the host may be behind.
     pub(super) credit: Semaphore,
     pub(super) detached: CancellationToken,
+    /// Nothing comes from the host any more.
+    ended: CancellationToken,
     /// Kept after letting go, so that the session falls silent and does not end.
     pub(super) silence: Mutex<Option<mpsc::Sender<Incoming>>>,
 }
@@ -62,6 +64,7 @@ impl Default for Shared {
             waiting: Mutex::default(),
             credit: Semaphore::new(HOST_LINES_AHEAD),
             detached: CancellationToken::new(),
+            ended: CancellationToken::new(),
             silence: Mutex::default(),
         }
     }
@@ -104,14 +107,11 @@ impl HostHandle {
 
     /// Asks how the host and its CLI do.
     pub async fn health(&self, within: Duration) -> Health {
-        if self.0.detached.is_cancelled() || self.0.messages.get().is_none_or(mpsc::Sender::is_closed) {
-            return Health::Gone;
-        }
         match self.0.ask(ToHost::Ping, within).await {
             Some(FromHost::Pong { cli: CliState::Stopped }) => Health::Stopped,
             Some(FromHost::Pong { cli: CliState::Ended }) => Health::Ended,
             Some(_) => Health::Running,
-            None if self.0.messages.get().is_none_or(mpsc::Sender::is_closed) => Health::Gone,
+            None if self.0.ended.is_cancelled() => Health::Gone,
             None => Health::Silent,
         }
     }
@@ -144,7 +144,10 @@ impl Shared {
             waiting.push_back(sender);
             self.say(head);
         }
-        tokio::time::timeout(within, answer).await.ok()?.ok()
+        tokio::select! {
+            answer = tokio::time::timeout(within, answer) => answer.ok()?.ok(),
+            () = self.ended.cancelled() => None,
+        }
     }
 
     /// An answer has come; it belongs to who asked first.
@@ -158,6 +161,7 @@ impl Shared {
 
     /// No answer comes any more.
     pub(super) fn end(&self) {
+        self.ended.cancel();
         self.waiting().clear();
         self.credit.close();
     }
