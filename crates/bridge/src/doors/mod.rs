@@ -7,6 +7,7 @@
 mod extract;
 mod git;
 mod openapi;
+mod page;
 mod problem;
 mod reach;
 mod rest;
@@ -28,6 +29,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use extract::{Path, Query};
 pub use openapi::openapi;
+pub use page::page;
 pub use problem::{RequestName, name_requests};
 pub use transcripts::Transcripts;
 

@@ -1,0 +1,171 @@
+//! The page: files that were built from `web/` and are part of the program.
+//!
+//! Every address in the page is relative, so it can be served below any path.
+
+use axum::Router;
+use axum::extract::Path;
+use axum::http::header::{
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
+    REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use rust_embed::{Embed, EmbeddedFile};
+
+/// Nothing but what is served here, nothing inline, and no text that becomes code.
+pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; \
+     connect-src 'self'; manifest-src 'self'; worker-src 'self'; frame-ancestors 'none'; base-uri 'none'; \
+     form-action 'none'; require-trusted-types-for 'script'; trusted-types tidings";
+
+/// What is shown by a program that was built without the page.
+const NO_PAGE: &str = include_str!("no_page.html");
+
+/// What the page needs of the browser besides scripts: nothing.
+const PERMISSIONS: &str = "camera=(), microphone=(), geolocation=(), payment=(), usb=()";
+
+#[derive(Embed)]
+#[folder = "../../web/dist"]
+struct Files;
+
+/// The page at `/`, and the files that it loads. They are public: they say nothing about anybody's sessions.
+pub fn page() -> Router {
+    Router::new()
+        .route("/", get(|headers: HeaderMap| async move { answer("index.html", &headers) }))
+        .route("/{name}", get(|Path(name): Path<String>, headers: HeaderMap| async move { answer(&name, &headers) }))
+}
+
+fn answer(name: &str, headers: &HeaderMap) -> Response {
+    match find(name, headers) {
+        Some(found) => found.respond(name, headers),
+        None if name == "index.html" => {
+            let kind = [(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))];
+            guarded((StatusCode::OK, kind, NO_PAGE).into_response())
+        }
+        None => guarded(StatusCode::NOT_FOUND.into_response()),
+    }
+}
+
+/// A file, and how it is compressed.
+struct Found {
+    file: EmbeddedFile,
+    encoding: Option<&'static str>,
+}
+
+/// The smallest form of a file that the browser takes. The compressed forms have no address of their own.
+fn find(name: &str, headers: &HeaderMap) -> Option<Found> {
+    let _kind = kind_of(name)?;
+    let accepted = headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let takes = |encoding: &str| accepted.split(',').any(|one| one.trim().split(';').next() == Some(encoding));
+    let compressed = [("br", "br"), ("gzip", "gz")].into_iter().find_map(|(encoding, extension)| {
+        let file = takes(encoding).then(|| Files::get(&format!("{name}.{extension}"))).flatten()?;
+        Some(Found { file, encoding: Some(encoding) })
+    });
+    compressed.or_else(|| Some(Found { file: Files::get(name)?, encoding: None }))
+}
+
+impl Found {
+    fn respond(self, name: &str, headers: &HeaderMap) -> Response {
+        let hash = self.file.metadata.sha256_hash();
+        let tag = format!("\"{}\"", hash[..16].iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}")));
+        // A name with a checksum in it never means other bytes; everything else is asked about each time.
+        let keep = if name.starts_with("page-") { "public, max-age=31536000, immutable" } else { "no-cache" };
+        let unchanged = headers.get(IF_NONE_MATCH).is_some_and(|value| value.as_bytes() == tag.as_bytes());
+        let mut response = if unchanged {
+            StatusCode::NOT_MODIFIED.into_response()
+        } else {
+            let kind = kind_of(name).unwrap_or("application/octet-stream");
+            ([(CONTENT_TYPE, HeaderValue::from_static(kind))], self.file.data).into_response()
+        };
+        let fields = response.headers_mut();
+        fields.insert(CACHE_CONTROL, HeaderValue::from_static(keep));
+        fields.insert(VARY, HeaderValue::from_static("accept-encoding"));
+        if let Ok(tag) = HeaderValue::from_str(&tag) {
+            fields.insert(ETAG, tag);
+        }
+        if let (Some(encoding), false) = (self.encoding, unchanged) {
+            fields.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding));
+        }
+        guarded(response)
+    }
+}
+
+/// What the files are; anything else is not served.
+fn kind_of(name: &str) -> Option<&'static str> {
+    match name.rsplit_once('.')?.1 {
+        "html" => Some("text/html; charset=utf-8"),
+        "js" => Some("text/javascript; charset=utf-8"),
+        "css" => Some("text/css; charset=utf-8"),
+        "svg" => Some("image/svg+xml"),
+        "png" => Some("image/png"),
+        "webmanifest" => Some("application/manifest+json"),
+        _ => None,
+    }
+}
+
+fn guarded(mut response: Response) -> Response {
+    let fields = response.headers_mut();
+    fields.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    fields.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    fields.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    fields.insert(HeaderName::from_static("permissions-policy"), HeaderValue::from_static(PERMISSIONS));
+    fields.insert(HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin"));
+    fields.insert(HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::http::Request;
+    use tower::ServiceExt as _;
+
+    use super::*;
+
+    async fn get_page(path: &str, fields: &[(HeaderName, &str)]) -> Response {
+        let mut request = Request::get(path);
+        for (name, value) in fields {
+            request = request.header(name, *value);
+        }
+        page().oneshot(request.body(Body::empty()).unwrap()).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn t7_every_answer_forbids_what_the_page_does_not_need() {
+        for path in ["/", "/sw.js", "/nothing.js"] {
+            let answer = get_page(path, &[]).await;
+            let policy = answer.headers()[CONTENT_SECURITY_POLICY].to_str().unwrap();
+            assert!(policy.starts_with("default-src 'none'"), "{path}");
+            assert!(!policy.contains("unsafe"), "{path}");
+            assert_eq!(answer.headers()[X_CONTENT_TYPE_OPTIONS], "nosniff", "{path}");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_first_page_is_there_whether_or_not_it_was_built() {
+        let answer = get_page("/", &[]).await;
+        assert_eq!(answer.status(), StatusCode::OK);
+        assert_eq!(answer.headers()[CONTENT_TYPE], "text/html; charset=utf-8");
+    }
+
+    #[tokio::test]
+    async fn what_is_no_file_of_the_page_is_not_found() {
+        for path in ["/.gitignore", "/index.html.br", "/x", "/..%2fCargo.toml", "/a.toml"] {
+            assert_eq!(get_page(path, &[]).await.status(), StatusCode::NOT_FOUND, "{path}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_file_that_the_browser_has_is_not_sent_again() {
+        for name in Files::iter().filter(|name| kind_of(name).is_some()) {
+            let path = format!("/{name}");
+            for accepted in ["identity", "gzip, br"] {
+                let first = get_page(&path, &[(ACCEPT_ENCODING, accepted)]).await;
+                assert_eq!(first.status(), StatusCode::OK, "{path}");
+                let tag = first.headers()[ETAG].to_str().unwrap();
+                let again = get_page(&path, &[(ACCEPT_ENCODING, accepted), (IF_NONE_MATCH, tag)]).await;
+                assert_eq!(again.status(), StatusCode::NOT_MODIFIED, "{path}");
+            }
+        }
+    }
+}
