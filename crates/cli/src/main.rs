@@ -15,10 +15,9 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::commands::{doctor, frames, pair, rehearse, run, schema, serve, sessions, token};
 #[cfg(unix)]
 use crate::commands::host;
-use crate::commands::{doctor, frames, rehearse, run, schema, sessions};
+use crate::commands::{doctor, frames, pair, rehearse, run, schema, serve, sessions, token};
 use crate::error::Exit;
 use crate::output::Output;
 

@@ -118,8 +118,7 @@ impl Pump {
 
     fn heard(&mut self, event: Option<Event>, events: &mut Vec<UiMessage>) -> Then {
         match event {
-            Some(Event::Frame { frame, .. }) => {
-                let end = None::<u64>;
+            Some(Event::Frame { frame, end, .. }) => {
                 let shown = events.len();
                 if frame.kind() == Kind::Result {
                     for settled in self.board.end_turn() {

@@ -5,8 +5,8 @@
 use axum::Router;
 use axum::extract::Path;
 use axum::http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
-    REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
+    IF_NONE_MATCH, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -14,7 +14,7 @@ use axum::routing::get;
 use rust_embed::{Embed, EmbeddedFile};
 
 /// Nothing but what is served here, nothing inline, and no text that becomes code.
-pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; \
+pub(crate) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; \
      connect-src 'self'; manifest-src 'self'; worker-src 'self'; frame-ancestors 'none'; base-uri 'none'; \
      form-action 'none'; require-trusted-types-for 'script'; trusted-types tidings";
 
@@ -30,9 +30,10 @@ struct Files;
 
 /// The page at `/`, and the files that it loads. They are public: they say nothing about anybody's sessions.
 pub fn page() -> Router {
-    Router::new()
-        .route("/", get(|headers: HeaderMap| async move { answer("index.html", &headers) }))
-        .route("/{name}", get(|Path(name): Path<String>, headers: HeaderMap| async move { answer(&name, &headers) }))
+    Router::new().route("/", get(|headers: HeaderMap| async move { answer("index.html", &headers) })).route(
+        "/{name}",
+        get(|Path(name): Path<String>, headers: HeaderMap| async move { answer(&name, &headers) }),
+    )
 }
 
 fn answer(name: &str, headers: &HeaderMap) -> Response {
@@ -56,7 +57,8 @@ struct Found {
 fn find(name: &str, headers: &HeaderMap) -> Option<Found> {
     let _kind = kind_of(name)?;
     let accepted = headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let takes = |encoding: &str| accepted.split(',').any(|one| one.trim().split(';').next() == Some(encoding));
+    let takes =
+        |encoding: &str| accepted.split(',').any(|one| one.trim().split(';').next() == Some(encoding));
     let compressed = [("br", "br"), ("gzip", "gz")].into_iter().find_map(|(encoding, extension)| {
         let file = takes(encoding).then(|| Files::get(&format!("{name}.{extension}"))).flatten()?;
         Some(Found { file, encoding: Some(encoding) })
@@ -67,7 +69,10 @@ fn find(name: &str, headers: &HeaderMap) -> Option<Found> {
 impl Found {
     fn respond(self, name: &str, headers: &HeaderMap) -> Response {
         let hash = self.file.metadata.sha256_hash();
-        let tag = format!("\"{}\"", hash[..16].iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}")));
+        let tag = format!(
+            "\"{}\"",
+            hash[..16].iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+        );
         // A name with a checksum in it never means other bytes; everything else is asked about each time.
         let keep = if name.starts_with("page-") { "public, max-age=31536000, immutable" } else { "no-cache" };
         let unchanged = headers.get(IF_NONE_MATCH).is_some_and(|value| value.as_bytes() == tag.as_bytes());
@@ -109,8 +114,14 @@ fn guarded(mut response: Response) -> Response {
     fields.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     fields.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     fields.insert(HeaderName::from_static("permissions-policy"), HeaderValue::from_static(PERMISSIONS));
-    fields.insert(HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin"));
-    fields.insert(HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin"));
+    fields.insert(
+        HeaderName::from_static("cross-origin-opener-policy"),
+        HeaderValue::from_static("same-origin"),
+    );
+    fields.insert(
+        HeaderName::from_static("cross-origin-resource-policy"),
+        HeaderValue::from_static("same-origin"),
+    );
     response
 }
 

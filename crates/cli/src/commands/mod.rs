@@ -2,9 +2,9 @@
 
 pub(crate) mod doctor;
 pub(crate) mod frames;
-pub(crate) mod pair;
 #[cfg(unix)]
 pub(crate) mod host;
+pub(crate) mod pair;
 pub(crate) mod rehearse;
 pub(crate) mod run;
 pub(crate) mod schema;
