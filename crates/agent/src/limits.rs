@@ -68,6 +68,5 @@ pub(crate) const GATHER_TIME: Duration = Duration::from_millis(20);
 /// How often a running session is told the time, so that people see for how long a call has been running.
 pub(crate) const TICK: Duration = Duration::from_secs(1);
 
-/// Lines of the agent after which a session that can be gone on with elsewhere is written down. To read so many again
-/// takes a millisecond.
-pub(crate) const CHECKPOINT_LINES: usize = 512;
+/// How much of the agent's output may lie between what is kept for whoever goes on with a session: so much is read again then.
+pub(crate) const KEEP_EVERY_BYTES: u64 = 256 << 10;

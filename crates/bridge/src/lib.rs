@@ -8,6 +8,8 @@ pub mod compact;
 pub mod doors;
 mod error;
 pub mod guard;
+#[cfg(unix)]
+pub mod hosts;
 pub mod hub;
 pub mod journal;
 mod limits;

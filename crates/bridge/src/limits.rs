@@ -301,3 +301,11 @@ pub(crate) const PATTERN_BYTES_MAX: usize = 1 << 10;
 
 /// Characters of a prompt that are shown to tell branches apart.
 pub(crate) const PROMPT_SHOWN_CHARS: usize = 200;
+
+/// How long a host may take to end what it keeps and to remove its folder, before the folder of one that is gone is removed.
+#[cfg(unix)]
+pub(crate) const HOST_LEAVES: Duration = Duration::from_secs(15);
+
+/// How long an agent that was joined may take to ask again what it had asked. It is told to the client with the first message.
+#[cfg(unix)]
+pub(crate) const ASKED_AGAIN_WAIT: Duration = Duration::from_secs(10);

@@ -138,6 +138,16 @@ impl Fold {
         self.state.calls.has_begun(tool_use_id)
     }
 
+    /// Whether a prompt of that id was told.
+    pub(crate) fn knows_prompt(&self, uuid: &str) -> bool {
+        self.state.turns.knows(uuid)
+    }
+
+    /// What waits for a person: calls.
+    pub(crate) fn open_asks(&self) -> impl Iterator<Item = &str> {
+        self.state.asks.iter().map(String::as_str)
+    }
+
     /// The plan that an open call proposes. The agent leaves it out when it asks about the call.
     pub(crate) fn plan_of(&self, tool_use_id: &str) -> Option<&str> {
         self.state.calls.get(tool_use_id)?.input.as_ref()?.get("plan")?.as_str()

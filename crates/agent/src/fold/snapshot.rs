@@ -1,6 +1,7 @@
 //! A fold written down, so that a server that starts again goes on where it was.
 
 use serde::{Deserialize, Serialize};
+use tidings_protocol::ui::TurnId;
 
 use super::{Fold, FoldOptions, State};
 use crate::progress::ProgressParser;
@@ -22,6 +23,13 @@ pub struct Snapshot {
 pub struct RestoreError {
     /// The version it has.
     pub found: u32,
+}
+
+impl Snapshot {
+    /// The turn of the agent that was under way.
+    pub fn open_turn(&self) -> Option<TurnId> {
+        self.state.turns.open.as_ref().map(|turn| turn.id)
+    }
 }
 
 impl Fold {

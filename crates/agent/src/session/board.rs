@@ -62,6 +62,11 @@ impl Board {
         batch
     }
 
+    /// A question about a tool is open that was shown before this session was joined.
+    pub(super) fn reopened(&mut self, key: &AskKey, deadline_ms: Option<i64>) {
+        self.tools.entry(key.tool_use_id.clone()).or_insert(Tool { batch_id: None, deadline_ms });
+    }
+
     /// Shows a question with those that open at the same time.
     pub(super) fn gather(&mut self, ask: Arc<Ask>) {
         self.gather.opened(ask);

@@ -8,6 +8,7 @@ mod announce;
 mod answering;
 mod asking;
 mod board;
+mod left;
 mod notes;
 mod pump;
 mod status;
@@ -23,6 +24,7 @@ use tidings::{Client, Error, Ids, Options, Prompt};
 use tidings_protocol::ui::{ControllerInputPayload, Role, TurnId};
 use tokio_util::sync::CancellationToken;
 
+pub use left::{Keep, Left};
 pub use status::SessionStatus;
 
 use self::asking::Asking;
@@ -55,21 +57,14 @@ pub struct Setup {
     pub batches: Batches,
     /// How frames become events.
     pub fold: FoldOptions,
+    /// Where somebody else has left the session, if its agent has been running for a while.
+    pub left: Option<Left>,
+    /// Keeps what whoever goes on with the session has to know, if somebody may.
+    pub keep: Option<Arc<dyn Keep>>,
     /// What time it is.
     pub clock: Clock,
     /// Where ids of prompts and batches come from.
     pub ids: Ids,
-    /// How a session goes on that another process has begun, over a carrier that kept it running.
-    pub resume: Option<Resume>,
-}
-
-/// Where a session goes on that another process has begun.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Resume {
-    /// What the events were made from, as of a [checkpoint](crate::sink::Checkpoint). The carrier tells the lines after it.
-    pub fold: fold::Snapshot,
-    /// Events of lines that end here or before were taken already, and are not given again.
-    pub taken: u64,
 }
 
 /// Which calls are asked about together.
@@ -108,9 +103,10 @@ impl Setup {
             ask_limit: None,
             batches: Batches::default(),
             fold: FoldOptions::default(),
+            left: None,
+            keep: None,
             clock: Clock::default(),
             ids: Ids::default(),
-            resume: None,
         }
     }
 }
@@ -131,9 +127,12 @@ impl AgentSession {
         setup: Setup,
         sink: Box<dyn EventSink>,
     ) -> Result<Self, Error> {
-        let (fold, taken) = match &setup.resume {
-            Some(resume) => (restored(resume, &setup.fold)?, resume.taken),
-            None => (Fold::new(setup.handle, setup.fold.clone()), 0),
+        let fold = match &setup.left {
+            Some(left) => Fold::restore(left.fold.clone(), setup.fold.clone()).map_err(|error| {
+                let hint = "end the session, and resume it";
+                Error::new(tidings::ErrorKind::Invalid, error.to_string(), hint)
+            })?,
+            None => Fold::new(setup.handle, setup.fold.clone()),
         };
         let setup = Arc::new(setup);
         let (notes, inbox) = notes::channel(NOTES_MAX);
@@ -143,11 +142,8 @@ impl AgentSession {
         let status = Arc::new(status::Shared::new(setup.handle));
         let over = CancellationToken::new();
         let pump = pump::Pump {
+            place: pump::Place::new(&setup, &fold),
             fold,
-            taken,
-            // Nothing was read, unless somebody has read before us.
-            end: (setup.resume.is_none() && sink.wants_checkpoints()).then_some(0),
-            since_checkpoint: 0,
             frames,
             inbox,
             board: Board::new(Arc::clone(&setup)),
@@ -249,13 +245,6 @@ impl AgentSession {
         drop(self.client.close().await);
         drop(tokio::time::timeout(LAST_EVENTS_WAIT, self.over.cancelled()).await);
     }
-}
-
-fn restored(resume: &Resume, options: &FoldOptions) -> Result<Fold, Error> {
-    Fold::restore(resume.fold.clone(), options.clone()).map_err(|error| {
-        let hint = "it goes on with the next prompt, as a session that was resumed";
-        Error::new(tidings::ErrorKind::Invalid, error.to_string(), hint)
-    })
 }
 
 impl fmt::Debug for Setup {

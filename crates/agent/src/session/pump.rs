@@ -1,29 +1,26 @@
 //! The one task of a session that makes events.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tidings::transport::Exit;
-use tidings::{Client, Event, Kind};
+use tidings::{Client, Event, Frame, Kind};
 use tidings_protocol::ui::UiMessage;
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::DropGuard;
 
+use super::Setup;
 use super::asking::Asking;
 use super::board::{self, Board};
 use super::notes::{Inbox, Note};
 use super::status;
 use crate::fold::{self, Asked, Fold, Input, Settled};
-use crate::limits::{CHECKPOINT_LINES, GATHER_TIME, TICK};
-use crate::sink::{Checkpoint, EventSink, Step};
+use crate::limits::{GATHER_TIME, KEEP_EVERY_BYTES, TICK};
+use crate::sink::EventSink;
 
 pub(super) struct Pump {
     pub(super) fold: Fold,
-    /// Events of lines that end here or before were taken by an earlier process.
-    pub(super) taken: u64,
-    /// Where the last line ends that was taken in.
-    pub(super) end: Option<u64>,
-    /// Lines since the last checkpoint.
-    pub(super) since_checkpoint: usize,
+    pub(super) place: Place,
     pub(super) frames: tidings::Subscriber,
     pub(super) inbox: Inbox,
     pub(super) board: Board,
@@ -36,19 +33,40 @@ pub(super) struct Pump {
     pub(super) over: DropGuard,
 }
 
+/// How far the agent's output was read, for a carrier that counts.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// Up to where it was.
+    end: Option<u64>,
+    /// Up to where the sink has had the events before.
+    stored: u64,
+    /// Whether something of it is in the events that were made last.
+    has_moved: bool,
+    /// Up to where it was when what has to be known was last kept.
+    kept: u64,
+    /// Whether something else than frames has come since.
+    must_keep: bool,
+    /// Questions that were shown before the session was joined, and need not be again.
+    shown: BTreeSet<String>,
+}
+
+impl Place {
+    pub(super) fn new(setup: &Setup, fold: &Fold) -> Self {
+        let left = setup.left.as_ref();
+        let end = left.map(|left| left.end);
+        Place {
+            end,
+            stored: left.map_or(0, |left| left.stored),
+            has_moved: false,
+            kept: end.unwrap_or_default(),
+            must_keep: false,
+            shown: fold.open_asks().map(str::to_owned).collect(),
+        }
+    }
+}
+
 /// Nobody takes events any more.
 struct Closed;
-
-/// What events come from.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Cause {
-    /// A line of the agent.
-    Line,
-    /// Something that was said, asked or decided.
-    Note,
-    /// The time.
-    Clock,
-}
 
 /// Whether more can come.
 #[derive(PartialEq, Eq)]
@@ -66,26 +84,18 @@ impl Pump {
         let mut ticks = tokio::time::interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let mut cause = Cause::Note;
             let then = tokio::select! {
                 biased;
                 // What was said and decided comes before what the agent makes of it, however late we are.
-                Some(note) = self.inbox.recv() => match self.noted(note, &mut events).await {
-                    Ok(then) => then,
-                    Err(Closed) => return self.leave().await,
-                },
+                Some(note) = self.inbox.recv() => self.noted(note, &mut events).await,
                 () = wait_until(show_at), if show_at.is_some() => {
                     while let Some(asked) = self.board.show() {
                         self.fold.step(Input::Asked(&asked), &mut events);
                     }
                     Then::GoOn
                 }
-                event = self.frames.next() => {
-                    cause = Cause::Line;
-                    self.heard(event, &mut events)
-                }
+                event = self.frames.next() => self.heard(event, &mut events),
                 _ = ticks.tick(), if self.fold.open_turn().is_some() => {
-                    cause = Cause::Clock;
                     let now = self.asking.setup.clock.now().as_millisecond();
                     self.fold.step(Input::Tick(now), &mut events);
                     Then::GoOn
@@ -96,7 +106,7 @@ impl Pump {
                 Some(at) => Some(at),
                 None => Some(Instant::now() + GATHER_TIME),
             };
-            if self.hand_over(cause, &mut events).await.is_err() {
+            if self.hand_over(&mut events).await.is_err() {
                 return self.leave().await;
             }
             if then == Then::Ended {
@@ -119,23 +129,15 @@ impl Pump {
     fn heard(&mut self, event: Option<Event>, events: &mut Vec<UiMessage>) -> Then {
         match event {
             Some(Event::Frame { frame, end, .. }) => {
-                let shown = events.len();
-                if frame.kind() == Kind::Result {
-                    for settled in self.board.end_turn() {
-                        self.fold.step(Input::Settled(&settled), events);
-                    }
-                }
-                self.fold.step(Input::Frame(&frame.as_ref()), events);
-                if let Some(asked) = self.board.hear(&frame, self.asking.folder().as_deref()) {
-                    self.fold.step(Input::Asked(&asked), events);
-                }
-                self.since_checkpoint += 1;
-                self.end = end.or(self.end);
-                if end.is_some_and(|end| end <= self.taken) {
-                    for event in events.drain(shown..) {
-                        self.status.note(&event);
-                        self.asking.note(&event);
-                    }
+                self.place.end = end.or(self.place.end);
+                if end.is_some_and(|end| end <= self.place.stored) {
+                    // Whoever left the session has sent what comes of it; here it has to be known.
+                    let mut sent = Vec::new();
+                    self.read(&frame, &mut sent);
+                    self.note(&sent);
+                } else {
+                    self.place.has_moved |= end.is_some();
+                    self.read(&frame, events);
                 }
             }
             Some(Event::Stalled { quiet }) => events.push(UiMessage::System {
@@ -159,6 +161,18 @@ impl Pump {
         Then::GoOn
     }
 
+    fn read(&mut self, frame: &Frame, events: &mut Vec<UiMessage>) {
+        if frame.kind() == Kind::Result {
+            for settled in self.board.end_turn() {
+                self.fold.step(Input::Settled(&settled), events);
+            }
+        }
+        self.fold.step(Input::Frame(&frame.as_ref()), events);
+        if let Some(asked) = self.board.hear(frame, self.asking.folder().as_deref()) {
+            self.fold.step(Input::Asked(&asked), events);
+        }
+    }
+
     fn ended(&mut self, exit: Exit, error: Option<&tidings::Error>, events: &mut Vec<UiMessage>) {
         // What was told before the end comes before the end, and so does how each open question ended.
         for note in self.inbox.close() {
@@ -171,7 +185,7 @@ impl Pump {
         self.fold.step(Input::Exited(&exit), events);
     }
 
-    async fn noted(&mut self, note: Note, events: &mut Vec<UiMessage>) -> Result<Then, Closed> {
+    async fn noted(&mut self, note: Note, events: &mut Vec<UiMessage>) -> Then {
         // The agent has written the call before it asked about it; so the call is shown first.
         let call = match &note {
             Note::Opened(ask, _) => Some(ask.key.tool_use_id.clone()),
@@ -187,19 +201,28 @@ impl Pump {
             while then == Then::GoOn && !self.fold.has_begun(&call) {
                 let Some(event) = ready(self.frames.next()).await else { break };
                 then = self.heard(event, events);
-                // Each line is a step of its own.
-                self.hand_over(Cause::Line, events).await?;
             }
         }
         if then == Then::GoOn {
             self.take(note, events);
         }
-        Ok(then)
+        then
     }
 
     fn take(&mut self, note: Note, events: &mut Vec<UiMessage>) {
+        self.place.must_keep = true;
         let settled: Option<Settled> = match note {
-            Note::Prompt(prompt) => return self.fold.step(Input::Prompt(&prompt), events),
+            Note::Prompt(prompt) => {
+                // One that is sent again, since nobody knew whether it had arrived, was told before.
+                let is_known = prompt.uuid.as_ref().is_some_and(|uuid| self.fold.knows_prompt(uuid));
+                if !is_known {
+                    self.fold.step(Input::Prompt(&prompt), events);
+                }
+                return;
+            }
+            Note::Opened(ask, deadline_ms) if self.place.shown.remove(&ask.key.tool_use_id) => {
+                return self.board.reopened(&ask.key, deadline_ms);
+            }
             Note::Opened(ask, deadline_ms) => {
                 if let Some(asked) = self.board.opened(ask, deadline_ms) {
                     self.fold.step(Input::Asked(&asked), events);
@@ -212,7 +235,14 @@ impl Pump {
             }
             Note::Questioned(asked) => {
                 self.board.questioned(&asked);
-                return self.fold.step(Input::Asked(&asked), events);
+                let is_shown = match &*asked {
+                    Asked::Questions { details, .. } => self.place.shown.remove(&details.tool_use_id),
+                    Asked::Permission { .. } | Asked::Batch { .. } => false,
+                };
+                if !is_shown {
+                    self.fold.step(Input::Asked(&asked), events);
+                }
+                return;
             }
             Note::Done(command) => {
                 let (command, session_id) = (command.to_string(), self.fold.handle());
@@ -228,36 +258,33 @@ impl Pump {
         }
     }
 
-    async fn hand_over(&mut self, cause: Cause, events: &mut Vec<UiMessage>) -> Result<(), Closed> {
+    async fn hand_over(&mut self, events: &mut Vec<UiMessage>) -> Result<(), Closed> {
         // All of it first: whoever gets an event and asks how the session stands finds what came with it.
-        for event in &*events {
+        self.note(events);
+        if !events.is_empty() {
+            let moved = std::mem::take(&mut self.place.has_moved);
+            let end = self.place.end.filter(|_| moved);
+            self.sink.send_all(std::mem::take(events), end).await.map_err(|_| Closed)?;
+        }
+        self.keep();
+        Ok(())
+    }
+
+    fn note(&self, events: &[UiMessage]) {
+        for event in events {
             self.status.note(event);
             self.asking.note(event);
         }
-        let checkpoint = self.checkpoint(cause);
-        if events.is_empty() && checkpoint.is_none() {
-            return Ok(());
-        }
-        let mut step = Step::new(std::mem::take(events));
-        step.end = self.end.filter(|_| cause == Cause::Line);
-        step.checkpoint = checkpoint;
-        self.sink.send_step(step).await.map_err(|_| Closed)
     }
 
-    /// What does not come from a line cannot be made again from the lines, so it is written down; and so it is after many
-    /// lines, so that few have to be read again.
-    fn checkpoint(&mut self, cause: Cause) -> Option<Checkpoint> {
-        let end = self.end.filter(|end| *end >= self.taken)?;
-        let is_due = match cause {
-            Cause::Note => true,
-            Cause::Line => self.since_checkpoint >= CHECKPOINT_LINES,
-            Cause::Clock => false,
-        };
-        if !is_due || !self.sink.wants_checkpoints() {
-            return None;
+    /// Keeps what has to be known to go on, when something else than frames has come, or a good many of them.
+    fn keep(&mut self) {
+        let (Some(keep), Some(end)) = (&self.asking.setup.keep, self.place.end) else { return };
+        if self.place.must_keep || end.saturating_sub(self.place.kept) >= KEEP_EVERY_BYTES {
+            keep.keep(self.fold.save(), end);
+            self.place.kept = end;
+            self.place.must_keep = false;
         }
-        self.since_checkpoint = 0;
-        Some(Checkpoint { end, fold: self.fold.save() })
     }
 }
 

@@ -10,8 +10,6 @@ use std::fmt;
 use futures_core::future::BoxFuture;
 use tidings_protocol::ui::UiMessage;
 
-use crate::fold;
-
 pub use channel::ChannelEventSink;
 pub use text::TextEventSink;
 
@@ -23,45 +21,22 @@ pub trait EventSink: Send + Sync {
     /// Takes an event as soon as there is room. The session waits, and loses nothing.
     fn send_async(&self, event: UiMessage) -> BoxFuture<'_, Result<(), SendError>>;
 
-    /// Takes what came of one thing that happened. Whoever keeps events can keep these together.
-    fn send_step(&self, step: Step) -> BoxFuture<'_, Result<(), SendError>> {
+    /// Takes what came of one step, all of it or, when it fails, the first of it.
+    ///
+    /// `end` is how far the agent's output is behind these events, if they came of it and the carrier counts. A sink that
+    /// stores it with them, all or nothing, can say later from where to read on.
+    fn send_all(&self, events: Vec<UiMessage>, end: Option<u64>) -> BoxFuture<'_, Result<(), SendError>> {
+        let _ = end;
         Box::pin(async move {
-            for event in step.events {
+            for event in events {
                 self.send_async(event).await?;
             }
             Ok(())
         })
     }
 
-    /// Whether a [`Checkpoint`] is of use to it.
-    fn wants_checkpoints(&self) -> bool {
-        false
-    }
-
     /// Another handle on the same sink.
     fn clone_box(&self) -> Box<dyn EventSink>;
-}
-
-/// What came of one thing that happened.
-#[derive(Debug, Clone, PartialEq, Default)]
-#[non_exhaustive]
-pub struct Step {
-    /// The events, in their order.
-    pub events: Vec<UiMessage>,
-    /// Where the line of the agent that they come from ends, if they come from one and the carrier counts.
-    pub end: Option<u64>,
-    /// How the session can go on after this in another process, now and then.
-    pub checkpoint: Option<Checkpoint>,
-}
-
-/// What a session needs in order to go on in another process: see [`Setup::resume`](crate::Setup).
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Checkpoint {
-    /// Where the last line of the agent ends that is taken in.
-    pub end: u64,
-    /// What the events were made from.
-    pub fold: fold::Snapshot,
 }
 
 /// A sink did not take an event; here it is again.
@@ -72,13 +47,6 @@ pub enum SendError {
     Full(Box<UiMessage>),
     /// Nobody takes events any more.
     Closed(Box<UiMessage>),
-}
-
-impl Step {
-    /// These events.
-    pub fn new(events: Vec<UiMessage>) -> Self {
-        Step { events, ..Step::default() }
-    }
 }
 
 impl SendError {

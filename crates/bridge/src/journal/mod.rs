@@ -94,12 +94,6 @@ pub trait Journal: fmt::Debug + Send + Sync {
     /// What waits, the oldest first: of one session, or of all of them; at most a thousand.
     fn asks(&self, key: Option<&Key>) -> Call<'_, Vec<Ask>>;
 
-    /// How an ask ended; nothing while it is open, or where there is none.
-    fn settled(&self, key: &Key, id: &AskId) -> Call<'_, Option<Settled>>;
-
-    /// How a session can be gone on with by another server, as the last change that said so has it.
-    fn checkpoint(&self, key: &Key) -> Call<'_, Option<Arc<[u8]>>>;
-
     /// Removes old events, in steps: call it until it has nothing left to do. `now` says which ids of commands are
     /// old enough to be forgotten.
     fn retain(&self, key: &Key, keep: Keep, now: Timestamp) -> Call<'_, Retained>;

@@ -1,6 +1,5 @@
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -34,6 +33,10 @@ impl fmt::Display for Handle {
 pub struct Fence(u64);
 
 impl Fence {
+    /// Better than any that was claimed, for what belongs to no session any more.
+    #[cfg(unix)]
+    pub(crate) const HIGHEST: Fence = Fence(u64::MAX);
+
     pub(crate) fn new(number: u64) -> Self {
         Fence(number)
     }
@@ -162,10 +165,6 @@ pub struct SessionChange {
     pub cli_session: Option<String>,
     /// When something happened in it.
     pub active: Option<Timestamp>,
-    /// How far the spool of its host is stored, exactly: a new host begins a new spool.
-    pub host_offset: Option<u64>,
-    /// How it can be gone on with by another server, as bytes that the journal does not look into.
-    pub checkpoint: Option<Arc<[u8]>>,
     /// The event that tells of the change; both are stored, or neither. If its client id was seen, neither is.
     pub event: Option<Draft>,
 }
@@ -196,9 +195,6 @@ impl SessionChange {
         if let Some(labels) = &self.labels {
             session.labels.clone_from(labels);
         }
-        if let Some(offset) = self.host_offset {
-            session.host_offset = Some(offset);
-        }
         if let Some(active) = self.active {
             session.active = super::event::whole_micros(active);
         }
@@ -209,9 +205,6 @@ impl SessionChange {
             check_text(text)?;
         }
         self.settings.as_deref().map_or(Ok(()), check_settings)?;
-        if self.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.len() > BLOB_BYTES_MAX) {
-            return Err(JournalError::too_large("The length of a checkpoint", BLOB_BYTES_MAX));
-        }
         self.labels.as_ref().map_or(Ok(()), check_labels)?;
         super::event::check_drafts(self.event.as_slice())
     }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use tidings::Prompt;
 use tidings::messages::{Content, ContentBlock, Document, Image, Source};
 use tidings::permissions::PermissionMode;
+use tidings::transport::Transport;
+use tidings::{Options, Prompt};
 use tidings_agent::fold;
 use tidings_agent::{AgentSession, Command, Setup, UiMessage};
 use tidings_protocol::api::{Accepted, Attachment, CommandRequest, Delivery, QueueState, ServerPhase};
@@ -17,6 +18,8 @@ use super::settings::{Launch, Queued, Settings};
 use super::sink::JournalSink;
 use super::{Config, Verb, launch, policy};
 use crate::error::{Code, Error};
+#[cfg(unix)]
+use crate::hosts::Found;
 use crate::journal::{ClientId, Cursor};
 use crate::limits::COMMAND_WAIT;
 
@@ -24,6 +27,12 @@ use crate::limits::COMMAND_WAIT;
 pub(super) enum Order {
     /// A command, and who wants to know what came of it.
     Command(Verb, CommandRequest, oneshot::Sender<Result<Accepted, Error>>),
+    /// The agent has been running without us: goes on with it. Tells whether that worked.
+    #[cfg(unix)]
+    Join(Found, oneshot::Sender<bool>),
+    /// The agent goes on without us.
+    #[cfg(unix)]
+    Detach(oneshot::Sender<()>),
     /// The agent ends, and the session is in this phase afterwards.
     End(ServerPhase, oneshot::Sender<()>),
 }
@@ -63,7 +72,10 @@ impl Actor {
             }
             self.used = Instant::now();
         }
-        self.end(ServerPhase::Parked).await;
+        // An agent that was let go of is none of ours any more.
+        if !self.entry.memory().is_detached {
+            self.end(ServerPhase::Parked).await;
+        }
     }
 
     async fn obey(&mut self, order: Order) {
@@ -71,6 +83,19 @@ impl Actor {
             Order::Command(verb, request, reply) => {
                 // Whoever asked may have left.
                 drop(reply.send(self.command(verb, request).await));
+            }
+            #[cfg(unix)]
+            Order::Join(found, reply) => {
+                let joined = self.join(&found).await;
+                if let Err(error) = &joined {
+                    tracing::warn!(session = %self.entry.key, %error, "an agent that runs could not be joined");
+                }
+                let _ = reply.send(joined.is_ok());
+            }
+            #[cfg(unix)]
+            Order::Detach(reply) => {
+                self.detach();
+                let _ = reply.send(());
             }
             Order::End(phase, reply) => {
                 self.end(phase).await;
@@ -92,7 +117,7 @@ impl Actor {
 
     fn next(&self) -> Option<Queued> {
         let memory = self.entry.memory();
-        if memory.is_held || memory.closing.is_some() {
+        if memory.is_held || memory.is_detached || memory.closing.is_some() {
             return None;
         }
         let mut waiting = memory.settings.queue.iter().filter(|queued| queued.state == QueueState::Waiting);
@@ -117,11 +142,7 @@ impl Actor {
             Ok(Change { phase: Some(ServerPhase::Running), ..Change::default() })
         };
         self.entry.change(handed).await?;
-        let mut told = fold::Prompt::new(queued.content.as_str());
-        told.uuid = Some(queued.id.clone());
-        told.turn_id = Some(queued.turn_id);
-        told.attachments = queued.attachments.iter().map(word).collect();
-        agent.prompt(prompt, told).await?;
+        agent.prompt(prompt, told(queued)).await?;
         Ok(())
     }
 
@@ -135,6 +156,16 @@ impl Actor {
             Ok(Change { phase: Some(ServerPhase::Starting), ..Change::default() })
         };
         self.entry.change(starting).await?;
+        let (options, setup) = self.plan()?;
+        #[cfg(unix)]
+        let (carrier, setup) = self.hosted(setup);
+        #[cfg(not(unix))]
+        let carrier = (self.config.carrier)(&self.config);
+        self.run_agent(carrier, options, setup).await
+    }
+
+    /// How the agent is started, or gone on with.
+    pub(super) fn plan(&self) -> Result<(Options, Setup), Error> {
         let (options, policy) = {
             let memory = self.entry.memory();
             let options = launch::options(&memory.row, &memory.settings, &self.config)?;
@@ -147,9 +178,23 @@ impl Actor {
         setup.batches = self.config.batches;
         setup.clock = self.config.clock.clone();
         setup.ids = self.config.ids.clone();
-        let sink = JournalSink { entry: Arc::clone(&self.entry), host: None };
-        let carrier = (self.config.carrier)(&self.config);
-        let agent = AgentSession::start_over(carrier, options, setup, Box::new(sink)).await?;
+        Ok((options, setup))
+    }
+
+    pub(super) async fn run_agent(
+        &mut self,
+        carrier: Box<dyn Transport>,
+        options: Options,
+        setup: Setup,
+    ) -> Result<AgentSession, Error> {
+        let sink = JournalSink(Arc::clone(&self.entry));
+        let started = AgentSession::start_over(carrier, options, setup, Box::new(sink)).await;
+        #[cfg(unix)]
+        if started.is_err() {
+            // A host that could not start its agent has removed itself.
+            self.entry.memory().host = None;
+        }
+        let agent = started?;
         self.entry.memory().agent = Some(agent.clone());
         if self.entry.memory().settings.launch.keep_frames {
             super::frames::keep(&self.entry, &agent);
@@ -204,6 +249,10 @@ impl Actor {
             let mut memory = self.entry.memory();
             memory.agent = None;
             memory.closing = None;
+            #[cfg(unix)]
+            if let Some(host) = memory.host.take() {
+                host.clear();
+            }
             return;
         }
         let at_rest = |_: &mut Settings, _: &_| Ok(Change { phase: Some(phase), ..Change::default() });
@@ -357,6 +406,15 @@ async fn at(time: Option<Instant>) {
     }
 }
 
+/// How a prompt is shown.
+pub(super) fn told(queued: &Queued) -> fold::Prompt {
+    let mut told = fold::Prompt::new(queued.content.as_str());
+    told.uuid = Some(queued.id.clone());
+    told.turn_id = Some(queued.turn_id);
+    told.attachments = queued.attachments.iter().map(word).collect();
+    told
+}
+
 /// What comes with a prompt, in a word.
 fn word(attachment: &Attachment) -> String {
     match attachment.media_type.split('/').next() {
@@ -366,7 +424,7 @@ fn word(attachment: &Attachment) -> String {
 }
 
 /// The prompt as the agent gets it: what comes with it first, then the words.
-fn prompt(queued: &Queued) -> Result<Prompt, Error> {
+pub(super) fn prompt(queued: &Queued) -> Result<Prompt, Error> {
     if queued.attachments.is_empty() {
         return Ok(Prompt::from(queued.content.as_str()));
     }

@@ -175,27 +175,6 @@ impl Entry {
         Ok(result)
     }
 
-    /// An agent that outlived a server asks again what was answered meanwhile.
-    pub(super) fn answer_again(&self, tool_use_id: &str, kept: &str, by: Who) {
-        let key = AskKey::new(self.handle, tool_use_id);
-        let is_question = self.questions.get(&key).is_some();
-        let told = if is_question {
-            match serde_json::from_str::<Option<Vec<Reply>>>(kept) {
-                Ok(Some(replies)) => self.questions.respond(&key, replies, by).map(drop),
-                _ => self.questions.decline(&key, by).map(drop),
-            }
-            .map_err(|error| error.to_string())
-        } else {
-            let mut response = Response::person("", restored(kept));
-            response.by = by;
-            let answered = self.permissions.respond_to_request(&key, response, self.clock.now());
-            answered.map(drop).map_err(|error| error.to_string())
-        };
-        if let Err(error) = told {
-            tracing::warn!(session = %self.key, ask = tool_use_id, error, "an answer could not be given again");
-        }
-    }
-
     /// The ask of that name, while it is open.
     async fn ask(&self, id: &AskId) -> Result<Option<Ask>, Error> {
         Ok(self.journal().asks(Some(&self.key)).await?.into_iter().find(|ask| ask.id == *id))
@@ -269,27 +248,6 @@ impl Entry {
         }
         Ok(())
     }
-}
-
-/// An answer as it was kept. One that cannot be read is a no.
-fn restored(kept: &str) -> Answer {
-    let value: Value = serde_json::from_str(kept).unwrap_or_default();
-    if kept != "allowed" && value["decision"] != "allow" {
-        let mut denied = Denied::default();
-        denied.message = value["message"].as_str().map(str::to_owned);
-        if value["then"] == "stop" {
-            denied.then = AfterDenial::Stop;
-        }
-        return Answer::Deny(denied);
-    }
-    let mut allowed = Allowed::default();
-    allowed.scope = match value["scope"].as_str() {
-        Some("session") => Reach::Session,
-        Some("always") => Reach::Always,
-        _ => Reach::Once,
-    };
-    allowed.updated_input = value.get("updated_input").map(Json::from);
-    Answer::Allow(allowed)
 }
 
 /// How an ask had ended, and who ended it.

@@ -12,6 +12,8 @@ use tidings_agent::Clock;
 use tidings_agent::session::Batches;
 
 use super::launch;
+#[cfg(unix)]
+use crate::hosts::Hosts;
 use crate::limits::{LIVE_MAX, PARK_AFTER};
 
 /// How sessions are run.
@@ -42,6 +44,9 @@ pub struct Config {
     pub batches: Batches,
     /// What carries the lines of the agents.
     pub carrier: Carrier,
+    /// The processes that keep agents while the server comes and goes; without them agents end with the server.
+    #[cfg(unix)]
+    pub hosts: Option<Hosts>,
     /// What time it is.
     pub clock: Clock,
     /// Where ids come from.
@@ -90,6 +95,8 @@ impl Default for Config {
             ask_limit: None,
             batches: Batches::default(),
             carrier: Carrier::new(launch::carrier),
+            #[cfg(unix)]
+            hosts: None,
             clock: Clock::default(),
             ids: Ids::default(),
         }

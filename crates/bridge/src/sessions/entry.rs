@@ -13,6 +13,8 @@ use super::Config;
 use super::settings::Settings;
 use super::view::{self, Waiting};
 use crate::error::Error;
+#[cfg(unix)]
+use crate::hosts::Hosted;
 use crate::hub::Hub;
 use crate::journal::{
     Class, ClientId, Cursor, Draft, Fence, Journal, Key, Kind, Novelty, Session, SessionChange, Stored,
@@ -47,6 +49,11 @@ pub(super) struct Memory {
     pub(super) settings: Settings,
     /// The agent, while one runs.
     pub(super) agent: Option<AgentSession>,
+    /// The host that keeps the agent, if one does.
+    #[cfg(unix)]
+    pub(super) host: Option<Hosted>,
+    /// The session was let go of: what comes now is not for us to store.
+    pub(super) is_detached: bool,
     /// What the session will be when the agent that is being ended has ended.
     pub(super) closing: Option<ServerPhase>,
     /// Whether nothing is delivered until somebody says something: the agent could not be started.
@@ -97,6 +104,9 @@ impl Entry {
                 row,
                 settings,
                 agent: None,
+                #[cfg(unix)]
+                host: None,
+                is_detached: false,
                 closing: None,
                 is_held: false,
                 is_turn_open: false,
@@ -186,6 +196,14 @@ impl Entry {
     /// Tells those who watch no session in particular; there may be none.
     pub(super) fn tell(&self, notice: Notice) {
         drop(self.notices.send(Arc::new(notice)));
+    }
+
+    /// A place in the agent's output, in the offsets that the journal keeps for the session. There is none without a host.
+    pub(super) fn place(&self, end: Option<u64>) -> Option<u64> {
+        #[cfg(unix)]
+        return self.memory().host.as_ref().and_then(|host| Some(host.base + end?));
+        #[cfg(not(unix))]
+        None.or(end).filter(|_| false)
     }
 
     /// An event to be stored.

@@ -6,7 +6,7 @@ use tidings::Event;
 use tidings_agent::AgentSession;
 
 use super::entry::Entry;
-use crate::journal::{Class, Draft, Kind};
+use crate::journal::{Class, ClientId, Draft, Kind};
 
 /// What kind of event a line of the CLI is.
 pub(crate) const FRAME: &str = "frame";
@@ -17,8 +17,10 @@ pub(super) fn keep(entry: &Arc<Entry>, agent: &AgentSession) {
     let entry = Arc::clone(entry);
     drop(tokio::spawn(async move {
         while let Some(event) = frames.next().await {
-            let Event::Frame { frame, .. } = event else { continue };
-            let draft = Draft::new(Class::Delta, entry.clock.now(), Kind::fixed(FRAME), frame.raw());
+            let Event::Frame { frame, end, .. } = event else { continue };
+            let mut draft = Draft::new(Class::Delta, entry.clock.now(), Kind::fixed(FRAME), frame.raw());
+            // A line that is read again after a crash is known.
+            draft.client_id = entry.place(end).and_then(|end| ClientId::new(format!("frame:{end}")).ok());
             if let Err(error) = entry.journal().append(&entry.key, entry.fence, vec![draft]).await {
                 tracing::warn!(session = %entry.key, %error, "a line of the agent could not be stored");
                 return;

@@ -71,19 +71,24 @@ pub(super) const BYPASS: &str = "bypassPermissions";
 
 /// What carries the lines: a process, with the arguments of a stand-in before ours.
 pub(super) fn carrier(config: &Config) -> Box<dyn Transport> {
-    Box::new(Prefixed { args: config.claude_args.clone(), process: Process::new() })
+    prefixed(Process::new(), config)
+}
+
+/// The same over another way to start it.
+pub(super) fn prefixed(inner: impl Transport + 'static, config: &Config) -> Box<dyn Transport> {
+    Box::new(Prefixed { args: config.claude_args.clone(), inner })
 }
 
 #[derive(Debug)]
-struct Prefixed {
+struct Prefixed<T> {
     args: Vec<String>,
-    process: Process,
+    inner: T,
 }
 
-impl Transport for Prefixed {
+impl<T: Transport + 'static> Transport for Prefixed<T> {
     fn open(self: Box<Self>, mut launch: Launch) -> BoxFuture<'static, Result<Link, tidings::Error>> {
         let ours = std::mem::take(&mut launch.args);
         launch.args = self.args.into_iter().map(Arg::Text).chain(ours).collect();
-        Box::new(self.process).open(launch)
+        Box::new(self.inner).open(launch)
     }
 }

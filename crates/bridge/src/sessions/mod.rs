@@ -11,7 +11,10 @@ mod create;
 mod entry;
 pub(crate) mod frames;
 mod input;
+#[cfg(unix)]
+mod join;
 mod launch;
+mod marks;
 mod policy;
 mod recover;
 mod settings;
@@ -341,10 +344,15 @@ impl Sessions {
         self.0.notices.subscribe()
     }
 
-    /// Ends all agents. Nothing is started afterwards.
+    /// Ends all agents, or lets go of them if hosts keep them. Nothing is started afterwards.
     pub async fn drain(&self) {
         *self.0.opening.lock().await = Opening::Closed;
         let used: Vec<Used> = self.used().drain().map(|(_, used)| used).collect();
+        #[cfg(unix)]
+        if self.0.config.hosts.as_ref().is_some_and(|hosts| !hosts.lease().is_zero()) {
+            let ends = used.iter().map(detach);
+            return drop(tokio::time::timeout(DRAIN_WAIT, futures_util::future::join_all(ends)).await);
+        }
         let ends = used.iter().map(|used| end(used, ServerPhase::Parked));
         // What does not end in time ends with the process.
         drop(tokio::time::timeout(DRAIN_WAIT, futures_util::future::join_all(ends)).await);
@@ -438,6 +446,15 @@ impl Sessions {
     fn used(&self) -> MutexGuard<'_, HashMap<Key, Used>> {
         // The map is whole whenever the lock is free.
         self.0.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Lets go of the agent of a session, which goes on.
+#[cfg(unix)]
+async fn detach(used: &Used) {
+    let (reply, done) = oneshot::channel();
+    if used.orders.send(Order::Detach(reply)).await.is_ok() {
+        drop(done.await);
     }
 }
 

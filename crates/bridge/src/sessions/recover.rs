@@ -1,5 +1,8 @@
 //! What an earlier server left undone.
 
+#[cfg(unix)]
+use std::collections::HashMap;
+
 use tidings_agent::UiMessage;
 use tidings_agent::pending::Outcome;
 use tidings_protocol::api::ServerPhase;
@@ -12,22 +15,81 @@ use super::entry::{Change, Entry};
 use super::settings::Settings;
 use super::sink::audit;
 use super::view;
+#[cfg(unix)]
+use super::{Used, actor::Order};
 use crate::error::Error;
+#[cfg(unix)]
+use crate::hosts::{Found, Hosts};
+#[cfg(unix)]
+use crate::journal::Fence;
 use crate::journal::{Ask, Session, Settle};
 use crate::limits::LIST_MAX;
+#[cfg(unix)]
+use tokio::sync::oneshot;
 
 impl Sessions {
     /// Says of every session that an earlier server had running how it stands now.
     pub(super) async fn recover(&self) -> Result<(), Error> {
+        #[cfg(unix)]
+        let mut hosts = self.find_hosts();
         let mut after = None;
         loop {
             let rows = self.hub().journal().sessions(after, LIST_MAX).await?;
-            let Some(last) = rows.last() else { return Ok(()) };
+            let Some(last) = rows.last() else { break };
             after = Some(last.handle);
             for row in rows.iter().filter(|row| was_running(row)) {
                 let used = self.take(&row.key).await?;
+                #[cfg(unix)]
+                if let Some(found) = hosts.remove(row.key.as_str())
+                    && self.join(&used, found).await
+                {
+                    continue;
+                }
                 used.entry.recover().await?;
             }
+        }
+        #[cfg(unix)]
+        self.clear_hosts(hosts).await;
+        Ok(())
+    }
+
+    /// The hosts that an earlier server left and that live, by session. What dead ones left is removed.
+    #[cfg(unix)]
+    fn find_hosts(&self) -> HashMap<String, Found> {
+        let found = self.config().hosts.as_ref().map(Hosts::find);
+        let found = found.unwrap_or_else(|| Ok(Vec::new())).unwrap_or_else(|error| {
+            tracing::warn!(%error, "the hosts of earlier agents could not be looked for");
+            Vec::new()
+        });
+        let mut alive = HashMap::new();
+        for found in found {
+            if found.is_alive {
+                alive.insert(found.session.clone(), found);
+            } else {
+                drop(found.folder.remove());
+            }
+        }
+        alive
+    }
+
+    #[cfg(unix)]
+    async fn join(&self, used: &Used, found: Found) -> bool {
+        let (reply, joined) = oneshot::channel();
+        let is_told = used.orders.send(Order::Join(found.clone(), reply)).await.is_ok();
+        let is_joined = is_told && joined.await.unwrap_or(false);
+        if let (false, Some(hosts)) = (is_joined, &self.config().hosts) {
+            hosts.discard(found, used.entry.fence).await;
+        }
+        is_joined
+    }
+
+    /// Ends hosts of sessions that have ended or are gone.
+    #[cfg(unix)]
+    async fn clear_hosts(&self, rest: HashMap<String, Found>) {
+        let Some(hosts) = &self.config().hosts else { return };
+        for (session, found) in rest {
+            tracing::info!(session, "ending an agent that nobody needs any more");
+            hosts.discard(found, Fence::HIGHEST).await;
         }
     }
 }

@@ -1,14 +1,11 @@
 //! What the agent says goes into the journal, and what waits for a person becomes a row there.
 
-use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
 use serde::{Deserialize, Serialize};
-use tidings_agent::fold;
 use tidings_agent::pending::{Outcome, Who};
-use tidings_agent::sink::{Checkpoint, SendError, Step};
+use tidings_agent::sink::SendError;
 use tidings_agent::{EventSink, UiMessage};
 use tidings_protocol::api::{Notice, PendingPermission, PendingQuestion, QueueState, ServerPhase};
 use tidings_protocol::ui::{
@@ -17,40 +14,17 @@ use tidings_protocol::ui::{
 };
 
 use super::entry::{Change, Entry};
+use super::marks::Marks;
 use super::settings::Settings;
 use crate::error::Error;
 use crate::journal::{
-    Ask, AskId, AuditDraft, ClientId, Draft, ErrorKind, JournalError, NewAsk, Novelty, SessionChange, Settle,
-    Settlement, Stored,
+    Ask, AskId, AuditDraft, Draft, ErrorKind, JournalError, NewAsk, Settle, Settlement, Stored,
 };
 use crate::limits::{BLOB_BYTES_MAX, LAST_LINE_CHARS, RETRY_WHEN_FULL};
 
 /// Stores the events of one session. The agent waits until they are stored, so nothing piles up.
 #[derive(Debug, Clone)]
-pub(super) struct JournalSink {
-    pub(super) entry: Arc<Entry>,
-    /// What keeps the agent running when this server is gone, if something does.
-    pub(super) host: Option<Keeper>,
-}
-
-/// What keeps an agent running when the server that started it is gone.
-#[derive(Clone)]
-pub(crate) struct Keeper {
-    /// Its name, which no other has.
-    pub(crate) id: String,
-    /// Lets it forget what is stored.
-    pub(crate) forget: Arc<dyn Fn(u64) + Send + Sync>,
-}
-
-/// A checkpoint as it is kept.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Kept {
-    /// The host whose lines it is about.
-    pub(super) host: String,
-    /// Where the last line ends that was taken in.
-    pub(super) end: u64,
-    pub(super) fold: fold::Snapshot,
-}
+pub(super) struct JournalSink(pub(super) Arc<Entry>);
 
 /// What an ask's row holds: all that a person needs to judge it.
 #[derive(Debug, Serialize, Deserialize)]
@@ -67,23 +41,23 @@ impl EventSink for JournalSink {
     }
 
     fn send_async(&self, event: UiMessage) -> BoxFuture<'_, Result<(), SendError>> {
-        self.send_step(Step::new(vec![event]))
+        self.send_all(vec![event], None)
     }
 
-    fn send_step(&self, step: Step) -> BoxFuture<'_, Result<(), SendError>> {
+    fn send_all(&self, events: Vec<UiMessage>, end: Option<u64>) -> BoxFuture<'_, Result<(), SendError>> {
         Box::pin(async move {
-            let Err(error) = self.store(&step).await else { return Ok(()) };
-            tracing::error!(session = %self.entry.key, %error, "events could not be stored; the session ends");
-            let event = step.events.into_iter().next().unwrap_or_else(|| UiMessage::System {
+            if self.0.memory().is_detached {
+                let event = UiMessage::System { message: String::new(), session_id: Some(self.0.handle) };
+                return Err(SendError::Closed(Box::new(events.into_iter().next().unwrap_or(event))));
+            }
+            let Err(error) = self.store(&events, end).await else { return Ok(()) };
+            tracing::error!(session = %self.0.key, %error, "events could not be stored; the session ends");
+            let event = events.into_iter().next().unwrap_or_else(|| UiMessage::System {
                 message: error.to_string(),
-                session_id: Some(self.entry.handle),
+                session_id: Some(self.0.handle),
             });
             Err(SendError::Closed(Box::new(event)))
         })
-    }
-
-    fn wants_checkpoints(&self) -> bool {
-        self.host.is_some()
     }
 
     fn clone_box(&self) -> Box<dyn EventSink> {
@@ -92,17 +66,16 @@ impl EventSink for JournalSink {
 }
 
 impl JournalSink {
-    async fn store(&self, step: &Step) -> Result<(), Error> {
-        let events = &step.events;
+    async fn store(&self, events: &[UiMessage], end: Option<u64>) -> Result<(), Error> {
+        let entry = &*self.0;
+        let mut marks = Marks::of(events, entry.place(end));
         let mut plain = Vec::new();
-        let mut known = BTreeSet::new();
         for (place, event) in events.iter().enumerate() {
-            let is_last = place + 1 == events.len();
-            let draft = self.marked(step, place, is_last, self.entry.draft(event))?;
+            let draft = marks.mark(entry.draft(event), place);
             match event {
                 UiMessage::PermissionDetails(_) | UiMessage::QuestionDetails(_) => {
                     self.append(&mut plain).await?;
-                    known.extend(self.open(draft, &events[place..], &events[..place]).await?);
+                    self.open(event, draft, &events[place..], &events[..place]).await?;
                 }
                 UiMessage::PermissionResolved(_) | UiMessage::InteractionResolved(_) => {
                     self.append(&mut plain).await?;
@@ -112,61 +85,27 @@ impl JournalSink {
                     self.append(&mut plain).await?;
                     self.change(event, draft).await?;
                 }
-                _ if repeats(event, &known) => {}
                 _ => {
                     self.overhear(event);
                     plain.push(draft);
                 }
             }
         }
-        self.append(&mut plain).await?;
-        match &step.checkpoint {
-            Some(checkpoint) => self.checkpoint(checkpoint).await,
-            None => Ok(()),
-        }
-    }
-
-    /// Marks an event of a line that a host keeps. A line whose events are stored in one go is told by where it ends; one
-    /// whose events are stored one after the other may be told again, and then each is known by its place in it.
-    fn marked(&self, step: &Step, place: usize, is_last: bool, mut draft: Draft) -> Result<Draft, Error> {
-        let (Some(host), Some(end)) = (&self.host, step.end) else { return Ok(draft) };
-        if is_last {
-            draft.host_offset = Some(end);
-        }
-        let is_plain = |event: &UiMessage| !(changes_the_row(event) || is_ask(event));
-        if step.events.len() > 1 && !step.events.iter().all(is_plain) {
-            draft.client_id = Some(ClientId::new(format!("{}:{end}:{place}", host.id))?);
-        }
-        Ok(draft)
-    }
-
-    /// Writes down how another server can go on, and lets the host forget what is before.
-    async fn checkpoint(&self, checkpoint: &Checkpoint) -> Result<(), Error> {
-        let (Some(host), entry) = (&self.host, &*self.entry) else { return Ok(()) };
-        let kept = Kept { host: host.id.clone(), end: checkpoint.end, fold: checkpoint.fold.clone() };
-        let bytes = serde_json::to_vec(&kept).unwrap_or_default();
-        if bytes.len() > BLOB_BYTES_MAX {
-            // A turn that long is read again from its last checkpoint.
-            return Ok(());
-        }
-        let change = SessionChange { checkpoint: Some(bytes.into()), ..SessionChange::default() };
-        until_there_is_room(|| entry.journal().update(&entry.key, entry.fence, change.clone())).await?;
-        (host.forget)(checkpoint.end);
-        Ok(())
+        self.append(&mut plain).await
     }
 
     async fn append(&self, drafts: &mut Vec<Draft>) -> Result<(), Error> {
         if drafts.is_empty() {
             return Ok(());
         }
-        let (entry, drafts) = (&*self.entry, std::mem::take(drafts));
+        let (entry, drafts) = (&*self.0, std::mem::take(drafts));
         until_there_is_room(|| entry.journal().append(&entry.key, entry.fence, drafts.clone())).await?;
         Ok(())
     }
 
     /// The row of the session changes with the event.
     async fn change(&self, event: &UiMessage, draft: Draft) -> Result<(), Error> {
-        let entry = &*self.entry;
+        let entry = &*self.0;
         let (closing, is_turn_open) = {
             let mut memory = entry.memory();
             match event {
@@ -197,7 +136,7 @@ impl JournalSink {
 
     /// What follows from an event that is stored.
     fn after(&self, event: &UiMessage, stored: Option<Stored>) {
-        let entry = &*self.entry;
+        let entry = &*self.0;
         match event {
             UiMessage::CommandComplete { command, .. } => {
                 let mut memory = entry.memory();
@@ -217,6 +156,10 @@ impl JournalSink {
                 memory.is_turn_open = false;
                 memory.closing = None;
                 memory.agent = None;
+                #[cfg(unix)]
+                if let Some(host) = memory.host.take() {
+                    host.clear();
+                }
                 memory.permissions.clear();
                 memory.questions.clear();
                 memory.commands.clear();
@@ -231,7 +174,7 @@ impl JournalSink {
     fn overhear(&self, event: &UiMessage) {
         match event {
             UiMessage::TextChunk { text, .. } => {
-                let mut memory = self.entry.memory();
+                let mut memory = self.0.memory();
                 let said = &mut memory.said;
                 said.push_str(text);
                 if said.len() > 8 * LAST_LINE_CHARS {
@@ -242,9 +185,9 @@ impl JournalSink {
                     drop(said.drain(..from));
                 }
             }
-            UiMessage::TextEnded(_) => self.entry.memory().said.push('\n'),
+            UiMessage::TextEnded(_) => self.0.memory().said.push('\n'),
             UiMessage::TokenUpdate { input_tokens, output_tokens, .. } => {
-                let mut memory = self.entry.memory();
+                let mut memory = self.0.memory();
                 memory.settings.totals.input_tokens = *input_tokens;
                 memory.settings.totals.output_tokens = *output_tokens;
             }
@@ -253,25 +196,18 @@ impl JournalSink {
     }
 
     /// Something waits for a person. What is shown with it stands in the same step: its words after it, its plan before.
-    /// If it is asked again by an agent that outlived a server, its id is given back: it was shown before.
     async fn open(
         &self,
+        event: &UiMessage,
         draft: Draft,
         rest: &[UiMessage],
         before: &[UiMessage],
-    ) -> Result<Option<String>, Error> {
-        let entry = &*self.entry;
-        let Some((id, body)) = rest.first().and_then(|event| ask_of(event, rest, before)) else {
-            return self.append(&mut vec![draft]).await.map(|()| None);
+    ) -> Result<(), Error> {
+        let entry = &*self.0;
+        let Some((id, body)) = ask_of(event, rest, before) else {
+            return self.append(&mut vec![draft]).await;
         };
-        let ask_id = AskId::new(&id)?;
-        if self.host.is_some()
-            && let Some(Outcome::Answered { answer, by }) =
-                entry.journal().settled(&entry.key, &ask_id).await?
-        {
-            entry.answer_again(&id, &answer, by);
-            return Ok(Some(id));
-        }
+        let id = AskId::new(&id)?;
         let (kind, digest, deadline_ms) = match &body {
             AskBody::Permission { details, .. } => {
                 ("permission", details.digest.clone(), details.deadline_ms)
@@ -279,33 +215,36 @@ impl JournalSink {
             AskBody::Question { details, .. } => ("question", None, details.deadline_ms),
         };
         let ask = NewAsk {
-            id: ask_id,
+            id: id.clone(),
             kind: kind.to_owned(),
             digest,
             body: written(&body),
             deadline: deadline_ms.and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok()),
-            event: draft,
+            event: draft.clone(),
         };
+        let opened = ask.clone();
         let stored =
             until_there_is_room(|| entry.journal().ask(&entry.key, entry.fence, ask.clone())).await?;
-        match &body {
-            AskBody::Permission { .. } => entry.memory().permissions.insert(id.clone()),
-            AskBody::Question { .. } => entry.memory().questions.insert(id.clone()),
+        let kept = opened.opened(&entry.key, stored.cursor);
+        let notice = {
+            let mut memory = entry.memory();
+            match &body {
+                AskBody::Permission { .. } => memory.permissions.insert(id.to_string()),
+                AskBody::Question { .. } => memory.questions.insert(id.to_string()),
+            };
+            shown(&kept, entry.handle)
         };
-        if stored.novelty == Novelty::Seen {
-            return Ok(Some(id));
-        }
-        match shown(&ask.opened(&entry.key, stored.cursor), entry.handle) {
+        match notice {
             Some(Shown::Permission(permission)) => entry.tell(Notice::Permission { permission }),
             Some(Shown::Question(question)) => entry.tell(Notice::Question { question }),
             None => {}
         }
-        Ok(None)
+        Ok(())
     }
 
     /// Something does not wait any more. If a person answered, that is stored already.
     async fn settle(&self, event: &UiMessage, draft: Draft) -> Result<(), Error> {
-        let entry = &*self.entry;
+        let entry = &*self.0;
         let Some((id, outcome)) = resolved(event) else { return Ok(()) };
         let audit = audit(entry, &id, event, None);
         let settle = Settle { outcome, event: draft.clone(), audit: Some(audit.clone()) };
@@ -355,27 +294,7 @@ async fn until_there_is_room<'a, T>(
     }
 }
 
-/// Whether an event only says again what was shown before a server went.
-fn repeats(event: &UiMessage, known: &BTreeSet<String>) -> bool {
-    match event {
-        UiMessage::PermissionRequired { tool_use_id, .. }
-        | UiMessage::UserInteractionRequired { tool_use_id, .. } => known.contains(tool_use_id),
-        UiMessage::BatchPermissionRequired { requests, .. } => known.len() >= requests.len(),
-        _ => false,
-    }
-}
-
-fn is_ask(event: &UiMessage) -> bool {
-    matches!(
-        event,
-        UiMessage::PermissionDetails(_)
-            | UiMessage::QuestionDetails(_)
-            | UiMessage::PermissionResolved(_)
-            | UiMessage::InteractionResolved(_)
-    )
-}
-
-fn changes_the_row(event: &UiMessage) -> bool {
+pub(super) fn changes_the_row(event: &UiMessage) -> bool {
     matches!(
         event,
         UiMessage::SessionStarted(_)
@@ -644,10 +563,4 @@ pub(super) fn audit(entry: &Entry, id: &str, event: &UiMessage, device: Option<&
 fn last_line(said: &str) -> Option<String> {
     let line = said.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
     Some(line.chars().take(LAST_LINE_CHARS).collect())
-}
-
-impl fmt::Debug for Keeper {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Keeper").field("id", &self.id).finish_non_exhaustive()
-    }
 }

@@ -34,6 +34,9 @@ pub struct Record {
     pub secret: String,
     /// When it was started.
     pub started: String,
+    /// Whatever whoever started it wants to find again.
+    #[serde(default)]
+    pub note: String,
 }
 
 /// How a CLI ended, as it stands in its host's folder.

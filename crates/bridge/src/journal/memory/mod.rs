@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use super::{
     Ask, AskId, AuditDraft, AuditEntry, Call, Changed, Cursor, Draft, Fence, Handle, Journal, JournalError,
     Keep, Key, Max, NewAsk, NewSession, Novelty, Opening, Page, Project, ProjectFolder, Resume, Retained,
-    Session, SessionChange, SessionName, Settle, Settled, Settlement, Stored, Tap,
+    Session, SessionChange, SessionName, Settle, Settlement, Stored, Tap,
 };
 use state::State;
 
@@ -129,16 +129,6 @@ impl Journal for MemoryJournal {
 
     fn asks(&self, key: Option<&Key>) -> Call<'_, Vec<Ask>> {
         self.with(|state| state.asks(key))
-    }
-
-    fn settled(&self, key: &Key, id: &AskId) -> Call<'_, Option<Settled>> {
-        self.with(|state| {
-            Ok(state.find(key)?.asks.get(id).and_then(|ask| ask.settled.as_ref()).map(|end| end.0.clone()))
-        })
-    }
-
-    fn checkpoint(&self, key: &Key) -> Call<'_, Option<Arc<[u8]>>> {
-        self.with(|state| Ok(state.find(key)?.checkpoint.clone()))
     }
 
     fn retain(&self, key: &Key, keep: Keep, now: Timestamp) -> Call<'_, Retained> {

@@ -5,8 +5,6 @@ use std::ops::Bound;
 
 use jiff::Timestamp;
 
-use std::sync::Arc;
-
 use super::state::{Kept, State};
 use crate::journal::event::whole_micros;
 use crate::journal::{
@@ -38,7 +36,6 @@ impl State {
             past: Vec::new(),
             events: VecDeque::new(),
             client_ids: HashMap::new(),
-            checkpoint: None,
             asks: HashMap::new(),
         };
         self.kept.insert(handle, kept);
@@ -86,9 +83,6 @@ impl State {
         }
         kept.row.cli_sessions.extend(newer.cloned());
         change.apply(&mut kept.row);
-        if let Some(checkpoint) = &change.checkpoint {
-            kept.checkpoint = Some(Arc::clone(checkpoint));
-        }
         let mut told = Vec::new();
         let event = change.event.as_ref().map(|event| kept.put(event, &mut told));
         let session = kept.row.clone();

@@ -38,7 +38,6 @@ pub(super) struct Kept {
     pub(super) past: Vec<(Epoch, u64)>,
     pub(super) events: VecDeque<Arc<Event>>,
     pub(super) client_ids: HashMap<ClientId, (Cursor, Timestamp)>,
-    pub(super) checkpoint: Option<Arc<[u8]>>,
     pub(super) asks: HashMap<AskId, KeptAsk>,
 }
 

@@ -89,14 +89,6 @@ pub(super) fn settle(
     Ok(Settlement::Won(stored))
 }
 
-/// How an ask ended.
-pub(super) fn settled(conn: &Connection, key: &Key, id: &AskId) -> Result<Option<Settled>, JournalError> {
-    let handle = Place::find(conn, key)?.handle.number();
-    let sql = "SELECT outcome FROM asks WHERE session = ?1 AND id = ?2";
-    let found = conn.query_row(sql, params![handle, id.as_str()], |row| row.get::<_, Option<String>>(0));
-    found.optional().doing("read an ask")?.flatten().map(|text| outcome_of(&text)).transpose()
-}
-
 /// What is open, the oldest first.
 pub(super) fn list(conn: &Connection, key: Option<&Key>) -> Result<Vec<Ask>, JournalError> {
     let doing = "list what waits";

@@ -26,7 +26,7 @@ pub(super) struct Place {
     bytes: u64,
     fence: u64,
     pub(super) active: Timestamp,
-    pub(super) host_offset: Option<u64>,
+    host_offset: Option<u64>,
 }
 
 const COLUMNS: &str = "id, at, class, kind, client_id, seal, body";

@@ -29,7 +29,7 @@ use super::event::{check_drafts, class_of, weight};
 use super::{
     Ask, AskId, AuditDraft, AuditEntry, Call, Changed, Cursor, Draft, Fence, Handle, Journal, JournalError,
     Keep, Key, Max, NewAsk, NewSession, Novelty, Opening, Page, Project, ProjectFolder, Resume, Retained,
-    Session, SessionChange, SessionName, Settle, Settled, Settlement, Stored, Tap,
+    Session, SessionChange, SessionName, Settle, Settlement, Stored, Tap,
 };
 use crate::limits::JOURNAL_BYTES_MAX;
 
@@ -163,16 +163,6 @@ impl Journal for SqliteJournal {
     fn asks(&self, key: Option<&Key>) -> Call<'_, Vec<Ask>> {
         let key = key.cloned();
         self.readers.call(move |conn| asks::list(conn, key.as_ref()))
-    }
-
-    fn settled(&self, key: &Key, id: &AskId) -> Call<'_, Option<Settled>> {
-        let (key, id) = (key.clone(), id.clone());
-        Box::pin(self.readers.call(move |conn| asks::settled(conn, &key, &id)))
-    }
-
-    fn checkpoint(&self, key: &Key) -> Call<'_, Option<Arc<[u8]>>> {
-        let key = key.clone();
-        Box::pin(self.readers.call(move |conn| sessions::checkpoint(conn, &key)))
     }
 
     fn retain(&self, key: &Key, keep: Keep, now: Timestamp) -> Call<'_, Retained> {

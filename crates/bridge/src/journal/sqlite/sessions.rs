@@ -1,7 +1,6 @@
 //! Sessions as rows.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -112,20 +111,15 @@ pub(super) fn update(
         tx.conn.execute(sql, params![handle, place, id]).doing(doing)?;
     }
     change.apply(&mut row);
-    let sql = "UPDATE sessions SET cwd = ?2, title = ?3, labels = ?4, settings = ?5, state = ?6, active = ?7,
-        host_offset = ?8, checkpoint = coalesce(?9, checkpoint) WHERE handle = ?1";
+    let sql = "UPDATE sessions SET cwd = ?2, title = ?3, labels = ?4, settings = ?5, state = ?6, active = ?7
+        WHERE handle = ?1";
     let (labels, active) = (labels_text(&row.labels), row.active.as_microsecond());
-    let (offset, checkpoint) = (row.host_offset, change.checkpoint.as_deref());
     tx.conn
-        .execute(
-            sql,
-            params![handle, row.cwd, row.title, labels, row.settings, row.state, active, offset, checkpoint],
-        )
+        .execute(sql, params![handle, row.cwd, row.title, labels, row.settings, row.state, active])
         .doing(doing)?;
     let mut stored = None;
     if let Some(event) = &change.event {
         place.active = row.active;
-        place.host_offset = row.host_offset;
         let mut told = Vec::new();
         stored = Some(place.put(tx.conn, event, &mut told)?);
         place.store(tx, key, told)?;
@@ -145,13 +139,6 @@ pub(super) fn delete(tx: &mut Tx<'_>, key: &Key) -> Result<(), JournalError> {
     }
     tx.told.push(Told::Deleted(key.clone()));
     Ok(())
-}
-
-pub(super) fn checkpoint(conn: &Connection, key: &Key) -> Result<Option<Arc<[u8]>>, JournalError> {
-    let sql = "SELECT checkpoint FROM sessions WHERE key = ?1";
-    let found = conn.query_row(sql, [key.as_str()], |row| row.get::<_, Option<Vec<u8>>>(0)).optional();
-    let found = found.doing("read a checkpoint")?.ok_or_else(|| JournalError::no_session(key))?;
-    Ok(found.map(Into::into))
 }
 
 pub(super) fn claim(tx: &mut Tx<'_>, key: &Key) -> Result<Fence, JournalError> {

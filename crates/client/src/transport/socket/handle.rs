@@ -2,6 +2,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use tidings_protocol::Frame;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -34,6 +35,7 @@ pub enum Health {
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) hello: OnceLock<Hello>,
+    pub(super) open: OnceLock<Vec<Frame>>,
     pub(super) messages: OnceLock<mpsc::Sender<Outbound>>,
     /// Up to where everything is stored.
     pub(super) acknowledged: watch::Sender<u64>,
@@ -59,6 +61,7 @@ impl Default for Shared {
     fn default() -> Self {
         Shared {
             hello: OnceLock::new(),
+            open: OnceLock::new(),
             messages: OnceLock::new(),
             acknowledged: watch::Sender::new(0),
             waiting: Mutex::default(),
@@ -78,6 +81,11 @@ impl HostHandle {
     /// How the host stood when the session was joined; none before.
     pub fn hello(&self) -> Option<&Hello> {
         self.0.hello.get()
+    }
+
+    /// The questions of the CLI that were open when the session was joined.
+    pub fn open_questions(&self) -> &[Frame] {
+        self.0.open.get().map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Everything up to here is stored, and the host may forget it. A lower place than before changes nothing.

@@ -37,6 +37,7 @@ pub(super) fn open(
     let resumed = remembered.resumed();
     let stop = HostStop { shared: Arc::clone(&shared), pid: remembered.hello.pid };
     drop(shared.hello.set(remembered.hello.clone()));
+    drop(shared.open.set(remembered.open.iter().map(|(_, question)| question.clone()).collect()));
     drop(shared.messages.set(messages.clone()));
     *shared.silence() = Some(events.clone());
     let Joined { reader, write } = joined;

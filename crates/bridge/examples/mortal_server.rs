@@ -1,0 +1,136 @@
+//! A server that is there to be killed, with the hosts and the agents that outlive it.
+//!
+//! `mortal_server server FOLDER` runs a session in which somebody says one thing after the other and allows whatever is
+//! asked, until FOLDER has a file `stop`; then it writes how many prompts there were to `done`. `mortal_server host …` is a host, and
+//! `mortal_server claude …` a stand-in for the agent. The tests kill it and look at what it left.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tidings_agent::UiMessage;
+use tidings_bridge::hosts::Hosts;
+use tidings_bridge::hub::{Delivery, Watch};
+use tidings_bridge::journal::{Epoch, Opening};
+use tidings_bridge::sessions::Config;
+use tidings_bridge::{Caller, Hub, Sessions, SqliteJournal};
+use tidings_protocol::api::{Choice, CreateSession, Input, PermissionAnswer, PermissionScope};
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+fn main() -> Result<(), Failure> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["server", folder] => {
+            let runtime =
+                tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+            runtime.block_on(server(Path::new(folder)))
+        }
+        ["host", folder] => {
+            use std::os::fd::AsFd as _;
+            let socket = std::io::stdin().as_fd().try_clone_to_owned()?;
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            Ok(runtime
+                .block_on(tidings::host::run(tidings::host::HostFolder::new(*folder), socket.into()))?)
+        }
+        ["claude", script, config_dir, ..] => claude(script, config_dir, &arguments[3..]),
+        _ => Err("mortal_server server FOLDER".into()),
+    }
+}
+
+async fn server(folder: &Path) -> Result<(), Failure> {
+    let me = std::env::current_exe()?;
+    let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
+    let hub = Hub::new(Arc::new(SqliteJournal::open(folder.join("journal.db"), &opening)?));
+    let mut config = Config::default();
+    let lease = Duration::from_secs(20);
+    let args = vec!["host".into()];
+    let hosts = folder.join("hosts");
+    config.hosts = Some(Hosts::open(hosts, &me, args, lease, config.clock.clone(), config.ids.clone())?);
+    config.claude = Some(me);
+    let path = |name: &str| folder.join(name).display().to_string();
+    config.claude_args = vec!["claude".to_owned(), path("script.toml"), path("config")];
+    let sessions = Sessions::open(hub, config).await?;
+    let new = CreateSession {
+        cwd: folder.display().to_string(),
+        client_id: Some("new".to_owned()),
+        ..CreateSession::default()
+    };
+    let caller = Caller::admin("ada");
+    let key = sessions.create(&caller, new).await?.0.key;
+    drop(tokio::spawn(allow_everything(sessions.clone(), caller.clone(), key.clone())));
+    talk(&sessions, &caller, &key, folder.to_owned()).await
+}
+
+/// One prompt after the other. What was said before is said again and does nothing.
+async fn talk(sessions: &Sessions, caller: &Caller, key: &str, folder: PathBuf) -> Result<(), Failure> {
+    let (_, mut events) = sessions.subscribe(key, Watch::default()).await?;
+    let mut prompts = 0_u64;
+    loop {
+        if folder.join("stop").exists() {
+            let known = sessions.find(key).await?.totals.turns;
+            if known <= prompts {
+                std::fs::write(folder.join("done"), prompts.to_string())?;
+                std::future::pending::<()>().await;
+            }
+        }
+        prompts += 1;
+        let input = Input {
+            content: format!("prompt {prompts}"),
+            client_id: Some(format!("p{prompts}")),
+            ..Input::default()
+        };
+        sessions.input(caller, key, input).await?;
+        loop {
+            let Delivery::Event(event) = events.next().await? else { return Err("cut off".into()) };
+            if let Ok(UiMessage::Complete { .. }) = serde_json::from_slice(&event.body) {
+                break;
+            }
+        }
+    }
+}
+
+async fn allow_everything(sessions: Sessions, caller: Caller, key: String) -> Result<(), Failure> {
+    loop {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        for waiting in sessions.permissions(None).await? {
+            let id = waiting.details.tool_use_id;
+            let answer = PermissionAnswer {
+                decision: Choice::Allow,
+                scope: PermissionScope::Once,
+                updated_input: None,
+                message: None,
+                interrupt: false,
+                digest: None,
+                client_id: Some(format!("yes:{id}")),
+            };
+            drop(sessions.answer_permission(&caller, &key, &id, answer).await);
+        }
+    }
+}
+
+/// Plays a script. Its ids are random, as those of the real one are.
+fn claude(script: &str, config_dir: &str, arguments: &[String]) -> Result<(), Failure> {
+    use tidings_rehearsal::agent::{self, Ids, States, World, stepping_clock};
+    let world = World {
+        stdin: Box::new(std::io::stdin()),
+        stdout: Box::new(std::io::stdout()),
+        stderr: Box::new(std::io::stderr()),
+        cwd: std::env::current_dir()?,
+        config_dir: config_dir.into(),
+        clock: stepping_clock(),
+        ids: Ids::random(),
+        pid: std::process::id(),
+        terminal: false,
+        retries_max: 1,
+        states: States::ForSdk,
+        signals: None,
+        raise: Box::new(|_| {}),
+    };
+    let script = tidings_rehearsal::script::Script::parse(&std::fs::read_to_string(script)?)?;
+    match agent::run(arguments, script, world) {
+        0 => Ok(()),
+        code => Err(format!("the agent ended with {code}").into()),
+    }
+}

@@ -1,0 +1,187 @@
+//! Agents that outlive the server: starting them under a host, letting go of them, and going on with them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tidings::json::Json;
+use tidings::transport::Transport;
+use tidings_agent::pending::{Outcome, Who};
+use tidings_agent::permissions::{AfterDenial, Allowed, Answer, Denied, Response, Scope};
+use tidings_agent::questions::Reply;
+use tidings_agent::session::Left;
+use tidings_agent::{AskKey, Setup};
+use tidings_protocol::api::{QueueState, ServerPhase};
+
+use super::actor::{Actor, prompt, told};
+use super::entry::{Change, Entry};
+use super::launch;
+use super::settings::{Queued, Settings};
+use crate::error::{Code, Error};
+use crate::hosts::{Found, Hosted, Keeper, Kept};
+use crate::journal::{AskId, Settle, Settlement};
+use crate::limits::ASKED_AGAIN_WAIT;
+
+impl Actor {
+    /// What carries the lines of a new agent: a host, if the server has any.
+    pub(super) fn hosted(&self, mut setup: Setup) -> (Box<dyn Transport>, Setup) {
+        let Some(hosts) = &self.config.hosts else {
+            return ((self.config.carrier)(&self.config), setup);
+        };
+        let mut memory = self.entry.memory();
+        let base = memory.row.host_offset.unwrap_or_default();
+        let (transport, hosted) = hosts.start(&self.entry.key, self.entry.fence, base);
+        setup.keep = Some(Arc::new(Keeper(hosted.clone())));
+        memory.host = Some(hosted);
+        memory.is_detached = false;
+        (launch::prefixed(transport, &self.config), setup)
+    }
+
+    /// The agent goes on without us. Whatever it says from now on is for who comes next.
+    pub(super) fn detach(&mut self) {
+        let (host, agent) = {
+            let mut memory = self.entry.memory();
+            memory.is_detached = memory.host.is_some();
+            (memory.host.take(), memory.agent.take())
+        };
+        if let Some(host) = host {
+            host.handle.detach();
+        }
+        drop(agent);
+    }
+
+    /// Goes on with an agent that has been running without us.
+    pub(super) async fn join(&mut self, found: &Found) -> Result<(), Error> {
+        let gone = |message: &str| Error::new(Code::Gone, message, "the next prompt resumes the session");
+        let hosts = self.config.hosts.clone().ok_or_else(|| gone("This server keeps no agents"))?;
+        let kept = Kept::read(&found.folder).ok_or_else(|| gone("Nothing is known of the agent"))?;
+        let (options, mut setup) = self.plan()?;
+        let (transport, hosted) = hosts.join(found, self.entry.fence, kept.end);
+        let stored = {
+            let mut memory = self.entry.memory();
+            memory.host = Some(hosted.clone());
+            memory.is_turn_open = kept.fold.open_turn().is_some();
+            memory.row.host_offset.unwrap_or_default().saturating_sub(found.base)
+        };
+        let open = self.entry.journal().asks(Some(&self.entry.key)).await?;
+        for ask in &open {
+            let mut memory = self.entry.memory();
+            match ask.kind.as_str() {
+                "question" => memory.questions.insert(ask.id.to_string()),
+                _ => memory.permissions.insert(ask.id.to_string()),
+            };
+        }
+        setup.left = Some(Left { fold: kept.fold, end: kept.end, stored });
+        setup.keep = Some(Arc::new(Keeper(hosted.clone())));
+        let carrier = launch::prefixed(transport, &self.config);
+        let agent = self.run_agent(carrier, options, setup).await?;
+        self.go_on().await?;
+        // Nobody knows whether these arrived. The host does: a prompt that it has had is not written again.
+        for queued in self.entry.handed() {
+            agent.prompt(prompt(&queued)?, told(&queued)).await?;
+        }
+        let open: Vec<String> = open.iter().map(|ask| ask.id.to_string()).collect();
+        drop(tokio::spawn(tell_answers(Arc::clone(&self.entry), hosted, open)));
+        Ok(())
+    }
+
+    /// A session whose agent was being started when the server died has one now.
+    async fn go_on(&self) -> Result<(), Error> {
+        if self.entry.memory().phase() != ServerPhase::Starting {
+            return Ok(());
+        }
+        let idle =
+            |_: &mut Settings, _: &_| Ok(Change { phase: Some(ServerPhase::Idle), ..Change::default() });
+        self.entry.change(idle).await.map(drop)
+    }
+}
+
+impl Entry {
+    fn handed(&self) -> Vec<Queued> {
+        let memory = self.memory();
+        memory.settings.queue.iter().filter(|queued| queued.state == QueueState::Handed).cloned().collect()
+    }
+
+    /// The answer that an ask has had, if it had one.
+    async fn answer_of(&self, id: &str) -> Result<Option<Outcome<String>>, Error> {
+        let id = AskId::new(id)?;
+        let nothing =
+            tidings_agent::UiMessage::System { message: String::new(), session_id: Some(self.handle) };
+        // It is not open, so this stores nothing and tells who was faster.
+        let settle = Settle { outcome: Outcome::Lost, event: self.draft(&nothing), audit: None };
+        match self.journal().settle(&self.key, &id, settle).await {
+            Ok(Settlement::Lost { winner, .. }) => Ok(Some(winner)),
+            Ok(Settlement::Won(_)) => Ok(None),
+            Err(error) if error.kind() == crate::journal::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Tells the agent what people had answered and it had not heard when the server died: it asks again, and gets the same answer.
+async fn tell_answers(entry: Arc<Entry>, hosted: Hosted, open: Vec<String>) {
+    for question in hosted.handle.open_questions() {
+        let id = question.get("request").and_then(|request| request.get("tool_use_id")?.text());
+        let Some(id) = id.map(|id| id.get().into_owned()).filter(|id| !open.contains(id)) else { continue };
+        let winner = match entry.answer_of(&id).await {
+            Ok(winner) => winner,
+            Err(error) => {
+                tracing::warn!(session = %entry.key, ask = id, %error, "an answer could not be read");
+                continue;
+            }
+        };
+        let Some(winner) = winner else { continue };
+        let asked_again = async {
+            while !entry.repeat(&id, &winner) {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        if tokio::time::timeout(ASKED_AGAIN_WAIT, asked_again).await.is_err() {
+            tracing::warn!(session = %entry.key, ask = id, "the agent did not ask again");
+        }
+    }
+}
+
+impl Entry {
+    /// Gives an answer again. `false` while the agent has not asked again.
+    fn repeat(&self, id: &str, winner: &Outcome<String>) -> bool {
+        let key = AskKey::new(self.handle, id);
+        let (answer, by) = match winner {
+            Outcome::Answered { answer, by } => (answer.as_str(), by.clone()),
+            // Nobody answered, which is a no.
+            _ => (r#"{"decision":"deny"}"#, Who::Rule("lost".to_owned())),
+        };
+        if self.questions.get(&key).is_some() {
+            return match serde_json::from_str::<Option<Vec<Reply>>>(answer) {
+                Ok(Some(replies)) => self.questions.respond(&key, replies, by).is_ok(),
+                _ => self.questions.decline(&key, by).is_ok(),
+            };
+        }
+        let again = answer_again(answer);
+        let response = match by {
+            Who::Person(name) => Response::person(name, again),
+            Who::Rule(rule) | Who::Grant(rule) => Response::rule(rule, again),
+            _ => Response::rule("recorded", again),
+        };
+        self.permissions.respond_to_request(&key, response, self.clock.now()).is_ok()
+    }
+}
+
+/// An answer to a permission as it was kept. What cannot be read is a no.
+fn answer_again(text: &str) -> Answer {
+    let kept: Value = serde_json::from_str(text).unwrap_or_default();
+    if kept["decision"] == "allow" || text == "allowed" {
+        let mut allowed = Allowed::default();
+        allowed.scope = match kept["scope"].as_str() {
+            Some("session") => Scope::Session,
+            Some("always") => Scope::Always,
+            _ => Scope::Once,
+        };
+        allowed.updated_input = kept.get("updated_input").map(Json::from);
+        return Answer::Allow(allowed);
+    }
+    let mut denied = Denied::default();
+    denied.message = kept["message"].as_str().map(str::to_owned);
+    denied.then = if kept["then"] == "stop" { AfterDenial::Stop } else { AfterDenial::GoOn };
+    Answer::Deny(denied)
+}

@@ -1,0 +1,189 @@
+//! Servers that are killed at any moment, and agents that go on (F61, F103, P3, P5).
+//!
+//! `TIDINGS_SOAK_KILLS` says how often; `make soak` sets it. `TIDINGS_SOAK_SEED` repeats a run.
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+#![cfg(target_os = "linux")]
+
+mod chance;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use chance::Chance;
+use tidings_agent::UiMessage;
+use tidings_bridge::SqliteJournal;
+use tidings_bridge::journal::{Epoch, Handle, Journal as _, Max, Opening, SessionName};
+
+/// Nothing takes longer than this; most things take milliseconds.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Turns of a script: more than are played in one run.
+const TURNS: usize = 400;
+
+/// A turn that wants to run a tool, and tells a story when it may.
+fn script() -> String {
+    let mut script = String::new();
+    for turn in 1..=TURNS {
+        writeln!(
+            script,
+            "[[turn]]\n[[turn.block]]\ntool = \"Bash\"\nid = \"toolu_{turn}\"\ninput = {{ command = \"true\" }}\nask = true\n\
+             result = \"ok {turn}\"\n[[turn]]\ntext = \"{}\"\npace = {{ chunk_chars = 3, chunk_delay_ms = 4 }}",
+            story(turn)
+        )
+        .unwrap();
+    }
+    script
+}
+
+fn story(turn: usize) -> String {
+    format!(
+        "Story {turn}: there was once a server that was killed in the middle of every sentence, and nobody noticed."
+    )
+}
+
+fn server(folder: &Path) -> Child {
+    let test = std::env::current_exe().unwrap();
+    let program = test.ancestors().nth(2).unwrap().join("examples/mortal_server");
+    assert!(program.exists(), "run `cargo build -p tidings-bridge --all-features --examples` first");
+    let log = std::fs::OpenOptions::new().append(true).create(true).open(folder.join("log")).unwrap();
+    Command::new(program).arg("server").arg(folder).stdin(Stdio::null()).stderr(log).spawn().unwrap()
+}
+
+/// The hosts that there are, and the CLI of each.
+fn hosts(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder.join("hosts")).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
+}
+
+fn agents(folder: &Path) -> Vec<u32> {
+    let word = folder.join("script.toml").display().to_string();
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter(|pid| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(&word)
+    })
+    .collect()
+}
+
+/// The agent goes on while its server is killed again and again: it does not die, no event is lost, doubled or out of order, every
+/// prompt is answered once, every permission is asked once and answered once, and the text of each turn is the script's.
+#[tokio::test]
+async fn f103_an_agent_outlives_servers_that_are_killed() {
+    let kills = number("TIDINGS_SOAK_KILLS", 50);
+    let seed = number("TIDINGS_SOAK_SEED", 1);
+    let mut chance = Chance(seed);
+    let mut left = kills;
+    let mut turns = 0;
+    while left > 0 {
+        let now = left.min(100);
+        turns += kill_again_and_again(now, &mut chance, &format!("seed {seed}, {left} kills before the end"))
+            .await;
+        left -= now;
+    }
+    assert!(turns as u64 > kills / 20, "{turns} turns in {kills} kills are too few to tell anything");
+}
+
+async fn kill_again_and_again(kills: u64, chance: &mut Chance, what: &str) -> usize {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::fs::write(folder.join("script.toml"), script()).unwrap();
+    let mut agent = None;
+    for kill in 0..kills {
+        let mut child = server(folder);
+        std::thread::sleep(Duration::from_millis(chance.below(300)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let now = agents(folder);
+        assert!(now.len() <= 1, "{what}, kill {kill}: {now:?}");
+        let before = *agent.get_or_insert(now.first().copied());
+        assert!(
+            before.is_none() || now.first().copied() == before,
+            "{what}, kill {kill}: the agent has died"
+        );
+        agent = Some(now.first().copied());
+    }
+    std::fs::write(folder.join("stop"), "").unwrap();
+    let mut child = server(folder);
+    let began = Instant::now();
+    while !folder.join("done").exists() {
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "{what}: {}",
+            std::fs::read_to_string(folder.join("log")).unwrap()
+        );
+        assert!(began.elapsed() < PATIENCE, "{what}: {}", events(folder).await.join("\n"));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(hosts(folder).len(), 1, "{what}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let turns: usize = std::fs::read_to_string(folder.join("done")).unwrap().parse().unwrap();
+    check(folder, turns, what).await;
+    // The host ends its agent when it is told to, and is waited for so that the folder can go.
+    for pid in agents(folder) {
+        drop(Command::new("kill").arg(pid.to_string()).status());
+    }
+    turns
+}
+
+async fn read(folder: &Path) -> Vec<UiMessage> {
+    let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
+    let journal = SqliteJournal::open(folder.join("journal.db"), &opening).unwrap();
+    let session = journal.session(&SessionName::Handle(Handle::new(1))).await.unwrap();
+    let mut after = None;
+    let mut all = Vec::new();
+    loop {
+        let page = journal.read(&session.key, after, Max::default()).await.unwrap();
+        let Some(last) = page.events.last() else { return all };
+        after = Some(last.cursor);
+        all.extend(page.events.iter().map(|event| serde_json::from_slice(&event.body).unwrap()));
+    }
+}
+
+async fn events(folder: &Path) -> Vec<String> {
+    let copy = tempfile::tempdir().unwrap();
+    for name in ["journal.db", "journal.db-wal"] {
+        drop(std::fs::copy(folder.join(name), copy.path().join(name)));
+    }
+    read(copy.path()).await.iter().map(|event| serde_json::to_string(event).unwrap()).collect()
+}
+
+async fn check(folder: &Path, turns: usize, what: &str) {
+    let all = read(folder).await;
+    let mut texts = vec![String::new()];
+    let mut prompts = Vec::new();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for event in &all {
+        match event {
+            UiMessage::TextChunk { text, .. } => texts.last_mut().unwrap().push_str(text),
+            UiMessage::Complete { .. } => texts.push(String::new()),
+            UiMessage::UserPrompt(prompt) => prompts.push(prompt.text.clone()),
+            UiMessage::PermissionDetails(details) => {
+                *counts.entry(format!("asked {}", details.tool_use_id)).or_default() += 1;
+            }
+            UiMessage::PermissionRequired { tool_use_id, .. } => {
+                *counts.entry(format!("shown {tool_use_id}")).or_default() += 1;
+            }
+            UiMessage::PermissionResolved(resolved) => {
+                *counts.entry(format!("{:?} {}", resolved.outcome, resolved.tool_use_id)).or_default() += 1;
+            }
+            _ => {}
+        }
+    }
+    let expected: Vec<String> = (1..=turns).map(|turn| format!("prompt {turn}")).collect();
+    assert_eq!(prompts, expected, "{what}");
+    let expected: Vec<String> = (1..=turns).map(story).chain([String::new()]).collect();
+    assert_eq!(texts, expected, "{what}");
+    let expected: BTreeMap<String, usize> = (1..=turns)
+        .flat_map(|turn| ["asked", "shown", "Allowed"].map(|word| (format!("{word} toolu_{turn}"), 1)))
+        .collect();
+    assert_eq!(counts, expected, "{what}");
+}
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
