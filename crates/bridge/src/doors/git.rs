@@ -39,6 +39,9 @@ impl Git {
     /// The program is looked for in those folders of `PATH` that have a full path, so that none is taken from the
     /// folder that is asked about.
     pub(crate) async fn open(environment: &[(String, String)], folder: &str) -> Result<Option<Git>, Error> {
+        if !Path::new(folder).is_dir() {
+            return Ok(None);
+        }
         let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_str());
         let folders = path.unwrap_or("/usr/local/bin:/usr/bin:/bin").split(':').map(Path::new);
         let mut programs = folders.filter(|folder| folder.is_absolute()).map(|folder| folder.join("git"));

@@ -1,6 +1,7 @@
 //! What a client asks for on a WebSocket.
 
-use serde::Deserialize;
+use serde::Deserialize as _;
+use serde_json::{Map, Value};
 use tidings_protocol::api::{
     Accepted, AnswerResult, BatchAnswer, CommandRequest, Input, PermissionAnswer, Problem, QuestionAnswer,
     RequestId, SessionCommand, SocketAck, SocketMessage, SocketRequest,
@@ -22,12 +23,17 @@ pub(crate) enum Incoming {
     Wrong(Option<RequestId>, Error),
 }
 
-#[derive(Deserialize)]
+/// What tells one message from another.
 struct Head {
-    #[serde(default, rename = "type")]
     kind: Option<String>,
-    #[serde(default)]
     id: Option<RequestId>,
+}
+
+impl Head {
+    fn of(object: &Map<String, Value>) -> Self {
+        let kind = object.get("type").and_then(Value::as_str).map(str::to_owned);
+        Head { kind, id: object.get("id").and_then(|id| RequestId::deserialize(id).ok()) }
+    }
 }
 
 const KNOWN: [&str; 7] = ["auth", "subscribe", "unsubscribe", "input", "answer", "command", "ping"];
@@ -38,8 +44,8 @@ pub(crate) fn read(text: &str) -> Incoming {
         let hint = "see `SocketRequest` in the published types";
         Incoming::Wrong(id, Error::new(Code::Invalid, format!("The message does not fit: {error}"), hint))
     };
-    let head: Head = match serde_json::from_str(text) {
-        Ok(head) => head,
+    let head: Head = match serde_json::from_str::<Map<String, Value>>(text) {
+        Ok(object) => Head::of(&object),
         Err(error) => return wrong(None, error),
     };
     match head.kind {

@@ -1,0 +1,186 @@
+//! Clients that do not read, do not belong here, or stay too long.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::server::{Events, PATIENCE, Server, ask, hear, key, opening};
+use futures_util::SinkExt as _;
+use jiff::Timestamp;
+use serde_json::json;
+use tidings_bridge::SqliteJournal;
+use tidings_bridge::journal::{Class, Draft, Kind};
+use tokio_tungstenite::tungstenite::Message;
+
+/// What this process has in memory, in bytes.
+fn resident() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    pages.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
+}
+
+/// A tenth of those who would come in the worst hour; the rest of the test is to scale.
+const STUCK: usize = 100;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f98_clients_that_never_read_cost_nothing_and_delay_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(folder.path().join("journal.db"), &opening()).unwrap();
+    let server = Server::on(Arc::new(journal), "/").await;
+    let mut stuck = Vec::new();
+    for n in 0..STUCK {
+        if n % 4 == 0 {
+            let url = server.url("/v1/sessions/1/events");
+            let events = Events::open(reqwest::Client::new().get(url).bearer_auth("read")).await;
+            stuck.push((None, Some(events)));
+        } else {
+            let mut socket = server.socket(Some("read")).await;
+            ask(&mut socket, r#"{"id":1,"type":"subscribe","session":"1"}"#).await;
+            stuck.push((Some(socket), None));
+        }
+    }
+    let mut reading = server.socket(Some("read")).await;
+    ask(&mut reading, r#"{"id":1,"type":"subscribe","session":"1"}"#).await;
+    let before = resident();
+    let body: Arc<[u8]> = serde_json::to_vec(&"x".repeat(64 << 10)).unwrap().into();
+    // 32 MiB for each would be 3 GiB for all.
+    for seq in 1..=512_u64 {
+        let kind = Kind::new("Display").unwrap();
+        let draft = Draft::new(Class::Delta, Timestamp::UNIX_EPOCH, kind, Arc::clone(&body));
+        server.journal().append(&key(), server.fence, vec![draft]).await.unwrap();
+        let event = hear(&mut reading).await.unwrap();
+        assert!(event["cursor"].as_str().unwrap().ends_with(&format!(":{seq}")));
+    }
+    let grown = resident().saturating_sub(before);
+    assert!(grown < 100 << 20, "{} MiB for those who never read", grown >> 20);
+    drop(reading);
+    // The sockets are let go by the server, although their clients hold on to them.
+    stuck.retain(|(socket, _)| socket.is_some());
+    let gone = async {
+        while server.doors.sessions.hub().watched() > 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, gone).await.unwrap();
+}
+
+#[tokio::test]
+async fn t6_a_revoked_device_loses_its_streams_at_once() {
+    let server = Server::start().await;
+    let mut phone = server.socket(Some("read@phone")).await;
+    let mut tablet = server.socket(Some("read@tablet")).await;
+    for socket in [&mut phone, &mut tablet] {
+        ask(socket, r#"{"id":1,"type":"subscribe","session":"1"}"#).await;
+    }
+    let url = server.url("/v1/sessions/1/events");
+    let mut events = Events::open(reqwest::Client::new().get(url).bearer_auth("read@phone")).await;
+    let all = Events::open(reqwest::Client::new().get(server.url("/v1/events")).bearer_auth("read@phone"));
+    let mut all = all.await;
+    events.next().await.unwrap();
+    all.next().await.unwrap();
+    server.doors.revoked.send("phone".to_owned()).unwrap();
+    assert_eq!(hear(&mut phone).await, Err(Some(4401)));
+    for stream in [&mut events, &mut all] {
+        assert_eq!(stream.next().await.unwrap().name(), "revoked");
+        assert!(stream.next().await.is_none());
+    }
+    assert_eq!(ask(&mut tablet, r#"{"id":2,"type":"ping"}"#).await["id"], 2, "others are left alone");
+}
+
+#[tokio::test]
+async fn f97_a_socket_is_closed_with_a_number_that_says_why() {
+    let server = Server::start().await;
+    // The credential comes first, or nothing does.
+    let mut silent = server.socket(None).await;
+    silent.send(Message::text(r#"{"id":1,"type":"ping"}"#)).await.unwrap();
+    assert_eq!(hear(&mut silent).await, Err(Some(4401)));
+    let mut wrong = server.socket(None).await;
+    wrong.send(Message::text(r#"{"type":"auth","token":"guessed"}"#)).await.unwrap();
+    assert_eq!(hear(&mut wrong).await, Err(Some(4401)));
+    let mut narrow = server.socket(None).await;
+    narrow.send(Message::text(r#"{"type":"auth","token":"decide"}"#)).await.unwrap();
+    assert_eq!(hear(&mut narrow).await, Err(Some(4403)));
+    let mut right = server.socket(None).await;
+    let ack = ask(&mut right, r#"{"id":"a","type":"auth","token":"read@phone"}"#).await;
+    assert_eq!(ack, json!({"type":"ack","id":"a"}));
+    // It is held to the credential that came inside as well.
+    server.doors.revoked.send("phone".to_owned()).unwrap();
+    assert_eq!(hear(&mut right).await, Err(Some(4401)));
+
+    let mut staying = server.socket(Some("read")).await;
+    let url = server.url("/v1/sessions/1/events");
+    let mut events = Events::open(reqwest::Client::new().get(url).bearer_auth("read")).await;
+    events.next().await.unwrap();
+    assert_eq!(ask(&mut staying, r#"{"id":1,"type":"ping"}"#).await["id"], 1);
+    server.doors.stopping.cancel();
+    assert_eq!(hear(&mut staying).await, Err(Some(1012)));
+    let retry: u64 = events.next().await.unwrap().fields["retry"].parse().unwrap();
+    assert!((500..5000).contains(&retry), "{retry}");
+}
+
+#[tokio::test]
+async fn f132_a_message_that_is_too_long_closes_the_socket() {
+    let server = Server::start().await;
+    let mut socket = server.socket(Some("read")).await;
+    let long = format!(r#"{{"type":"ping","more":"{}"}}"#, "x".repeat(2 << 20));
+    // The server may be gone before all of it is sent.
+    drop(socket.send(Message::text(long)).await);
+    let closed = hear(&mut socket).await.unwrap_err();
+    assert!(matches!(closed, Some(1009) | None), "{closed:?}");
+    assert_eq!(server.get("read", "/v1/meta").await.0, 200);
+}
+
+#[tokio::test]
+async fn what_is_not_known_is_passed_over_and_what_is_wrong_is_refused() {
+    let server = Server::start().await;
+    let mut socket = server.socket(Some("read")).await;
+    for unknown in [r#"{"type":"teleport","id":9}"#, r#"{"id":9}"#, r#"{"type":"","id":9}"#] {
+        socket.send(Message::text(unknown)).await.unwrap();
+    }
+    socket.send(Message::binary(vec![0, 159, 146, 150])).await.unwrap();
+    assert_eq!(ask(&mut socket, r#"{"id":1,"type":"ping"}"#).await, json!({"type":"ack","id":1}));
+    let wrong = [
+        ("[]", json!(null), "invalid"),
+        ("{", json!(null), "invalid"),
+        (r#"{"id":2,"type":"input"}"#, json!(2), "invalid"),
+        (r#"{"id":3,"type":"input","session":"1","input":{"content":"hi"}}"#, json!(3), "forbidden"),
+        (
+            r#"{"id":4,"type":"answer","session":"1","to":"t","permission":{"decision":"allow"}}"#,
+            json!(4),
+            "forbidden",
+        ),
+        (r#"{"id":5,"type":"answer","session":"1","to":"t"}"#, json!(5), "invalid"),
+        (r#"{"id":6,"type":"command","session":"1","command":"interrupt"}"#, json!(6), "forbidden"),
+        (r#"{"id":7,"type":"command","session":"1","command":"explode"}"#, json!(7), "invalid"),
+        (r#"{"id":8,"type":"subscribe","session":"nobody"}"#, json!(8), "not_found"),
+        (r#"{"id":9,"type":"subscribe","session":"1","deltas":"some"}"#, json!(9), "invalid"),
+    ];
+    for (request, id, code) in wrong {
+        let answer = ask(&mut socket, request).await;
+        assert_eq!(
+            (&answer["type"], &answer["problem"]["code"]),
+            (&json!("error"), &json!(code)),
+            "{request}"
+        );
+        assert_eq!(answer.get("id").cloned().unwrap_or_default(), id, "{request}");
+        assert!(!answer["problem"]["request_id"].as_str().unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_session_is_watched_from_one_place_until_it_is_not() {
+    let server = Server::start().await;
+    server.publish(1..=2).await;
+    let mut socket = server.socket(Some("read")).await;
+    let ack = ask(&mut socket, r#"{"id":1,"type":"subscribe","session":"1"}"#).await;
+    for _ in 0..2 {
+        hear(&mut socket).await.unwrap();
+    }
+    // Subscribing again begins anew, and does not send everything twice.
+    let after = json!({"id":2,"type":"subscribe","session":"session","after":ack["subscribed"]["head"]});
+    ask(&mut socket, &after.to_string()).await;
+    server.publish(3..=3).await;
+    assert_eq!(hear(&mut socket).await.unwrap()["event"]["TextChunk"]["text"], "3 ");
+    assert_eq!(ask(&mut socket, r#"{"id":3,"type":"unsubscribe","session":"1"}"#).await["id"], 3);
+    server.publish(4..=4).await;
+    socket.send(Message::text(r#"{"id":4,"type":"ping"}"#)).await.unwrap();
+    assert_eq!(hear(&mut socket).await.unwrap()["id"], 4, "nothing comes before the answer");
+}

@@ -1,0 +1,145 @@
+//! Sessions with an agent behind them, from outside.
+
+use std::sync::Arc;
+
+use futures_util::SinkExt as _;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tidings_bridge::MemoryJournal;
+use tokio_tungstenite::tungstenite::Message;
+
+use crate::server::{Events, Server, ask, hear, opening};
+use crate::stand_in;
+
+const ASKS: &str = r#"
+    [[turn]]
+    [[turn.block]]
+    tool = "Bash"
+    input = { command = "ls" }
+    ask = true
+    result = "README.md"
+    [[turn]]
+    text = "There is a README."
+    [[turn]]
+    text = "That was all."
+"#;
+
+struct House {
+    server: Server,
+    folder: TempDir,
+}
+
+impl House {
+    async fn playing(script: &str) -> House {
+        let folder = tempfile::tempdir().unwrap();
+        let carrier = stand_in::playing(script, folder.path());
+        let journal = Arc::new(MemoryJournal::new(&opening()));
+        let server = Server::with(journal, "/", |config| config.carrier = carrier).await;
+        House { server, folder }
+    }
+
+    async fn post(&self, path: &str, body: &Value, key: Option<&str>) -> (u16, Value) {
+        let mut request = reqwest::Client::new().post(self.server.url(path)).bearer_auth("admin").json(body);
+        if let Some(key) = key {
+            request = request.header("idempotency-key", key);
+        }
+        self.server.send(request).await
+    }
+
+    async fn create(&self) -> String {
+        let cwd = self.folder.path().canonicalize().unwrap();
+        let (status, view) = self.post("/v1/sessions", &json!({"cwd":cwd}), None).await;
+        assert_eq!(status, 201, "{view}");
+        view["key"].as_str().unwrap().to_owned()
+    }
+}
+
+/// The events of a session until one of this name.
+async fn until(events: &mut Events, name: &str) -> Vec<(String, Value)> {
+    let mut seen = Vec::new();
+    while seen.last().is_none_or(|(last, _): &(String, Value)| last != name) {
+        let block = events.next().await.unwrap();
+        if block.name().is_empty() {
+            continue;
+        }
+        seen.push((block.name().to_owned(), block.json()));
+    }
+    seen
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f95_a_command_that_is_sent_again_has_one_effect_and_one_answer() {
+    let house = House::playing(ASKS).await;
+    let cwd = house.folder.path().canonicalize().unwrap();
+    let new = json!({"cwd":cwd,"title":"one"});
+    let (status, first) = house.post("/v1/sessions", &new, Some("make-1")).await;
+    assert_eq!(status, 201, "{first}");
+    let (status, again) = house.post("/v1/sessions", &new, Some("make-1")).await;
+    assert_eq!((status, &again["key"]), (200, &first["key"]));
+    let input = format!("/v1/sessions/{}/input", first["handle"]);
+    let said = json!({"content":"look around"});
+    let (status, first) = house.post(&input, &said, Some("say-1")).await;
+    assert_eq!((status, first["turn_id"]["role"].as_str()), (202, Some("User")), "{first}");
+    let (status, again) = house.post(&input, &said, Some("say-1")).await;
+    assert_eq!((status, &again), (202, &first));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn s2_27_the_first_answer_counts_and_the_next_one_is_told_who_was_faster() {
+    let house = House::playing(ASKS).await;
+    let key = house.create().await;
+    let url = house.server.url(&format!("/v1/sessions/{key}/events"));
+    let mut events = Events::open(reqwest::Client::new().get(url).bearer_auth("read")).await;
+    let mut notices =
+        Events::open(reqwest::Client::new().get(house.server.url("/v1/events")).bearer_auth("read")).await;
+    let mut socket = house.server.socket(Some("admin")).await;
+    let subscribe = json!({"id":1,"type":"subscribe","session":key});
+    assert_eq!(ask(&mut socket, &subscribe.to_string()).await["session"], json!(key));
+    let input = json!({"id":2,"type":"input","session":key,"input":{"content":"look around"}});
+    let ack = ask(&mut socket, &input.to_string()).await;
+    assert_eq!((&ack["type"], &ack["turn_id"]["sequence"]), (&json!("ack"), &json!(1)), "{ack}");
+
+    let asked = until(&mut events, "PermissionRequired").await;
+    let id = asked.last().unwrap().1["PermissionRequired"]["tool_use_id"].as_str().unwrap().to_owned();
+    let waits = until(&mut notices, "permission").await;
+    assert_eq!(waits.last().unwrap().1["permission"]["tool_use_id"], json!(id));
+    let (_, listed) = house.server.get("read", "/v1/permissions").await;
+    assert_eq!(listed["items"][0]["tool_use_id"], json!(id));
+
+    let answer = json!({"id":3,"type":"answer","session":key,"to":id,"permission":{"decision":"allow"}});
+    let won = ask(&mut socket, &answer.to_string()).await;
+    assert_eq!((&won["type"], &won["answer"]["outcome"]), (&json!("ack"), &json!("allowed")), "{won}");
+    let path = format!("/v1/sessions/{key}/permissions/{id}");
+    let (status, lost) = house.post(&path, &json!({"decision":"deny"}), None).await;
+    assert_eq!((status, &lost["code"]), (409, &json!("already_answered")));
+    assert_eq!(lost["winner"]["outcome"], "allowed");
+    // The same answer over the socket is refused in the same words.
+    let later = json!({"id":4,"type":"answer","session":key,"to":id,"permission":{"decision":"deny"}});
+    let lost = ask(&mut socket, &later.to_string()).await;
+    assert_eq!(lost["problem"]["winner"]["seq"], won["seq"]);
+
+    let rest = until(&mut events, "Complete").await;
+    let said: String = rest.iter().filter_map(|(_, event)| event["TextChunk"]["text"].as_str()).collect();
+    assert_eq!(said, "There is a README.");
+    let (_, log) = house.server.get("admin", "/v1/audit").await;
+    assert_eq!(log["decision"], "allowed");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn prompts_of_one_client_keep_their_order() {
+    let script = "[[turn]]\ntext = \"ok\"\n".repeat(10);
+    let house = House::playing(&script).await;
+    let key = house.create().await;
+    let mut socket = house.server.socket(Some("admin")).await;
+    for n in 1..=10 {
+        let input = json!({"id":n,"type":"input","session":key,"input":{"content":format!("prompt {n}")}});
+        socket.send(Message::text(input.to_string())).await.unwrap();
+    }
+    let mut turns = Vec::new();
+    while turns.len() < 10 {
+        let ack = hear(&mut socket).await.unwrap();
+        turns.push((ack["id"].as_u64().unwrap(), ack["turn_id"]["sequence"].as_u64().unwrap()));
+    }
+    turns.sort_unstable();
+    assert_eq!(turns, (1..=10).map(|n| (n, n)).collect::<Vec<_>>());
+}

@@ -1,0 +1,12 @@
+//! The doors, on real sockets: requests, streams and the WebSocket.
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+#[path = "../chance/mod.rs"]
+mod chance;
+mod limits;
+mod live;
+mod rest;
+mod server;
+#[path = "../sessions/stand_in.rs"]
+mod stand_in;
+mod streams;

@@ -1,0 +1,301 @@
+//! Requests and answers: who may, what is refused, and how it is said.
+
+use std::process::Command;
+use std::sync::Arc;
+
+use crate::server::{Server, opening};
+use reqwest::Method;
+use serde_json::{Value, json};
+use tidings_bridge::{MemoryJournal, Scope};
+
+/// Every operation of the doors, with the scope that it needs. The guard's own are tested with the guard.
+fn operations() -> Vec<(Method, String, Scope)> {
+    let api = serde_json::to_value(tidings_bridge::doors::openapi()).unwrap();
+    let mut found = Vec::new();
+    for (path, item) in api["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            if ["devices", "trust"].iter().any(|tag| operation["tags"][0] == *tag) {
+                continue;
+            }
+            let scopes = operation["security"][0]["bearer"].as_array();
+            let scopes = scopes.unwrap_or_else(|| panic!("{method} {path} says no scope"));
+            let [scope] = scopes.as_slice() else { panic!("{method} {path} needs one scope") };
+            let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
+            found.push((method, path.clone(), scope.as_str().unwrap().parse().unwrap()));
+        }
+    }
+    found
+}
+
+/// The path with something in each of its places.
+fn filled(path: &str) -> String {
+    let parts = path.split('/').map(|part| match part {
+        "{id}" => "session",
+        part if part.starts_with('{') => "something",
+        part => part,
+    });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+#[tokio::test]
+async fn t5_every_route_refuses_those_who_have_no_credential_or_not_the_scope() {
+    let server = Server::start().await;
+    let http = reqwest::Client::new();
+    let operations = operations();
+    assert!(operations.len() > 25, "{}", operations.len());
+    for (method, path, scope) in operations {
+        let url = server.url(&filled(&path));
+        let others = Scope::ALL.into_iter().filter(|other| *other != scope && *other != Scope::Admin);
+        let others: Vec<&str> = others.map(Scope::as_str).collect();
+        let answer = server.send(http.request(method.clone(), &url).bearer_auth(others.join(","))).await;
+        assert_eq!((answer.0, &answer.1["code"]), (403, &json!("forbidden")), "{method} {path}");
+        // A WebSocket may bring its credential inside; without one it gets no further than that.
+        if path != "/v1/ws" {
+            let answer = server.send(http.request(method.clone(), &url)).await;
+            assert_eq!((answer.0, &answer.1["code"]), (401, &json!("unauthorized")), "{method} {path}");
+        }
+        // With the scope it is refused for other reasons, if at all.
+        if path != "/v1/events" && !path.ends_with("/events") {
+            let answer = server.send(http.request(method.clone(), &url).bearer_auth(scope.as_str())).await;
+            assert!(!matches!(answer.0, 401 | 403), "{method} {path}: {answer:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_refused_is_a_problem_with_a_name() {
+    let server = Server::start().await;
+    let http = reqwest::Client::new();
+    let (get, post, put) = (Method::GET, Method::POST, Method::PUT);
+    let json_type = Some("application/json");
+    let long = format!(r#"{{"title":"{}"}}"#, "x".repeat(2 << 20));
+    let cases = [
+        (&get, "/v1/nothing", None, "", 404, "not_found"),
+        (&get, "/", None, "", 404, "not_found"),
+        (&put, "/v1/sessions", None, "", 405, "method_not_allowed"),
+        (&post, "/v1/meta", json_type, "{}", 405, "method_not_allowed"),
+        (&get, "/v1/sessions/nobody", None, "", 404, "not_found"),
+        (&get, "/v1/sessions/99", None, "", 404, "not_found"),
+        (&get, "/v1/sessions/%00", None, "", 400, "invalid"),
+        (&get, "/v1/sessions/%ff", None, "", 400, "invalid"),
+        (&get, "/v1/sessions?limit=many", None, "", 400, "invalid"),
+        (&get, "/v1/sessions?before=2&after=1", None, "", 400, "invalid"),
+        (&get, "/v1/sessions/1/history?after=nonsense", None, "", 400, "invalid"),
+        (&get, "/v1/sessions/1/history?after=00c0ffee00c0ffee:1", None, "", 410, "gone"),
+        (&get, "/v1/sessions/1/events?dialect=latin", None, "", 400, "invalid"),
+        (&get, "/v1/sessions/1/events?after=nonsense", None, "", 400, "invalid"),
+        (&get, "/v1/ws", None, "", 400, "invalid"),
+        (&post, "/v1/sessions", None, r#"{"cwd":"/"}"#, 415, "not_json"),
+        (&post, "/v1/sessions", Some("text/plain"), r#"{"cwd":"/"}"#, 415, "not_json"),
+        (&post, "/v1/sessions", Some("application/x-www-form-urlencoded"), "cwd=/", 415, "not_json"),
+        (&post, "/v1/sessions", json_type, "{", 400, "invalid"),
+        (&post, "/v1/sessions", json_type, "{}", 400, "invalid"),
+        (&post, "/v1/sessions", json_type, r#"{"cwd":7}"#, 400, "invalid"),
+        (&post, "/v1/sessions/1/input", json_type, "", 400, "invalid"),
+        (&post, "/v1/sessions/1/permissions/t", json_type, r#"{"decision":"maybe"}"#, 400, "invalid"),
+        (&Method::PATCH, "/v1/sessions/1", json_type, long.as_str(), 413, "too_large"),
+    ];
+    for (method, path, kind, body, status, code) in cases {
+        let mut request =
+            http.request(method.clone(), server.url(path)).bearer_auth("admin").body(body.to_owned());
+        if let Some(kind) = kind {
+            request = request.header("content-type", kind);
+        }
+        let response = request.send().await.unwrap();
+        let case = format!("{method} {path} {body:.40}");
+        assert_eq!(response.status().as_u16(), status, "{case}");
+        assert_eq!(response.headers()["content-type"], "application/problem+json", "{case}");
+        let name = response.headers()["x-request-id"].to_str().unwrap().to_owned();
+        let problem: Value = response.json().await.unwrap();
+        assert_eq!((&problem["code"], &problem["status"]), (&json!(code), &json!(status)), "{case}");
+        assert_eq!((&problem["request_id"], name.is_empty()), (&json!(name), false), "{case}");
+        assert!(!problem["detail"].as_str().unwrap().is_empty(), "{case}");
+    }
+}
+
+#[tokio::test]
+async fn the_id_of_a_command_is_the_same_in_the_header_and_the_body() {
+    let server = Server::start().await;
+    let http = reqwest::Client::new();
+    let patch = |body: &str| {
+        let request = http.patch(server.url("/v1/sessions/1")).bearer_auth("admin").body(body.to_owned());
+        request.header("content-type", "application/json").header("idempotency-key", "one")
+    };
+    let (status, problem) = server.send(patch(r#"{"title":"a","client_id":"two"}"#)).await;
+    assert_eq!((status, &problem["code"]), (400, &json!("invalid")));
+    let (status, view) = server.send(patch(r#"{"title":"a","client_id":"one"}"#)).await;
+    assert_eq!((status, &view["title"]), (200, &json!("a")), "{view}");
+}
+
+#[tokio::test]
+async fn history_is_read_from_its_end_in_pages_without_a_seam() {
+    let server = Server::start().await;
+    server.publish(1..=25).await;
+    let mut pages = Vec::new();
+    let mut path = "/v1/sessions/session/history?limit=10".to_owned();
+    loop {
+        let (status, page) = server.get("read", &path).await;
+        assert_eq!(status, 200);
+        let seqs: Vec<u64> =
+            page["items"].as_array().unwrap().iter().map(|item| item["seq"].as_u64().unwrap()).collect();
+        pages.push(seqs);
+        let Some(prev) = page["prev"].as_str() else { break };
+        path = format!("/v1/sessions/session/history?limit=10&before={prev}");
+    }
+    let expected: Vec<Vec<u64>> = vec![(16..=25).collect(), (6..=15).collect(), (1..=5).collect()];
+    assert_eq!(pages, expected);
+    let (_, page) = server.get("read", "/v1/sessions/1/history?limit=2&before=3").await;
+    let item = &page["items"][1];
+    assert_eq!((&item["seq"], &item["at"]), (&json!(2), &json!("1970-01-01T00:00:00Z")));
+    assert_eq!(item["event"]["TextChunk"]["text"], "2 ");
+    // What is after a page is what `next` leads to.
+    let next = page["next"].as_str().unwrap();
+    let (_, page) = server.get("read", &format!("/v1/sessions/1/history?limit=1&after={next}")).await;
+    assert_eq!(page["items"][0]["seq"], 3);
+}
+
+#[tokio::test]
+async fn a_credential_for_a_folder_shows_nothing_else() {
+    let server = Server::on(Arc::new(MemoryJournal::new(&opening())), "/home/ada/work").await;
+    server.publish(1..=1).await;
+    for (folder, status) in
+        [("/home/ada", 200), ("/home/ada/work", 200), ("/home/ada/wo", 404), ("/srv", 404)]
+    {
+        let token = format!("admin:{folder}");
+        for path in ["/v1/sessions/1", "/v1/sessions/session/history", "/v1/sessions/1/diff"] {
+            assert_eq!(server.get(&token, path).await.0, status, "{folder} {path}");
+        }
+        let (_, list) = server.get(&token, "/v1/sessions").await;
+        assert_eq!(list["items"].as_array().unwrap().len(), usize::from(status == 200), "{folder}");
+        let delete = reqwest::Client::new().post(server.url("/v1/sessions/1/interrupt")).bearer_auth(&token);
+        assert_eq!(server.send(delete).await.0 == 404, status == 404, "{folder}");
+    }
+}
+
+#[tokio::test]
+async fn sessions_are_listed_in_pages_in_both_directions() {
+    let server = Server::start().await;
+    for n in 2..=7 {
+        let key = tidings_bridge::journal::Key::new(format!("s{n}")).unwrap();
+        let new = tidings_bridge::journal::NewSession::new(key, "/", jiff::Timestamp::UNIX_EPOCH);
+        server.journal().create(new).await.unwrap();
+    }
+    let cases = [
+        ("", vec![1, 2, 3, 4, 5, 6, 7], None, None),
+        ("?limit=3", vec![5, 6, 7], Some("5"), None),
+        ("?limit=3&before=5", vec![2, 3, 4], Some("2"), Some("4")),
+        ("?limit=3&before=2", vec![1], None, Some("1")),
+        ("?limit=3&after=1", vec![2, 3, 4], Some("2"), Some("4")),
+        ("?limit=3&after=4", vec![5, 6, 7], Some("5"), None),
+        ("?after=7", vec![], None, None),
+    ];
+    for (query, handles, prev, next) in cases {
+        let (_, list) = server.get("read", &format!("/v1/sessions{query}")).await;
+        let found: Vec<i64> =
+            list["items"].as_array().unwrap().iter().map(|view| view["handle"].as_i64().unwrap()).collect();
+        assert_eq!(found, handles, "{query}");
+        assert_eq!((list["prev"].as_str(), list["next"].as_str()), (prev, next), "{query}");
+    }
+}
+
+fn git(folder: &std::path::Path, args: &[&str]) {
+    let mut command = Command::new("git");
+    command.args(["-c", "user.name=t", "-c", "user.email=t@example.com"]).args(args).current_dir(folder);
+    assert!(command.env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap().status.success(), "git {args:?}");
+}
+
+#[tokio::test]
+async fn f120_f124_the_folder_of_a_session_is_looked_at_without_running_anything_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    let canary = root.join("canary");
+    let plant = format!("touch {}; cat", canary.display());
+    git(root, &["init", "-q"]);
+    std::fs::create_dir(root.join("src")).unwrap();
+    for (name, text) in [("src/main.rs", "fn main() {}\n"), ("notes.txt", "one\n"), (".gitignore", "*.log\n")]
+    {
+        std::fs::write(root.join(name), text).unwrap();
+    }
+    git(root, &["add", "."]);
+    git(root, &["commit", "-qm", "first"]);
+    for (setting, value) in [
+        ("core.fsmonitor", plant.as_str()),
+        ("diff.external", &plant),
+        ("diff.planted.command", &plant),
+        ("diff.planted.textconv", &plant),
+        ("filter.planted.clean", &plant),
+        ("filter.planted.process", &plant),
+        ("core.pager", &plant),
+    ] {
+        git(root, &["config", setting, value]);
+    }
+    std::fs::write(root.join(".gitattributes"), "*.txt diff=planted filter=planted\n").unwrap();
+    std::fs::write(root.join("notes.txt"), "two\n").unwrap();
+    std::fs::write(root.join("made.log"), "ignored\n").unwrap();
+    std::fs::write(root.join("git"), format!("#!/bin/sh\n{plant}\n")).unwrap();
+
+    let server = Server::on(Arc::new(MemoryJournal::new(&opening())), root.to_str().unwrap()).await;
+    let (status, tree) = server.get("read", "/v1/sessions/1/diff").await;
+    assert_eq!(status, 200, "{tree}");
+    assert_eq!(tree["untracked"], json!([".gitattributes", "git"]));
+    let diff = tree["diff"].as_str().unwrap();
+    assert!(diff.contains("-one\n+two\n"), "{diff}");
+    for (q, found) in [("main", json!(["src/main.rs"])), ("SRM", json!(["src/main.rs"])), ("log", json!([]))]
+    {
+        let (_, files) = server.get("read", &format!("/v1/sessions/1/files?q={q}")).await;
+        assert_eq!(files["items"], found, "{q}");
+    }
+    assert!(!canary.exists(), "something of the folder was run");
+}
+
+#[tokio::test]
+async fn a_folder_without_version_control_is_looked_through() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join("a/b")).unwrap();
+    std::fs::write(folder.path().join("a/b/c.txt"), "").unwrap();
+    std::fs::write(folder.path().join(".hidden"), "").unwrap();
+    let server = Server::on(Arc::new(MemoryJournal::new(&opening())), folder.path().to_str().unwrap()).await;
+    let (_, files) = server.get("read", "/v1/sessions/1/files").await;
+    assert_eq!(files, json!({"items":["a/b/c.txt"],"more":false}));
+    let (_, tree) = server.get("read", "/v1/sessions/1/diff").await;
+    assert_eq!(tree["repository"], false);
+}
+
+#[tokio::test]
+async fn the_server_says_what_it_is() {
+    let server = Server::start().await;
+    let (_, meta) = server.get("read,decide", "/v1/meta").await;
+    assert_eq!((&meta["name"], &meta["websocket_protocol"]), (&json!("tidings"), &json!("tidings.v1")));
+    assert_eq!(meta["you"]["scopes"], json!(["read", "decide"]));
+    let (_, api) = server.get("read", "/v1/openapi.json").await;
+    assert!(api["paths"]["/v1/sessions/{id}/input"]["post"].is_object());
+}
+
+#[tokio::test]
+async fn t15_the_audit_log_is_exported_whole_and_can_be_checked() {
+    let server = Server::start().await;
+    for n in 0..1500 {
+        let draft = tidings_bridge::journal::AuditDraft {
+            at: jiff::Timestamp::UNIX_EPOCH,
+            who: "ada".to_owned(),
+            device: None,
+            session: Some("session".to_owned()),
+            ask: Some(format!("toolu_{n}")),
+            decision: "allowed".to_owned(),
+            rule: None,
+            digest: None,
+            latency_ms: Some(n),
+        };
+        server.journal().audit(draft).await.unwrap();
+    }
+    let response =
+        reqwest::Client::new().get(server.url("/v1/audit")).bearer_auth("admin").send().await.unwrap();
+    assert_eq!(response.headers()["content-type"], "application/x-ndjson");
+    let text = response.text().await.unwrap();
+    let entries: Vec<tidings_bridge::journal::AuditEntry> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let start = (0, tidings_bridge::journal::AUDIT_START);
+    assert_eq!(tidings_bridge::journal::verify_audit(start, &entries).unwrap().0, 1500);
+    let (_, rest) = server.get("admin", "/v1/audit?after=1499").await;
+    assert_eq!(rest["number"], 1500);
+}
