@@ -7,10 +7,44 @@ export const UI_WIRE_VERSION = 1;
 /** Version of the wire of `MobileMessage`. */
 export const MOBILE_WIRE_VERSION = 1;
 
+/** A command has taken effect, or will. */
+export type Accepted = {
+  /** The turn that the prompt got. */
+  turn_id?: TurnId,
+  /** The number of the event that tells of it. */
+  seq: number,
+  /** The place of that event. */
+  cursor: string,
+};
+
+/** What became of an answer. */
+export type AnswerResult = {
+  /** What was answered. */
+  tool_use_id: string,
+  /** How it ended: `allowed`, `denied`, `answered`, `timed_out`, `disconnected`, `cancelled` or `lost`. */
+  outcome: string,
+  /** Who answered. */
+  by?: string,
+  /** The number of the event that tells of it. */
+  seq: number,
+  /** The place of that event. */
+  cursor: string,
+};
+
 /** The questions of one call, to be answered together. */
 export type AskUserQuestionsRequest = {
   /** In the order to be shown. */
   questions: Array<Question>,
+};
+
+/** A picture or a file. */
+export type Attachment = {
+  /** What it is, such as `image/png`, `application/pdf` or `text/plain`. */
+  media_type: string,
+  /** Its bytes in base64. */
+  data: string,
+  /** What it is called. */
+  name?: string,
 };
 
 /** The phone is not let in. */
@@ -28,6 +62,55 @@ export type AuthSuccess = {
   /** When it ends, in milliseconds since the epoch. */
   expiresAt: number,
 };
+
+/** Answers to the permissions of a batch. */
+export type BatchAnswer = {
+  /** One for each, by its place or its name. */
+  answers: Array<BatchAnswerItem>,
+  /** The id of this command. */
+  client_id?: string,
+};
+
+/** An answer to one permission of a batch. */
+export type BatchAnswerItem = {
+  /** Its place in the batch, from zero. */
+  index?: number,
+  /** Its name. */
+  tool_use_id?: string,
+  /** Yes or no. */
+  decision: Choice,
+  /** How far a yes reaches. */
+  scope?: PermissionScope,
+  /** What the tool gets instead of what the model asked for. It needs the scope `edit` and the digest. */
+  updated_input?: JsonValue,
+  /** What the model is told with a no. */
+  message?: string,
+  /** Whether a no ends the turn. */
+  interrupt?: boolean,
+  /** The digest of what was shown. */
+  digest?: string,
+  /** The id of this command: sent again, it gets the same answer. */
+  client_id?: string,
+};
+
+/** What became of the answers to a batch. Those that somebody answered before have the answer of the winner. */
+export type BatchAnswered = {
+  /** One for each answer. */
+  results: Array<AnswerResult>,
+};
+
+/** What a session may use; no limit where none is named. */
+export type Budget = {
+  /** Turns. */
+  max_turns?: number,
+  /** Dollars. */
+  budget_usd?: number,
+  /** Seconds that its turns may take together. */
+  max_seconds?: number,
+};
+
+/** Yes or no. */
+export type Choice = "allow" | "deny";
 
 /** The agent process. */
 export type ClaudeCodeStatus = {
@@ -74,6 +157,20 @@ export type CommandMessage = {
   isShellCommand?: boolean,
 };
 
+/** What is wanted of a session besides a prompt. Each command takes what it needs. */
+export type CommandRequest = {
+  /** `mode`: what the agent may do unasked from now on. */
+  mode?: string,
+  /** `model`: the model that answers from now on; the usual one where none is named. */
+  model?: string,
+  /** `rewind`: the prompt before which files are put back. */
+  prompt?: string,
+  /** `rewind`: only says what would be done. */
+  dry_run?: boolean,
+  /** The id of this command: sent again, it is done once. */
+  client_id?: string,
+};
+
 /** History was summarised to make room. */
 export type Compacted = {
   /** Session it belongs to. */
@@ -84,6 +181,14 @@ export type Compacted = {
   tokens_before?: number,
   /** Tokens of the history after. */
   tokens_after?: number,
+};
+
+/** What can be put where a person writes: files of a session, or its slash commands. */
+export type Completions = {
+  /** Paths below the folder of the session, or commands without their slash. */
+  items: Array<string>,
+  /** Whether there are more than these. */
+  more: boolean,
 };
 
 /** One message from a person to a session. */
@@ -97,6 +202,51 @@ export type ControllerInputPayload = {
   /** Facts of the client's own, carried along unread. */
   metadata?: { [key in string]: JsonValue },
 };
+
+/** A session that is to be made. */
+export type CreateSession = {
+  /** The folder that it works in. */
+  cwd: string,
+  /** What is said first. */
+  prompt?: string,
+  /** Pictures and files that come with the prompt. */
+  attachments?: Array<Attachment>,
+  /** The model that answers. */
+  model?: string,
+  /** What the agent may do unasked, as the CLI names it. */
+  permission_mode?: string,
+  /** Who answers questions before a person does. */
+  policy?: Policy,
+  /** The CLI session to go on with: one found on disk is adopted. */
+  resume?: string,
+  /** Goes on in a copy of the session that is resumed. */
+  fork?: boolean,
+  /** Its title. */
+  title?: string,
+  /** Added to what the agent is told about itself. */
+  append_system_prompt?: string,
+  /** Rules for tools that may run unasked. */
+  allowed_tools?: Array<string>,
+  /** MCP servers, as the CLI's `--mcp-config` has them. */
+  mcp_config?: JsonValue,
+  /** More folders that the agent may work in. */
+  add_dirs?: Array<string>,
+  /** Turns that it may take. */
+  max_turns?: number,
+  /** Dollars that it may cost. */
+  budget_usd?: number,
+  /** Seconds that its turns may take together. */
+  max_seconds?: number,
+  /** Whatever its owner wants to find it by. */
+  labels?: { [key in string]: string },
+  /** Keeps the CLI's own frames too, for the dialect `frames`. */
+  keep_frames?: boolean,
+  /** The id of this command: sent again, it makes no second session. */
+  client_id?: string,
+};
+
+/** When a prompt is delivered. */
+export type Delivery = "queue" | "steer" | "interrupt";
 
 /** A call that was not allowed. */
 export type DeniedTool = {
@@ -137,6 +287,46 @@ export type HealthCheckResponse = {
 
 /** Still here. */
 export type HeartbeatMessage = Record<symbol, never>;
+
+/** Something that happened. */
+export type HistoryEvent = {
+  /** Its place. */
+  cursor: string,
+  /** Its number. */
+  seq: number,
+  /** When it happened. */
+  at: string,
+  /** What happened. */
+  event: UiMessage,
+};
+
+/** A part of what happened in a session. */
+export type HistoryPage = {
+  /** Events, the oldest first. */
+  items: Array<HistoryEvent>,
+  /** Hand it back as `before` for what is before these. */
+  prev?: string,
+  /** Hand it back as `after` for what is after these. */
+  next?: string,
+};
+
+/** A prompt: [`ControllerInputPayload`](crate::ui::ControllerInputPayload) with more to say. */
+export type Input = {
+  /** The prompt. */
+  content: string,
+  /** The session that it is for, as in the payload. The address says it too; they must not differ. */
+  session_id?: number,
+  /** The turn that it claims. The server assigns another where that is taken. */
+  turn_id?: TurnId,
+  /** Whatever the client wants to say about it. */
+  metadata?: { [key in string]: JsonValue },
+  /** When it is delivered. */
+  delivery?: Delivery,
+  /** Pictures and files that come with it. */
+  attachments?: Array<Attachment>,
+  /** The id of this command: sent again, it is said once. */
+  client_id?: string,
+};
 
 /** A question waits no longer. */
 export type InteractionResolved = {
@@ -182,6 +372,52 @@ export type MessageSummary = {
   summary: string,
 };
 
+/** What the server is and can do. */
+export type Meta = {
+  /** What it is called. */
+  name: string,
+  /** Its version. */
+  version: string,
+  /** The version of the events of the dialects `native` and `ui`. */
+  ui_wire_version: number,
+  /** The version of the messages of the dialect `mobile`. */
+  mobile_wire_version: number,
+  /** The name to ask for when a WebSocket is opened. */
+  websocket_protocol: string,
+  /** What it can do, in words to look for. */
+  capabilities: Array<string>,
+  /** What it takes at most. */
+  limits: MetaLimits,
+  /** Whether a script plays the agents. */
+  demo: boolean,
+  /** Who asks. */
+  you: MetaCaller,
+};
+
+/** Who asks, and what they may. */
+export type MetaCaller = {
+  /** What they are called. */
+  name: string,
+  /** What they may. */
+  scopes: Array<string>,
+};
+
+/** What the server takes at most. */
+export type MetaLimits = {
+  /** Bytes of the body of a request. */
+  body_bytes: number,
+  /** Bytes of the body of a prompt, with its attachments. */
+  input_bytes: number,
+  /** Bytes of a message on a WebSocket. */
+  message_bytes: number,
+  /** Sessions that are watched on one WebSocket. */
+  subscriptions: number,
+  /** Entries of one page of a list. */
+  page: number,
+  /** Milliseconds between signs of life on a stream. */
+  heartbeat_ms: number,
+};
+
 /**
  * One message, in either direction.
  *
@@ -219,6 +455,9 @@ export type MobileMessage = {
 | { "type": "wrapper_status" } & WrapperStatus
 | { "type": "error" } & ErrorMessage);
 
+/** A request that still waits, as the object it was first sent as. */
+export type MobilePendingPermission = { type: "permission_request", id: string, timestamp?: number } & MobilePermissionRequest;
+
 /** May a tool do this? The answer quotes the id of the message. */
 export type MobilePermissionRequest = {
   /** Name of the tool. */
@@ -233,6 +472,44 @@ export type MobilePermissionRequest = {
   timeout?: number,
 };
 
+/** What happens in any session that somebody who watches none of them wants to know. */
+export type Notice = { "type": "session",
+  /** How it stands. */
+  session: SessionView,
+}
+| { "type": "deleted",
+  /** Its key. */
+  key: string,
+  /** Its number. */
+  handle: number,
+}
+| { "type": "permission",
+  /** The permission. */
+  permission: PendingPermission,
+}
+| { "type": "question",
+  /** The questions. */
+  question: PendingQuestion,
+}
+| { "type": "settled",
+  /** The key of the session. */
+  session: string,
+  /** What it was. */
+  tool_use_id: string,
+  /** How it ended. */
+  outcome: string,
+}
+| { "type": "turn_ended",
+  /** The key of the session. */
+  session: string,
+  /** Whether the agent says that something went wrong. */
+  is_error: boolean,
+  /** The end of what it said, in one line. */
+  last_line?: string | null,
+}
+| { "type": "resync",
+};
+
 /** More about one option. */
 export type OptionDetails = {
   /** The option. */
@@ -243,13 +520,80 @@ export type OptionDetails = {
   preview?: string,
 };
 
-/** A request that still waits, as the object it was first sent as. */
-export type PendingPermission = { type: "permission_request", id: string, timestamp?: number } & MobilePermissionRequest;
+/** What is to be changed about a session. What is left out stays. */
+export type PatchSession = {
+  /** Another title; an empty one takes it away. */
+  title?: string,
+  /** Other labels, all of them. */
+  labels?: { [key in string]: string },
+  /** Another budget. */
+  budget?: Budget,
+  /** Another policy. */
+  policy?: Policy,
+  /** The id of this command. */
+  client_id?: string,
+};
+
+/** A permission that waits for an answer. */
+export type PendingPermission = {
+  /** The key of the session. */
+  session: string,
+  /** The number of the session. */
+  handle: number,
+  /** Names it in the answer. */
+  tool_use_id: string,
+  /** The place of the event that told of it. */
+  cursor: string,
+  /** When it was asked. */
+  opened_at: string,
+  /** The question in words. */
+  request?: PermissionRequest,
+  /** Everything that is known about it, with the digest that some answers have to repeat. */
+  details: PermissionDetails,
+};
 
 /** Everything that still waits for an answer, for a phone that comes back. */
 export type PendingPermissionsMessage = {
   /** The requests, oldest first. */
-  permissions: Array<PendingPermission>,
+  permissions: Array<MobilePendingPermission>,
+};
+
+/** Questions that wait for an answer. */
+export type PendingQuestion = {
+  /** The key of the session. */
+  session: string,
+  /** The number of the session. */
+  handle: number,
+  /** Names it in the answer. */
+  tool_use_id: string,
+  /** The place of the event that told of it. */
+  cursor: string,
+  /** When it was asked. */
+  opened_at: string,
+  /** The questions. */
+  request: AskUserQuestionsRequest,
+  /** Everything else that is known about them. */
+  details: QuestionDetails,
+  /** The plan that is to be approved. */
+  plan?: string,
+};
+
+/** An answer to a permission. */
+export type PermissionAnswer = {
+  /** Yes or no. */
+  decision: Choice,
+  /** How far a yes reaches. */
+  scope?: PermissionScope,
+  /** What the tool gets instead of what the model asked for. It needs the scope `edit` and the digest. */
+  updated_input?: JsonValue,
+  /** What the model is told with a no. */
+  message?: string,
+  /** Whether a no ends the turn. */
+  interrupt?: boolean,
+  /** The digest of what was shown. */
+  digest?: string,
+  /** The id of this command: sent again, it gets the same answer. */
+  client_id?: string,
 };
 
 /**
@@ -289,6 +633,12 @@ export type PermissionDetails = {
 
 /** How much a permission allows; each level includes those before it. */
 export type PermissionLevel = "Read" | "Write" | "Execute" | "Admin";
+
+/** Permissions that wait for an answer. */
+export type PermissionList = {
+  /** The permissions, the oldest first. */
+  items: Array<PendingPermission>,
+};
 
 /** One thing a tool wants to do and may not do unasked. */
 export type PermissionRequest = {
@@ -336,6 +686,9 @@ export type PermissionResponse = {
   remember?: boolean,
 };
 
+/** How far a yes reaches. */
+export type PermissionScope = "once" | "session" | "always";
+
 /** The agent has made a plan and asks whether to carry it out. */
 export type PlanProposed = {
   /** Session it belongs to. */
@@ -348,6 +701,33 @@ export type PlanProposed = {
   turn_id?: TurnId,
   /** The file that holds the plan. */
   path?: string,
+};
+
+/** Who answers questions before a person does. */
+export type Policy = "ask" | "standard" | "unattended" | "deny" | "allow";
+
+/** Something went wrong. */
+export type Problem = {
+  /** Where the code is explained. */
+  type: string,
+  /** The code in words. */
+  title: string,
+  /** The status of the answer. */
+  status: number,
+  /** To branch on. */
+  code: string,
+  /** What happened, to show. */
+  detail: string,
+  /** What to do about it. */
+  hint: string,
+  /** Whether the same may work later. */
+  retryable: boolean,
+  /** When to try again. */
+  retry_after_ms?: number,
+  /** Names the request in the log. */
+  request_id: string,
+  /** The answer that was faster, where somebody has answered before. */
+  winner?: AnswerResult,
 };
 
 /** How far the work has come. */
@@ -436,6 +816,25 @@ export type PromptDropped = {
   reason?: string,
 };
 
+/**
+ * A prompt was taken and waits for its turn. A [`UserPrompt`] with the same `uuid` follows when the agent gets it,
+ * or a [`PromptDropped`].
+ */
+export type PromptQueued = {
+  /** The session. */
+  session_id: number,
+  /** Names the prompt. */
+  uuid: string,
+  /** What was said. */
+  text: string,
+  /** The turn that it will be. */
+  turn_id: TurnId,
+  /** Who said it. */
+  by?: string,
+  /** What came with it, in a word each. */
+  attachments: Array<string>,
+};
+
 /** One question. */
 export type Question = {
   /** Names the question in the answer; unique within its request. */
@@ -448,6 +847,16 @@ export type Question = {
   options: Array<string> | null,
   /** Whether it must be answered. */
   required: boolean,
+};
+
+/** Answers to questions, or none. */
+export type QuestionAnswer = {
+  /** The answers. */
+  answers?: Array<QuestionReply>,
+  /** The person does not want to answer. */
+  cancel?: boolean,
+  /** The id of this command. */
+  client_id?: string,
 };
 
 /** What `UserInteractionRequired` has no room for; comes just before it. */
@@ -475,6 +884,12 @@ export type QuestionDetails = {
 /** What kind of question it is. */
 export type QuestionKind = "Questions" | "Plan" | "Elicitation";
 
+/** Questions that wait for an answer. */
+export type QuestionList = {
+  /** The questions, the oldest first. */
+  items: Array<PendingQuestion>,
+};
+
 /** More about one question. */
 export type QuestionNote = {
   /** The question. */
@@ -485,8 +900,41 @@ export type QuestionNote = {
   options: Array<OptionDetails>,
 };
 
+/** The answer to one question. */
+export type QuestionReply = {
+  /** The id of the question. */
+  question_id: string,
+  /** What was chosen or written; several where several may be chosen. */
+  answer: Array<string>,
+};
+
 /** How a question is to be answered. */
 export type QuestionType = "SingleChoice" | "MultiChoice" | "FreeText";
+
+/** Prompts that wait for their turn. */
+export type QueueList = {
+  /** The prompts, the next one first. */
+  items: Array<QueuedInput>,
+};
+
+/** What has become of a prompt. */
+export type QueueState = "waiting" | "handed" | "uncertain";
+
+/** A prompt that waits for its turn. */
+export type QueuedInput = {
+  /** Its name, to cancel it by. */
+  id: string,
+  /** The turn that it will be. */
+  turn_id: TurnId,
+  /** The prompt. */
+  content: string,
+  /** How many pictures and files come with it. */
+  attachments: number,
+  /** When it was said. */
+  at: string,
+  /** What has become of it. */
+  state: QueueState,
+};
 
 /** How the limits of the person's plan stand. */
 export type RateLimit = {
@@ -514,6 +962,9 @@ export type RawFrame = {
   json: string,
 };
 
+/** Names a request in its answer. */
+export type RequestId = number | string;
+
 /** How something that waited for a person was settled. */
 export type Resolution = "Allowed" | "Denied" | "Answered" | "TimedOut" | "Disconnected" | "Cancelled" | "Lost";
 
@@ -526,6 +977,9 @@ export type ResourceUsage = {
   /** Disk space in megabytes. */
   diskUsageMB: number,
 };
+
+/** Why a session is no longer watched. */
+export type ResyncReason = "behind" | "gap" | "deleted";
 
 /** Why something was taken back. */
 export type RetractReason = "Retry" | "Refusal" | "Superseded" | "Corrected";
@@ -573,8 +1027,14 @@ export type Role = "User" | "Assistant";
 /** The state of a session in three words. */
 export type RunStatus = "running" | "completed" | "error";
 
+/** What a session is doing. */
+export type ServerPhase = "starting" | "idle" | "running" | "needs_you" | "parked" | "stopped" | "interrupted" | "failed";
+
 /** What a session can be told to do. */
 export type SessionAction = "PAUSE" | "RESUME" | "STOP" | "RESTART";
+
+/** What can be asked of a session besides a prompt. */
+export type SessionCommand = "interrupt" | "mode" | "model" | "rewind" | "stop" | "compact" | "clear";
 
 /** A session is over. */
 export type SessionComplete = {
@@ -592,6 +1052,16 @@ export type SessionComplete = {
 export type SessionControlMessage = {
   /** The wish. */
   action: SessionAction,
+};
+
+/** Sessions, and where the list goes on. */
+export type SessionList = {
+  /** The sessions. */
+  items: Array<SessionView>,
+  /** Hand it back as `before` for what is before these. */
+  prev?: string,
+  /** Hand it back as `after` for what is after these. */
+  next?: string,
 };
 
 /** What a session is doing. */
@@ -699,6 +1169,56 @@ export type SessionTitle = {
   title: string,
 };
 
+/** A session. */
+export type SessionView = {
+  /** Its number. */
+  handle: number,
+  /** Its name, which stays when the CLI gives it another id. */
+  key: string,
+  /** The folder that it works in. */
+  cwd: string,
+  /** Its title. */
+  title?: string,
+  /** Whatever its owner wants to find it by. */
+  labels: { [key in string]: string },
+  /** What it is doing. */
+  state: ServerPhase,
+  /** Why it failed. */
+  error?: string,
+  /** The CLI's own ids for it, the oldest first. */
+  cli_session_ids: Array<string>,
+  /** The model that answers. */
+  model?: string,
+  /** What the agent may do unasked. */
+  permission_mode?: string,
+  /** Who answers questions before a person does. */
+  policy: Policy,
+  /** When it was made. */
+  created: string,
+  /** When something last happened in it. */
+  active: string,
+  /** The place of its newest event. */
+  cursor: string,
+  /** The number of its newest event. */
+  head: number,
+  /** The number of the oldest event that is kept. */
+  floor: number,
+  /** What it has used. */
+  totals: Totals,
+  /** What it may use. */
+  budget: Budget,
+  /** Permissions that wait for an answer. */
+  pending_permissions: number,
+  /** Questions that wait for an answer. */
+  pending_questions: number,
+  /** Prompts that wait for their turn. */
+  queued: number,
+  /** What was last said in it, in one line. */
+  last_line?: string,
+  /** Whether a script plays the agent. */
+  demo: boolean,
+};
+
 /** Settings of a session are others than before; those that are absent stay. */
 export type SettingsChanged = {
   /** Session it belongs to. */
@@ -709,6 +1229,137 @@ export type SettingsChanged = {
   permission_mode?: string,
   /** The slash commands that can be sent, without the slash. */
   slash_commands?: Array<string>,
+};
+
+/** A conversation in few events, for those who were not there. */
+export type Snapshot = {
+  /** The session. */
+  session: SessionView,
+  /** Subscribe after this place for what comes next. */
+  cursor: string,
+  /** The number of the first event that is in it. */
+  from: number,
+  /** Whether there is something before it: ask for the history before `from`. */
+  more: boolean,
+  /** Events of the dialect `native`, put together: pieces of one text are one piece. */
+  events: Array<UiMessage>,
+  /** What waits for an answer. */
+  pending_permissions: Array<PendingPermission>,
+  /** What waits for an answer. */
+  pending_questions: Array<PendingQuestion>,
+};
+
+/** A request was carried out. What it brought depends on the request. */
+export type SocketAck = {
+  /** The request. */
+  id?: RequestId,
+  /** The number of the event that tells of it; for a subscription, of the newest event. */
+  seq?: number,
+  /** The place of that event. */
+  cursor?: string,
+  /** The turn that a prompt got. */
+  turn_id?: TurnId,
+  /** The key of the session that is watched from now on, which its events carry. */
+  session?: string,
+  /** What a subscriber is told first. */
+  subscribed?: Subscribed,
+  /** What became of an answer. */
+  answer?: AnswerResult,
+  /** What became of the answers to a batch. */
+  batch?: BatchAnswered,
+};
+
+/** What the server says. Pass over types that you do not know: more may be added. */
+export type SocketMessage = { "type": "ack" } & SocketAck
+| { "type": "error",
+  /** The request. */
+  id?: RequestId,
+  /** Why not. */
+  problem: Problem,
+}
+| { "type": "event",
+  /** The key of the session. */
+  session: string,
+  /** The place of the event. */
+  cursor: string,
+  /** What happened. */
+  event: UiMessage,
+}
+| { "type": "notice",
+  /** What happened. */
+  notice: Notice,
+}
+| { "type": "resync",
+  /** The key of the session. */
+  session: string,
+  /** Why. */
+  reason: ResyncReason,
+  /** The last event that was sent. */
+  cursor: string,
+};
+
+/**
+ * What a client says.
+ *
+ * A request with an `id` gets one [`Ack`](SocketMessage::Ack) or [`Error`](SocketMessage::Error) with that id.
+ */
+export type SocketRequest = { "type": "auth",
+  /** Names the request. */
+  id?: RequestId,
+  /** The credential. */
+  token: string,
+}
+| { "type": "subscribe",
+  /** Names the request. */
+  id?: RequestId,
+  /** The session, by key or number. One that is watched already is watched from the new place. */
+  session?: string,
+  /** The last event that the client has. */
+  after?: string,
+  /** What becomes of small pieces of text: `all`, `coalesced:MS` or `none`. */
+  deltas?: string,
+}
+| { "type": "unsubscribe",
+  /** Names the request. */
+  id?: RequestId,
+  /** The session, by key or number; without one, what happens in any of them. */
+  session?: string,
+}
+| { "type": "input",
+  /** Names the request. */
+  id?: RequestId,
+  /** The session, by key or number. */
+  session: string,
+  /** The prompt. */
+  input: Input,
+}
+| { "type": "answer",
+  /** Names the request. */
+  id?: RequestId,
+  /** The session, by key or number. */
+  session: string,
+  /** The `tool_use_id` of what waits, or the `batch_id`. */
+  to: string,
+  /** The answer to a permission. */
+  permission?: PermissionAnswer,
+  /** The answers to a batch. */
+  batch?: BatchAnswer,
+  /** The answers to questions. */
+  question?: QuestionAnswer,
+}
+| { "type": "command",
+  /** Names the request. */
+  id?: RequestId,
+  /** The session, by key or number. */
+  session: string,
+  /** Which one. */
+  command: SessionCommand,
+  /** What it needs. */
+  with?: CommandRequest,
+}
+| { "type": "ping",
+  /** Names the request. */
+  id?: RequestId,
 };
 
 /** A state and a line about it. */
@@ -849,6 +1500,22 @@ export type SubOperation = {
   status: string,
 };
 
+/** The first thing that a subscriber is told. */
+export type Subscribed = {
+  /** Whether it can go on from where it was. */
+  verdict: Verdict,
+  /** What follows comes after this place. */
+  from: string,
+  /** The newest event at this moment: what is up to here is replay, and what is after it is live. */
+  head: string,
+  /** What waits for an answer. */
+  pending_permissions: Array<PendingPermission>,
+  /** What waits for an answer. */
+  pending_questions: Array<PendingQuestion>,
+  /** The session. */
+  state: SessionView,
+};
+
 /** What the person may want to say next. */
 export type Suggestion = {
   /** Session it belongs to. */
@@ -973,6 +1640,18 @@ export type ToolProgress = {
   elapsed_seconds: number,
   /** The task that the call has become. */
   task_id?: string,
+};
+
+/** What a session has used. */
+export type Totals = {
+  /** Turns that have ended. */
+  turns: number,
+  /** What it has cost, as the agent counts it. */
+  cost_usd: number,
+  /** Tokens of the last prompt: what the context holds. */
+  input_tokens: number,
+  /** Tokens of the last answer. */
+  output_tokens: number,
 };
 
 /**
@@ -1140,6 +1819,7 @@ export type UiMessage = { "TextChunk": {
 | { "SessionTitle": SessionTitle }
 | { "SessionStateChanged": SessionStateChanged }
 | { "SettingsChanged": SettingsChanged }
+| { "PromptQueued": PromptQueued }
 | { "UserPrompt": UserPrompt }
 | { "PromptDropped": PromptDropped }
 | { "TurnStarted": TurnStarted }
@@ -1182,6 +1862,23 @@ export type UserPrompt = {
   origin?: string,
   /** What came with the text, one word each: `image`, `document`, … */
   attachments: Array<string>,
+};
+
+/** Whether a subscriber can go on from where it was. */
+export type Verdict = "ok" | "gap" | "reset";
+
+/** How the folder of a session differs from its last commit. */
+export type WorkingTree = {
+  /** Whether it is under version control at all. */
+  repository: boolean,
+  /** The differences, as `git diff` prints them. */
+  diff: string,
+  /** Whether the differences are longer than what is shown of them. */
+  diff_cut: boolean,
+  /** Files that are not under version control, by their path below the folder. */
+  untracked: Array<string>,
+  /** Whether there are more of them. */
+  untracked_cut: boolean,
 };
 
 /** Who the phone talks to, and what it can ask for. */

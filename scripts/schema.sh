@@ -15,3 +15,4 @@ write() {
 
 write json tidings.schema.json
 write typescript tidings.ts
+write openapi openapi.json

@@ -44,6 +44,11 @@ fn typescript_file_is_fresh() {
 }
 
 #[test]
+fn openapi_file_is_fresh() {
+    is_fresh("schema/openapi.json", &SchemaCommand::Openapi);
+}
+
+#[test]
 fn both_schemas_declare_the_same_types() {
     let schema = json_schema();
     let in_json: BTreeSet<&str> =

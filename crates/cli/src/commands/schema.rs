@@ -7,6 +7,7 @@ use anyhow::ensure;
 use clap::Subcommand;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
+use tidings_protocol::api;
 use tidings_protocol::mobile::{MOBILE_WIRE_VERSION, MobileMessage};
 use tidings_protocol::ui::{ControllerInputPayload, UI_WIRE_VERSION, UiMessage};
 use ts_rs::{Config, TS, TypeVisitor};
@@ -20,6 +21,8 @@ pub(crate) enum SchemaCommand {
     Json,
     /// TypeScript, one file without imports
     Typescript,
+    /// OpenAPI 3.1: every route of the server
+    Openapi,
 }
 
 /// The text to print.
@@ -27,7 +30,28 @@ pub(crate) fn run(command: &SchemaCommand) -> anyhow::Result<String> {
     match command {
         SchemaCommand::Json => json(),
         SchemaCommand::Typescript => typescript(),
+        SchemaCommand::Openapi => openapi(),
     }
+}
+
+/// Does something with each type that clients of the server send or get.
+macro_rules! each_api_type {
+    ($visit:ident) => {
+        $visit! {
+            Accepted, AnswerResult, BatchAnswer, BatchAnswered, CommandRequest, Completions, CreateSession,
+            HistoryPage, Input, Meta, Notice, PatchSession, PermissionAnswer, PermissionList, Problem,
+            QuestionAnswer, QuestionList, QueueList, SessionList, SessionView, Snapshot, SocketMessage,
+            SocketRequest, Subscribed, WorkingTree,
+        }
+    };
+}
+
+/// The routes of the server.
+pub(crate) fn openapi() -> anyhow::Result<String> {
+    let document = serde_json::to_value(tidings_bridge::doors::openapi())?;
+    let mut text = serde_json::to_string_pretty(&sorted(document))?;
+    text.push('\n');
+    Ok(text)
 }
 
 /// The JSON Schema of everything that can be sent or received.
@@ -38,6 +62,10 @@ pub(crate) fn json() -> anyhow::Result<String> {
         generator.subschema_for::<ControllerInputPayload>(),
         generator.subschema_for::<MobileMessage>(),
     ];
+    macro_rules! add {
+        ($($Type:ident,)+) => {{ $( drop(generator.subschema_for::<api::$Type>()); )+ }};
+    }
+    each_api_type!(add);
     let definitions = generator.take_definitions(true);
     // The generator tells types of the same name apart by a number, which depends on their order.
     for name in definitions.keys() {
@@ -72,6 +100,10 @@ pub(crate) fn typescript() -> anyhow::Result<String> {
     types.visit::<UiMessage>();
     types.visit::<ControllerInputPayload>();
     types.visit::<MobileMessage>();
+    macro_rules! add {
+        ($($Type:ident,)+) => {{ $( types.visit::<api::$Type>(); )+ }};
+    }
+    each_api_type!(add);
     if let Some(name) = types.twice {
         anyhow::bail!("two types have the same name in TypeScript: `{name}`");
     }

@@ -56,6 +56,7 @@ shapes! {
         pub decision: Choice,
         /// How far a yes reaches.
         #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<PermissionScope>"))]
         pub scope: PermissionScope,
         /// What the tool gets instead of what the model asked for. It needs the scope `edit` and the digest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,6 +67,7 @@ shapes! {
         pub message: Option<String>,
         /// Whether a no ends the turn.
         #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         pub interrupt: bool,
         /// The digest of what was shown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,9 +125,11 @@ shapes! {
     pub struct QuestionAnswer {
         /// The answers.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<QuestionReply>>"))]
         pub answers: Vec<QuestionReply>,
         /// The person does not want to answer.
         #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         pub cancel: bool,
         /// The id of this command.
         #[serde(default, skip_serializing_if = "Option::is_none")]

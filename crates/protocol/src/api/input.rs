@@ -26,9 +26,11 @@ shapes! {
         pub metadata: Option<HashMap<String, Value>>,
         /// When it is delivered.
         #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Delivery>"))]
         pub delivery: Delivery,
         /// Pictures and files that come with it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<Attachment>>"))]
         pub attachments: Vec<Attachment>,
         /// The id of this command: sent again, it is said once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,6 +91,7 @@ shapes! {
         pub prompt: Option<String>,
         /// `rewind`: only says what would be done.
         #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         pub dry_run: bool,
         /// The id of this command: sent again, it is done once.
         #[serde(default, skip_serializing_if = "Option::is_none")]

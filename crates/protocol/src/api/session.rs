@@ -99,6 +99,7 @@ shapes! {
         pub prompt: Option<String>,
         /// Pictures and files that come with the prompt.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<super::Attachment>>"))]
         pub attachments: Vec<super::Attachment>,
         /// The model that answers.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,6 +115,7 @@ shapes! {
         pub resume: Option<String>,
         /// Goes on in a copy of the session that is resumed.
         #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         pub fork: bool,
         /// Its title.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,6 +125,7 @@ shapes! {
         pub append_system_prompt: Option<String>,
         /// Rules for tools that may run unasked.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<String>>"))]
         pub allowed_tools: Vec<String>,
         /// MCP servers, as the CLI's `--mcp-config` has them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -130,6 +133,7 @@ shapes! {
         pub mcp_config: Option<serde_json::Value>,
         /// More folders that the agent may work in.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<String>>"))]
         pub add_dirs: Vec<String>,
         /// Turns that it may take.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -142,9 +146,11 @@ shapes! {
         pub max_seconds: Option<u64>,
         /// Whatever its owner wants to find it by.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<BTreeMap<String, String>>"))]
         pub labels: BTreeMap<String, String>,
         /// Keeps the CLI's own frames too, for the dialect `frames`.
         #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         pub keep_frames: bool,
         /// The id of this command: sent again, it makes no second session.
         #[serde(default, skip_serializing_if = "Option::is_none")]

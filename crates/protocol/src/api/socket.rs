@@ -99,6 +99,7 @@ pub enum SocketRequest {
         command: SessionCommand,
         /// What it needs.
         #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<CommandRequest>"))]
         with: CommandRequest,
     },
     /// Asks for a sign of life.

@@ -33,6 +33,8 @@ shapes! {
         pub more: bool,
         /// Events of the dialect `native`, put together: pieces of one text are one piece.
         #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
+        #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::ui::UiMessage>"))]
+        #[cfg_attr(feature = "typescript", ts(as = "Vec<crate::ui::UiMessage>"))]
         pub events: Vec<Value>,
         /// What waits for an answer.
         pub pending_permissions: Vec<PendingPermission>,

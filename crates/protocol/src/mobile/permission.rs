@@ -71,8 +71,9 @@ pub struct PendingPermissionsMessage {
 /// A request that still waits, as the object it was first sent as.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(transform = add_type))]
+#[cfg_attr(feature = "schema", schemars(rename = "MobilePendingPermission", transform = add_type))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "typescript", ts(rename = "MobilePendingPermission"))]
 #[cfg_attr(
     feature = "typescript",
     ts(type = "{ type: \"permission_request\", id: string, timestamp?: number } & MobilePermissionRequest")
