@@ -309,3 +309,14 @@ pub(crate) const HOST_LEAVES: Duration = Duration::from_secs(15);
 /// How long an agent that was joined may take to ask again what it had asked. It is told to the client with the first message.
 #[cfg(unix)]
 pub(crate) const ASKED_AGAIN_WAIT: Duration = Duration::from_secs(10);
+/// Messages that a phone gets when it comes back, the newest ones; those before them are history (S2.25).
+pub(crate) const MOBILE_QUEUE_MAX: usize = 1000;
+
+/// How long a phone may be away and get what it missed by itself (S2.25).
+pub(crate) const MOBILE_QUEUE_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Characters of a message in the list of what a phone missed: a line.
+pub(crate) const MOBILE_SUMMARY_CHARS: usize = 120;
+
+/// Files that are told apart when those are counted that a session has changed.
+pub(crate) const MOBILE_FILES_MAX: usize = 1000;

@@ -6,6 +6,7 @@
 
 mod extract;
 mod git;
+mod mobile;
 mod openapi;
 mod page;
 mod problem;

@@ -67,7 +67,7 @@ impl Sessions {
     }
 
     /// The folder as the file system has it, if it is one that may be used.
-    fn folder(&self, caller: &Caller, folder: &str) -> Result<String, Error> {
+    pub(crate) fn folder(&self, caller: &Caller, folder: &str) -> Result<String, Error> {
         let wrong = |why: &str| {
             let message = format!("`{folder}` cannot be worked in: {why}");
             Error::new(Code::Invalid, message, "name a folder that exists by its whole path")

@@ -13,7 +13,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt as _};
 use utoipa_axum::routes;
 
 use super::scope::{needs, needs_later};
-use super::{Doors, openapi, sse, transcripts, ws};
+use super::{Doors, mobile, openapi, sse, transcripts, ws};
 use crate::caller::Scope::{Admin, Decide, Prompt, Read};
 use crate::limits::INPUT_BYTES_MAX;
 
@@ -30,6 +30,7 @@ pub(crate) fn routes() -> OpenApiRouter<Doors> {
         .routes(needs(Prompt, routes!(sessions::patch_session)))
         .routes(needs(Admin, routes!(sessions::delete_session)))
         .routes(needs_later(Read, routes!(ws::websocket)))
+        .routes(needs_later(Read, routes!(mobile::mobile)))
         .routes(needs(Read, routes!(sse::all_events)))
         .routes(needs(Read, routes!(sse::session_events)))
         .routes(needs(Read, routes!(history::get_snapshot)))

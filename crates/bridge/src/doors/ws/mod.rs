@@ -1,11 +1,11 @@
 //! One WebSocket for everything: any number of sessions, prompts, answers and commands.
 
-mod close;
+pub(crate) mod close;
 mod deltas;
 mod feed;
 mod order;
 mod requests;
-mod socket;
+pub(crate) mod socket;
 
 use axum::extract::State;
 use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};

@@ -80,7 +80,7 @@ async fn sign_in(doors: &Doors, caller: Option<Caller>, socket: &mut WebSocket) 
 
 /// Says why, and gives the client a moment to hear it: a socket that is dropped with unread input takes back what it
 /// has sent.
-async fn farewell(mut socket: WebSocket, close: &Close) {
+pub(crate) async fn farewell(mut socket: WebSocket, close: &Close) {
     let Some(message) = close.message() else { return };
     let goodbye = async {
         socket.send(message).await.ok()?;
@@ -90,7 +90,7 @@ async fn farewell(mut socket: WebSocket, close: &Close) {
     _ = timeout(FAREWELL_WAIT, goodbye).await;
 }
 
-fn received(message: Option<Result<Message, axum::Error>>) -> Result<Message, Close> {
+pub(crate) fn received(message: Option<Result<Message, axum::Error>>) -> Result<Message, Close> {
     match message {
         None | Some(Ok(Message::Close(_))) => Err(Close::Gone),
         Some(Ok(message)) => Ok(message),

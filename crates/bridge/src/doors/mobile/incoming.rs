@@ -1,0 +1,156 @@
+//! What a phone sends, of either family.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use tidings_protocol::api::QuestionReply;
+use tidings_protocol::mobile::{
+    MobileBody, MobileMessage, PermissionResponse, SessionAction, SessionResumeMessage,
+};
+
+use super::outgoing::Refusal;
+
+/// What a phone wants.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    /// The name of the message; one that is sent again has one effect.
+    pub(super) id: Option<String>,
+    /// The project that it is for; the one that was opened or joined last if none is named.
+    pub(super) project: Option<String>,
+    pub(super) wish: Wish,
+}
+
+#[derive(Debug)]
+pub(super) enum Wish {
+    Heartbeat,
+    HealthCheck,
+    Answer(PermissionResponse, Vec<QuestionReply>),
+    Work(Work),
+    /// A type of message that nobody here knows, or one for phones.
+    Nothing,
+}
+
+/// What takes its time, and is done in order.
+#[derive(Debug)]
+pub(super) enum Work {
+    Execute(Execute),
+    Control(SessionAction),
+    Resume(SessionResumeMessage),
+    /// The first family's way to open a project and to join it.
+    Init(String),
+    Create(String),
+    List,
+    Join,
+    Leave,
+    Delete,
+    NewSession,
+    Kill,
+    Messages(Messages),
+}
+
+/// A prompt, and how its session is to be run.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Execute {
+    pub(super) prompt: String,
+    pub(super) options: ExecuteOptions,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ExecuteOptions {
+    pub(super) model: Option<String>,
+    pub(super) permission_mode: Option<String>,
+    pub(super) allowed_tools: Vec<String>,
+    pub(super) dangerously_skip_permissions: bool,
+    pub(super) mcp_config: Option<Value>,
+    pub(super) append_system_prompt: Option<String>,
+    pub(super) add_dirs: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Messages {
+    /// Milliseconds since the epoch, or a time as text.
+    pub(super) since: Value,
+    pub(super) limit: Option<usize>,
+}
+
+/// The token in a first message.
+pub(super) fn token(text: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Auth {
+        r#type: String,
+        token: String,
+    }
+    let auth: Auth = serde_json::from_str(text).ok()?;
+    (auth.r#type == "auth").then_some(auth.token)
+}
+
+pub(super) fn read(text: &str) -> Result<Incoming, Refusal> {
+    let message: MobileMessage = serde_json::from_str(text)
+        .map_err(|error| Refusal::new("INVALID_MESSAGE", format!("The message does not fit: {error}")))?;
+    let mut project = None;
+    let wish = match message.body {
+        MobileBody::Heartbeat(_) => Wish::Heartbeat,
+        MobileBody::HealthCheck(_) => Wish::HealthCheck,
+        MobileBody::PermissionResponse(response) => Wish::Answer(response, answers(text)?),
+        MobileBody::Command(command) if command.is_shell_command => return Err(Refusal::shell()),
+        MobileBody::Command(command) => {
+            Wish::Work(Work::Execute(Execute { prompt: command.command, ..Execute::default() }))
+        }
+        MobileBody::ProjectInit(init) if init.repository_url.is_some() => {
+            let message = "Repositories are not cloned here: clone it yourself and open its folder";
+            return Err(Refusal::new("VALIDATION_FAILED", message));
+        }
+        MobileBody::ProjectInit(init) => Wish::Work(Work::Init(init.project_path)),
+        MobileBody::SessionControl(control) => Wish::Work(Work::Control(control.action)),
+        MobileBody::SessionResume(resume) => Wish::Work(Work::Resume(resume)),
+        MobileBody::Unknown(object) => {
+            project = object.get("project_id").and_then(Value::as_str).map(str::to_owned);
+            named(object)?
+        }
+        _ => Wish::Nothing,
+    };
+    Ok(Incoming { id: message.id, project, wish })
+}
+
+/// Messages of the second family: `{type, project_id, data}`.
+fn named(mut object: Map<String, Value>) -> Result<Wish, Refusal> {
+    let data = object.remove("data").unwrap_or_else(|| Value::Object(Map::new()));
+    let kind = object.get("type").and_then(Value::as_str).unwrap_or_default();
+    let path = || data.get("path").and_then(Value::as_str).unwrap_or_default().to_owned();
+    Ok(Wish::Work(match kind {
+        "execute" => Work::Execute(fitting(data)?),
+        "project_create" => Work::Create(path()),
+        "project_list" => Work::List,
+        "project_join" => Work::Join,
+        "project_leave" => Work::Leave,
+        "project_delete" => Work::Delete,
+        "agent_new_session" => Work::NewSession,
+        "agent_kill" => Work::Kill,
+        "get_messages" => Work::Messages(fitting(data)?),
+        "shell_command" | "execute_script" => return Err(Refusal::shell()),
+        "auth_response" => {
+            let message = "Signing in by SSH key is not offered: pair the phone and send its credential";
+            return Err(Refusal::new("UNAUTHORIZED", message));
+        }
+        _ => return Ok(Wish::Nothing),
+    }))
+}
+
+fn fitting<T: serde::de::DeserializeOwned>(data: Value) -> Result<T, Refusal> {
+    serde_json::from_value(data)
+        .map_err(|error| Refusal::new("INVALID_MESSAGE", format!("`data` does not fit: {error}")))
+}
+
+/// Answers to questions stand beside the yes: `answers` is not in the original, which has no questions.
+fn answers(text: &str) -> Result<Vec<QuestionReply>, Refusal> {
+    #[derive(Deserialize)]
+    struct Answers {
+        #[serde(default)]
+        answers: Vec<QuestionReply>,
+    }
+    let Answers { answers } = serde_json::from_str(text)
+        .map_err(|error| Refusal::new("INVALID_MESSAGE", format!("`answers` does not fit: {error}")))?;
+    Ok(answers)
+}

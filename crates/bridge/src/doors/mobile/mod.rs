@@ -1,0 +1,58 @@
+//! The WebSocket of the phone protocol of seed 002, over the same sessions as everything else.
+//!
+//! Two families of apps speak it. One sends flat messages (`command`, `permission_response`, `session_resume`, …), the
+//! other names a project in each (`execute`, `project_join`, …). Both are understood on one socket, and both get flat
+//! messages, to which `projectId` is added. `docs/mobile.md` says what is left out, and why.
+
+mod asks;
+mod feed;
+mod incoming;
+mod outgoing;
+mod place;
+mod projects;
+mod resume;
+mod socket;
+mod work;
+
+use axum::extract::State;
+use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};
+use axum::http::{Extensions, HeaderMap, header};
+use axum::response::Response;
+
+use super::Doors;
+use crate::caller::{Caller, Scope};
+use crate::error::{Code, Error};
+use crate::limits::{CHUNK_BYTES, MESSAGE_BYTES_MAX};
+
+/// Projects, prompts, answers and permissions for phones that speak the protocol of seed 002.
+///
+/// A client that cannot set a header sends `{"type":"auth","token":…}` first. It is closed as `/v1/ws` is.
+#[utoipa::path(
+    get, path = "/v1/mobile", tag = "events",
+    responses((status = 101, description = "From here on messages are those of `MobileMessage`")),
+)]
+pub(crate) async fn mobile(
+    State(doors): State<Doors>,
+    extensions: Extensions,
+    headers: HeaderMap,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, Error> {
+    let caller = extensions.get::<Caller>().cloned();
+    caller.as_ref().map_or(Ok(()), |caller| caller.require(Scope::Read))?;
+    let upgrade = upgrade
+        .map_err(|rejection| Error::new(Code::Invalid, rejection.body_text(), "open it as a WebSocket"))?;
+    let upgrade = upgrade
+        .max_message_size(MESSAGE_BYTES_MAX)
+        .max_frame_size(MESSAGE_BYTES_MAX)
+        .read_buffer_size(CHUNK_BYTES)
+        .write_buffer_size(CHUNK_BYTES);
+    let port = port(&headers);
+    Ok(upgrade.on_upgrade(move |socket| socket::serve(doors, caller, port, socket)))
+}
+
+/// The port that the phone connected to, as it names it itself: a proxy may stand between.
+fn port(headers: &HeaderMap) -> u16 {
+    const HTTPS: u16 = 443;
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    host.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).unwrap_or(HTTPS)
+}

@@ -1,0 +1,42 @@
+//! Names of messages that say where they stand, so that a phone can come back with the last one that it has.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::journal::Cursor;
+
+/// The name of a message: the event that it was made from, and which of its messages it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) cursor: Cursor,
+    pub(super) number: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.cursor, self.number)
+    }
+}
+
+impl FromStr for Place {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (cursor, number) = text.rsplit_once(':').ok_or(())?;
+        Ok(Place { cursor: cursor.parse().map_err(drop)?, number: number.parse().map_err(drop)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_read_as_it_is_written() {
+        let name = "00c0ffee00c0ffee:42:1";
+        assert_eq!(name.parse::<Place>().map(|place| place.to_string()), Ok(name.to_owned()));
+        for wrong in ["", "toolu_1", "00c0ffee00c0ffee:42", "a:b:c"] {
+            assert_eq!(wrong.parse::<Place>(), Err(()), "{wrong}");
+        }
+    }
+}

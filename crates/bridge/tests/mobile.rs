@@ -1,0 +1,485 @@
+//! The phone protocol of seed 002 on a real WebSocket.
+
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+#[path = "sessions/stand_in.rs"]
+mod stand_in;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures_util::{SinkExt as _, StreamExt as _};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tidings_bridge::doors::{self, Doors};
+use tidings_bridge::journal::{Epoch, MemoryJournal, MemoryStore, Opening};
+use tidings_bridge::sessions::{Carrier, Config};
+use tidings_bridge::{Caller, Code, Error, Hub, Scope, Sessions};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+
+const HELLO: &str = r#"
+    [[turn]]
+    text = "Hello to you."
+    [[turn]]
+    text = "And again."
+    [[turn]]
+    text = "A third time."
+"#;
+
+const ASKS: &str = r#"
+    [[turn]]
+    [[turn.block]]
+    tool = "Bash"
+    input = { command = "make test" }
+    ask = true
+    result = "all well"
+    [[turn]]
+    text = "All is well."
+    [[turn]]
+    text = "That was all."
+"#;
+
+const QUESTION: &str = r#"
+    [[turn]]
+    [[turn.block]]
+    tool = "AskUserQuestion"
+    input = { questions = [{ question = "Which colour?", header = "Colour", multiSelect = false, options = [{ label = "Red", description = "warm" }, { label = "Blue", description = "cold" }] }] }
+    ask = true
+    result = "Blue"
+    [[turn]]
+    text = "Blue it is."
+"#;
+
+/// A server whose agents play a script. The token `good` is somebody's who may do everything, `reader` only looks.
+struct House {
+    address: String,
+    sessions: Sessions,
+    folder: TempDir,
+}
+
+impl House {
+    async fn playing(script: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let carrier = stand_in::playing(script, folder.path());
+        Self::with(folder, carrier).await
+    }
+
+    async fn with(folder: TempDir, carrier: Carrier) -> Self {
+        let mut config = Config::default();
+        config.carrier = carrier;
+        config.config_dir = Some(folder.path().to_owned());
+        config.roots = vec![folder.path().canonicalize().unwrap()];
+        let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
+        let hub = Hub::new(Arc::new(MemoryJournal::open(&MemoryStore::default(), &opening)));
+        let sessions = Sessions::open(hub, config).await.unwrap();
+        let mut doors = Doors::new(sessions.clone());
+        doors.sign_in = Arc::new(|token| match token {
+            "good" => Ok(Caller::admin("phone")),
+            "reader" => {
+                let scopes = [Scope::Read].into_iter().collect();
+                Ok(Caller { scopes, ..Caller::admin("reader") })
+            }
+            _ => Err(Error::new(Code::Unauthorized, "Nobody has this credential", "")),
+        });
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("ws://{}/v1/mobile", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, doors::router(doors)).await });
+        House { address, sessions, folder }
+    }
+
+    /// A folder for a project.
+    fn project(&self, name: &str) -> String {
+        let folder = self.folder.path().canonicalize().unwrap().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        folder.to_str().unwrap().to_owned()
+    }
+
+    async fn phone(&self) -> Phone {
+        self.phone_with("good").await
+    }
+
+    async fn phone_with(&self, token: &str) -> Phone {
+        let mut phone = self.stranger().await;
+        phone.say(json!({"type":"auth","token":token})).await;
+        phone.hear("auth_success").await;
+        phone.hear("wrapper_handshake").await;
+        phone
+    }
+
+    async fn stranger(&self) -> Phone {
+        let (socket, _) = connect_async(&self.address).await.unwrap();
+        Phone { socket, heard: Vec::new() }
+    }
+}
+
+struct Phone {
+    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    heard: Vec<Value>,
+}
+
+impl Phone {
+    async fn say(&mut self, message: Value) {
+        self.socket.send(Message::from(message.to_string())).await.unwrap();
+    }
+
+    /// The next message of a type; what comes before it is kept in `heard`.
+    async fn hear(&mut self, kind: &str) -> Value {
+        self.hear_that(kind, |_| true).await
+    }
+
+    async fn hear_that(&mut self, kind: &str, fits: impl Fn(&Value) -> bool) -> Value {
+        let next = async {
+            loop {
+                match self.socket.next().await.unwrap().unwrap() {
+                    Message::Text(text) => {
+                        let message: Value = serde_json::from_str(&text).unwrap();
+                        self.heard.push(message.clone());
+                        if message["type"] == kind && fits(&message) {
+                            return message;
+                        }
+                    }
+                    Message::Close(frame) => panic!("closed: {frame:?}"),
+                    _ => {}
+                }
+            }
+        };
+        let heard = tokio::time::timeout(Duration::from_secs(20), next).await;
+        heard.unwrap_or_else(|_| panic!("no `{kind}` among {:#?}", self.heard))
+    }
+
+    /// Opens a project, and is in it.
+    async fn init(&mut self, path: &str) {
+        self.say(json!({"type":"project_init","id":"init","projectPath":path})).await;
+        assert_eq!(self.hear("project_init_complete").await["success"], true);
+    }
+
+    async fn turn_ends(&mut self) -> Value {
+        self.hear_that("session_status", |message| message["status"]["state"] == "COMPLETED").await
+    }
+
+    fn said(&self) -> String {
+        let texts = self.heard.iter().filter(|message| message["type"] == "claude_response");
+        texts.filter_map(|message| message["content"].as_str()).collect()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn s2_28_a_project_is_a_folder_with_one_current_session() {
+    let house = House::playing(HELLO).await;
+    let (shop, inner) = (house.project("shop"), house.project("shop/till"));
+    let mut phone = house.phone().await;
+    phone.say(json!({"type":"project_create","id":"1","data":{"path":shop}})).await;
+    let state = phone.hear("project_state").await;
+    assert_eq!((&state["project_id"], &state["data"]["state"]), (&json!(shop), &json!("IDLE")));
+    for (path, code) in [
+        (shop.as_str(), "PROJECT_EXISTS"),
+        (&inner, "PROJECT_NESTING"),
+        ("/", "INVALID_PATH"),
+        ("shop", "INVALID_PATH"),
+        ("/nowhere/at/all", "INVALID_PATH"),
+    ] {
+        phone.say(json!({"type":"project_create","id":path,"data":{"path":path}})).await;
+        let error = phone.hear("error").await;
+        assert_eq!((&error["code"], &error["details"]["requestId"]), (&json!(code), &json!(path)), "{error}");
+    }
+    phone.say(json!({"type":"project_join","project_id":shop})).await;
+    phone.hear("project_joined").await;
+    phone.say(json!({"type":"execute","id":"p1","project_id":shop,"data":{"prompt":"Hi"}})).await;
+    phone.turn_ends().await;
+    phone.say(json!({"type":"execute","id":"p2","project_id":shop,"data":{"prompt":"Again"}})).await;
+    phone.turn_ends().await;
+    assert_eq!(phone.said(), "Hello to you.And again.", "both prompts went to one session");
+    assert_eq!(house.sessions.list(None, 10).await.unwrap().len(), 1);
+
+    phone.say(json!({"type":"project_list"})).await;
+    let list = phone.hear("project_list").await;
+    assert!(list["data"]["projects"][0]["session_id"].is_string(), "{list}");
+    phone.say(json!({"type":"agent_new_session","project_id":shop})).await;
+    phone.hear("session_reset").await;
+    phone.say(json!({"type":"execute","project_id":shop,"data":{"prompt":"Hi"}})).await;
+    phone.turn_ends().await;
+    assert_eq!(house.sessions.list(None, 10).await.unwrap().len(), 2, "the next prompt begins another one");
+
+    phone.say(json!({"type":"project_leave","project_id":shop})).await;
+    phone.hear("project_left").await;
+    phone.say(json!({"type":"project_delete","project_id":shop})).await;
+    phone.hear("project_deleted").await;
+    phone.say(json!({"type":"project_join","project_id":shop})).await;
+    assert_eq!(phone.hear("error").await["code"], "PROJECT_NOT_FOUND");
+    assert_eq!(house.sessions.list(None, 10).await.unwrap().len(), 2, "the sessions are left alone");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn s2_28_everybody_in_a_project_sees_everything() {
+    let house = House::playing(HELLO).await;
+    let shop = house.project("shop");
+    let (mut one, mut other) = (house.phone().await, house.phone().await);
+    one.init(&shop).await;
+    other.init(&shop).await;
+    // The first family names no project: it is the one that was opened.
+    one.say(json!({"type":"command","id":"c1","command":"Hi"})).await;
+    for phone in [&mut one, &mut other] {
+        let ended = phone.turn_ends().await;
+        assert_eq!(ended["projectId"], shop);
+        assert_eq!(phone.said(), "Hello to you.");
+    }
+    let response = one.heard.iter().find(|message| message["type"] == "claude_response").unwrap();
+    assert!(response["id"].is_string() && response["timestamp"].is_i64(), "{response}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn s2_25_a_phone_that_was_away_gets_what_it_missed_once_and_then_what_happens() {
+    let house = House::playing(ASKS).await;
+    let shop = house.project("shop");
+    let mut phone = house.phone().await;
+    phone.init(&shop).await;
+    phone.say(json!({"type":"command","id":"c1","command":"Test it"})).await;
+    let request = phone.hear("permission_request").await;
+    assert_eq!((&request["tool"], &request["details"]["command"]), (&json!("Bash"), &json!("make test")));
+    let seen =
+        phone.heard.iter().rev().find(|message| message["id"].as_str().is_some_and(|id| id.contains(':')));
+    let seen = seen.unwrap().clone();
+    drop(phone);
+
+    // The agent goes on while nobody is connected: the answer comes from elsewhere.
+    let mut other = house.phone().await;
+    other
+        .say(json!({"type":"permission_response","id":"a1","requestId":request["id"],"approved":true}))
+        .await;
+    other.say(json!({"type":"project_join","project_id":shop})).await;
+    let session = house.sessions.list(None, 1).await.unwrap().remove(0);
+    let whole = async {
+        while house.sessions.find(&session.key).await.unwrap().totals.turns == 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), whole).await.unwrap();
+
+    let mut phone = house.phone().await;
+    let resume = json!({"type":"session_resume","sessionId":session.key,
+        "lastMessageId":seen["id"],"lastMessageTimestamp":seen["timestamp"]});
+    phone.say(resume).await;
+    let sync = phone.hear("session_sync").await;
+    let missed = sync["messageHistory"].as_array().unwrap();
+    assert!(missed.iter().all(|message| message["id"] != seen["id"]), "{sync}");
+    assert!(missed.iter().any(|message| message["summary"] == "All is well."), "{sync}");
+    let pending = phone.hear("pending_permissions").await;
+    assert_eq!(pending["permissions"], json!([]));
+    phone.turn_ends().await;
+    assert_eq!(phone.said(), "All is well.");
+    let ids: Vec<_> = phone.heard.iter().filter_map(|message| message["id"].as_str()).collect();
+    let distinct: std::collections::HashSet<_> = ids.iter().collect();
+    assert_eq!(ids.len(), distinct.len(), "nothing comes twice");
+    phone.say(json!({"type":"command","command":"And now?"})).await;
+    phone.turn_ends().await;
+    assert_eq!(phone.said(), "All is well.That was all.");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn s2_25_what_waits_for_an_answer_is_told_to_a_phone_that_comes_back() {
+    let house = House::playing(ASKS).await;
+    let shop = house.project("shop");
+    let mut phone = house.phone().await;
+    phone.init(&shop).await;
+    phone.say(json!({"type":"command","command":"Test it"})).await;
+    let request = phone.hear("permission_request").await;
+    drop(phone);
+    let mut phone = house.phone().await;
+    phone.say(json!({"type":"project_join","project_id":shop})).await;
+    let pending = phone.hear("pending_permissions").await;
+    let waiting = &pending["permissions"][0];
+    assert_eq!((&waiting["id"], &waiting["type"]), (&request["id"], &json!("permission_request")));
+    assert_eq!(waiting["details"], request["details"], "as it was first sent");
+    phone.say(json!({"type":"permission_response","requestId":request["id"],"approved":false})).await;
+    let answer = phone.hear("permission_response").await;
+    assert_eq!((&answer["requestId"], &answer["approved"]), (&request["id"], &json!(false)));
+    phone
+        .say(json!({"type":"permission_response","id":"late","requestId":request["id"],"approved":true}))
+        .await;
+    let error = phone.hear("error").await;
+    assert_eq!(
+        (&error["code"], &error["details"]["requestId"]),
+        (&json!("ALREADY_ANSWERED"), &json!("late"))
+    );
+}
+
+/// A phone has a thousand messages kept for it; what was before them is history, and it is told so.
+#[tokio::test(flavor = "multi_thread")]
+async fn s2_25_no_more_than_a_thousand_messages_wait_for_a_phone() {
+    let house = House::playing(HELLO).await;
+    let shop = house.project("shop");
+    let mut phone = house.phone().await;
+    phone.init(&shop).await;
+    phone.say(json!({"type":"command","command":"Hi"})).await;
+    phone.turn_ends().await;
+    let session = house.sessions.list(None, 1).await.unwrap().remove(0);
+    let journal = house.sessions.hub().journal();
+    let key = tidings_bridge::journal::Key::new(&session.key).unwrap();
+    let fence = journal.claim(&key).await.unwrap();
+    let draft = |n: u32| {
+        let event = json!({"Display":{"content":format!("Note {n}"),"session_id":session.handle}});
+        let kind = tidings_bridge::journal::Kind::new("Display").unwrap();
+        let class = tidings_bridge::journal::Class::Delta;
+        tidings_bridge::journal::Draft::new(
+            class,
+            jiff::Timestamp::now(),
+            kind,
+            event.to_string().into_bytes(),
+        )
+    };
+    journal.append(&key, fence, (0..1500).map(draft).collect()).await.unwrap();
+    let mut phone = house.phone().await;
+    let resume = json!({"type":"session_resume","sessionId":session.key,
+        "lastMessageId":"unknown","lastMessageTimestamp":0});
+    phone.say(resume).await;
+    let sync = phone.hear("session_sync").await;
+    assert_eq!(sync["messageHistory"].as_array().unwrap().len(), 1000);
+    assert_eq!(phone.hear("error").await["code"], "MESSAGES_DROPPED");
+    phone.hear_that("claude_response", |message| message["content"] == "Note 500").await;
+    phone.hear_that("claude_response", |message| message["content"] == "Note 1499").await;
+    assert!(!phone.said().contains("Note 499"), "the oldest are dropped");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn s2_26_a_crashed_agent_is_started_again_and_the_phone_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let crash = format!("{HELLO}\n[[fault]]\nkind = \"exit\"\nat_frame = 3\ncode = 1\n");
+    let (first, later) = (stand_in::playing(&crash, folder.path()), stand_in::playing(HELLO, folder.path()));
+    let starts = AtomicUsize::new(0);
+    let carrier = Carrier::new(move |config| match starts.fetch_add(1, Ordering::Relaxed) {
+        0 => first(config),
+        _ => later(config),
+    });
+    let house = House::with(folder, carrier).await;
+    let shop = house.project("shop");
+    let mut phone = house.phone().await;
+    phone.init(&shop).await;
+    phone.say(json!({"type":"command","command":"Hi"})).await;
+    phone.hear_that("session_status", |message| message["status"]["state"] == "ERROR").await;
+    phone.say(json!({"type":"command","command":"Go on"})).await;
+    let recovered = phone.hear("session_recovered").await;
+    assert!(recovered["session_id"].is_string(), "{recovered}");
+    phone.turn_ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn s2_27_nobody_gets_in_without_a_credential_or_does_more_than_it_allows() {
+    let house = House::playing(HELLO).await;
+    for first in [
+        json!({"type":"auth","token":"bad"}),
+        json!({"type":"command","command":"Hi"}),
+        json!({"type":"auth_response","publicKey":"ssh-ed25519 AAAA","signature":"…","clientVersion":"1"}),
+    ] {
+        let mut stranger = house.stranger().await;
+        stranger.say(first).await;
+        let refused = stranger.hear("auth_error").await;
+        assert_eq!(refused["code"], "UNAUTHORIZED", "{refused}");
+        let closed = loop {
+            if let Message::Close(frame) = stranger.socket.next().await.unwrap().unwrap() {
+                break frame.unwrap();
+            }
+        };
+        assert_eq!(u16::from(closed.code), 4401);
+    }
+    let shop = house.project("shop");
+    house.phone().await.init(&shop).await;
+    let mut reader = house.phone_with("reader").await;
+    reader.say(json!({"type":"project_join","project_id":shop})).await;
+    reader.hear("project_joined").await;
+    for message in [
+        json!({"type":"command","command":"Hi"}),
+        json!({"type":"permission_response","requestId":"toolu_1","approved":true}),
+        json!({"type":"project_delete","project_id":shop}),
+        json!({"type":"session_control","action":"STOP"}),
+    ] {
+        reader.say(message.clone()).await;
+        assert_eq!(reader.hear("error").await["code"], "PERMISSION_DENIED", "{message}");
+    }
+    assert_eq!(house.sessions.list(None, 10).await.unwrap().len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn s2_27_what_is_left_out_is_refused_in_words() {
+    let house = House::playing(HELLO).await;
+    let shop = house.project("shop");
+    let mut phone = house.phone().await;
+    phone.init(&shop).await;
+    for (message, code) in [
+        (json!({"type":"command","command":"rm -rf /","isShellCommand":true}), "PERMISSION_DENIED"),
+        (
+            json!({"type":"project_init","projectPath":shop,"repositoryUrl":"https://example.org/a.git",
+            "accessToken":"secret"}),
+            "VALIDATION_FAILED",
+        ),
+        (json!({"type":"execute","project_id":shop,"data":{"prompt":" "}}), "VALIDATION_FAILED"),
+        (json!({"type":"execute","project_id":shop,"data":{"prompt":7}}), "INVALID_MESSAGE"),
+        (json!({"type":"permission_response","approved":true}), "INVALID_MESSAGE"),
+        (json!(7), "INVALID_MESSAGE"),
+    ] {
+        phone.say(message.clone()).await;
+        let error = phone.hear("error").await;
+        assert_eq!(error["code"], code, "{message}");
+        assert!(!error.to_string().contains("secret"));
+    }
+    // What nobody knows is passed over.
+    phone.say(json!({"type":"not_yet_invented","x":1})).await;
+    phone.say(json!({"type":"heartbeat"})).await;
+    phone.hear("heartbeat").await;
+    assert_eq!(house.sessions.list(None, 10).await.unwrap().len(), 0, "no prompt came of any of it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn s2_29_a_question_is_answered_from_a_phone() {
+    let house = House::playing(QUESTION).await;
+    let shop = house.project("shop");
+    let mut phone = house.phone().await;
+    phone.init(&shop).await;
+    phone.say(json!({"type":"command","command":"Paint it"})).await;
+    let request = phone.hear("permission_request").await;
+    assert_eq!(request["tool"], "AskUserQuestion");
+    let question = &request["details"]["questions"][0]["id"];
+    phone.say(json!({"type":"permission_response","requestId":request["id"],"approved":true})).await;
+    assert_eq!(phone.hear("error").await["code"], "VALIDATION_FAILED", "a yes is no answer");
+    let answers = json!([{"question_id":question,"answer":["Blue"]}]);
+    let answer =
+        json!({"type":"permission_response","requestId":request["id"],"approved":true,"answers":answers});
+    phone.say(answer).await;
+    phone.turn_ends().await;
+    assert_eq!(phone.said(), "Blue it is.");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn s2_30_a_phone_can_ask_whether_all_is_well() {
+    let house = House::playing(HELLO).await;
+    let mut phone = house.phone().await;
+    phone.say(json!({"type":"health_check","id":"h1"})).await;
+    let health = phone.hear("health_check_response").await;
+    assert_eq!((&health["requestId"], &health["healthy"]), (&json!("h1"), &json!(true)));
+    assert_eq!(health["claudeStatus"], "idle");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn s2_31_a_script_stands_in_for_the_agent_and_its_past_can_be_asked_for() {
+    let house = House::playing(HELLO).await;
+    let shop = house.project("shop");
+    let mut phone = house.phone().await;
+    phone.init(&shop).await;
+    phone.say(json!({"type":"command","command":"Hi"})).await;
+    phone.turn_ends().await;
+    phone.say(json!({"type":"get_messages","project_id":shop,"data":{"limit":100}})).await;
+    let history = phone.hear("message_history").await;
+    let messages = history["data"]["messages"].as_array().unwrap();
+    let told: Vec<_> = messages
+        .iter()
+        .filter(|past| matches!(past["message"]["type"].as_str(), Some("command" | "claude_response")))
+        .map(|past| (past["direction"].as_str().unwrap(), past["message"].clone()))
+        .collect();
+    assert_eq!(told[0].0, "client");
+    assert_eq!(told[0].1["command"], "Hi");
+    assert!(told[1..].iter().all(|(direction, _)| *direction == "claude"), "{history}");
+    phone.say(json!({"type":"session_control","action":"STOP"})).await;
+    phone.hear("session_complete").await;
+}
