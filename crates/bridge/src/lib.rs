@@ -13,6 +13,7 @@ pub mod hosts;
 pub mod hub;
 pub mod journal;
 mod limits;
+pub mod notify;
 pub mod server;
 pub mod sessions;
 

@@ -320,3 +320,30 @@ pub(crate) const MOBILE_SUMMARY_CHARS: usize = 120;
 
 /// Files that are told apart when those are counted that a session has changed.
 pub(crate) const MOBILE_FILES_MAX: usize = 1000;
+
+/// Notifications that wait for one target. A target that is down for long gets the oldest of them, which is enough.
+pub(crate) const NOTIFY_QUEUE_MAX: usize = 64;
+
+/// How often a notification is tried. With the pauses between them it takes about two minutes.
+pub(crate) const NOTIFY_TRIES_MAX: u32 = 6;
+
+/// The pause after the first try; the next ones are twice as long each.
+pub(crate) const NOTIFY_PAUSE_FIRST: Duration = Duration::from_secs(1);
+
+/// The longest pause, whatever the target says.
+pub(crate) const NOTIFY_PAUSE_MAX: Duration = Duration::from_secs(60);
+
+/// How long a target may take to answer.
+pub(crate) const NOTIFY_WAIT: Duration = Duration::from_secs(10);
+
+/// How long it may take to be reached.
+pub(crate) const NOTIFY_CONNECT_WAIT: Duration = Duration::from_secs(5);
+
+/// Redirects that are followed, on the same host only.
+pub(crate) const NOTIFY_REDIRECTS_MAX: usize = 3;
+
+/// Sessions whose failures are told once; then all are forgotten, and one may be told again.
+pub(crate) const NOTIFY_KNOWN_MAX: usize = 10_000;
+
+/// Characters of a command or an answer in a notification: what a locked screen shows.
+pub(crate) const NOTIFY_LINE_CHARS: usize = 200;

@@ -1,0 +1,141 @@
+//! The words of a notification.
+
+use serde::Serialize;
+use serde_json::Value;
+use tidings_protocol::api::{Notice, SessionView};
+use tidings_protocol::mobile::RiskLevel;
+
+use super::target::Occasion;
+use crate::limits::NOTIFY_LINE_CHARS;
+use crate::sessions::Sessions;
+
+/// What a webhook is sent. Programs may rely on the keys.
+#[derive(Debug, Clone, Serialize)]
+pub struct Delivery {
+    /// Names this notification; one that is sent again has the same.
+    pub id: String,
+    /// What it is about: `permission`, `question`, `turn_ended` or `failed`.
+    pub event: &'static str,
+    /// When it happened.
+    pub at: String,
+    /// The key of the session.
+    pub session: String,
+    /// The name of the folder that it works in.
+    pub project: String,
+    /// What to show to a person. It has no details.
+    pub text: String,
+    /// What waits for an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<String>,
+    /// The tool that waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// How much can go wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub risk: Option<RiskLevel>,
+    /// The page to look at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+    /// What the agent wants or said, for targets that are told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Details>,
+}
+
+/// What the agent wants or said.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Details {
+    /// In a line: the command, the path, the question, the last thing that was said.
+    pub line: String,
+    /// The title of the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What the tool would get.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
+}
+
+impl Delivery {
+    /// The same without what the target is not to know.
+    #[must_use]
+    pub fn without_details(&self) -> Self {
+        Delivery { details: None, ..self.clone() }
+    }
+}
+
+/// Words for a notice.
+pub(super) async fn delivery(
+    sessions: &Sessions,
+    notice: &Notice,
+    occasion: Occasion,
+    page: Option<&str>,
+) -> Delivery {
+    let key = match notice {
+        Notice::Permission { permission } => permission.session.clone(),
+        Notice::Question { question } => question.session.clone(),
+        Notice::TurnEnded { session, .. } | Notice::Settled { session, .. } => session.clone(),
+        Notice::Session { session } => session.key.clone(),
+        Notice::Deleted { key, .. } => key.clone(),
+        Notice::Resync {} => String::new(),
+    };
+    let view = match notice {
+        Notice::Session { session } => Some(session.clone()),
+        _ => sessions.find(&key).await.ok(),
+    };
+    let config = sessions.config();
+    let project = view.as_ref().map_or_else(|| "a session".to_owned(), project);
+    let mut delivery = Delivery {
+        id: config.ids.next(),
+        event: occasion.as_str(),
+        at: config.clock.now().to_string(),
+        text: text(notice, &project),
+        session: key,
+        project,
+        tool_use_id: None,
+        tool: None,
+        risk: None,
+        link: page.map(str::to_owned),
+        details: None,
+    };
+    let mut details = Details { title: view.and_then(|view| view.title), ..Details::default() };
+    match notice {
+        Notice::Permission { permission } => {
+            delivery.tool_use_id = Some(permission.tool_use_id.clone());
+            delivery.tool = Some(permission.details.tool_name.clone());
+            delivery.risk = Some(permission.details.risk);
+            details.line =
+                permission.request.as_ref().map(|request| request.target.clone()).unwrap_or_default();
+            details.input = Some(permission.details.input.clone());
+        }
+        Notice::Question { question } => {
+            delivery.tool_use_id = Some(question.tool_use_id.clone());
+            details.line = question.request.questions.first().map(|it| it.text.clone()).unwrap_or_default();
+        }
+        Notice::TurnEnded { last_line, .. } => details.line = last_line.clone().unwrap_or_default(),
+        Notice::Session { session } => details.line = session.error.clone().unwrap_or_default(),
+        _ => {}
+    }
+    details.line = details.line.lines().next().unwrap_or_default().chars().take(NOTIFY_LINE_CHARS).collect();
+    delivery.details = Some(details);
+    delivery
+}
+
+fn text(notice: &Notice, project: &str) -> String {
+    match notice {
+        Notice::Permission { permission } => {
+            format!("{project}: may `{}` run?", permission.details.tool_name)
+        }
+        Notice::Question { question } if question.plan.is_some() => {
+            format!("{project}: a plan waits for you")
+        }
+        Notice::Question { .. } => format!("{project}: a question waits for you"),
+        Notice::TurnEnded { is_error: true, .. } => format!("{project}: the turn has failed"),
+        Notice::TurnEnded { .. } => format!("{project}: the turn has ended"),
+        _ => format!("{project}: the session has failed"),
+    }
+}
+
+/// The last part of the folder's path: enough to know, and no more than that.
+fn project(view: &SessionView) -> String {
+    let name = view.cwd.trim_end_matches('/').rsplit('/').next().filter(|name| !name.is_empty());
+    name.unwrap_or("/").to_owned()
+}

@@ -1,0 +1,111 @@
+//! Tells people who look at nothing of ours that something needs them: webhooks, and ntfy for phones.
+//!
+//! The words leave out what the agent wants to do and what it has said, unless the owner asks for that: they pass
+//! through other people's servers and lie on locked screens.
+
+mod compose;
+mod send;
+mod signature;
+mod target;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tidings_protocol::api::{Notice, ServerPhase};
+use tokio::sync::{broadcast, mpsc};
+use tokio_util::sync::CancellationToken;
+
+pub use compose::{Delivery, Details};
+pub use target::{Kind, Occasion, Target};
+
+use self::send::Sender;
+use crate::error::Error;
+use crate::limits::{NOTIFY_KNOWN_MAX, NOTIFY_QUEUE_MAX};
+use crate::sessions::Sessions;
+
+/// Sends what needs a person to where its owner wants it.
+#[derive(Debug)]
+pub struct Notifier {
+    senders: Vec<Sender>,
+    /// The page of this server, for links.
+    page: Option<String>,
+}
+
+impl Notifier {
+    /// Checks the targets. Nothing is sent before it runs.
+    pub fn new(targets: Vec<Target>, page: Option<String>) -> Result<Self, Error> {
+        let senders = targets.into_iter().map(Sender::new).collect::<Result<_, _>>()?;
+        Ok(Notifier { senders, page })
+    }
+
+    /// Sends until the server stops. What is on its way then is given up: it is news, and the journal has it.
+    pub async fn run(self, sessions: Sessions, stopping: CancellationToken) {
+        let mut notices = sessions.notices();
+        let mut queues = Vec::new();
+        let mut tasks = tokio::task::JoinSet::new();
+        for sender in self.senders {
+            let (queue, waiting) = mpsc::channel(NOTIFY_QUEUE_MAX);
+            queues.push((sender.wants(), queue));
+            tasks.spawn(sender.run(sessions.clone(), waiting));
+        }
+        let mut states = States::default();
+        loop {
+            let notice = tokio::select! {
+                () = stopping.cancelled() => break,
+                notice = notices.recv() => notice,
+            };
+            let notice = match notice {
+                Ok(notice) => notice,
+                Err(broadcast::error::RecvError::Lagged(count)) => {
+                    tracing::warn!(count, "too much happened at once to tell of all of it");
+                    continue;
+                }
+                Err(broadcast::error::RecvError::Closed) => break,
+            };
+            let Some(occasion) = states.occasion(&notice) else { continue };
+            if !queues.iter().any(|(wants, _)| wants.contains(&occasion)) {
+                continue;
+            }
+            let delivery = compose::delivery(&sessions, &notice, occasion, self.page.as_deref()).await;
+            let delivery = Arc::new(delivery);
+            for (_, queue) in queues.iter().filter(|(wants, _)| wants.contains(&occasion)) {
+                if queue.try_send(Arc::clone(&delivery)).is_err() {
+                    tracing::warn!(
+                        session = delivery.session,
+                        "a target takes nothing, and misses a notification"
+                    );
+                }
+            }
+        }
+        tasks.shutdown().await;
+    }
+}
+
+/// How sessions stood, so that a failure is told once.
+#[derive(Debug, Default)]
+struct States(HashMap<String, ServerPhase>);
+
+impl States {
+    /// What a notice is to a person; nothing if it needs nobody.
+    fn occasion(&mut self, notice: &Notice) -> Option<Occasion> {
+        match notice {
+            Notice::Permission { .. } => Some(Occasion::Permission),
+            Notice::Question { .. } => Some(Occasion::Question),
+            Notice::TurnEnded { is_error: true, .. } => Some(Occasion::Failed),
+            Notice::TurnEnded { .. } => Some(Occasion::TurnEnded),
+            Notice::Session { session } => {
+                if self.0.len() >= NOTIFY_KNOWN_MAX && !self.0.contains_key(&session.key) {
+                    self.0.clear();
+                }
+                let before = self.0.insert(session.key.clone(), session.state);
+                let has_failed = session.state == ServerPhase::Failed;
+                (has_failed && before != Some(ServerPhase::Failed)).then_some(Occasion::Failed)
+            }
+            Notice::Deleted { key, .. } => {
+                self.0.remove(key);
+                None
+            }
+            Notice::Settled { .. } | Notice::Resync {} => None,
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Notifications to a receiver on this machine.
+
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+#[path = "sessions/stand_in.rs"]
+mod stand_in;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use tempfile::TempDir;
+use tidings_bridge::journal::{Epoch, MemoryJournal, MemoryStore, Opening};
+use tidings_bridge::notify::{Kind, Notifier, Occasion, Target};
+use tidings_bridge::sessions::Config;
+use tidings_bridge::{Caller, Hub, Sessions};
+use tidings_protocol::api::{Choice, CreateSession, PermissionAnswer, PermissionScope, SessionView};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+const ASKS: &str = r#"
+    [[turn]]
+    [[turn.block]]
+    tool = "Bash"
+    input = { command = "make secret-thing" }
+    ask = true
+    result = "done"
+    [[turn]]
+    text = "The secret thing is made."
+"#;
+
+struct Got {
+    path: String,
+    headers: HeaderMap,
+    body: String,
+}
+
+impl Got {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap()
+    }
+}
+
+/// Somebody who takes notifications. `answer` says what the n-th request gets.
+struct Receiver {
+    address: String,
+    got: mpsc::Receiver<Got>,
+}
+
+impl Receiver {
+    async fn start(answer: impl Fn(usize) -> Response + Clone + Send + Sync + 'static) -> Self {
+        let (sent, got) = mpsc::channel(64);
+        let count = Arc::new(AtomicUsize::new(0));
+        let take = move |request: Request| {
+            let (sent, answer, count) = (sent.clone(), answer.clone(), Arc::clone(&count));
+            async move {
+                let (parts, body) = request.into_parts();
+                let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
+                let body = String::from_utf8(body.to_vec()).unwrap();
+                sent.send(Got { path: parts.uri.path().to_owned(), headers: parts.headers, body })
+                    .await
+                    .unwrap();
+                answer(count.fetch_add(1, Ordering::Relaxed))
+            }
+        };
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, Router::new().fallback(take)).await });
+        Receiver { address, got }
+    }
+
+    async fn next(&mut self) -> Got {
+        let next = tokio::time::timeout(Duration::from_secs(20), self.got.recv());
+        next.await.expect("a notification comes").unwrap()
+    }
+
+    fn target(&self, kind: Kind, events: &[Occasion]) -> Target {
+        let mut target: Target =
+            serde_json::from_value(serde_json::json!({"url":self.address,"kind":"webhook"})).unwrap();
+        target.url.push_str("/topic");
+        target.kind = kind;
+        target.events = events.to_vec();
+        target
+    }
+}
+
+/// Sessions that ask, and somebody who tells of it.
+struct House {
+    sessions: Sessions,
+    folder: TempDir,
+    stopping: CancellationToken,
+}
+
+impl House {
+    async fn telling(targets: Vec<Target>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = Config::default();
+        config.carrier = stand_in::playing(ASKS, folder.path());
+        config.config_dir = Some(folder.path().to_owned());
+        let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
+        let hub = Hub::new(Arc::new(MemoryJournal::open(&MemoryStore::default(), &opening)));
+        let sessions = Sessions::open(hub, config).await.unwrap();
+        let stopping = CancellationToken::new();
+        let notifier = Notifier::new(targets, Some("https://page.example".to_owned())).unwrap();
+        tokio::spawn(notifier.run(sessions.clone(), stopping.clone()));
+        // The notifier listens before anything happens.
+        tokio::task::yield_now().await;
+        House { sessions, folder, stopping }
+    }
+
+    async fn ask(&self) -> SessionView {
+        let cwd = self.folder.path().canonicalize().unwrap().join("shop");
+        std::fs::create_dir_all(&cwd).unwrap();
+        let cwd = cwd.to_str().unwrap().to_owned();
+        let new = CreateSession { cwd, prompt: Some("Make it".to_owned()), ..CreateSession::default() };
+        self.sessions.create(&Caller::admin("me"), new).await.unwrap().0
+    }
+
+    async fn allow(&self, session: &SessionView, tool_use_id: &str) {
+        let answer = PermissionAnswer {
+            decision: Choice::Allow,
+            scope: PermissionScope::Once,
+            updated_input: None,
+            message: None,
+            interrupt: false,
+            digest: None,
+            client_id: None,
+        };
+        let caller = Caller::admin("me");
+        self.sessions.answer_permission(&caller, &session.key, tool_use_id, answer).await.unwrap();
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        self.stopping.cancel();
+    }
+}
+
+fn fine(_: usize) -> Response {
+    StatusCode::OK.into_response()
+}
+
+/// HMAC-SHA-256, written anew: the receiver's side does not share code with the sender's.
+fn hmac(secret: &str, message: &str) -> String {
+    let pad = |byte: u8| {
+        let mut key = secret.as_bytes().to_vec();
+        key.resize(64, 0);
+        key.into_iter().map(|it| it ^ byte).collect::<Vec<u8>>()
+    };
+    let inner = Sha256::digest([pad(0x36), message.as_bytes().to_vec()].concat());
+    let outer = Sha256::digest([pad(0x5c), inner.to_vec()].concat());
+    outer.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn s2_29_what_needs_a_person_is_told_without_what_it_is_about() {
+    let mut receiver = Receiver::start(fine).await;
+    let mut target = receiver.target(Kind::Webhook, &[]);
+    target.secret = Some("between us".to_owned());
+    let house = House::telling(vec![target]).await;
+    let session = house.ask().await;
+    let asked = receiver.next().await;
+    let told = asked.json();
+    assert_eq!(
+        (&told["event"], &told["tool"], &told["project"]),
+        (&"permission".into(), &"Bash".into(), &"shop".into())
+    );
+    assert_eq!(told["text"], "shop: may `Bash` run?");
+    assert_eq!(told["link"], "https://page.example");
+    assert!(!asked.body.contains("secret-thing"), "the command stays here: {}", asked.body);
+    let header = |name: &str| asked.headers[name].to_str().unwrap().to_owned();
+    assert_eq!(
+        (header("x-tidings-event"), header("x-tidings-delivery")),
+        ("permission".to_owned(), told["id"].as_str().unwrap().to_owned())
+    );
+    let signed = format!("{}.{}", header("x-tidings-timestamp"), asked.body);
+    assert_eq!(header("x-tidings-signature"), format!("sha256={}", hmac("between us", &signed)));
+
+    house.allow(&session, told["tool_use_id"].as_str().unwrap()).await;
+    let ended = receiver.next().await;
+    assert_eq!(ended.json()["event"], "turn_ended");
+    assert!(!ended.body.contains("secret"), "{}", ended.body);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn s2_29_details_are_told_where_the_owner_wants_it_and_only_of_what_is_wanted() {
+    let mut receiver = Receiver::start(fine).await;
+    let mut target = receiver.target(Kind::Webhook, &[Occasion::TurnEnded]);
+    target.include_details = true;
+    let house = House::telling(vec![target]).await;
+    let session = house.ask().await;
+    let asked = loop {
+        let waiting = house.sessions.permissions(Some(&session.key)).await.unwrap();
+        if let Some(permission) = waiting.first() {
+            break permission.tool_use_id.clone();
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    };
+    house.allow(&session, &asked).await;
+    let ended = receiver.next().await.json();
+    assert_eq!(ended["event"], "turn_ended", "the permission was not wanted");
+    assert_eq!(ended["details"]["line"], "The secret thing is made.");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn s2_29_ntfy_gets_a_title_a_text_and_a_priority() {
+    let mut receiver = Receiver::start(fine).await;
+    let mut target = receiver.target(Kind::Ntfy, &[Occasion::Permission]);
+    target.token = Some("tk_1".to_owned());
+    let house = House::telling(vec![target]).await;
+    house.ask().await;
+    let got = receiver.next().await;
+    let told = got.json();
+    assert_eq!((got.path.as_str(), &told["topic"]), ("/", &"topic".into()));
+    assert_eq!((&told["message"], &told["priority"]), (&"shop: may `Bash` run?".into(), &4.into()));
+    assert_eq!(got.headers[header::AUTHORIZATION], "Bearer tk_1");
+    assert!(!got.body.contains("secret-thing"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_notification_that_fails_is_sent_again_with_the_same_name() {
+    let flaky = |count| match count {
+        0 => (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "0")]).into_response(),
+        count => fine(count),
+    };
+    let mut receiver = Receiver::start(flaky).await;
+    let house = House::telling(vec![receiver.target(Kind::Webhook, &[Occasion::Permission])]).await;
+    house.ask().await;
+    let (first, second) = (receiver.next().await.json(), receiver.next().await.json());
+    assert_eq!(first["id"], second["id"]);
+}
+
+/// A target that sends its caller elsewhere must not get others the words and the signature.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_other_host_is_told() {
+    let mut other = Receiver::start(fine).await;
+    let elsewhere = format!("{}/stolen", other.address);
+    let lead_away =
+        move |_| (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, elsewhere.clone())]).into_response();
+    let mut receiver = Receiver::start(lead_away).await;
+    let around = |count| match count {
+        0 => (StatusCode::PERMANENT_REDIRECT, [(header::LOCATION, "/moved")]).into_response(),
+        count => fine(count),
+    };
+    let mut moved = Receiver::start(around).await;
+    let targets = [&receiver, &moved].map(|it| it.target(Kind::Webhook, &[Occasion::Permission]));
+    let house = House::telling(targets.to_vec()).await;
+    house.ask().await;
+    receiver.next().await;
+    moved.next().await;
+    assert_eq!(moved.next().await.path, "/moved", "the same host may move it");
+    assert!(other.got.try_recv().is_err());
+}
