@@ -29,7 +29,7 @@ export function followFirst(): void {
 }
 
 async function playDemo(): Promise<void> {
-  const request: Partial<CreateSession> = { cwd: "", prompt: "The totals are off by a cent. Please find out why and fix it.", title: "Fix the totals", client_id: "demo" };
+  const request: Partial<CreateSession> = { cwd: "/tmp", prompt: "The totals are off by a cent. Please find out why and fix it.", title: "Fix the totals", client_id: "demo" };
   try {
     await postJson<SessionView>("sessions", request);
   } catch (error) {

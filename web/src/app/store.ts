@@ -69,13 +69,27 @@ const outbox = new Outbox(
       }
     },
   },
-  (command) => connection.request(command),
+  post,
   (now) => {
     letters.value = now;
   },
   refusedLetter,
 );
 letters.value = outbox.letters;
+
+/** Sends a command. What may be too large for a message of the socket goes over HTTP, which is the same to the server. */
+async function post(command: Command): Promise<void> {
+  if (command.type !== "input" || (command.input.attachments ?? []).length === 0) {
+    await connection.request(command);
+    return;
+  }
+  try {
+    await postJson(`sessions/${encodeURIComponent(command.session)}/input`, command.input);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw error.status === 0 ? new Lost(error.message) : new Refused(error.problem);
+  }
+}
 
 /** Asks the server who we are, and comes in. */
 export async function enter(): Promise<void> {

@@ -1,5 +1,143 @@
+// What sessions on disk have cost: by day, by model and by project, at list prices.
+
 import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { useFetched } from "../app/fetched.ts";
+import { href } from "../app/route.ts";
+import { baseName, compactTokens, dollars, modelName } from "../text/format.ts";
+import type { CostReport, CostRow } from "../wire.ts";
+import { Icon, Spinner } from "./icons.tsx";
+
+const SPANS: [number, string][] = [
+  [7, "7 days"],
+  [30, "30 days"],
+  [90, "90 days"],
+];
 
 export function Cost(): VNode {
-  return <div class="empty"><h2>Cost</h2></div>;
+  const [days, setDays] = useState(30);
+  const since = isoDay(Date.now() - (days - 1) * 86_400_000);
+  const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const byDay = useFetched<CostReport>("transcripts/cost", { by: "day", since, tz });
+  const byModel = useFetched<CostReport>("transcripts/cost", { by: "model", since, tz });
+  const byProject = useFetched<CostReport>("transcripts/cost", { by: "project", since, tz, limit: 12 });
+  const total = byDay.value?.total;
+  return (
+    <div class="sheet">
+      <header class="sheet-head">
+        <a class="ghost only-narrow" href={href({ view: "home" })} aria-label="All sessions">
+          <Icon name="back" />
+        </a>
+        <h2>Cost</h2>
+        <fieldset class="segments push">
+          <legend class="sr">How far back</legend>
+          {SPANS.map(([span, label]) => (
+            <label class={days === span ? "on" : undefined}>
+              <input type="radio" name="span" checked={days === span} onChange={() => setDays(span)} />
+              {label}
+            </label>
+          ))}
+        </fieldset>
+      </header>
+      <div class="sheet-body">
+        {byDay.problem !== "" && <p class="warn-line">{byDay.problem}</p>}
+        {total === undefined && byDay.problem === "" && <p class="muted"><Spinner /> Counting</p>}
+        {total !== undefined && byDay.value !== undefined && (
+          <>
+            <dl class="figures">
+              <Figure label={`in ${days} days`} value={dollars(total.cost_usd)} />
+              <Figure label="responses" value={total.responses.toLocaleString("en-GB")} />
+              <Figure label="tokens out" value={compactTokens(total.output)} />
+              <Figure label="tokens in" value={compactTokens(total.input + total.cache_write)} />
+              <Figure label="from the cache" value={compactTokens(total.cache_read)} />
+            </dl>
+            <Days rows={byDay.value.rows} since={since} days={days} />
+            <div class="two">
+              <Bars title="By model" rows={byModel.value?.rows ?? []} name={modelName} />
+              <Bars title="By project" rows={byProject.value?.rows ?? []} name={baseName} />
+            </div>
+            {byDay.value.unpriced.length > 0 && (
+              <p class="muted">Without a known price, and not in the sums: {byDay.value.unpriced.map((one) => `${one.model} (${one.responses} responses)`).join(", ")}.</p>
+            )}
+            <p class="muted">Counted from the sessions on this machine at list prices; with a subscription you pay something else.</p>
+          </>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Figure({ label, value }: { label: string; value: string }): VNode {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+/** A bar per day; the table says the same to those who do not see it. */
+function Days({ rows, since, days }: { rows: CostRow[]; since: string; days: number }): VNode {
+  const costs = new Map(rows.map((row) => [row.key, row.cost_usd]));
+  const first = Date.parse(`${since}T00:00:00Z`);
+  const all = Array.from({ length: days }, (_, index) => {
+    const day = isoDay(first + index * 86_400_000);
+    return { day, cost: costs.get(day) ?? 0 };
+  });
+  const most = Math.max(0.01, ...all.map((one) => one.cost));
+  return (
+    <figure class="days" aria-label={`Cost by day, at most ${dollars(most)}`}>
+      <div class="days-bars" aria-hidden="true">
+        {all.map(({ day, cost }) => (
+          <span class="day" title={`${day}: ${dollars(cost)}`}>
+            <span class="day-bar" style={{ height: `${Math.max(cost > 0 ? 2 : 0, (cost / most) * 100)}%` }} />
+          </span>
+        ))}
+      </div>
+      <figcaption>
+        <span>{all[0]?.day}</span>
+        <span>most: {dollars(most)}</span>
+        <span>{all.at(-1)?.day}</span>
+      </figcaption>
+      <table class="sr">
+        <caption>Cost by day</caption>
+        <tbody>
+          {all
+            .filter((one) => one.cost > 0)
+            .map(({ day, cost }) => (
+              <tr>
+                <th scope="row">{day}</th>
+                <td>{dollars(cost)}</td>
+              </tr>
+            ))}
+        </tbody>
+      </table>
+    </figure>
+  );
+}
+
+function Bars({ title, rows, name }: { title: string; rows: CostRow[]; name: (key: string) => string }): VNode {
+  const sorted = [...rows].sort((one, other) => other.cost_usd - one.cost_usd);
+  const most = Math.max(0.01, ...sorted.map((row) => row.cost_usd));
+  return (
+    <section class="bars">
+      <h3>{title}</h3>
+      {sorted.length === 0 && <p class="muted">Nothing in this time.</p>}
+      <ul>
+        {sorted.map((row) => (
+          <li>
+            <span class="bar-name cut" title={row.key}>{name(row.key)}</span>
+            <span class="bar-value">{dollars(row.cost_usd)}</span>
+            <span class="bar-track">
+              <span class="bar" style={{ width: `${(row.cost_usd / most) * 100}%` }} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function isoDay(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
 }

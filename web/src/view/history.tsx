@@ -1,5 +1,137 @@
+// Sessions on disk: browse, search, read, and go on with one.
+
 import type { VNode } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { now } from "../app/clock.ts";
+import { useFetched } from "../app/fetched.ts";
+import { href } from "../app/route.ts";
+import { words } from "../app/store.ts";
+import { getJson } from "../net/api.ts";
+import { age, baseName, bytes, count, dollars } from "../text/format.ts";
+import type { Transcript, TranscriptHit, TranscriptHits, TranscriptList } from "../wire.ts";
+import { Icon, Spinner } from "./icons.tsx";
+import { PastSession } from "./past.tsx";
+
+const PAGE = 50;
+const TYPING_MS = 250;
 
 export function History({ id }: { id: string | undefined }): VNode {
-  return <div class="empty"><h2>History</h2><p>{id}</p></div>;
+  if (id !== undefined) return <PastSession key={id} id={id} />;
+  return <Shelf />;
+}
+
+function Shelf(): VNode {
+  const [text, setText] = useState("");
+  const [query, setQuery] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setQuery(text.trim()), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <div class="sheet">
+      <header class="sheet-head">
+        <a class="ghost only-narrow" href={href({ view: "home" })} aria-label="All sessions">
+          <Icon name="back" />
+        </a>
+        <h2>History</h2>
+        <label class="search-field">
+          <span class="sr">Search in all sessions</span>
+          <input type="search" placeholder="Search in all sessions" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+        </label>
+      </header>
+      <div class="sheet-body">{query.length >= 2 ? <Hits query={query} /> : <Browse />}</div>
+    </div>
+  );
+}
+
+function Browse(): VNode {
+  const [pages, setPages] = useState<TranscriptList[]>([]);
+  const [problem, setProblem] = useState("");
+  const load = (after: string | undefined) => {
+    getJson<TranscriptList>("transcripts", { limit: PAGE, after }).then(
+      (page) => setPages((before) => (after === undefined ? [page] : [...before, page])),
+      (error: unknown) => setProblem(words(error)),
+    );
+  };
+  useEffect(() => load(undefined), []);
+  const items = pages.flatMap((page) => page.items);
+  const next = pages.at(-1)?.next;
+  if (problem !== "") return <p class="warn-line">{problem}</p>;
+  if (pages.length === 0) return <p class="muted"><Spinner /> Looking for sessions</p>;
+  if (items.length === 0) return <p class="muted">There are no sessions on this machine yet. They appear here once Claude Code has run.</p>;
+  return (
+    <>
+      <ul class="past-list">
+        {items.map((one) => (
+          <PastCard key={one.id} one={one} />
+        ))}
+      </ul>
+      {next !== undefined && (
+        <p class="older">
+          <button type="button" onClick={() => load(next)}>
+            Show older ones
+          </button>
+        </p>
+      )}
+    </>
+  );
+}
+
+function PastCard({ one }: { one: Transcript }): VNode {
+  return (
+    <li>
+      <a class="past-card" href={href({ view: "history", id: one.id })}>
+        <span class="past-title">{one.title ?? "Without a title"}</span>
+        <span class="past-facts">
+          <span class="cut" title={one.cwd ?? one.project}>{baseName(one.cwd ?? one.project)}</span>
+          {one.turns != null && <span>{count(one.turns, "turn")}</span>}
+          {one.subagents > 0 && <span>{count(one.subagents, "sub-agent")}</span>}
+          {one.branches != null && one.branches > 0 && <span>{count(one.branches, "branch", "branches")}</span>}
+          <span>{bytes(one.bytes)}</span>
+          {one.cost_usd != null && one.cost_usd > 0 && <span>{dollars(one.cost_usd)}</span>}
+        </span>
+        <span class="past-age">{one.modified == null ? "" : age(one.modified, now.value)}</span>
+      </a>
+    </li>
+  );
+}
+
+function Hits({ query }: { query: string }): VNode {
+  const { value, problem } = useFetched<TranscriptHits>("transcripts/search", { q: query, ignore_case: true, limit: 100 });
+  if (problem !== "") return <p class="warn-line">{problem}</p>;
+  if (value === undefined) return <p class="muted"><Spinner /> Searching</p>;
+  if (value.items.length === 0) return <p class="muted">No session says “{query}”.</p>;
+  return (
+    <>
+      <p class="muted" role="status">
+        {value.more ? "The first " : ""}
+        {count(value.items.length, "line")} with “{query}”
+      </p>
+      <ul class="past-list">
+        {value.items.map((hit) => (
+          <li key={`${hit.session}-${hit.agent ?? ""}-${hit.line}`}>
+            <a class="past-card hit" href={href({ view: "history", id: hit.session })}>
+              <span class="hit-text">{marked(hit)}</span>
+              <span class="past-facts">
+                <span>{hit.tool ?? hit.role ?? "entry"}</span>
+                <span class="mono">{hit.session.slice(0, 8)}</span>
+                {hit.agent !== undefined && <span>sub-agent</span>}
+              </span>
+              <span class="past-age">{hit.at == null ? "" : age(hit.at, now.value)}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function marked(hit: TranscriptHit): VNode {
+  return (
+    <>
+      {hit.text.slice(0, hit.start)}
+      <mark>{hit.text.slice(hit.start, hit.end)}</mark>
+      {hit.text.slice(hit.end)}
+    </>
+  );
 }

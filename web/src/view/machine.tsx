@@ -1,5 +1,55 @@
+// The sessions that lie on this machine, in four figures.
+
 import type { VNode } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { href } from "../app/route.ts";
+import { getJson } from "../net/api.ts";
+import { bytes, dollars } from "../text/format.ts";
+import type { TranscriptSummary } from "../wire.ts";
+
+/** While files are still being counted, the figures are asked for again. */
+const AGAIN_MS = 3000;
+const TRIES_MAX = 20;
 
 export function MachineCard(): VNode | null {
-  return null;
+  const [found, setFound] = useState<TranscriptSummary | undefined>(undefined);
+  const [tries, setTries] = useState(0);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    getJson<TranscriptSummary>("transcripts/summary").then(
+      (summary) => {
+        setFound(summary);
+        if (summary.month_cost_usd === undefined && tries < TRIES_MAX) timer = setTimeout(() => setTries(tries + 1), AGAIN_MS);
+      },
+      () => undefined,
+    );
+    return () => clearTimeout(timer);
+  }, [tries]);
+  if (found === undefined) return null;
+  return (
+    <section class="machine" aria-label="Sessions on this machine">
+      <h2>On this machine</h2>
+      <dl>
+        <div>
+          <dt>sessions in {found.projects} {found.projects === 1 ? "project" : "projects"}</dt>
+          <dd>{found.sessions.toLocaleString("en-GB")}</dd>
+        </div>
+        <div>
+          <dt>on disk</dt>
+          <dd>{bytes(found.bytes)}</dd>
+        </div>
+        <div>
+          <dt>this month</dt>
+          <dd>{found.month_cost_usd === undefined ? "…" : dollars(found.month_cost_usd)}</dd>
+        </div>
+        <div title={`The CLI deletes sessions that were not changed for ${found.cleanup_days} days`}>
+          <dt>deleted within a week</dt>
+          <dd class={found.cleanup_sessions > 0 ? "warn" : undefined}>{found.cleanup_sessions.toLocaleString("en-GB")}</dd>
+        </div>
+      </dl>
+      <p class="machine-more">
+        <a href={href({ view: "history", id: undefined })}>Browse and search them</a>
+      </p>
+    </section>
+  );
 }
