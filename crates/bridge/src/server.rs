@@ -64,7 +64,7 @@ impl Server {
             stopping: self.stopping.clone(),
             metrics: Arc::clone(metrics),
         };
-        let inside = doors::router(doors).merge(self.guard.routes()).merge(health::routes(health));
+        let inside = doors::router(doors).merge(doors::page()).merge(self.guard.routes()).merge(health::routes(health));
         let ids = self.sessions.config().ids.clone();
         self.guard
             .protect(inside, ids)

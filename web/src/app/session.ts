@@ -12,6 +12,10 @@ export type Loading = "loading" | "ready" | "missing" | "failed";
 
 const HISTORY_PAGE = 500;
 
+/** Enough to fill the screen many times over, and little enough for a phone on the move; the rest is there on demand. */
+const SNAPSHOT_EVENTS = 500;
+const SNAPSHOT_BYTES = 150_000;
+
 export class OpenSession {
   conversation: Conversation = emptyConversation();
   /** Counts up when there is something new to draw; several events make one count. */
@@ -28,7 +32,7 @@ export class OpenSession {
 
   /** Takes the conversation anew from the server. */
   async load(): Promise<SessionView> {
-    const snapshot = await getJson<Snapshot>(`sessions/${encodeURIComponent(this.name)}/snapshot`);
+    const snapshot = await getJson<Snapshot>(`sessions/${encodeURIComponent(this.name)}/snapshot`, { limit: SNAPSHOT_EVENTS, bytes: SNAPSHOT_BYTES });
     const conversation = emptyConversation();
     for (const event of snapshot.events) fold(conversation, event as UiMessage);
     this.conversation = conversation;

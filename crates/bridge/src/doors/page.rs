@@ -14,7 +14,7 @@ use axum::routing::get;
 use rust_embed::{Embed, EmbeddedFile};
 
 /// Nothing but what is served here, nothing inline, and no text that becomes code.
-pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; \
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; \
      connect-src 'self'; manifest-src 'self'; worker-src 'self'; frame-ancestors 'none'; base-uri 'none'; \
      form-action 'none'; require-trusted-types-for 'script'; trusted-types tidings";
 

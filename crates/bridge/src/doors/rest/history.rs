@@ -18,19 +18,32 @@ use crate::error::{Code, Error};
 use crate::journal::{Cursor, Event, Key, Max, Page, Verdict};
 use crate::limits::{LIST_DEFAULT, LIST_MAX, SNAPSHOT_BYTES_MAX, SNAPSHOT_EVENTS_MAX};
 
+#[derive(Debug, Deserialize)]
+pub(crate) struct Size {
+    limit: Option<usize>,
+    bytes: Option<usize>,
+}
+
 /// The conversation in few events, and where to go on from.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/snapshot", tag = "events",
-    params(("id" = String, Path, description = "The key or the number of the session")),
+    params(
+        ("id" = String, Path, description = "The key or the number of the session"),
+        ("limit" = Option<u64>, Query, description = "How many events, at most 2000; the newest ones"),
+        ("bytes" = Option<u64>, Query, description = "How large they may be together, at most 2 MiB"),
+    ),
     responses((status = 200, description = "The conversation", body = Snapshot)),
 )]
 pub(crate) async fn get_snapshot(
     State(doors): State<Doors>,
     caller: Caller,
     Path(id): Path<String>,
+    Query(size): Query<Size>,
 ) -> Answer<Snapshot> {
     reach::admit(&doors.sessions, &caller, &id).await?;
-    doors.sessions.snapshot(&id, SNAPSHOT_EVENTS_MAX, SNAPSHOT_BYTES_MAX).await.map(Json)
+    let events_max = size.limit.unwrap_or(SNAPSHOT_EVENTS_MAX).clamp(1, SNAPSHOT_EVENTS_MAX);
+    let bytes_max = size.bytes.unwrap_or(SNAPSHOT_BYTES_MAX).min(SNAPSHOT_BYTES_MAX);
+    doors.sessions.snapshot(&id, events_max, bytes_max).await.map(Json)
 }
 
 #[derive(Debug, Deserialize)]
