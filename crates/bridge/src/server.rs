@@ -64,7 +64,10 @@ impl Server {
             stopping: self.stopping.clone(),
             metrics: Arc::clone(metrics),
         };
-        let inside = doors::router(doors).merge(doors::page()).merge(self.guard.routes()).merge(health::routes(health));
+        let inside = doors::router(doors)
+            .merge(doors::page())
+            .merge(self.guard.routes())
+            .merge(health::routes(health));
         let ids = self.sessions.config().ids.clone();
         self.guard
             .protect(inside, ids)

@@ -122,9 +122,11 @@ function deviceName(): string {
 
 async function opened(): Promise<void> {
   try {
+    // A session that is opened from here on is watched by whoever opens it.
+    const before = open.value;
     await connection.request({ type: "subscribe" });
     await refresh();
-    await watch(open.value);
+    if (before === open.value) await watch(before);
     await outbox.flush();
   } catch (error) {
     if (error instanceof Lost) return;

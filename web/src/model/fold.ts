@@ -100,6 +100,7 @@ function foldBeside(all: Conversation, track: Track, event: UiMessage): void {
       request: undefined,
       openedAt: undefined,
     });
+    changeTool(all, details.tool_use_id, {});
   } else if ("PermissionRequired" in event) {
     const ask = all.asks.get(event.PermissionRequired.tool_use_id);
     if (ask?.kind === "permission") all.asks.set(ask.id, { ...ask, request: event.PermissionRequired.request });
@@ -124,6 +125,7 @@ function foldBeside(all: Conversation, track: Track, event: UiMessage): void {
       plan: before?.kind === "question" ? before.plan : planOf(all, details.tool_use_id),
       openedAt: undefined,
     });
+    changeTool(all, details.tool_use_id, {});
   } else if ("UserInteractionRequired" in event) {
     const { tool_use_id, request } = event.UserInteractionRequired;
     const ask = all.asks.get(tool_use_id);

@@ -15,6 +15,7 @@ import { Icon } from "./icons.tsx";
 interface Props {
   session: string;
   all: Conversation;
+  drawn: number;
   busy: boolean;
 }
 

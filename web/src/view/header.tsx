@@ -29,7 +29,7 @@ const MODELS: [string, string][] = [
 
 export type Panel = "none" | "overview" | "diff" | "rewind";
 
-export function Header({ session, all, panel, setPanel }: { session: SessionView; all: Conversation; panel: Panel; setPanel: (panel: Panel) => void }): VNode {
+export function Header({ session, all, panel, setPanel }: { session: SessionView; all: Conversation; drawn: number; panel: Panel; setPanel: (panel: Panel) => void }): VNode {
   const model = all.model ?? session.model;
   const mode = all.mode ?? session.permission_mode ?? "default";
   const may = mayI("prompt");

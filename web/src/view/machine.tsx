@@ -30,20 +30,20 @@ export function MachineCard(): VNode | null {
     <section class="machine" aria-label="Sessions on this machine">
       <h2>On this machine</h2>
       <dl>
-        <div>
-          <dt>sessions in {found.projects} {found.projects === 1 ? "project" : "projects"}</dt>
+        <div title={`In ${found.projects} ${found.projects === 1 ? "project" : "projects"}`}>
+          <dt>sessions</dt>
           <dd>{found.sessions.toLocaleString("en-GB")}</dd>
         </div>
         <div>
           <dt>on disk</dt>
           <dd>{bytes(found.bytes)}</dd>
         </div>
-        <div>
+        <div title="At list prices">
           <dt>this month</dt>
           <dd>{found.month_cost_usd === undefined ? "…" : dollars(found.month_cost_usd)}</dd>
         </div>
         <div title={`The CLI deletes sessions that were not changed for ${found.cleanup_days} days`}>
-          <dt>deleted within a week</dt>
+          <dt>expire in a week</dt>
           <dd class={found.cleanup_sessions > 0 ? "warn" : undefined}>{found.cleanup_sessions.toLocaleString("en-GB")}</dd>
         </div>
       </dl>

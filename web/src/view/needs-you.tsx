@@ -8,7 +8,7 @@ import { Icon, Spinner } from "./icons.tsx";
 import { PermissionCard } from "./permission.tsx";
 import { QuestionCard } from "./question.tsx";
 
-export function NeedsYou({ all, session }: { all: Conversation; session: string }): VNode | null {
+export function NeedsYou({ all, session }: { all: Conversation; drawn: number; session: string }): VNode | null {
   const [at, setAt] = useState(0);
   const open = [...all.asks.values()].filter((ask) => !answered.value.has(ask.id) && (ask.kind === "permission" || ask.request.questions.length > 0));
   const underWay = [...all.asks.values()].some((ask) => answered.value.has(ask.id));

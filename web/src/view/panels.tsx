@@ -26,7 +26,7 @@ export function PanelFrame({ title, close, children }: { title: string; close: (
   );
 }
 
-export function Overview({ all, session }: { all: Conversation; session: SessionView }): VNode {
+export function Overview({ all, session }: { all: Conversation; drawn: number; session: SessionView }): VNode {
   const lanes = [...all.lanes.values()].filter((lane) => lane.started !== undefined);
   const tasks = [...all.tasks.values()].filter((task) => task.status === "running");
   const limit = all.limit;

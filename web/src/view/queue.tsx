@@ -8,7 +8,7 @@ import type { Conversation } from "../model/conversation.ts";
 import { send } from "../net/api.ts";
 import { Icon, Spinner } from "./icons.tsx";
 
-export function Queue({ all, session }: { all: Conversation; session: string }): VNode | null {
+export function Queue({ all, session }: { all: Conversation; drawn: number; session: string }): VNode | null {
   const mine = letters.value.filter((letter) => letter.command.type === "input" && letter.command.session === session);
   if (all.queue.length === 0 && mine.length === 0) return null;
   const cancel = (uuid: string) => {

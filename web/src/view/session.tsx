@@ -57,8 +57,9 @@ function viewOf(name: string): SessionView | undefined {
 }
 
 function Loaded({ open, session }: { open: OpenSession; session: SessionView }): VNode {
-  // Reading it draws this again once per frame in which something came.
-  void open.drawn.value;
+  // Reading it draws this again once per frame in which something came. The conversation is changed in place, so those
+  // who draw parts of it are told which one it is: a component that reads signals is drawn only when it was handed something new.
+  const drawn = open.drawn.value;
   const all = open.conversation;
   const [panel, setPanel] = useState<Panel>(() => (matchMedia("(min-width: 1280px)").matches ? "overview" : "none"));
   const [fetching, setFetching] = useState(false);
@@ -87,7 +88,7 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
   };
   return (
     <div class="session" data-state={session.state}>
-      <Header session={session} all={all} panel={panel} setPanel={setPanel} />
+      <Header session={session} all={all} drawn={drawn} panel={panel} setPanel={setPanel} />
       <div class="session-middle">
         <div class="talk">
           <VirtualList
@@ -109,14 +110,14 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
             after={<Tail session={session} items={all.items} />}
           />
           <div class="foot">
-            <NeedsYou all={all} session={session.key} />
-            <Queue all={all} session={session.key} />
-            <Composer key={session.key} session={session.key} all={all} busy={busy} />
+            <NeedsYou all={all} drawn={drawn} session={session.key} />
+            <Queue all={all} drawn={drawn} session={session.key} />
+            <Composer key={session.key} session={session.key} all={all} drawn={drawn} busy={busy} />
           </div>
         </div>
         {panel === "overview" && (
           <PanelFrame title="Overview" close={closePanel}>
-            <Overview all={all} session={session} />
+            <Overview all={all} drawn={drawn} session={session} />
           </PanelFrame>
         )}
         {panel === "diff" && (

@@ -1,6 +1,7 @@
 // The card of a call: one line that says what, and below it what matters for this tool.
 
 import type { ComponentChildren, VNode } from "preact";
+import { meta } from "../app/store.ts";
 import type { Conversation, Lane, Settled, ToolItem } from "../model/conversation.ts";
 import { changes, fields, list, number, resultText, summary, text } from "../model/tools.ts";
 import { compactTokens, duration } from "../text/format.ts";
@@ -22,15 +23,16 @@ export function ToolCard({ tool, all }: { tool: ToolItem; all: Conversation }): 
   const hunks = tool.state === "failed" ? undefined : changes(tool.name, tool.input, tool.account);
   const [open, toggle] = useFold(`tool-${tool.id}`, !QUIET.has(tool.name));
   if (tool.retracted) return null;
+  const waits = all.asks.has(tool.id);
   const state = lane?.ended === undefined && lane !== undefined && lane.started?.background ? "running" : tool.state;
   return (
-    <section class={`tool ${state}`} data-tool={tool.name} data-state={state} aria-label={`${about.title} ${about.target}`.slice(0, 200)}>
+    <section class={`tool ${waits ? "waits" : state}`} data-tool={tool.name} data-state={state} aria-label={`${about.title} ${about.target}`.slice(0, 200)}>
       <header>
         <button type="button" class="tool-head" aria-expanded={open} onClick={toggle}>
-          <span class="tool-icon">{state === "running" || state === "preparing" ? <Spinner /> : <Icon name={state === "failed" ? "alert" : about.icon} />}</span>
+          <span class="tool-icon">{waits ? <Icon name="bell" /> : state === "running" || state === "preparing" ? <Spinner /> : <Icon name={state === "failed" ? "alert" : about.icon} />}</span>
           <span class="tool-title">{about.title}</span>
           <span class={about.mono ? "tool-target mono" : "tool-target"}>{about.target.split("\n")[0]}</span>
-          <Aside tool={tool} lane={lane} />
+          {waits ? <span class="tool-aside waits">waits for you</span> : <Aside tool={tool} lane={lane} />}
           {hunks !== undefined && hunks.length > 0 && <DiffCount hunks={hunks} />}
           <span class="tool-chevron">
             <Icon name="chevron" />
@@ -38,7 +40,7 @@ export function ToolCard({ tool, all }: { tool: ToolItem; all: Conversation }): 
         </button>
       </header>
       <Decision settled={tool.settled} tool={tool.name} />
-      {open && <div class="tool-body">{body(tool, all, lane, hunks)}</div>}
+      {open && !waits && <div class="tool-body">{body(tool, all, lane, hunks)}</div>}
     </section>
   );
 }
@@ -76,7 +78,7 @@ function outcome(tool: ToolItem): string {
 
 function Decision({ settled, tool }: { settled: Settled | undefined; tool: string }): VNode | null {
   if (settled === undefined || tool === "AskUserQuestion" || tool === "ExitPlanMode") return null;
-  const who = settled.by === undefined ? "" : ` by ${settled.by}`;
+  const who = settled.by === undefined ? "" : settled.by === meta.value?.you.name ? " by you" : ` by ${settled.by}`;
   const far = settled.scope === undefined || settled.scope === "once" ? "" : settled.scope === "always" ? ", always" : ", for this session";
   const words: Record<Settled["outcome"], string> = {
     Allowed: `Allowed${who}${far}`,

@@ -80,6 +80,9 @@ async fn serve(settings: &Settings, json: bool, out: &mut Output) -> anyhow::Res
     let address = greeting::address(settings, bound.address());
     guard.reached_at(&address);
     start::leave_note(settings)?;
+    if let Some(demo) = &settings.demo {
+        demo.begin(&sessions).await?;
+    }
     let server = Server::new(sessions, guard.clone());
     greeting::print(settings, &guard, &address, json, out)?;
 

@@ -3,7 +3,12 @@
 use std::env;
 use std::path::PathBuf;
 
+use tidings_bridge::{Caller, Sessions};
+use tidings_protocol::api::CreateSession;
 use uuid::Uuid;
+
+/// What the built-in script answers.
+const PROMPT: &str = "The total of an invoice is off by a cent. Please find out why and fix it.";
 
 /// A demonstration. Its folder is gone when it ends.
 #[derive(Debug)]
@@ -37,6 +42,20 @@ impl Demo {
             "--".to_owned(),
         ]);
         arguments
+    }
+
+    /// A session that is under way when somebody opens the page.
+    pub(super) async fn begin(&self, sessions: &Sessions) -> anyhow::Result<()> {
+        let project = self.folder.join("shop");
+        fs_err::create_dir_all(&project)?;
+        let session = CreateSession {
+            cwd: project.display().to_string(),
+            prompt: Some(PROMPT.to_owned()),
+            title: Some("Find the lost cent".to_owned()),
+            ..CreateSession::default()
+        };
+        sessions.create(&Caller::admin("demo"), session).await?;
+        Ok(())
     }
 
     /// Where the stand-in keeps its sessions.

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Brings the browser, and what drives it, into e2e/.cache/browser. What is there already costs nothing.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cache="$here/../.cache"
+
+fail() {
+    echo "error: $1" >&2
+    echo "hint: $2" >&2
+    exit 3
+}
+
+browser() {
+    [ -z "${CHROMIUM-}" ] && ! [ -x /usr/bin/chromium ] || return 0
+    if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+        fail "there is no /usr/bin/chromium" "install chromium, or name one: CHROMIUM=/path/to/chrome"
+    fi
+    echo "installing chromium"
+    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null ||
+        fail "apt-get could not install chromium" "look at its messages above"
+}
+
+checksum() { (cd "$here" && sha256sum package.json package-lock.json | sha256sum | cut -d' ' -f1); }
+
+driver() {
+    [ "$(cat "$cache/browser.stamp" 2>/dev/null)" != "$(checksum)" ] || return 0
+    ! grep -q '"resolved"' "$here/package-lock.json" ||
+        fail "e2e/browser/package-lock.json names a registry" \
+            "write it anew: npm install --package-lock-only --omit-lockfile-registry-resolved=true"
+    rm -rf "$cache/browser"
+    mkdir -p "$cache/browser"
+    cp "$here/package.json" "$here/package-lock.json" "$cache/browser/"
+    echo "downloading what drives the browser"
+    (cd "$cache/browser" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) ||
+        fail "the download of what drives the browser failed" "is the npm registry reachable?"
+    checksum >"$cache/browser.stamp"
+}
+
+browser
+driver

@@ -1,0 +1,67 @@
+// Debian's Chromium, and pages in it that remember everything that went wrong.
+
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+
+const require = createRequire(new URL("../../.cache/browser/package.json", import.meta.url));
+const { chromium } = require("playwright-core");
+const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+const FLAGS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+export const DESKTOP = { viewport: { width: 1440, height: 900 } };
+export const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
+
+export function launch() {
+  return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
+}
+
+/** A page of a browser of its own that was let in. */
+export async function visit(browser, server, { path = "", scopes, ...options } = {}) {
+  const context = await browser.newContext({ ...DESKTOP, serviceWorkers: "block", ...options });
+  const page = await open(context, await server.link(scopes));
+  await page.locator(".page").waitFor();
+  if (path !== "") {
+    await page.goto(`${server.address}/${path}`);
+    await page.locator(".page").waitFor();
+  }
+  return page;
+}
+
+/** Another tab of the same browser. */
+export async function open(context, address) {
+  const page = await context.newPage();
+  page.wrong = [];
+  page.on("pageerror", (error) => page.wrong.push(`error: ${error.stack ?? error}`));
+  page.on("console", (message) => {
+    // The browser itself complains about a server that is away, which some cases want.
+    if (message.type() === "error" && !/net::ERR_CONNECTION_REFUSED|WebSocket connection/.test(message.text())) page.wrong.push(`console: ${message.text()}`);
+  });
+  await page.addInitScript(() => {
+    window.violations = [];
+    document.addEventListener("securitypolicyviolation", (event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
+  });
+  await page.goto(address);
+  return page;
+}
+
+/** What a browser reports about accessibility: nothing is the only good answer. */
+export async function accessibility(page) {
+  await page.evaluate(AXE);
+  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  return found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);
+}
+
+/** Everything that went wrong on a page, the policy's reports included. */
+export async function trouble(page) {
+  return [...page.wrong, ...(await page.evaluate(() => window.violations))];
+}

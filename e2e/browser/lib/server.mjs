@@ -1,0 +1,104 @@
+// `tidings serve` as a child process: with the demo, or with a script in place of Claude Code and a journal that stays.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+const PROGRAM = process.env.TIDINGS ?? new URL("../../../target/debug/tidings", import.meta.url).pathname;
+
+export class Server {
+  #child;
+  #log = "";
+
+  /** `script` is the text of a script for the stand-in; without one the demo is played and nothing is kept. */
+  static async start({ script, root } = {}) {
+    const server = new Server();
+    server.folder = mkdtempSync(join(tmpdir(), "tidings-browser-"));
+    server.project = join(server.folder, "project");
+    mkdirSync(server.project);
+    server.root = root;
+    if (script !== undefined) {
+      writeFileSync(join(server.folder, "script.toml"), script);
+      server.claude = join(server.folder, "claude");
+      writeFileSync(server.claude, `#!/bin/sh\nexec ${PROGRAM} rehearse agent --script ${server.folder}/script.toml "$@"\n`);
+      chmodSync(server.claude, 0o755);
+    }
+    await server.#run("127.0.0.1:0");
+    return server;
+  }
+
+  async #run(listen) {
+    const args = ["serve", "--json", "--listen", listen];
+    if (this.claude === undefined) args.push("--demo");
+    else args.push("--data", join(this.folder, "data"), "--claude-path", this.claude);
+    const env = { PATH: process.env.PATH, HOME: this.folder, CLAUDE_CONFIG_DIR: this.root ?? join(this.folder, "claude-config") };
+    this.#child = spawn(PROGRAM, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+    this.#child.stderr.on("data", (bytes) => (this.#log += bytes));
+    const first = once(createInterface(this.#child.stdout), "line");
+    const ended = once(this.#child, "exit").then(() => Promise.reject(new Error(`the server ended: ${this.#log}`)));
+    const [line] = await Promise.race([first, ended]);
+    ended.catch(() => undefined);
+    const said = JSON.parse(line);
+    this.address = said.address;
+    this.token = readFileSync(join(said.data, "token"), "utf8").trim();
+  }
+
+  /** Ends it without a chance to say goodbye, and starts it again at the same address. */
+  async killAndRestart() {
+    await this.kill();
+    await this.#run(new URL(this.address).host);
+  }
+
+  async kill() {
+    this.#child.kill("SIGKILL");
+    await once(this.#child, "exit");
+  }
+
+  async restart() {
+    await this.#run(new URL(this.address).host);
+  }
+
+  async stop() {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      this.#child.kill("SIGTERM");
+      await once(this.#child, "exit");
+    }
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  get log() {
+    return this.#log;
+  }
+
+  async call(method, path, body) {
+    const headers = { authorization: `Bearer ${this.token}`, ...(body === undefined ? {} : { "content-type": "application/json" }) };
+    const answer = await fetch(`${this.address}/v1/${path}`, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+    return text === "" ? undefined : JSON.parse(text);
+  }
+
+  /** A link that lets one browser in. */
+  async link(scopes = ["admin"]) {
+    const { code } = await this.call("POST", "pair/codes", { name: "browser", scopes });
+    return `${this.address}/#code=${code}`;
+  }
+
+  async session(prompt, more = {}) {
+    return this.call("POST", "sessions", { cwd: this.project, ...(prompt === undefined ? {} : { prompt }), ...more });
+  }
+
+  /** Waits until a session stands as wanted. */
+  async until(key, wanted, ms = 60_000) {
+    const end = Date.now() + ms;
+    for (;;) {
+      const view = await this.call("GET", `sessions/${key}`);
+      if (wanted(view)) return view;
+      if (Date.now() > end) throw new Error(`the session stays ${JSON.stringify(view)}`);
+      await new Promise((done) => setTimeout(done, 100));
+    }
+  }
+}
