@@ -18,7 +18,6 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 #[cfg(unix)]
 use crate::commands::host;
 use crate::commands::{doctor, frames, pair, rehearse, run, schema, serve, sessions, token};
-use crate::commands::{doctor, frames, rehearse, run, schema, sessions};
 use crate::error::Exit;
 use crate::output::Output;
 
