@@ -74,6 +74,11 @@ pub(super) struct Layer {
     #[arg(long, value_name = "SECONDS")]
     pub(super) park_after_s: Option<u64>,
 
+    /// How many seconds agents go on without a server, so that a restart does not end them; 0 ends them with it
+    /// [default: 600]
+    #[arg(long, value_name = "SECONDS")]
+    pub(super) agent_lease: Option<u64>,
+
     /// Refuse what nobody has answered for so many seconds [default: wait for ever]
     #[arg(long, value_name = "SECONDS")]
     pub(super) ask_limit_s: Option<u64>,
@@ -126,6 +131,7 @@ pub(super) struct Settings {
     pub(super) pass_env: Vec<String>,
     pub(super) live_max: Option<usize>,
     pub(super) park_after: Option<Duration>,
+    pub(super) agent_lease: Duration,
     pub(super) ask_limit: Option<Duration>,
     pub(super) log: LogForm,
     pub(super) log_level: LogLevel,
@@ -191,6 +197,7 @@ impl Settings {
             pass_env: said.pass_env.unwrap_or_default(),
             live_max: said.live_max,
             park_after: said.park_after_s.map(Duration::from_secs),
+            agent_lease: said.agent_lease.map_or(AGENT_LEASE, Duration::from_secs),
             ask_limit: said.ask_limit_s.map(Duration::from_secs),
             log: said.log.unwrap_or_default(),
             log_level: said.log_level.unwrap_or_default(),
@@ -198,6 +205,9 @@ impl Settings {
         })
     }
 }
+
+/// How long agents go on without a server: long enough for an upgrade that goes wrong at first.
+const AGENT_LEASE: Duration = Duration::from_secs(600);
 
 /// The port that pages and phones come to.
 const PORT: u16 = 7717;
@@ -220,6 +230,7 @@ impl Layer {
             pass_env: self.pass_env.or(other.pass_env),
             live_max: self.live_max.or(other.live_max),
             park_after_s: self.park_after_s.or(other.park_after_s),
+            agent_lease: self.agent_lease.or(other.agent_lease),
             ask_limit_s: self.ask_limit_s.or(other.ask_limit_s),
             log: self.log.or(other.log),
             log_level: self.log_level.or(other.log_level),

@@ -3,6 +3,8 @@
 use std::env;
 use std::sync::Arc;
 
+#[cfg(unix)]
+use tidings_bridge::hosts::Hosts;
 use tidings_bridge::journal::{Epoch, Opening};
 use tidings_bridge::server::Listen;
 use tidings_bridge::sessions::Config;
@@ -32,10 +34,10 @@ pub(super) async fn sessions(settings: &Settings) -> anyhow::Result<Sessions> {
         Some(_) => Arc::new(MemoryJournal::new(&opening)),
         None => Arc::new(SqliteJournal::open(settings.data.join("journal.db"), &opening)?),
     };
-    Ok(Sessions::open(Hub::new(journal), config(settings)).await?)
+    Ok(Sessions::open(Hub::new(journal), config(settings)?).await?)
 }
 
-fn config(settings: &Settings) -> Config {
+fn config(settings: &Settings) -> anyhow::Result<Config> {
     let mut config = Config::default();
     config.environment = guard::environment(env::vars_os(), &settings.pass_env);
     config.roots.clone_from(&settings.allow_folders);
@@ -52,8 +54,20 @@ fn config(settings: &Settings) -> Config {
         // A whole path, so that nothing in a project's folder is taken for it (F124).
         config.claude = settings.claude_path.clone().or_else(|| tidings::find::claude().ok());
         config.config_dir = Some(Place::config_folder_of_user());
+        #[cfg(unix)]
+        {
+            config.hosts = Some(hosts(settings, &config)?);
+        }
     }
-    config
+    Ok(config)
+}
+
+/// The processes that keep agents while the server comes and goes. What a demo plays need not be kept.
+#[cfg(unix)]
+fn hosts(settings: &Settings, config: &Config) -> anyhow::Result<Hosts> {
+    let (folder, program) = (settings.data.join("hosts"), env::current_exe()?);
+    let (lease, args) = (settings.agent_lease, vec!["host".into()]);
+    Ok(Hosts::open(folder, program, args, lease, config.clock.clone(), config.ids.clone())?)
 }
 
 /// Tells the commands of this machine what they cannot guess.
