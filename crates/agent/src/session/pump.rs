@@ -90,6 +90,7 @@ impl Pump {
                 Some(note) = self.inbox.recv() => self.noted(note, &mut events).await,
                 () = wait_until(show_at), if show_at.is_some() => {
                     while let Some(asked) = self.board.show() {
+                        self.place.must_keep = true;
                         self.fold.step(Input::Asked(&asked), &mut events);
                     }
                     Then::GoOn
