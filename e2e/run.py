@@ -24,6 +24,7 @@ sys.dont_write_bytecode = True
 
 import readme  # noqa: E402
 import run_command  # noqa: E402
+import server  # noqa: E402
 import sessions_repair  # noqa: E402
 from lib import check, compare, sdk, sessions, table, twins  # noqa: E402
 from lib.api import Api  # noqa: E402
@@ -72,6 +73,10 @@ class Run:
     def run_command(self) -> Row:
         """`tidings run` in front of the real CLI."""
         return self._extra(run_command.NAME, "cli×api", run_command.problems_of)
+
+    def server(self) -> Row:
+        """`tidings serve` with the real CLI behind it."""
+        return self._extra(server.NAME, "cli×api", server.problems_of)
 
     def readme(self) -> Row:
         """The programs of the README, in a crate of their own."""
@@ -188,10 +193,11 @@ def main() -> int:
     scenarios = [each for each in all_scenarios() if _wanted(opts, each.name)]
     opts.repair = "cli×api" in opts.column and _wanted(opts, sessions_repair.NAME)
     opts.command = "cli×api" in opts.column and _wanted(opts, run_command.NAME)
+    opts.server = "cli×api" in opts.column and _wanted(opts, server.NAME)
     opts.made = "sessions" in opts.column and _wanted(opts, MADE)
     opts.readme = "rs-sdk" in opts.column and _wanted(opts, readme.NAME)
     names = [each.name for each in scenarios]
-    names += [run_command.NAME] * opts.command + [sessions_repair.NAME] * opts.repair
+    names += [server.NAME] * opts.server + [run_command.NAME] * opts.command + [sessions_repair.NAME] * opts.repair
     names += [MADE] * opts.made + [readme.NAME] * opts.readme
     if opts.list or not names:
         print("\n".join(names) or "error: no such scenario")
@@ -222,7 +228,7 @@ def report(opts: argparse.Namespace, scenarios: list[Scenario], root: Path) -> i
         return row
 
     with ThreadPoolExecutor(PARALLEL_MAX) as pool:
-        extra = [run.readme] * opts.readme + [run.run_command] * opts.command
+        extra = [run.readme] * opts.readme + [run.server] * opts.server + [run.run_command] * opts.command
         extra += [run.sessions_repair] * opts.repair + [run.made] * opts.made
         waiting = [pool.submit(each) for each in extra]
         rows = list(pool.map(one, scenarios)) + [row.result() for row in waiting]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::server::{Server, opening};
 use reqwest::Method;
 use serde_json::{Value, json};
-use tidings_bridge::{MemoryJournal, Scope};
+use tidings_bridge::{Code, MemoryJournal, Scope};
 
 /// Every operation of the doors, with the scope that it needs. The guard's own are tested with the guard.
 fn operations() -> Vec<(Method, String, Scope)> {
@@ -298,4 +298,13 @@ async fn t15_the_audit_log_is_exported_whole_and_can_be_checked() {
     assert_eq!(tidings_bridge::journal::verify_audit(start, &entries).unwrap().0, 1500);
     let (_, rest) = server.get("admin", "/v1/audit?after=1499").await;
     assert_eq!(rest["number"], 1500);
+}
+
+#[test]
+fn every_code_of_a_problem_is_explained() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/server.md")).unwrap();
+    for code in Code::ALL {
+        let row = format!("| `{}` | {} | ", code.as_str(), code.status());
+        assert!(page.contains(&row), "docs/server.md has no row for `{}`", code.as_str());
+    }
 }

@@ -1,0 +1,228 @@
+"""`tidings serve` with the real CLI behind it, from outside: requests, streams of events, the WebSocket."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from lib.api import Api
+from lib.cli import E2E, Place, Programs
+from lib.web import Socket, Web
+
+NAME = "server"
+SCRIPT = E2E / "server" / "talk.toml"
+START_SECONDS_MAX = 30
+STOP_SECONDS_MAX = 20
+PAGE_EVENTS = {
+    "TextChunk", "ToolExecuting", "ToolCompleted", "Complete", "PermissionRequired", "BatchPermissionRequired",
+    "UserInteractionRequired", "TokenUpdate", "Error", "System", "Display", "CommandComplete",
+}
+
+
+class Server:
+    """`tidings serve` until it is closed."""
+
+    def __init__(self, place: Place, base_url: str) -> None:
+        data = place.root / "data"
+        self._log = open(place.root / "serve.stderr", "w+b")
+        passed = [f"--pass-env={name}" for name in ("ANTHROPIC_*", "CLAUDE_CODE_*", "DISABLE_AUTOUPDATER")]
+        self._child = subprocess.Popen(
+            [
+                str(place.programs.tidings), "serve", "--json", "--listen", "127.0.0.1:0", "--data", str(data),
+                "--claude-path", str(place.programs.claude), *passed,
+            ],
+            env=place.env(base_url), cwd=place.root, stdout=subprocess.PIPE, stderr=self._log,
+            stdin=subprocess.DEVNULL, **place.programs.as_user(),
+        )
+        late = threading.Timer(START_SECONDS_MAX, self._child.kill)
+        late.start()
+        first = self._child.stdout.readline()
+        late.cancel()
+        try:
+            address = json.loads(first)["address"]
+        except (ValueError, KeyError):
+            raise RuntimeError(f"tidings serve did not start: {first!r} {self._said()}") from None
+        self.web = Web(address, (data / "token").read_text().strip())
+
+    def close(self) -> list[str]:
+        """Ends it as an administrator would; what was wrong with how it ended."""
+        self._child.terminate()
+        try:
+            code = self._child.wait(STOP_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            return [f"it did not end when told to: {self._said()}"]
+        return [] if code == 0 else [f"it ended with {code}: {self._said()}"]
+
+    def _said(self) -> str:
+        self._log.seek(0)
+        return self._log.read().decode(errors="replace").strip()
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._child.poll() is None:
+            self._child.kill()
+            self._child.wait()
+        self._child.stdout.close()
+        self._log.close()
+
+
+def problems_of(programs: Programs, root: Path) -> list[str]:
+    """Everything that went wrong."""
+    problems: list[str] = []
+    for name, check in CHECKS.items():
+        place = Place.make(programs, root, f"{NAME}-{name}")
+        with Api(programs, SCRIPT, place.root / "api.ndjson") as api:
+            with Server(place, api.url) as server:
+                found = check(place, server.web) + server.close()
+            left_over = api.close()
+        problems += [f"{name}: {problem}" for problem in [*found, *([left_over] if left_over else [])]]
+    return problems
+
+
+def _websocket(place: Place, web: Web) -> list[str]:
+    """Somebody prompts, loses the connection while a question waits, comes back and allows it."""
+    status, session = web.call("POST", "/v1/sessions", {"cwd": str(place.project)})
+    if status != 201:
+        return [f"no session: {status} {session}"]
+    key = session["key"]
+    socket = web.socket()
+    subscribed = socket.ask({"type": "subscribe", "session": key})["subscribed"]
+    said = {"type": "input", "session": key, "input": {"content": "note it", "client_id": "first"}}
+    accepted = socket.ask(said)
+    again = socket.ask(said)
+    if accepted.get("seq") != again.get("seq"):
+        return [f"the same prompt was taken twice: {accepted} {again}"]
+    seen = list(_until(socket, key, "PermissionRequired"))
+    socket.cut()
+
+    socket = web.socket()
+    back = socket.ask({"type": "subscribe", "session": key, "after": seen[-1]["cursor"]})["subscribed"]
+    waiting = [each["tool_use_id"] for each in back["pending_permissions"]]
+    if (back["verdict"], len(waiting)) != ("ok", 1):
+        return [f"what waits was not told to somebody who came back: {back}"]
+    answered = socket.ask({"type": "answer", "session": key, "to": waiting[0], "permission": {"decision": "allow"}})
+    seen += _until(socket, key, "Complete")
+    socket.cut()
+    problems = _dense(seen, subscribed["from"])
+    if answered.get("answer", {}).get("outcome") != "allowed":
+        problems.append(f"not allowed: {answered}")
+    if _text(each["event"] for each in seen) != "I will **note** it.It is noted.":
+        problems.append(f"another text: {_text(each['event'] for each in seen)!r}")
+    if not (place.project / "note.txt").exists():
+        problems.append("the command did not run")
+    _, diff = web.call("GET", f"/v1/sessions/{key}/diff")
+    if diff["untracked"] != ["note.txt"]:
+        problems.append(f"the new file is not among what changed: {diff}")
+    return problems + _same_history(web, key, [each["event"] for each in seen])
+
+
+def _stream(place: Place, web: Web) -> list[str]:
+    """The same for a program that knows the page of seed 003 only, which refuses."""
+    new = {"cwd": str(place.project), "prompt": "note it"}
+    status, session = web.call("POST", "/v1/sessions", new, key="make")
+    again = web.call("POST", "/v1/sessions", new, key="make")
+    if (status, again[0], again[1]["key"]) != (201, 200, session["key"]):
+        return [f"the same session was made twice: {status} {again}"]
+    path = f"/v1/sessions/{session['handle']}/events?dialect=ui"
+    problems: list[str] = []
+    seen: list[dict[str, Any]] = []
+    events = web.events(path)
+    first = next(events)
+    if first["event"] != "subscribed":
+        problems.append(f"the first event is {first}")
+    for fields in events:
+        seen.append(json.loads(fields["data"]))
+        if fields["event"] == "PermissionRequired":
+            break
+    events.close()
+    asked = seen[-1]["PermissionRequired"]["tool_use_id"]
+    answer = f"/v1/sessions/{session['key']}/permissions/{asked}"
+    won, _ = web.call("POST", answer, {"decision": "deny", "message": "not today"})
+    lost, problem = web.call("POST", answer, {"decision": "allow"})
+    if (won, lost, problem.get("winner", {}).get("outcome")) != (200, 409, "denied"):
+        problems.append(f"the first answer has to count: {won} {lost} {problem}")
+    for fields in web.events(path, last_id=fields["id"]):
+        if fields["event"] != "subscribed":
+            seen.append(json.loads(fields["data"]))
+        if fields["event"] == "Complete":
+            break
+    unknown = {name for event in seen for name in event} - PAGE_EVENTS
+    if unknown:
+        problems.append(f"the page does not know {sorted(unknown)}")
+    if _text(seen) != "I will **note** it.Then not today.":
+        problems.append(f"another text: {_text(seen)!r}")
+    if (place.project / "note.txt").exists():
+        problems.append("the command ran")
+    return problems
+
+
+def _stopped(place: Place, web: Web) -> list[str]:
+    """An agent that was stopped comes back with the next prompt, and knows what was said before."""
+    new = {"cwd": str(place.project), "prompt": "note it", "allowed_tools": ["Bash"]}
+    _, session = web.call("POST", "/v1/sessions", new)
+    key = session["key"]
+    socket = web.socket()
+    socket.ask({"type": "subscribe", "session": key})
+    seen = list(_until(socket, key, "Complete"))
+    socket.ask({"type": "command", "session": key, "command": "stop"})
+    _, stopped = web.call("GET", f"/v1/sessions/{key}")
+    socket.ask({"type": "input", "session": key, "input": {"content": "and again"}})
+    seen += _until(socket, key, "Complete")
+    socket.cut()
+    problems = [] if stopped["state"] == "stopped" else [f"it is not stopped: {stopped}"]
+    if not _text(each["event"] for each in seen).endswith("It is noted.As I said."):
+        problems.append(f"another text: {_text(each['event'] for each in seen)!r}")
+    requests = [json.loads(line) for line in (place.root / "api.ndjson").read_text().splitlines()]
+    if len(requests[-1]["messages"]) <= len(requests[-2]["messages"]):
+        problems.append("the last request does not go on from the one before")
+    return problems
+
+
+CHECKS: dict[str, Callable[[Place, Web], list[str]]] = {
+    "websocket": _websocket,
+    "stream": _stream,
+    "stopped": _stopped,
+}
+
+
+def _until(socket: Socket, key: str, name: str) -> Iterator[dict[str, Any]]:
+    """Events of a session up to the first of this name."""
+    while True:
+        message = socket.hear()
+        if message["type"] == "event" and message["session"] == key:
+            yield message
+            if name in message["event"]:
+                return
+
+
+def _dense(seen: list[dict[str, Any]], after: str) -> list[str]:
+    """Whether each event follows the one before it."""
+    numbers = [int(each["cursor"].split(":")[1]) for each in seen]
+    first = int(after.split(":")[1]) + 1
+    expected = list(range(first, first + len(numbers)))
+    return [] if numbers == expected else [f"events are lost, doubled or out of order: {numbers}"]
+
+
+def _same_history(web: Web, key: str, seen: list[dict[str, Any]]) -> list[str]:
+    """Whether the pages of the past have the same events."""
+    events: list[dict[str, Any]] = []
+    path = f"/v1/sessions/{key}/history?limit=7"
+    before = ""
+    while True:
+        _, page = web.call("GET", path + before)
+        events = [item["event"] for item in page["items"]] + events
+        if "prev" not in page:
+            break
+        before = f"&before={page['prev']}"
+    return [] if events[: len(seen)] == seen else ["history is not what was shown live"]
+
+
+def _text(events: Any) -> str:
+    return "".join(event["TextChunk"]["text"] for event in events if "TextChunk" in event)
