@@ -6,13 +6,26 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Crates that may be there twice, each with its reason.
 const EXCEPTIONS: &[(&str, &str)] = &[
+    ("base64", "axum's WebSocket handshake is one version behind reqwest"),
     ("bitflags", "1 is never built: it belongs to defmt, a feature of jiff for small devices that is off"),
+    ("block-buffer", "comes with digest"),
+    ("cpufeatures", "comes with sha1"),
+    ("crypto-common", "comes with digest"),
+    (
+        "digest",
+        "WebSocket handshakes need sha1, which tungstenite has in the version before that of our sha2",
+    ),
+    ("getrandom", "ring and tungstenite's rand are each a version behind uuid"),
+    ("hashbrown", "governor keeps its maps in dashmap, and both are behind indexmap"),
+    ("r-efi", "comes with getrandom, and is built for firmware only"),
+    ("rand_core", "comes with tungstenite's rand"),
     ("syn", "runs at build time only: the derive of ts-rs is still on 2, every other derive on 3"),
     (
         "thiserror",
         "filedescriptor, by which crossterm waits for keys without losing any, still has version 1",
     ),
     ("thiserror-impl", "comes with thiserror"),
+    ("windows-sys", "ring is behind the rest; neither is built elsewhere than on Windows"),
 ];
 
 const TABLE: &str = "xtask/src/tidy/duplicates.rs";
