@@ -8,8 +8,9 @@ S ?= 60
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
-run: ## Decode the demo recording and count its kinds
-	cargo run -q -p tidings-cli -- frames check crates/protocol/tests/fixtures/demo.ndjson
+run: ## Build everything and serve the page with a demo; needs no key and no `claude`
+	@scripts/page.sh
+	cargo run -p tidings-cli -- serve --demo
 
 test: ## The whole suite, as CI runs it; installs what is missing
 	@scripts/test.sh

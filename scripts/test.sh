@@ -5,13 +5,16 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 3
 
-all_stages=(install fmt clippy tidy tests features doctests docs e2e)
+all_stages=(install page fmt clippy tidy tests features doctests docs e2e browser)
 
 stage_install() {
     cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt || return
     cargo clippy --version >/dev/null 2>&1 || rustup component add clippy || return
     cargo nextest --version >/dev/null 2>&1 || cargo install cargo-nextest --locked
 }
+
+# First, since the page becomes part of the program that everything else builds.
+stage_page() { scripts/page.sh check; }
 
 # rustfmt colours its diff wherever TERM is set, a log file included.
 stage_fmt() {
@@ -57,6 +60,9 @@ stage_e2e() {
         cargo build -p tidings-cli -p tidings-e2e-driver &&
         python3 e2e/run.py
 }
+
+# The page in a real browser, on the real server.
+stage_browser() { scripts/browser.sh; }
 
 # Seconds as minutes with two decimals; whole numbers only, since a bare machine may have no bc.
 minutes() { printf '%d.%02d' $(($1 / 60)) $(($1 % 60 * 100 / 60)); }
