@@ -143,3 +143,19 @@ async fn prompts_of_one_client_keep_their_order() {
     turns.sort_unstable();
     assert_eq!(turns, (1..=10).map(|n| (n, n)).collect::<Vec<_>>());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_happens_in_any_session_is_told_to_those_who_may_see_it() {
+    let house = House::playing(ASKS).await;
+    let mut anybody = house.server.socket(Some("read")).await;
+    let mut elsewhere = house.server.socket(Some("read:/somewhere/else")).await;
+    for socket in [&mut anybody, &mut elsewhere] {
+        assert_eq!(ask(socket, r#"{"id":1,"type":"subscribe"}"#).await["type"], "ack");
+    }
+    let key = house.create().await;
+    let message = hear(&mut anybody).await.unwrap();
+    assert_eq!(message["type"], "notice");
+    assert_eq!(message["notice"]["session"]["key"], json!(key), "{message}");
+    let next = ask(&mut elsewhere, r#"{"id":2,"type":"ping"}"#).await;
+    assert_eq!(next["id"], 2, "nothing came before it: {next}");
+}

@@ -215,7 +215,9 @@ async fn frames_of_the_cli_are_for_those_who_ask_for_them() {
         Draft::new(Class::Delta, jiff::Timestamp::UNIX_EPOCH, Kind::new("frame").unwrap(), line.as_bytes());
     server.journal().append(&key(), server.fence, vec![frame]).await.unwrap();
     server.publish(1..=1).await;
-    for (dialect, name, data) in [("frames", "frame", Some(line)), ("native", "TextChunk", None)] {
+    for (dialect, name, data) in
+        [("frames", "frame", Some(line)), ("native", "TextChunk", None), ("mobile", "message", None)]
+    {
         let url = server.url(&format!("/v1/sessions/1/events?dialect={dialect}"));
         let mut events = Events::open(reqwest::Client::new().get(url).bearer_auth("read")).await;
         assert_eq!(events.next().await.unwrap().name(), "subscribed");

@@ -256,16 +256,12 @@ impl Connection {
         after: Option<String>,
         deltas: Option<&str>,
     ) -> Result<(SocketAck, Feed), Error> {
-        if self.watched.len() >= SUBSCRIPTIONS_MAX {
-            let message = format!("This socket has {SUBSCRIPTIONS_MAX} subscriptions already");
-            return Err(Error::new(Code::TooMany, message, "unsubscribe from some of them"));
-        }
         let sessions = &self.doors.sessions;
         let Some(session) = session else {
             let receiver = sessions.notices();
             let sight = Sight::new(self.caller.clone());
             let source = Source::Notices { sessions: sessions.clone(), receiver, sight };
-            return Ok((SocketAck::default(), self.begin("", source)));
+            return Ok((SocketAck::default(), self.begin("", source)?));
         };
         reach::admit(sessions, &self.caller, &session).await?;
         let deltas = deltas.map_or(Ok(Deltas::default()), str::parse)?;
@@ -280,16 +276,20 @@ impl Connection {
             subscribed: Some(subscribed),
             ..SocketAck::default()
         };
-        Ok((ack, self.begin(&key, source)))
+        Ok((ack, self.begin(&key, source)?))
     }
 
     /// Whatever was subscribed to by the same key ends.
-    fn begin(&mut self, key: &str, source: Source) -> Feed {
+    fn begin(&mut self, key: &str, source: Source) -> Result<Feed, Error> {
+        if self.watched.len() >= SUBSCRIPTIONS_MAX && !self.watched.contains_key(key) {
+            let message = format!("This socket has {SUBSCRIPTIONS_MAX} subscriptions already");
+            return Err(Error::new(Code::TooMany, message, "unsubscribe from some of them"));
+        }
         let (key, stop) = (Arc::<str>::from(key), CancellationToken::new());
         if let Some(before) = self.watched.insert(Arc::clone(&key), stop.clone()) {
             before.cancel();
         }
-        Feed { key, stop, source }
+        Ok(Feed { key, stop, source })
     }
 
     async fn unsubscribe(&mut self, session: Option<String>) -> Result<SocketAck, Error> {
