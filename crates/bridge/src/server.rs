@@ -15,12 +15,12 @@ use axum_server::Handle;
 use tokio_util::sync::CancellationToken;
 
 pub use listen::{Bound, Exposure, Listen};
-pub use tls::TlsFiles;
+pub use tls::{TlsFiles, choose_tls};
 
 use self::connections::Slots;
 use self::health::Health;
 use self::metrics::Metrics;
-use crate::doors::{self, Doors};
+use crate::doors::{self, Doors, Transcripts};
 use crate::error::Error;
 use crate::guard::Guard;
 use crate::sessions::Sessions;
@@ -40,12 +40,20 @@ pub struct Server {
     sessions: Sessions,
     guard: Guard,
     stopping: CancellationToken,
+    transcripts: Transcripts,
 }
 
 impl Server {
     /// A server for these sessions.
     pub fn new(sessions: Sessions, guard: Guard) -> Self {
-        Server { sessions, guard, stopping: CancellationToken::new() }
+        Server { sessions, guard, stopping: CancellationToken::new(), transcripts: Transcripts::default() }
+    }
+
+    /// Also shows sessions on disk.
+    #[must_use]
+    pub fn transcripts(mut self, transcripts: Transcripts) -> Self {
+        self.transcripts = transcripts;
+        self
     }
 
     /// Everything that the server answers, with the guard before it.
@@ -59,6 +67,7 @@ impl Server {
         doors.sign_in = Arc::new(move |token| guard.caller(token));
         doors.revoked = self.guard.revoked().clone();
         doors.stopping = self.stopping.clone();
+        doors.transcripts = self.transcripts.clone();
         let health = Health {
             sessions: self.sessions.clone(),
             stopping: self.stopping.clone(),

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::limits::TEXT_BYTES_MAX;
 
@@ -25,7 +24,8 @@ pub fn inside(roots: &[PathBuf], path: &Path) -> Result<PathBuf, Error> {
     match found {
         Some(found) if within(&found) => Ok(found),
         None if roots.is_empty() || roots.iter().any(|root| path.starts_with(root)) => {
-            Err(Error::new(Code::NotFound, format!("There is no folder `{}`", path.display()), ""))
+            let message = format!("There is no folder `{}`", path.display());
+            Err(Error::new(Code::Invalid, message, "name a folder that exists by its whole path"))
         }
         _ => {
             let message = format!("The server does not work in `{}`", path.display());
@@ -36,13 +36,6 @@ pub fn inside(roots: &[PathBuf], path: &Path) -> Result<PathBuf, Error> {
             ))
         }
     }
-}
-
-/// The same, for a caller who may be limited to fewer folders.
-pub fn inside_for(caller: &Caller, roots: &[PathBuf], path: &Path) -> Result<PathBuf, Error> {
-    let found = inside(roots, path)?;
-    let own: Vec<PathBuf> = caller.folders.iter().map(PathBuf::from).collect();
-    inside(&own, &found)
 }
 
 fn contains(root: &Path, found: &Path) -> bool {

@@ -15,6 +15,11 @@ use crate::error::{Code, Error};
 /// How often the files are looked at. Certificates of private networks are renewed every few weeks.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
+/// Chooses how this process speaks TLS, unless somebody has chosen already. Whatever calls other servers needs it.
+pub fn choose_tls() {
+    drop(rustls::crypto::ring::default_provider().install_default());
+}
+
 /// Where the certificate and its key are, as PEM.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsFiles {

@@ -12,6 +12,7 @@ use tidings_agent::Clock;
 use tidings_agent::session::Batches;
 
 use super::launch;
+use crate::guard::trust::Trust;
 #[cfg(unix)]
 use crate::hosts::Hosts;
 use crate::limits::{LIVE_MAX, PARK_AFTER};
@@ -32,6 +33,8 @@ pub struct Config {
     pub environment: Vec<(String, String)>,
     /// The folders that sessions may work in; everywhere if there are none.
     pub roots: Vec<PathBuf>,
+    /// Folders whose own commands may run; where it is not known, all of them.
+    pub trust: Option<Trust>,
     /// Whether modes that ask nobody may be used at all.
     pub allow_bypass: bool,
     /// Agents that run at the same time.
@@ -89,6 +92,7 @@ impl Default for Config {
             config_dir: None,
             environment: Vec::new(),
             roots: Vec::new(),
+            trust: None,
             allow_bypass: false,
             live_max: LIVE_MAX,
             park_after: Some(PARK_AFTER),

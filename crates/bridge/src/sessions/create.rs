@@ -9,6 +9,7 @@ use super::settings::Settings;
 use super::{Opening, Sessions, adopt, check_folder, launch, view};
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
+use crate::guard::paths;
 use crate::journal::{ClientId, Key, NewSession, Novelty};
 
 impl Sessions {
@@ -68,23 +69,11 @@ impl Sessions {
 
     /// The folder as the file system has it, if it is one that may be used.
     pub(crate) fn folder(&self, caller: &Caller, folder: &str) -> Result<String, Error> {
-        let wrong = |why: &str| {
-            let message = format!("`{folder}` cannot be worked in: {why}");
-            Error::new(Code::Invalid, message, "name a folder that exists by its whole path")
-        };
-        if !Path::new(folder).is_absolute() {
-            return Err(wrong("it is no whole path"));
-        }
-        let real = std::fs::canonicalize(folder).map_err(|error| wrong(&error.to_string()))?;
-        if !real.is_dir() {
-            return Err(wrong("it is no folder"));
-        }
-        let roots = &self.config().roots;
-        if !roots.is_empty() && !roots.iter().any(|root| real.starts_with(root)) {
-            let message = format!("`{}` is outside the folders that this server works in", real.display());
-            return Err(Error::new(Code::OutsideRoots, message, "start the server with `--root` for it"));
-        }
-        let real = real.to_str().ok_or_else(|| wrong("its path is no text"))?.to_owned();
+        let real = paths::inside(&self.config().roots, Path::new(folder))?;
+        let real = real.to_str().map(str::to_owned).ok_or_else(|| {
+            let message = format!("`{folder}` cannot be worked in: its path is no text");
+            Error::new(Code::Invalid, message, "rename the folder")
+        })?;
         check_folder(caller, &real)?;
         Ok(real)
     }

@@ -1,9 +1,11 @@
 //! How the agent of a session is started.
 
+use std::path::Path;
+
 use futures_core::future::BoxFuture;
 use tidings::control::McpServerConfig;
 use tidings::json::Json;
-use tidings::options::{Arg, EnvBase, Launch};
+use tidings::options::{Arg, EnvBase, Launch, SettingSource};
 use tidings::permissions::PermissionMode;
 use tidings::transport::{Link, Process, Transport};
 use tidings::{Options, SystemPrompt};
@@ -24,6 +26,12 @@ pub(super) fn options(row: &Session, settings: &Settings, config: &Config) -> Re
         .ids(config.ids.clone());
     for (name, value) in &config.environment {
         options = options.env(name, value);
+    }
+    // What a folder brings is used only after somebody has seen it (T10).
+    if let Some(trust) = &config.trust
+        && !trust.look(Path::new(&row.cwd))?.1
+    {
+        options = options.setting_sources([SettingSource::User]).strict_mcp_config();
     }
     if let Some(claude) = &config.claude {
         options = options.program(claude);

@@ -5,4 +5,5 @@
 mod browser;
 mod devices;
 mod files;
+mod folders;
 mod guarded;

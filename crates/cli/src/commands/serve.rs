@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use tidings_bridge::guard::{Guard, Names, Random, Scheme};
-use tidings_bridge::server::Exposure;
+use tidings_bridge::server::{Exposure, choose_tls};
 use tidings_bridge::{Server, guard};
 
 use self::settings::Settings;
@@ -73,17 +73,18 @@ impl Serve {
 
 async fn serve(settings: &Settings, json: bool, out: &mut Output) -> anyhow::Result<Exit> {
     let first = signals()?;
+    choose_tls();
     guard::private_folder(&settings.data)?;
     let guard = Guard::open(guard_settings(settings)?)?;
     let bound = start::listen(settings)?.bind()?;
-    let sessions = start::sessions(settings).await?;
+    let sessions = start::sessions(settings, &guard).await?;
     let address = greeting::address(settings, bound.address());
     guard.reached_at(&address);
     start::leave_note(settings)?;
     if let Some(demo) = &settings.demo {
         demo.begin(&sessions).await?;
     }
-    let server = Server::new(sessions, guard.clone());
+    let server = Server::new(sessions, guard.clone()).transcripts(start::transcripts(settings));
     greeting::print(settings, &guard, &address, json, out)?;
 
     let (stopping, stopped) = tokio::sync::oneshot::channel();

@@ -13,7 +13,7 @@ mod settings;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use tidings_protocol::api::{FolderTrust, FoundCommand};
@@ -25,9 +25,12 @@ use super::secret::Random;
 use crate::error::{Code, Error};
 use crate::limits::TRUSTED_FOLDERS_MAX;
 
-/// What somebody has agreed to.
+/// What somebody has agreed to. Handles are cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Trust(Arc<Shared>);
+
 #[derive(Debug)]
-pub struct Trust {
+struct Shared {
     path: PathBuf,
     random: Random,
     agreed: Mutex<Agreed>,
@@ -52,7 +55,7 @@ impl Trust {
                     Error::new(Code::Internal, message, "move the file away and agree again")
                 })?,
         };
-        Ok(Trust { path, random, agreed: Mutex::new(agreed) })
+        Ok(Trust(Arc::new(Shared { path, random, agreed: Mutex::new(agreed) })))
     }
 
     /// What a folder brings, and whether it may be used. It waits for the disk.
@@ -65,7 +68,7 @@ impl Trust {
 
     /// Whether somebody has agreed to exactly this.
     pub fn is_trusted(&self, folder: &Path, digest: &str) -> bool {
-        let agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+        let agreed = self.0.agreed.lock().unwrap_or_else(PoisonError::into_inner);
         agreed.folders.get(folder).is_some_and(|agreed| agreed == digest)
     }
 
@@ -101,7 +104,7 @@ impl Trust {
     }
 
     fn change(&self, change: impl FnOnce(&mut BTreeMap<PathBuf, String>)) -> Result<(), Error> {
-        let mut agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut agreed = self.0.agreed.lock().unwrap_or_else(PoisonError::into_inner);
         let before = agreed.folders.clone();
         change(&mut agreed.folders);
         let saved = if agreed.folders.len() > TRUSTED_FOLDERS_MAX {
@@ -109,7 +112,7 @@ impl Trust {
         } else {
             let text = serde_json::to_vec_pretty(&*agreed)
                 .map_err(|error| Error::new(Code::Internal, error.to_string(), ""));
-            text.and_then(|text| private::replace(&self.path, &text, &self.random))
+            text.and_then(|text| private::replace(&self.0.path, &text, &self.0.random))
         };
         if saved.is_err() {
             agreed.folders = before;

@@ -1,16 +1,21 @@
 //! What a server is made of.
 
 use std::env;
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
+use tidings_agent::Clock;
+use tidings_bridge::doors::Transcripts;
 #[cfg(unix)]
 use tidings_bridge::hosts::Hosts;
 use tidings_bridge::journal::{Epoch, Opening};
 use tidings_bridge::server::Listen;
 use tidings_bridge::sessions::Config;
-use tidings_bridge::{Hub, Journal, MemoryJournal, Sessions, SqliteJournal, guard};
+use tidings_bridge::{Guard, Hub, Journal, MemoryJournal, Sessions, SqliteJournal, guard};
 use uuid::Uuid;
 
+use super::demo::Demo;
 use super::settings::Settings;
 use crate::commands::sessions::Place;
 use crate::remote::SOCKET;
@@ -28,19 +33,20 @@ pub(super) fn listen(settings: &Settings) -> anyhow::Result<Listen> {
     Ok(Listen { address: settings.listen, tls: settings.tls.clone(), exposure: settings.exposure(), unix })
 }
 
-pub(super) async fn sessions(settings: &Settings) -> anyhow::Result<Sessions> {
+pub(super) async fn sessions(settings: &Settings, guard: &Guard) -> anyhow::Result<Sessions> {
     let opening = Opening { boot_id: boot_id(), fresh_epoch: Epoch::from_random(random()) };
     let journal: Arc<dyn Journal> = match &settings.demo {
         Some(_) => Arc::new(MemoryJournal::new(&opening)),
         None => Arc::new(SqliteJournal::open(settings.data.join("journal.db"), &opening)?),
     };
-    Ok(Sessions::open(Hub::new(journal), config(settings)?).await?)
+    Ok(Sessions::open(Hub::new(journal), config(settings, guard)?).await?)
 }
 
-fn config(settings: &Settings) -> anyhow::Result<Config> {
+fn config(settings: &Settings, guard: &Guard) -> anyhow::Result<Config> {
     let mut config = Config::default();
     config.environment = guard::environment(env::vars_os(), &settings.pass_env);
     config.roots.clone_from(&settings.allow_folders);
+    config.trust = Some(guard.trust().clone());
     config.allow_bypass = settings.allow_bypass;
     config.live_max = settings.live_max.unwrap_or(config.live_max);
     config.park_after = settings.park_after.or(config.park_after);
@@ -49,16 +55,15 @@ fn config(settings: &Settings) -> anyhow::Result<Config> {
         config.demo = true;
         config.claude = Some(demo.program.clone());
         config.claude_args = demo.arguments();
-        config.config_dir = Some(demo.config_dir());
     } else {
         // A whole path, so that nothing in a project's folder is taken for it (F124).
         config.claude = settings.claude_path.clone().or_else(|| tidings::find::claude().ok());
-        config.config_dir = Some(Place::config_folder_of_user());
         #[cfg(unix)]
         {
             config.hosts = Some(hosts(settings, &config)?);
         }
     }
+    config.config_dir = Some(config_dir(settings));
     Ok(config)
 }
 
@@ -68,6 +73,17 @@ fn hosts(settings: &Settings, config: &Config) -> anyhow::Result<Hosts> {
     let (folder, program) = (settings.data.join("hosts"), env::current_exe()?);
     let (lease, args) = (settings.agent_lease, vec!["host".into()]);
     Ok(Hosts::open(folder, program, args, lease, config.clock.clone(), config.ids.clone())?)
+}
+
+/// Where Claude Code, or who plays its part, keeps its sessions.
+fn config_dir(settings: &Settings) -> PathBuf {
+    settings.demo.as_ref().map_or_else(Place::config_folder_of_user, Demo::config_dir)
+}
+
+/// Sessions on disk.
+pub(super) fn transcripts(settings: &Settings) -> Transcripts {
+    let cache = Place::cache_folder().filter(|_| settings.demo.is_none());
+    Transcripts::new(vec![config_dir(settings)], cache, Clock::system(), TimeZone::system())
 }
 
 /// Tells the commands of this machine what they cannot guess.

@@ -1,0 +1,67 @@
+//! `tidings pair` and `tidings token`, which talk to a server that runs.
+
+use serde_json::{Value, json};
+
+use crate::house::House;
+
+#[test]
+fn a_device_is_let_in_listed_and_thrown_out() {
+    let house = House::new();
+    let server = house.serve(&[]);
+    let made: Value =
+        serde_json::from_str(&house.output(&["pair", "--name", "phone", "--scope", "read", "--json"]))
+            .unwrap();
+    assert_eq!(made["expires_in_s"], 60);
+    let body = json!({"code": made["code"], "credential": "token"});
+    let paired = server.ask_with("POST", "/v1/pair", &[], Some(&body)).json();
+    let bearer = format!("Bearer {}", paired["token"].as_str().unwrap());
+    let ask = || server.ask_with("GET", "/v1/sessions", &[("Authorization", &bearer)], None).status;
+    assert_eq!(ask(), 200);
+    let list = house.output(&["token", "list"]);
+    assert!(list.contains("phone") && list.contains("read"), "{list}");
+    house.output(&["token", "revoke", "phone"]);
+    assert_eq!(ask(), 401);
+    assert_eq!(house.output(&["token", "list", "--json"]), "");
+}
+
+#[test]
+fn a_program_gets_a_credential_that_is_shown_once() {
+    let house = House::new();
+    let server = house.serve(&[]);
+    let token =
+        house.output(&["token", "create", "--name", "ci", "--scope", "read,prompt", "--folder", "/srv"]);
+    let bearer = format!("Bearer {}", token.trim());
+    assert_eq!(server.ask_with("GET", "/v1/meta", &[("Authorization", &bearer)], None).status, 200);
+    assert_eq!(server.ask_with("GET", "/v1/devices", &[("Authorization", &bearer)], None).status, 403);
+    assert_eq!(house.output(&["token", "admin"]).trim(), server.token());
+    let elsewhere = house
+        .tidings(&["token", "list", "--server", &format!("http://{}", server.address)])
+        .env("TIDINGS_TOKEN", server.token())
+        .output()
+        .unwrap();
+    assert!(String::from_utf8(elsewhere.stdout).unwrap().contains("ci"));
+}
+
+#[test]
+fn the_picture_holds_the_link() {
+    let house = House::new();
+    let _server = house.serve(&["--base-path", "/tidings"]);
+    let output = house.tidings(&["pair"]).output().unwrap();
+    let (link, talk) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(link.contains("/tidings/#code="), "{link}");
+    assert!(talk.contains('█') && talk.contains("60 seconds"), "{talk}");
+}
+
+#[test]
+fn without_a_server_the_commands_say_what_to_do() {
+    let house = House::new();
+    for command in [&["pair"][..], &["token", "list"]] {
+        let (code, said) = house.failure(command);
+        assert!(code == 3 && said.contains("tidings serve"), "{said}");
+    }
+    let mut server = house.serve(&[]);
+    server.child.kill().unwrap();
+    server.ended();
+    let (code, said) = house.failure(&["pair"]);
+    assert!(code == 3 && said.contains("tidings serve"), "a socket that nobody answers: {said}");
+}

@@ -1,0 +1,104 @@
+//! Ending: in order at the first signal, at once at the second, and with nothing left behind either way.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::house::{House, Running, children, until};
+
+/// A session that waits for an answer, so that its agent is alive.
+fn busy(server: &Running, house: &House) -> String {
+    let body = json!({"cwd": house.path("project"), "prompt": "hello"});
+    let made = server.ask("POST", "/v1/sessions", Some(&body));
+    assert_eq!(made.status, 201, "{made:?}");
+    let key = made.json()["key"].as_str().unwrap().to_owned();
+    until("the agent asks", || {
+        let view = server.ask("GET", &format!("/v1/sessions/{key}"), None).json();
+        (view["state"] == "needs_you").then_some(())
+    });
+    key
+}
+
+#[test]
+fn p11_the_first_signal_ends_everything_in_order() {
+    for signal in ["TERM", "INT"] {
+        let house = House::new();
+        let mut server = house.serve(&["--demo", "--data", house.path("data").to_str().unwrap()]);
+        let key = busy(&server, &house);
+        let agents = children(server.child.id());
+        assert!(!agents.is_empty());
+        let mut stream = TcpStream::connect(server.address).unwrap();
+        let head = format!(
+            "GET /v1/sessions/{key}/events HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
+            server.address,
+            server.token()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut first = [0; 12];
+        stream.read_exact(&mut first).unwrap();
+        assert_eq!(&first, b"HTTP/1.1 200");
+
+        let begun = Instant::now();
+        server.signal(signal);
+        let status = server.ended();
+        assert_eq!(status.code(), Some(0), "{signal}: {}", server.log());
+        assert!(begun.elapsed() < Duration::from_secs(15), "the whole way out has a bound");
+        // The stream has come to its end, and did not hang.
+        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        let mut rest = Vec::new();
+        stream.read_to_end(&mut rest).unwrap();
+        until("no agent is left", || agents.iter().all(|pid| !alive(*pid)).then_some(()));
+        assert!(!house.path("data/server.sock").exists(), "the socket is gone");
+        assert!(TcpStream::connect(server.address).is_err());
+    }
+}
+
+#[test]
+fn p11_the_second_signal_ends_it_at_once() {
+    let house = House::new();
+    // An agent that does not listen.
+    let claude = house.claude("trap '' TERM INT\nwhile :; do sleep 1; done");
+    let mut server = house.serve(&["--claude-path", claude.to_str().unwrap()]);
+    let body = json!({"cwd": house.path("project"), "prompt": "hello"});
+    assert_eq!(server.ask("POST", "/v1/sessions", Some(&body)).status, 201);
+    let agents =
+        until("the agent runs", || Some(children(server.child.id())).filter(|found| !found.is_empty()));
+    server.signal("TERM");
+    until("it stops", || server.log().contains("stopping").then_some(()));
+    std::thread::sleep(Duration::from_millis(100));
+    server.signal("TERM");
+    let status = server.ended();
+    assert!(matches!(status.code(), Some(130 | 0)), "{status}");
+    until("no agent is left", || agents.iter().all(|pid| !alive(*pid)).then_some(()));
+}
+
+#[test]
+fn what_was_said_is_there_after_an_orderly_end_and_after_a_kill() {
+    let house = House::new();
+    let data = house.path("data");
+    let arguments = ["--data", data.to_str().unwrap(), "--claude-path", "/bin/false"];
+    let mut cursors = Vec::new();
+    for end in ["TERM", "KILL"] {
+        let mut server = house.serve(&arguments);
+        let body = json!({"cwd": house.path("project"), "title": end});
+        let made = server.ask("POST", "/v1/sessions", Some(&body));
+        assert_eq!(made.status, 201, "{made:?}");
+        cursors.push(made.json()["cursor"].as_str().unwrap().split(':').next().unwrap().to_owned());
+        server.signal(end);
+        server.ended();
+    }
+    let server = house.serve(&arguments);
+    let list = server.ask("GET", "/v1/sessions", None).json();
+    let titles: Vec<&str> =
+        list["items"].as_array().unwrap().iter().filter_map(|view| view["title"].as_str()).collect();
+    assert_eq!(titles.len(), 2, "{list}");
+    assert!(titles.contains(&"TERM") && titles.contains(&"KILL"));
+}
+
+fn alive(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // One that nobody has waited for is dead all the same.
+    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+}

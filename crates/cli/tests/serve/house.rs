@@ -1,0 +1,195 @@
+//! A server in a process of its own, with a home folder of its own.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// Long enough for the slowest machine; whoever waits for it has failed.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A machine: a home folder, and programs.
+pub(crate) struct House {
+    temp: tempfile::TempDir,
+}
+
+/// A server that runs there.
+pub(crate) struct Running {
+    pub(crate) child: Child,
+    pub(crate) address: SocketAddr,
+    pub(crate) link: Option<String>,
+    pub(crate) data: PathBuf,
+    log: PathBuf,
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+impl House {
+    pub(crate) fn new() -> Self {
+        let house = House { temp: tempfile::tempdir().unwrap() };
+        for folder in ["home", "bin", "project"] {
+            fs::create_dir(house.path(folder)).unwrap();
+        }
+        house
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.temp.path().canonicalize().unwrap().join(name)
+    }
+
+    /// A program in place of `claude`.
+    pub(crate) fn claude(&self, script: &str) -> PathBuf {
+        let path = self.path("bin/claude");
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    /// The program, on this machine.
+    pub(crate) fn tidings(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin("tidings"));
+        command.env_clear().env("HOME", self.path("home")).env("PATH", "/usr/bin:/bin").args(arguments);
+        command.env("TMPDIR", self.temp.path()).current_dir(self.path("project")).stdin(Stdio::null());
+        command
+    }
+
+    /// What a command prints, which has to be fine.
+    pub(crate) fn output(&self, arguments: &[&str]) -> String {
+        let output = self.tidings(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// How a command fails, and what it says.
+    pub(crate) fn failure(&self, arguments: &[&str]) -> (i32, String) {
+        let output = self.tidings(arguments).output().unwrap();
+        (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+    }
+
+    pub(crate) fn serve(&self, arguments: &[&str]) -> Running {
+        self.serve_with(arguments, |_| {})
+    }
+
+    /// Starts a server on a free port, and waits until it says where it is.
+    pub(crate) fn serve_with(&self, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Running {
+        let mut command = self.tidings(&["serve", "--json", "--listen", "127.0.0.1:0"]);
+        let log = self.path("log");
+        let file = fs::OpenOptions::new().create(true).append(true).open(&log).unwrap();
+        command.args(arguments).stdout(Stdio::piped()).stderr(file);
+        change(&mut command);
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(!line.is_empty(), "{}", fs::read_to_string(&log).unwrap());
+        let said: Value = serde_json::from_str(&line).unwrap();
+        let address = said["address"].as_str().unwrap().split_once("://").unwrap().1.parse().unwrap();
+        let link = said["link"].as_str().map(str::to_owned);
+        Running { child, address, link, data: said["data"].as_str().unwrap().into(), log }
+    }
+}
+
+impl Running {
+    /// The admin token.
+    pub(crate) fn token(&self) -> String {
+        fs::read_to_string(self.data.join("token")).unwrap().trim().to_owned()
+    }
+
+    /// What was logged so far.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap()
+    }
+
+    /// Asks with the admin token.
+    pub(crate) fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> Answer {
+        let token = self.token();
+        self.ask_with(method, path, &[("Authorization", &format!("Bearer {token}"))], body)
+    }
+
+    /// Asks with these headers.
+    pub(crate) fn ask_with(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<&Value>,
+    ) -> Answer {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        let body = body.map(Value::to_string).unwrap_or_default();
+        let mut text = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.address);
+        for (name, value) in headers {
+            text += &format!("{name}: {value}\r\n");
+        }
+        text += &format!("Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        stream.write_all(text.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        Answer { status, head: head.to_owned(), body: body.to_owned() }
+    }
+
+    /// Sends a signal.
+    pub(crate) fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// Waits for its end.
+    pub(crate) fn ended(&mut self) -> ExitStatus {
+        until("the server ends", || self.child.try_wait().unwrap())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("{self:?}"))
+    }
+}
+
+/// Waits for something that must happen.
+pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The processes below a process.
+pub(crate) fn children(parent: u32) -> Vec<u32> {
+    let parent_of = |pid: u32| -> Option<u32> {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+    };
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let pairs: Vec<(u32, u32)> = pids.filter_map(|pid| Some((pid, parent_of(pid)?))).collect();
+    let mut found = vec![parent];
+    let mut at = 0;
+    while at < found.len() {
+        found.extend(pairs.iter().filter(|(_, above)| *above == found[at]).map(|(pid, _)| *pid));
+        at += 1;
+    }
+    found.split_off(1)
+}

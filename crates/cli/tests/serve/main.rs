@@ -1,0 +1,10 @@
+//! `tidings serve` as a user runs it: a process, its ports, its files and its signals.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+mod commands;
+mod drain;
+mod house;
+mod secrets;
+mod start;
+mod users;

@@ -1,0 +1,167 @@
+//! Where secrets are not: in logs, in the environment and arguments of others, in addresses.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::house::{House, until};
+
+#[test]
+fn t4_t13_t14_secrets_reach_neither_the_log_nor_the_agents() {
+    let house = House::new();
+    let (seen, arguments) = (house.path("environment"), house.path("arguments"));
+    let claude = house.claude(&format!(
+        "printf '%s\\n' \"$@\" > '{}'\nls /proc/self/fd > '{}'\nenv > '{}.new'\nmv '{}.new' '{}'\nexit 1",
+        arguments.display(),
+        house.path("files").display(),
+        seen.display(),
+        seen.display(),
+        seen.display(),
+    ));
+    let server = house.serve_with(
+        &["--claude-path", claude.to_str().unwrap(), "--log-level", "trace", "--log", "json"],
+        |command| {
+            command
+                .env("ANTHROPIC_API_KEY", "sk-ant-api03-secret")
+                .env("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI");
+        },
+    );
+    let admin = server.token();
+    let made = server.ask("POST", "/v1/devices", Some(&json!({"name": "ci"}))).json();
+    let device = made["token"].as_str().unwrap().to_owned();
+    let code =
+        server.ask("POST", "/v1/pair/codes", Some(&json!({}))).json()["code"].as_str().unwrap().to_owned();
+    server.ask_with(
+        "GET",
+        &format!("/v1/meta?token={device}"),
+        &[("Authorization", "Bearer tidings_wrong")],
+        None,
+    );
+    server.ask_with(
+        "GET",
+        "/v1/meta",
+        &[("Authorization", &format!("Bearer {device}")), ("Cookie", "a=cookie-secret")],
+        None,
+    );
+    let cookie = server.ask_with("POST", "/v1/pair", &[], Some(&json!({"code": code})));
+    let cookie = cookie.head.split("tidings_").nth(1).unwrap().split(';').next().unwrap().to_owned();
+    let body = json!({"cwd": house.path("project"), "prompt": "a prompt that is private"});
+    assert_eq!(server.ask("POST", "/v1/sessions", Some(&body)).status, 201);
+    let environment = until("the agent has run", || fs::read_to_string(&seen).ok());
+
+    let secrets = [
+        admin.as_str(),
+        &device,
+        &code,
+        &cookie,
+        "tidings_wrong",
+        "cookie-secret",
+        "sk-ant-api03-secret",
+        "wJalrXUtnFEMI",
+    ];
+    let command_line = fs::read(format!("/proc/{}/cmdline", server.child.id())).unwrap();
+    let places = [
+        ("the log", server.log()),
+        ("the environment of an agent", environment.clone()),
+        ("the arguments of an agent", fs::read_to_string(&arguments).unwrap()),
+        ("the command line of the server", String::from_utf8_lossy(&command_line).into_owned()),
+    ];
+    for (place, text) in &places {
+        for secret in secrets {
+            assert!(!text.contains(secret), "`{secret}` is in {place}:\n{text}");
+        }
+    }
+    assert!(!server.log().contains("a prompt that is private"), "what people say is not logged either");
+    assert!(
+        server.log().contains("\"code\":\"unauthorized\""),
+        "and yet it says what was refused: {}",
+        server.log()
+    );
+
+    let names: Vec<&str> = environment.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
+    let known = ["HOME", "PATH", "PWD", "TMPDIR", "SHLVL", "_", "OLDPWD"];
+    let foreign: Vec<&&str> = names
+        .iter()
+        .filter(|name| !known.contains(name) && !name.starts_with("CLAUDE_") && !name.starts_with("TIDINGS_"))
+        .collect();
+    assert!(foreign.is_empty(), "{foreign:?}");
+    let files = fs::read_to_string(house.path("files")).unwrap();
+    let open: Vec<u32> =
+        files.lines().filter_map(|line| line.parse().ok()).filter(|file| *file > 2).collect();
+    assert!(open.len() <= 2, "no file of the server is open in an agent: {open:?}");
+}
+
+#[test]
+fn t10_an_agent_in_a_folder_that_nobody_trusts_gets_none_of_its_settings() {
+    let house = House::new();
+    let arguments = house.path("arguments");
+    let claude = house.claude(&format!(
+        "printf '%s\\n' \"$@\" > '{0}.new'\nmv '{0}.new' '{0}'\nexit 1",
+        arguments.display()
+    ));
+    let server = house.serve(&["--claude-path", claude.to_str().unwrap()]);
+    let folder = house.path("project");
+    fs::create_dir(folder.join(".claude")).unwrap();
+    fs::write(
+        folder.join(".claude/settings.json"),
+        r#"{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch canary"}]}]}}"#,
+    )
+    .unwrap();
+    let run = || {
+        drop(fs::remove_file(&arguments));
+        let body = json!({"cwd": folder, "prompt": "hello"});
+        assert_eq!(server.ask("POST", "/v1/sessions", Some(&body)).status, 201);
+        until("the agent has run", || fs::read_to_string(&arguments).ok())
+    };
+    let untrusted = run();
+    assert!(
+        untrusted.contains("--setting-sources") && untrusted.contains("--strict-mcp-config"),
+        "{untrusted}"
+    );
+    let sources = untrusted.lines().find(|line| line.contains("user")).unwrap_or_default();
+    assert!(!sources.contains("project") && !sources.contains("local"), "{untrusted}");
+
+    let shown = server.ask("GET", &format!("/v1/trust?folder={}", folder.display()), None).json();
+    assert_eq!(shown["commands"][0]["place"], "hooks.SessionStart");
+    let agreed = server.ask("POST", "/v1/trust", Some(&json!({"folder": folder, "digest": shown["digest"]})));
+    assert_eq!(agreed.json()["trusted"], true);
+    assert!(!run().contains("--strict-mcp-config"));
+
+    fs::write(folder.join(".mcp.json"), r#"{"mcpServers":{"a":{"command":"b"}}}"#).unwrap();
+    assert!(run().contains("--strict-mcp-config"), "a change asks again");
+}
+
+#[test]
+fn t10_f124_a_claude_in_the_project_is_not_run() {
+    let house = House::new();
+    let (real, planted) = (house.path("real"), house.path("planted"));
+    house.claude(&format!("touch '{}'\nexit 1", real.display()));
+    fs::copy(house.path("bin/claude"), house.path("project/claude")).unwrap();
+    fs::write(house.path("project/claude"), format!("#!/bin/sh\ntouch '{}'\nexit 1\n", planted.display()))
+        .unwrap();
+    let server = house.serve_with(&[], |command| {
+        command.env("PATH", format!(".:{}:/usr/bin:/bin", house.path("bin").display()));
+    });
+    let body = json!({"cwd": house.path("project"), "prompt": "hello"});
+    assert_eq!(server.ask("POST", "/v1/sessions", Some(&body)).status, 201);
+    until("the agent has run", || real.exists().then_some(()));
+    assert!(!planted.exists());
+}
+
+#[test]
+fn t16_no_request_names_a_process() {
+    let house = House::new();
+    let server = house.serve(&["--demo"]);
+    let api = server.ask("GET", "/v1/openapi.json", None).json();
+    let paths = api["paths"].as_object().unwrap();
+    assert!(paths.len() > 20);
+    for (path, item) in paths {
+        let text = item.to_string();
+        for word in ["\"pid\"", "\"signal\"", "process_id"] {
+            assert!(!text.contains(word), "{path} takes {word}");
+        }
+    }
+    for path in ["/v1/sessions/{id}/stop", "/v1/devices/{id}", "/v1/pair", "/v1/trust"] {
+        assert!(paths.contains_key(path), "{path} is described");
+    }
+}

@@ -1,0 +1,68 @@
+//! Another user of the same machine. It takes root to be one.
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
+use crate::house::House;
+
+/// What another user gets of a command; none where we cannot be another user.
+fn as_nobody(script: &str) -> Option<(bool, String)> {
+    let root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n");
+    if !root {
+        println!("skipped: only root can be another user");
+        return None;
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-c", script]).env_clear();
+    let output = command.env("PATH", "/usr/bin:/bin").output().ok()?;
+    let text = [output.stdout, output.stderr].concat();
+    Some((output.status.success(), String::from_utf8_lossy(&text).into_owned()))
+}
+
+#[test]
+fn t3_another_user_gets_neither_the_token_nor_the_socket_nor_an_answer() {
+    let house = House::new();
+    let server = house.serve(&[]);
+    // The folders above are open, so that it is our own rights that are tested.
+    for folder in ["", "home", "home/.local", "home/.local/share"] {
+        std::fs::set_permissions(house.path(folder), Permissions::from_mode(0o755)).unwrap();
+    }
+    let data = server.data.display().to_string();
+    for script in [
+        format!("cat '{data}/token'"),
+        format!("ls '{data}'"),
+        format!("cat '{data}/journal.db'"),
+        format!("curl -s -f --unix-socket '{data}/server.sock' http://localhost/healthz"),
+        format!("echo x > '{data}/token'"),
+        format!("curl -s -f http://{}/v1/sessions", server.address),
+    ] {
+        let Some((done, said)) = as_nobody(&script) else { return };
+        assert!(!done, "{script}: {said}");
+        assert!(!said.contains("tidings_"), "{said}");
+    }
+    // Even where the file system would let them, the socket looks at who they are.
+    std::fs::set_permissions(&server.data, Permissions::from_mode(0o755)).unwrap();
+    std::fs::set_permissions(server.data.join("server.sock"), Permissions::from_mode(0o777)).unwrap();
+    let reach = format!("curl -s -f --unix-socket '{data}/server.sock' http://localhost/healthz");
+    if let Some((done, said)) = as_nobody(&reach) {
+        assert!(!done, "{said}");
+        assert!(server.log().contains("somebody else"), "{}", server.log());
+    }
+    assert_eq!(house.output(&["token", "admin"]).trim(), server.token(), "and we ourselves are served");
+    assert_eq!(house.output(&["token", "list"]), "");
+}
+
+#[test]
+fn t3_a_data_folder_of_somebody_else_is_refused() {
+    let house = House::new();
+    let data = house.path("theirs");
+    std::fs::create_dir(&data).unwrap();
+    if std::os::unix::fs::chown(&data, Some(65534), Some(65534)).is_err() {
+        println!("skipped: only root can give a folder away");
+        return;
+    }
+    let (code, said) = house.failure(&["serve", "--data", data.to_str().unwrap(), "--listen", "127.0.0.1:0"]);
+    assert!(code == 3 && said.contains("somebody else"), "{said}");
+    assert_eq!(std::fs::read_dir(&data).unwrap().count(), 0, "nothing was put there");
+}
