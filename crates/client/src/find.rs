@@ -27,6 +27,10 @@ const IN_HOME: &[&str] = &[
 /// Where installers put it for everybody.
 const FOR_ALL: &[&str] = &["/usr/local/bin/claude", "/opt/homebrew/bin/claude", "/usr/bin/claude"];
 
+/// What a program needs to be run at all, be it a script or not.
+const NEEDED_TO_RUN: &[&str] =
+    &["APPDATA", "HOME", "LANG", "LOCALAPPDATA", "PATH", "SYSTEMROOT", "TEMP", "TMPDIR", "USERPROFILE"];
+
 const INSTALL: &str = "install Claude Code (`curl -fsSL https://claude.ai/install.sh | bash`), \
                        or name it with `Options::program` or CLAUDE_CLI_PATH";
 
@@ -116,6 +120,8 @@ pub fn config_folder() -> Option<PathBuf> {
 pub async fn version(program: &Path) -> Result<Version, Error> {
     let mut command = tokio::process::Command::new(program);
     command.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    // Whoever only tells its version needs no secret for it (T14).
+    command.env_clear().envs(variables(NEEDED_TO_RUN));
     let failed = |message: String| Error::new(ErrorKind::NotFound, message, INSTALL);
     let shown = program.display();
     let output = match tokio::time::timeout(VERSION_TIMEOUT, command.output()).await {

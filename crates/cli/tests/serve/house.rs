@@ -188,7 +188,8 @@ pub(crate) fn children(parent: u32) -> Vec<u32> {
     let mut found = vec![parent];
     let mut at = 0;
     while at < found.len() {
-        found.extend(pairs.iter().filter(|(_, above)| *above == found[at]).map(|(pid, _)| *pid));
+        let parent = found[at];
+        found.extend(pairs.iter().filter(|(_, above)| *above == parent).map(|(pid, _)| *pid));
         at += 1;
     }
     found.split_off(1)

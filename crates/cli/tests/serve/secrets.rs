@@ -11,7 +11,7 @@ fn t4_t13_t14_secrets_reach_neither_the_log_nor_the_agents() {
     let house = House::new();
     let (seen, arguments) = (house.path("environment"), house.path("arguments"));
     let claude = house.claude(&format!(
-        "printf '%s\\n' \"$@\" > '{}'\nls /proc/self/fd > '{}'\nenv > '{}.new'\nmv '{}.new' '{}'\nexit 1",
+        "printf '%s\\n' \"$@\" > '{}'\nls -l /proc/self/fd > '{}'\nenv > '{}.new'\nmv '{}.new' '{}'\nexit 1",
         arguments.display(),
         house.path("files").display(),
         seen.display(),
@@ -86,19 +86,20 @@ fn t4_t13_t14_secrets_reach_neither_the_log_nor_the_agents() {
         .collect();
     assert!(foreign.is_empty(), "{foreign:?}");
     let files = fs::read_to_string(house.path("files")).unwrap();
-    let open: Vec<u32> =
-        files.lines().filter_map(|line| line.parse().ok()).filter(|file| *file > 2).collect();
-    assert!(open.len() <= 2, "no file of the server is open in an agent: {open:?}");
+    for line in files.lines().filter(|line| !line.contains(" 0 -> ") && !line.contains(" 1 -> ")) {
+        let theirs =
+            ["journal.db", "token", "socket:", "devices.json"].iter().any(|name| line.contains(name));
+        assert!(!theirs, "a file of the server is open in an agent: {line}");
+    }
 }
 
 #[test]
 fn t10_an_agent_in_a_folder_that_nobody_trusts_gets_none_of_its_settings() {
     let house = House::new();
-    let arguments = house.path("arguments");
-    let claude = house.claude(&format!(
-        "printf '%s\\n' \"$@\" > '{0}.new'\nmv '{0}.new' '{0}'\nexit 1",
-        arguments.display()
-    ));
+    fs::create_dir(house.path("runs")).unwrap();
+    let runs = house.path("runs").display().to_string();
+    let claude = house
+        .claude(&format!("printf '%s\\n' \"$@\" > '{runs}/'$$.new\nmv '{runs}/'$$.new '{runs}/'$$\nexit 1"));
     let server = house.serve(&["--claude-path", claude.to_str().unwrap()]);
     let folder = house.path("project");
     fs::create_dir(folder.join(".claude")).unwrap();
@@ -107,13 +108,16 @@ fn t10_an_agent_in_a_folder_that_nobody_trusts_gets_none_of_its_settings() {
         r#"{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch canary"}]}]}}"#,
     )
     .unwrap();
-    let run = || {
-        drop(fs::remove_file(&arguments));
-        let body = json!({"cwd": folder, "prompt": "hello"});
+    let run = |name: &str| {
+        let body = json!({"cwd": folder, "prompt": "hello", "model": name});
         assert_eq!(server.ask("POST", "/v1/sessions", Some(&body)).status, 201);
-        until("the agent has run", || fs::read_to_string(&arguments).ok())
+        until("the agent has run", || {
+            let runs = fs::read_dir(house.path("runs")).unwrap().flatten();
+            let texts = runs.filter_map(|run| fs::read_to_string(run.path()).ok());
+            texts.into_iter().find(|text| text.lines().any(|line| line == format!("--model={name}")))
+        })
     };
-    let untrusted = run();
+    let untrusted = run("before");
     assert!(
         untrusted.contains("--setting-sources") && untrusted.contains("--strict-mcp-config"),
         "{untrusted}"
@@ -125,10 +129,12 @@ fn t10_an_agent_in_a_folder_that_nobody_trusts_gets_none_of_its_settings() {
     assert_eq!(shown["commands"][0]["place"], "hooks.SessionStart");
     let agreed = server.ask("POST", "/v1/trust", Some(&json!({"folder": folder, "digest": shown["digest"]})));
     assert_eq!(agreed.json()["trusted"], true);
-    assert!(!run().contains("--strict-mcp-config"));
+    let trusted = run("trusted");
+    assert!(!trusted.contains("--strict-mcp-config"), "{trusted}");
 
     fs::write(folder.join(".mcp.json"), r#"{"mcpServers":{"a":{"command":"b"}}}"#).unwrap();
-    assert!(run().contains("--strict-mcp-config"), "a change asks again");
+    let changed = run("changed");
+    assert!(changed.contains("--strict-mcp-config"), "a change asks again: {changed}");
 }
 
 #[test]
