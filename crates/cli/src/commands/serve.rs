@@ -76,7 +76,7 @@ async fn serve(settings: &Settings, json: bool, out: &mut Output) -> anyhow::Res
     choose_tls();
     guard::private_folder(&settings.data)?;
     let guard = Guard::open(guard_settings(settings)?)?;
-    let bound = start::listen(settings)?.bind()?;
+    let bound = start::listen(settings).bind()?;
     let sessions = start::sessions(settings, &guard).await?;
     let address = greeting::address(settings, bound.address());
     guard.reached_at(&address);

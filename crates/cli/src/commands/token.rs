@@ -132,18 +132,15 @@ impl List {
 }
 
 fn text(device: &Device) -> String {
-    let mut line = format!("{}  {}  {}", device.id, printable(&device.name), device.scopes.join(","));
-    if !device.folders.is_empty() {
-        line += &format!("  only in {}", printable(&device.folders.join(", ")));
-    }
-    line += &format!("  since {}", day(&device.created));
-    if let Some(seen) = &device.last_seen {
-        line += &format!(", seen {}", day(seen));
-    }
-    if let Some(expires) = &device.expires {
-        line += &format!(", until {expires}");
-    }
-    line
+    let folders = printable(&device.folders.join(", "));
+    let parts = [
+        Some(format!("{}  {}  {}", device.id, printable(&device.name), device.scopes.join(","))),
+        Some(format!("only in {folders}")).filter(|_| !device.folders.is_empty()),
+        Some(format!("since {}", day(&device.created))),
+        device.last_seen.as_deref().map(|seen| format!("seen {}", day(seen))),
+        device.expires.as_deref().map(|expires| format!("until {expires}")),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
 }
 
 /// The day of a time.

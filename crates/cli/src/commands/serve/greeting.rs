@@ -49,8 +49,8 @@ pub(super) fn print(
     let link = if wanted { Some(guard.link(&guard.pairing_code(owner())?)) } else { None };
     if json {
         let data = settings.data.display().to_string();
-        let line = Line { address, link: link.as_deref(), data, demo: settings.demo.is_some() };
-        out.text(&format!("{}\n", serde_json::to_string(&line)?))?;
+        let said = Line { address, link: link.as_deref(), data, demo: settings.demo.is_some() };
+        out.text(&format!("{}\n", serde_json::to_string(&said)?))?;
         return Ok(out.flush()?);
     }
     let what = if settings.demo.is_some() {

@@ -324,7 +324,9 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_said() {
-        let wrong: &[(&[&str], &[(&str, &str)], &str)] = &[
+        /// The three sources.
+        type Sources<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)], &'a str);
+        let wrong: &[Sources<'_>] = &[
             (&["--listen", "somewhere"], &[], ""),
             (&["--tls-cert", "a.pem"], &[], ""),
             (&["--base-path", "/a/../b"], &[], ""),

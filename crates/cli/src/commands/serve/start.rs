@@ -23,14 +23,14 @@ use crate::remote::SOCKET;
 /// The longest path that a socket may have on Linux, with the zero at its end.
 const SOCKET_PATH_MAX: usize = 108;
 
-pub(super) fn listen(settings: &Settings) -> anyhow::Result<Listen> {
+pub(super) fn listen(settings: &Settings) -> Listen {
     let usual = settings.data.join(SOCKET);
     let fits = usual.as_os_str().len() < SOCKET_PATH_MAX;
     if !fits {
         tracing::warn!(path = %usual.display(), "the path is too long for a socket: commands need --server");
     }
     let unix = settings.unix.clone().or_else(|| fits.then_some(usual)).filter(|_| cfg!(unix));
-    Ok(Listen { address: settings.listen, tls: settings.tls.clone(), exposure: settings.exposure(), unix })
+    Listen { address: settings.listen, tls: settings.tls.clone(), exposure: settings.exposure(), unix }
 }
 
 pub(super) async fn sessions(settings: &Settings, guard: &Guard) -> anyhow::Result<Sessions> {
