@@ -23,6 +23,7 @@ use self::metrics::Metrics;
 use crate::doors::{self, Doors, Transcripts};
 use crate::error::Error;
 use crate::guard::Guard;
+use crate::notify::Notifier;
 use crate::sessions::Sessions;
 
 /// How long the whole way out may take (P11).
@@ -41,18 +42,32 @@ pub struct Server {
     guard: Guard,
     stopping: CancellationToken,
     transcripts: Transcripts,
+    notifier: Option<Notifier>,
 }
 
 impl Server {
     /// A server for these sessions.
     pub fn new(sessions: Sessions, guard: Guard) -> Self {
-        Server { sessions, guard, stopping: CancellationToken::new(), transcripts: Transcripts::default() }
+        Server {
+            sessions,
+            guard,
+            stopping: CancellationToken::new(),
+            transcripts: Transcripts::default(),
+            notifier: None,
+        }
     }
 
     /// Also shows sessions on disk.
     #[must_use]
     pub fn transcripts(mut self, transcripts: Transcripts) -> Self {
         self.transcripts = transcripts;
+        self
+    }
+
+    /// Also sends word when something needs a person.
+    #[must_use]
+    pub fn notifier(mut self, notifier: Notifier) -> Self {
+        self.notifier = Some(notifier);
         self
     }
 
@@ -85,13 +100,16 @@ impl Server {
 
     /// Serves until `stop` is done, and then brings everything to an end: nobody new gets in, streams are told to come
     /// back later, agents end, and the journal is closed.
-    pub async fn run(self, bound: Bound, stop: impl Future<Output = ()>) -> Result<(), Error> {
+    pub async fn run(mut self, bound: Bound, stop: impl Future<Output = ()>) -> Result<(), Error> {
         let metrics = Arc::<Metrics>::default();
         let app = self.assembled(&metrics);
         let slots = Slots::default();
         let (tcp, unix) = (Handle::<SocketAddr>::new(), Handle::new());
         let serving = listen::serve(bound, &app, &slots, (&tcp, &unix));
         let sweeping = sweep(self.guard.clone());
+        if let Some(notifier) = self.notifier.take() {
+            tokio::spawn(notifier.run(self.sessions.clone(), self.stopping.clone()));
+        }
         tokio::pin!(serving);
         tokio::select! {
             ended = &mut serving => return ended,

@@ -17,7 +17,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 #[cfg(unix)]
 use crate::commands::host;
-use crate::commands::{doctor, frames, pair, rehearse, run, schema, serve, sessions, token};
+use crate::commands::{audit, doctor, frames, pair, rehearse, run, schema, serve, sessions, token};
 use crate::error::Exit;
 use crate::output::Output;
 
@@ -44,6 +44,9 @@ enum Command {
     /// List, make and revoke the credentials of devices
     #[command(subcommand)]
     Token(token::TokenCommand),
+    /// Export and verify the log of who decided what
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
     /// Decode, check and convert the lines a Claude Code process exchanges
     #[command(subcommand)]
     Frames(frames::FramesCommand),
@@ -75,6 +78,7 @@ impl Command {
             Command::Serve(serve) => serve.json,
             Command::Pair(pair) => pair.remote.json,
             Command::Token(token) => token.wants_json(),
+            Command::Audit(audit) => audit.wants_json(),
             _ => false,
         }
     }
@@ -101,6 +105,7 @@ fn main() -> ExitCode {
         Some(Command::Serve(serve)) => serve.run(&mut out),
         Some(Command::Pair(pair)) => pair.run(&mut out),
         Some(Command::Token(token)) => token.run(&mut out),
+        Some(Command::Audit(audit)) => audit.run(&mut out),
         Some(Command::Frames(command)) => frames::run(command, &mut out),
         Some(Command::Sessions(args)) => sessions::run(args, &mut out),
         Some(Command::Rehearse(command)) => rehearse::run(command, &mut out),

@@ -84,7 +84,9 @@ async fn serve(settings: &Settings, json: bool, out: &mut Output) -> anyhow::Res
     if let Some(demo) = &settings.demo {
         demo.begin(&sessions).await?;
     }
-    let server = Server::new(sessions, guard.clone()).transcripts(start::transcripts(settings));
+    let server = Server::new(sessions, guard.clone())
+        .transcripts(start::transcripts(settings))
+        .notifier(start::notifier(settings, &address)?);
     greeting::print(settings, &guard, &address, json, out)?;
 
     let (stopping, stopped) = tokio::sync::oneshot::channel();

@@ -65,3 +65,26 @@ fn without_a_server_the_commands_say_what_to_do() {
     let (code, said) = house.failure(&["pair"]);
     assert!(code == 3 && said.contains("tidings serve"), "a socket that nobody answers: {said}");
 }
+
+#[test]
+fn t15_the_log_of_decisions_can_be_exported_and_verified() {
+    let house = House::new();
+    let data = house.path("data");
+    let server = house.serve(&["--demo", "--data", data.to_str().unwrap()]);
+    let open = crate::house::until("something is asked", || {
+        let list = server.ask("GET", "/v1/permissions", None).json();
+        list["items"].as_array().and_then(|items| items.first().cloned())
+    });
+    let (session, id) = (open["session"].as_str().unwrap(), open["tool_use_id"].as_str().unwrap());
+    let path = format!("/v1/sessions/{session}/permissions/{id}");
+    assert_eq!(server.ask("POST", &path, Some(&json!({"decision": "deny"}))).status, 200);
+    let export = house.output(&["audit", "export", "--data", data.to_str().unwrap()]);
+    assert!(export.contains("denied") && export.contains("admin"), "{export}");
+    let verified = house.output(&["audit", "verify", "--data", data.to_str().unwrap()]);
+    assert!(verified.starts_with(&export.lines().count().to_string()), "{verified}");
+
+    let changed = house.path("changed.ndjson");
+    std::fs::write(&changed, export.replace("denied", "allowed")).unwrap();
+    let (code, said) = house.failure(&["audit", "verify", changed.to_str().unwrap()]);
+    assert!(code == 1 && said.contains("does not follow"), "{said}");
+}

@@ -60,7 +60,7 @@ fn p11_the_second_signal_ends_it_at_once() {
     let house = House::new();
     // An agent that does not listen.
     let claude = house.claude("trap '' TERM INT\nwhile :; do sleep 1; done");
-    let mut server = house.serve(&["--claude-path", claude.to_str().unwrap()]);
+    let mut server = house.serve(&["--claude-path", claude.to_str().unwrap(), "--agent-lease", "0"]);
     let body = json!({"cwd": house.path("project"), "prompt": "hello"});
     assert_eq!(server.ask("POST", "/v1/sessions", Some(&body)).status, 201);
     let agents =

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
+use tidings_bridge::notify::Target;
 use tidings_bridge::server::TlsFiles;
 
 use super::demo::Demo;
@@ -15,7 +16,7 @@ use crate::commands::sessions::Place;
 use crate::error::CannotRun;
 
 /// Settings of one source; whatever it does not say is left to the next one.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Args, Deserialize)]
+#[derive(Debug, Clone, Default, Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Layer {
     /// Listen on this address, or `none` for the socket alone [default: 127.0.0.1:7717]
@@ -83,6 +84,10 @@ pub(super) struct Layer {
     #[arg(long, value_name = "SECONDS")]
     pub(super) ask_limit_s: Option<u64>,
 
+    /// Where to send word when something needs a person. Only the file says so: the addresses may be secrets.
+    #[arg(skip)]
+    pub(super) notify: Option<Vec<Target>>,
+
     /// How the log on standard error looks [default: text]
     #[arg(long, value_name = "FORM")]
     pub(super) log: Option<LogForm>,
@@ -133,6 +138,7 @@ pub(super) struct Settings {
     pub(super) park_after: Option<Duration>,
     pub(super) agent_lease: Duration,
     pub(super) ask_limit: Option<Duration>,
+    pub(super) notify: Vec<Target>,
     pub(super) log: LogForm,
     pub(super) log_level: LogLevel,
     pub(super) demo: Option<Demo>,
@@ -199,6 +205,7 @@ impl Settings {
             park_after: said.park_after_s.map(Duration::from_secs),
             agent_lease: said.agent_lease.map_or(AGENT_LEASE, Duration::from_secs),
             ask_limit: said.ask_limit_s.map(Duration::from_secs),
+            notify: said.notify.unwrap_or_default(),
             log: said.log.unwrap_or_default(),
             log_level: said.log_level.unwrap_or_default(),
             demo,
@@ -232,6 +239,7 @@ impl Layer {
             park_after_s: self.park_after_s.or(other.park_after_s),
             agent_lease: self.agent_lease.or(other.agent_lease),
             ask_limit_s: self.ask_limit_s.or(other.ask_limit_s),
+            notify: self.notify.or(other.notify),
             log: self.log.or(other.log),
             log_level: self.log_level.or(other.log_level),
         }

@@ -10,6 +10,7 @@ use tidings_bridge::doors::Transcripts;
 #[cfg(unix)]
 use tidings_bridge::hosts::Hosts;
 use tidings_bridge::journal::{Epoch, Opening};
+use tidings_bridge::notify::Notifier;
 use tidings_bridge::server::Listen;
 use tidings_bridge::sessions::Config;
 use tidings_bridge::{Guard, Hub, Journal, MemoryJournal, Sessions, SqliteJournal, guard};
@@ -84,6 +85,12 @@ fn config_dir(settings: &Settings) -> PathBuf {
 pub(super) fn transcripts(settings: &Settings) -> Transcripts {
     let cache = Place::cache_folder().filter(|_| settings.demo.is_none());
     Transcripts::new(vec![config_dir(settings)], cache, Clock::system(), TimeZone::system())
+}
+
+/// Who is told when something needs a person.
+pub(super) fn notifier(settings: &Settings, address: &str) -> anyhow::Result<Notifier> {
+    let page = format!("{address}{}/", settings.base_path);
+    Ok(Notifier::new(settings.notify.clone(), Some(page))?)
 }
 
 /// Tells the commands of this machine what they cannot guess.

@@ -23,6 +23,7 @@ const VARIABLES: &[(&str, &str, Kind)] = &[
     ("TIDINGS_PASS_ENV", "--pass-env", Kind::List(',')),
     ("TIDINGS_LIVE_MAX", "--live-max", Kind::One),
     ("TIDINGS_PARK_AFTER_S", "--park-after-s", Kind::One),
+    ("TIDINGS_AGENT_LEASE", "--agent-lease", Kind::One),
     ("TIDINGS_ASK_LIMIT_S", "--ask-limit-s", Kind::One),
     ("TIDINGS_LOG", "--log", Kind::One),
     ("TIDINGS_LOG_LEVEL", "--log-level", Kind::One),
