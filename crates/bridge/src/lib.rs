@@ -10,6 +10,7 @@ mod error;
 pub mod guard;
 #[cfg(unix)]
 pub mod hosts;
+mod http;
 pub mod hub;
 pub mod journal;
 mod limits;
@@ -21,6 +22,7 @@ pub use caller::{Caller, Scope, Scopes};
 pub use doors::Doors;
 pub use error::{Code, Error};
 pub use guard::Guard;
+pub use http::http_client;
 pub use hub::Hub;
 pub use journal::{Cursor, Journal, MemoryJournal, SqliteJournal};
 pub use server::Server;

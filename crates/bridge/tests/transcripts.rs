@@ -87,9 +87,7 @@ impl Server {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, router).await });
-        // Another test of this process may have done so before.
-        drop(rustls::crypto::ring::default_provider().install_default());
-        Server { address, http: reqwest::Client::new() }
+        Server { address, http: tidings_bridge::http_client().build().unwrap() }
     }
 
     async fn get(&self, path: &str) -> (u16, Value) {

@@ -15,6 +15,7 @@ use super::compose::Delivery;
 use super::signature::signature;
 use super::target::{Kind, Occasion, Target};
 use crate::error::{Code, Error};
+use crate::http::http_client;
 use crate::limits::{
     NOTIFY_CONNECT_WAIT, NOTIFY_PAUSE_FIRST, NOTIFY_PAUSE_MAX, NOTIFY_REDIRECTS_MAX, NOTIFY_TRIES_MAX,
     NOTIFY_WAIT,
@@ -52,8 +53,6 @@ struct Ntfy<'a> {
 impl Sender {
     pub(super) fn new(target: Target) -> Result<Self, Error> {
         let url = target.address()?;
-        // Whoever else is in this process may have chosen one; any will do.
-        drop(rustls::crypto::ring::default_provider().install_default());
         let home = url.clone();
         let same_host = Policy::custom(move |attempt| {
             let is_home = attempt.url().host_str() == home.host_str()
@@ -66,12 +65,10 @@ impl Sender {
                 attempt.stop()
             }
         });
-        let client = Client::builder()
+        let client = http_client()
             .redirect(same_host)
             .timeout(NOTIFY_WAIT)
             .connect_timeout(NOTIFY_CONNECT_WAIT)
-            .no_proxy()
-            .user_agent(concat!("tidings/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| {
                 Error::new(Code::Internal, format!("Notifications cannot be sent: {error}"), "")

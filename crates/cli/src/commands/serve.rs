@@ -85,7 +85,7 @@ async fn serve(settings: &Settings, json: bool, out: &mut Output) -> anyhow::Res
         demo.begin(&sessions).await?;
     }
     let server = Server::new(sessions, guard.clone())
-        .transcripts(start::transcripts(settings))
+        .transcripts(start::transcripts())
         .notifier(start::notifier(settings, &address)?);
     greeting::print(settings, &guard, &address, json, out)?;
 

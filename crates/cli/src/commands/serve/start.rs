@@ -81,10 +81,10 @@ fn config_dir(settings: &Settings) -> PathBuf {
     settings.demo.as_ref().map_or_else(Place::config_folder_of_user, Demo::config_dir)
 }
 
-/// Sessions on disk.
-pub(super) fn transcripts(settings: &Settings) -> Transcripts {
-    let cache = Place::cache_folder().filter(|_| settings.demo.is_none());
-    Transcripts::new(vec![config_dir(settings)], cache, Clock::system(), TimeZone::system())
+/// The sessions on disk of the person, which a demonstration shows as well; nothing here writes to them.
+pub(super) fn transcripts() -> Transcripts {
+    let zone = TimeZone::try_system().unwrap_or(TimeZone::UTC);
+    Transcripts::new(vec![Place::config_folder_of_user()], Place::cache_folder(), Clock::system(), zone)
 }
 
 /// Who is told when something needs a person.
