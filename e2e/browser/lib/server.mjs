@@ -41,6 +41,7 @@ export class Server {
     const ended = once(this.#child, "exit").then(() => Promise.reject(new Error(`the server ended: ${this.#log}`)));
     const [line] = await Promise.race([first, ended]);
     ended.catch(() => undefined);
+    this.#child.once("exit", (code, signal) => (this.#log += `\nended with ${code ?? signal}`));
     const said = JSON.parse(line);
     this.address = said.address;
     this.token = readFileSync(join(said.data, "token"), "utf8").trim();
@@ -75,7 +76,9 @@ export class Server {
 
   async call(method, path, body) {
     const headers = { authorization: `Bearer ${this.token}`, ...(body === undefined ? {} : { "content-type": "application/json" }) };
-    const answer = await fetch(`${this.address}/v1/${path}`, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+    const answer = await fetch(`${this.address}/v1/${path}`, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) }).catch((cause) => {
+      throw new Error(`${method} ${path}: the server does not answer; it said: ${this.#log.slice(-2000)}`, { cause });
+    });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
     return text === "" ? undefined : JSON.parse(text);

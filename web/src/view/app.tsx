@@ -18,25 +18,25 @@ export function App({ problem }: { problem: string }): VNode {
   if (entrance.value === "outside") return <Door problem={problem} />;
   if (entrance.value === "knocking") return <div class="empty" role="status"><Spinner /></div>;
   return (
-    <div class="page" data-view={route.value.view}>
-      <a class="skip" href="#main" onClick={skip}>
+    <main class="page" data-view={route.value.view}>
+      <h1 class="sr">Tidings</h1>
+      <a class="skip" href="#view" onClick={skip}>
         Skip to the conversation
       </a>
       <Sidebar />
-      <main id="main" tabIndex={-1}>
-        <h1 class="sr">Tidings</h1>
+      <div class="view" id="view" tabIndex={-1}>
         <LinkBar />
         <View />
-      </main>
+      </div>
       <Toasts />
-    </div>
+    </main>
   );
 }
 
 // The address after the `#` is the view, so the jump is made here.
 function skip(event: Event): void {
   event.preventDefault();
-  document.getElementById("main")?.focus();
+  document.getElementById("view")?.focus();
 }
 
 function View(): VNode {

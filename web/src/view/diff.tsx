@@ -14,7 +14,7 @@ export function Diff({ hunks, reveal }: { hunks: Hunk[]; reveal?: boolean }): VN
   const lines = hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
   const shown = reveal || lines <= LINES_MAX ? hunks : cut(hunks);
   return (
-    <div class="diff" data-view={side ? "side" : "inline"} tabIndex={0} role="region" aria-label="Changes">
+    <div class="diff" data-view={side ? "side" : "inline"} tabIndex={0} role="group" aria-label="Changes">
       {shown.map((hunk) => (side ? <Side hunk={hunk} /> : <Inline hunk={hunk} />))}
       {shown !== hunks && <p class="diff-cut">{(lines - LINES_MAX).toLocaleString("en-GB")} more lines are not shown here.</p>}
     </div>

@@ -106,7 +106,7 @@ function table(token: Tokens.Table, depth: number): VNode {
     class: token.align[index] ? `align-${token.align[index]}` : undefined,
   });
   return (
-    <div class="md-table" tabIndex={0} role="region" aria-label="Table">
+    <div class="md-table" tabIndex={0} role="group" aria-label="Table">
       <table>
         <thead>
           <tr>
@@ -158,7 +158,7 @@ function inline(token: Token, depth: number): ComponentChildren {
       return link(token as Tokens.Link, depth);
     case "image": {
       const image = token as Tokens.Image;
-      return <Outward href={image.href}>{`🖼 ${image.text || image.href}`}</Outward>;
+      return <Outward href={image.href}>{`[picture] ${image.text || image.href}`}</Outward>;
     }
     default:
       return token.raw;

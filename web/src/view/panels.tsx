@@ -21,7 +21,7 @@ export function PanelFrame({ title, close, children }: { title: string; close: (
           <Icon name="cross" />
         </button>
       </header>
-      <div class="panel-body" tabIndex={0} role="region" aria-label={title}>{children}</div>
+      <div class="panel-body" tabIndex={0} role="group" aria-label={title}>{children}</div>
     </aside>
   );
 }

@@ -144,7 +144,7 @@ function PlanCard({ ask, session }: { ask: QuestionAsk; session: string }): VNod
         <h3>Carry out this plan?</h3>
       </header>
       <div class="ask-body">
-        <div class="plan-text" tabIndex={0} role="region" aria-label="The plan">
+        <div class="plan-text" tabIndex={0} role="group" aria-label="The plan">
           <Markdown text={ask.plan ?? decide?.text ?? ""} />
         </div>
         {words !== undefined && (

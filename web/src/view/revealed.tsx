@@ -24,7 +24,7 @@ export function Exact({ text, label }: { text: string; label: string }): VNode {
   const found = warnings(text);
   return (
     <div class="exact">
-      <pre tabIndex={0} aria-label={label} role="region">
+      <pre tabIndex={0} aria-label={label} role="group">
         <code>
           <Revealed text={text} />
         </code>

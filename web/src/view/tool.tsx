@@ -26,8 +26,8 @@ export function ToolCard({ tool, all }: { tool: ToolItem; all: Conversation }): 
   const waits = all.asks.has(tool.id);
   const state = lane?.ended === undefined && lane !== undefined && lane.started?.background ? "running" : tool.state;
   return (
-    <section class={`tool ${waits ? "waits" : state}`} data-tool={tool.name} data-state={state} aria-label={`${about.title} ${about.target}`.slice(0, 200)}>
-      <header>
+    <div role="group" class={`tool ${waits ? "waits" : state}`} data-tool={tool.name} data-state={state} aria-label={`${about.title} ${about.target}`.slice(0, 200)}>
+      <div>
         <button type="button" class="tool-head" aria-expanded={open} onClick={toggle}>
           <span class="tool-icon">{waits ? <Icon name="bell" /> : state === "running" || state === "preparing" ? <Spinner /> : <Icon name={state === "failed" ? "alert" : about.icon} />}</span>
           <span class="tool-title">{about.title}</span>
@@ -38,10 +38,10 @@ export function ToolCard({ tool, all }: { tool: ToolItem; all: Conversation }): 
             <Icon name="chevron" />
           </span>
         </button>
-      </header>
+      </div>
       <Decision settled={tool.settled} tool={tool.name} />
       {open && !waits && <div class="tool-body">{body(tool, all, lane, hunks)}</div>}
-    </section>
+    </div>
   );
 }
 

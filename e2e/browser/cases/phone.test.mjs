@@ -1,0 +1,66 @@
+// A phone: one column, approvals under the thumb, paired by a link, installable.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { PHONE, accessibility } from "../lib/browser.mjs";
+import { allow, button, stage } from "../lib/setup.mjs";
+
+const at = stage();
+
+test("a phone is paired by a link, and the code is gone from the address", async () => {
+  const page = await at.visit(PHONE);
+  assert.ok(!page.url().includes("code="));
+  // The first view is the list; what needs somebody stands first.
+  await page.locator(".session-card.needs_you").waitFor();
+  assert.deepEqual(await accessibility(page), []);
+  await page.locator(".session-card").first().tap();
+  await page.getByRole("heading", { name: "Run this command?" }).waitFor();
+  assert.deepEqual(await accessibility(page), []);
+
+  const { width, height } = page.viewportSize();
+  for (const name of ["Allow once", "Allow for session", "Always…", "Edit…", "Deny…"]) {
+    const box = await button(page, name).boundingBox();
+    assert.ok(box.height >= 44, `${name} is large enough for a thumb`);
+    assert.ok(box.y > height * 0.4, `${name} is in reach of a thumb`);
+    assert.ok(box.x >= 0 && box.x + box.width <= width, `${name} is on the screen`);
+  }
+  const sideways = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+  assert.ok(!sideways, "nothing has to be scrolled sideways");
+
+  await button(page, "Allow once").waitFor();
+  await allow(page);
+  await page.getByRole("heading", { name: "Change this file?" }).waitFor();
+  await page.getByRole("link", { name: "All sessions" }).tap();
+  await page.locator(".session-card").first().waitFor();
+});
+
+test("a code is good once", async () => {
+  const link = await at.server.link();
+  const page = await at.visit(PHONE);
+  const first = await page.context().browser().newContext(PHONE);
+  const one = await first.newPage();
+  await one.goto(link);
+  await one.locator(".page").waitFor();
+  await first.close();
+  const second = await page.context().browser().newContext(PHONE);
+  const two = await second.newPage();
+  await two.goto(link);
+  await two.getByText("This browser is not paired yet").waitFor();
+  assert.ok(await two.locator(".door [role=alert]").isVisible());
+  assert.deepEqual(await accessibility(two), []);
+  await second.close();
+});
+
+test("the page can be installed, and opens without the server", async () => {
+  const page = await at.visit({ ...PHONE, serviceWorkers: "allow" });
+  const manifest = await page.evaluate(async () => (await fetch("manifest.webmanifest")).json());
+  assert.equal(manifest.display, "standalone");
+  for (const { src } of manifest.icons) assert.equal((await page.request.get(`${at.server.address}/${src}`)).status(), 200, src);
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+  await page.context().setOffline(true);
+  await page.reload();
+  await page.locator(".page").waitFor();
+  await page.context().setOffline(false);
+  // Being away is what this case is about.
+  page.wrong.splice(0);
+});

@@ -1,0 +1,96 @@
+// The server is killed and comes back, tabs come and go: what is on the screen is what happened, once.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { allow, stage } from "../lib/setup.mjs";
+
+const SCRIPT = `
+[[turn]]
+when = { last_contains = "slowly" }
+repeat = true
+text = "${Array.from({ length: 60 }, (_, index) => `word${index}`).join(" ")} end."
+pace = { chunk_chars = 6, chunk_delay_ms = 60 }
+
+[[turn]]
+when = { last_contains = "ask" }
+repeat = true
+
+[[turn.block]]
+tool = "Bash"
+ask = true
+input = { command = "make", description = "Build" }
+result = "built"
+
+[[turn]]
+repeat = true
+text = "Answered."
+`;
+
+const at = stage({ script: SCRIPT });
+
+test("p12_a_server_that_is_killed_is_noticed_and_nothing_is_lost_or_doubled", async () => {
+  const page = await at.visit();
+  const one = await at.server.session("Say hello");
+  await page.goto(`${at.server.address}/#/s/${one.key}`);
+  await page.locator(".answer").getByText("Answered.").waitFor();
+  await at.server.call("POST", `sessions/${one.key}/input`, { content: "Speak slowly" });
+  await page.locator(".answer").getByText("word3").waitFor();
+
+  await at.server.kill();
+  await page.locator(".link-bar").waitFor();
+  // What is written now is kept, shown as not sent, and said once when the server is back.
+  const field = page.getByLabel("Message to the agent");
+  await field.fill("Written while it was away");
+  await field.press("Enter");
+  await page.locator(".queue").getByText("not sent yet").waitFor();
+  await at.server.restart();
+  await page.reload();
+
+  await page.locator(".prompt").getByText("Written while it was away").waitFor({ timeout: 60_000 });
+  await page.locator(".link-bar").waitFor({ state: "detached" });
+  await page.locator(".session .state.idle").waitFor({ timeout: 60_000 });
+  const prompts = await page.locator(".prompt-text").allInnerTexts();
+  assert.deepEqual(prompts, ["Say hello", "Speak slowly", "Written while it was away"]);
+  const again = await at.tab(page, `#/s/${one.key}`);
+  assert.deepEqual(await again.locator(".answer").allInnerTexts(), await page.locator(".answer").allInnerTexts());
+});
+
+test("two tabs show the same, and an answer in one settles the card in the other", async () => {
+  const page = await at.visit();
+  const one = await at.server.session("ask me");
+  await page.goto(`${at.server.address}/#/s/${one.key}`);
+  const other = await at.tab(page, `#/s/${one.key}`);
+  await page.getByRole("heading", { name: "Run this command?" }).waitFor();
+  await other.getByRole("heading", { name: "Run this command?" }).waitFor();
+  await allow(page);
+  await other.locator(".needs-you").waitFor({ state: "detached" });
+  await other.locator(".answer").getByText("Answered.").waitFor();
+  assert.deepEqual(await other.locator(".answer").allInnerTexts(), await page.locator(".answer").allInnerTexts());
+  assert.match(await other.locator(".decision").innerText(), /Allowed by you/);
+});
+
+test("a hidden page closes its connection, and catches up when it is looked at", async () => {
+  const page = await at.visit();
+  const one = await at.server.session("Say hello");
+  await page.clock.install();
+  await page.goto(`${at.server.address}/#/s/${one.key}`);
+  await page.reload();
+  await page.locator(".answer").getByText("Answered.").waitFor();
+  const closed = page.waitForEvent("websocket").catch(() => undefined);
+  await hide(page, true);
+  await page.clock.runFor(31_000);
+  await at.server.call("POST", `sessions/${one.key}/input`, { content: "While nobody looked" });
+  await at.server.until(one.key, (view) => view.totals.turns === 2);
+  assert.equal(await page.locator(".prompt").getByText("While nobody looked").count(), 0);
+  await hide(page, false);
+  await page.clock.runFor(1000);
+  await closed;
+  await page.locator(".prompt").getByText("While nobody looked").waitFor();
+});
+
+async function hide(page, hidden) {
+  await page.evaluate((now) => {
+    Object.defineProperty(document, "visibilityState", { configurable: true, get: () => (now ? "hidden" : "visible") });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, hidden);
+}

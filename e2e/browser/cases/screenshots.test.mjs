@@ -1,0 +1,59 @@
+// The main views as pictures, light and dark, on a desk and on a phone; docs/screenshots has them for the README.
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync } from "node:fs";
+import { test } from "node:test";
+import { DESKTOP, PHONE, accessibility } from "../lib/browser.mjs";
+import { allow, stage } from "../lib/setup.mjs";
+
+const FOLDER = new URL("../../../docs/screenshots/", import.meta.url);
+const at = stage();
+
+/** Pictures are written where they are wanted, and the views are gone through in any case. */
+async function picture(page, name) {
+  await page.waitForTimeout(900);
+  assert.deepEqual(await accessibility(page), [], name);
+  if (process.env.SCREENSHOTS === undefined) return;
+  mkdirSync(FOLDER, { recursive: true });
+  const file = new URL(`${name}.png`, FOLDER).pathname;
+  await page.screenshot({ path: file, scale: "css" });
+  assert.ok(existsSync(file));
+}
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`the views of a desk, ${colorScheme}`, async () => {
+    const one = await at.server.session("The total of an invoice is off by a cent. Please find out why and fix it.", { title: "Find the lost cent" });
+    const page = await at.visit({ ...DESKTOP, colorScheme });
+    await page.goto(`${at.server.address}/#/s/${one.key}`);
+    await page.getByRole("heading", { name: "Run this command?" }).waitFor();
+    await picture(page, `desk-permission-${colorScheme}`);
+    await allow(page);
+    await page.getByRole("heading", { name: "Change this file?" }).waitFor();
+    await picture(page, `desk-edit-${colorScheme}`);
+    await allow(page);
+    await page.getByRole("heading", { name: "The agent asks you" }).waitFor({ timeout: 60_000 });
+    await picture(page, `desk-question-${colorScheme}`);
+    await page.getByLabel("Yes").check();
+    await page.getByLabel("A test for rounding").check();
+    await page.getByRole("button", { name: "Send answers" }).click();
+    await page.getByRole("heading", { name: "Carry out this plan?" }).waitFor();
+    await picture(page, `desk-plan-${colorScheme}`);
+    await page.getByRole("button", { name: "Approve", exact: true }).click();
+    await page.getByText("This was a rehearsal").last().waitFor({ timeout: 60_000 });
+    await picture(page, `desk-done-${colorScheme}`);
+    for (const view of ["history", "cost", "new", "settings"]) {
+      await page.goto(`${at.server.address}/#/${view}`);
+      await picture(page, `desk-${view}-${colorScheme}`);
+    }
+  });
+
+  test(`the views of a phone, ${colorScheme}`, async () => {
+    const one = await at.server.session("The total of an invoice is off by a cent. Please find out why and fix it.", { title: "Find the lost cent" });
+    const page = await at.visit({ ...PHONE, colorScheme });
+    await page.locator(".session-card").first().waitFor();
+    await picture(page, `phone-sessions-${colorScheme}`);
+    await page.goto(`${at.server.address}/#/s/${one.key}`);
+    await page.getByRole("heading", { name: "Run this command?" }).waitFor();
+    await picture(page, `phone-permission-${colorScheme}`);
+  });
+}

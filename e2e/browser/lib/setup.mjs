@@ -1,0 +1,45 @@
+// One server and one browser for the cases of a file, and pages whose troubles fail the case.
+
+import assert from "node:assert/strict";
+import { after, afterEach, before } from "node:test";
+import { launch, open, trouble, visit } from "./browser.mjs";
+import { Server } from "./server.mjs";
+
+/** What the cases of a file share; filled before the first of them runs. */
+export function stage(options = {}) {
+  const shared = { pages: [] };
+  before(async () => {
+    [shared.server, shared.browser] = await Promise.all([Server.start(typeof options === "function" ? options() : options), launch()]);
+  });
+  afterEach(async () => {
+    for (const page of shared.pages.splice(0)) {
+      const found = await trouble(page);
+      await page.context().close();
+      assert.deepEqual(found, [], "nothing goes wrong on a page");
+    }
+  });
+  after(async () => {
+    await shared.browser?.close();
+    await shared.server?.stop();
+  });
+  shared.visit = async (how) => {
+    const page = await visit(shared.browser, shared.server, how);
+    shared.pages.push(page);
+    return page;
+  };
+  shared.tab = async (page, path = "") => {
+    const tab = await open(page.context(), `${shared.server.address}/${path}`);
+    await tab.locator(".page").waitFor();
+    return tab;
+  };
+  return shared;
+}
+
+export function button(page, name) {
+  return page.getByRole("button", { name, exact: true });
+}
+
+/** Presses a button that allows: it does not take a click before it was there to be read. */
+export async function allow(page, name = "Allow once") {
+  await button(page, name).click();
+}
