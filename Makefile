@@ -1,6 +1,6 @@
 # What people and CI call. The work itself is in scripts/, so that it can be read and run without make.
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench bench-client bench-decode bench-fold bench-sessions fuzz soak schema
+.PHONY: help run page test check bench bench-client bench-decode bench-fold bench-sessions fuzz soak schema
 
 # Seconds that `make fuzz` runs for.
 S ?= 60
@@ -11,6 +11,9 @@ help: ## Show this list
 run: ## Build everything and serve the page with a demo; needs no key and no `claude`
 	@scripts/page.sh
 	cargo run -p tidings-cli -- serve --demo
+
+page: ## Build the page that becomes part of the program; needs Node.js
+	@scripts/page.sh
 
 test: ## The whole suite, as CI runs it; installs what is missing
 	@scripts/test.sh

@@ -203,6 +203,80 @@ export type ControllerInputPayload = {
   metadata?: { [key in string]: JsonValue },
 };
 
+/** Tokens and dollars of sessions on disk, each response counted once. */
+export type CostReport = {
+  /** What the sums are made for: `day`, `week`, `month`, `session`, `project`, `model` or `block`. */
+  by: string,
+  /** The name of the zone in which days begin. */
+  zone: string,
+  /** The sum of everything. */
+  total: CostTotal,
+  /** The sums, in order of time, or the dearest first. */
+  rows: Array<CostRow>,
+  /** What is not in the costs. */
+  unpriced: Array<CostUnpriced>,
+};
+
+/** A sum for one day, session, model or whatever was asked for. */
+export type CostRow = {
+  /** The day, week, month, begin of the block, session, folder or model. */
+  key: string,
+  /** When the block ends. */
+  end?: string,
+  /** Whether the block is the one that is running. */
+  active?: boolean,
+  /** The project of the session. */
+  project?: string,
+  /** How many. */
+  responses: number,
+  /** Tokens of prompts that no cache had. */
+  input: number,
+  /** Tokens generated. */
+  output: number,
+  /** Tokens that were put into the cache. */
+  cache_write: number,
+  /** Those of them that stay for five minutes. */
+  cache_write_5m: number,
+  /** Those of them that stay for an hour. */
+  cache_write_1h: number,
+  /** Tokens that came out of the cache. */
+  cache_read: number,
+  /** Searches of the web. */
+  web_searches: number,
+  /** Dollars, at list prices. */
+  cost_usd: number,
+};
+
+/** A sum over responses. */
+export type CostTotal = {
+  /** How many. */
+  responses: number,
+  /** Tokens of prompts that no cache had. */
+  input: number,
+  /** Tokens generated. */
+  output: number,
+  /** Tokens that were put into the cache. */
+  cache_write: number,
+  /** Those of them that stay for five minutes. */
+  cache_write_5m: number,
+  /** Those of them that stay for an hour. */
+  cache_write_1h: number,
+  /** Tokens that came out of the cache. */
+  cache_read: number,
+  /** Searches of the web. */
+  web_searches: number,
+  /** Dollars, at list prices. */
+  cost_usd: number,
+};
+
+/** Responses of a model without a known price. */
+export type CostUnpriced = {
+  /** The model. */
+  model: string,
+  /** How many. */
+  responses: number,
+};
+
 /** A session that is to be made. */
 export type CreateSession = {
   /** The folder that it works in. */
@@ -245,6 +319,9 @@ export type CreateSession = {
   client_id?: string,
 };
 
+/** How a device gets its credential. */
+export type CredentialKind = "cookie" | "token";
+
 /** When a prompt is delivered. */
 export type Delivery = "queue" | "steer" | "interrupt";
 
@@ -258,6 +335,30 @@ export type DeniedTool = {
   input?: JsonValue,
 };
 
+/** A device that has a credential. */
+export type Device = {
+  /** Names it, to revoke it by. */
+  id: string,
+  /** What people call it. */
+  name: string,
+  /** What it may do: `read`, `prompt`, `decide`, `edit`, `always`, `admin`. */
+  scopes: Array<string>,
+  /** The folders that it is limited to; everywhere if there are none. */
+  folders: Array<string>,
+  /** When it came in. */
+  created: string,
+  /** When it was last seen, to some minutes. */
+  last_seen?: string,
+  /** When its credential ends by itself. */
+  expires?: string,
+};
+
+/** The devices that have credentials. */
+export type DeviceList = {
+  /** All of them, the oldest first. */
+  items: Array<Device>,
+};
+
 /** Something went wrong. */
 export type ErrorMessage = {
   /** What, for a program. */
@@ -268,6 +369,28 @@ export type ErrorMessage = {
   details: { [key in string]: JsonValue },
   /** Whether the session can go on. */
   recoverable: boolean,
+};
+
+/** What a folder would have the agent run or obey, and whether somebody has agreed to it. */
+export type FolderTrust = {
+  /** The folder. */
+  folder: string,
+  /** Stands for everything in `commands`: another command makes another digest. */
+  digest: string,
+  /** Whether sessions in this folder may use all of it. A folder without commands is trusted. */
+  trusted: boolean,
+  /** What was found. */
+  commands: Array<FoundCommand>,
+};
+
+/** Something in a folder that runs programs, or changes whom the agent talks to. */
+export type FoundCommand = {
+  /** The file, from the folder. */
+  file: string,
+  /** Where in the file, such as `hooks.SessionStart[0]`. */
+  place: string,
+  /** What it says. */
+  text: string,
 };
 
 /** Is everything well? */
@@ -472,6 +595,26 @@ export type MobilePermissionRequest = {
   timeout?: number,
 };
 
+/** A new device with its credential, which is shown this once. */
+export type NewCredential = {
+  /** The device. */
+  device: Device,
+  /** The credential, for `Authorization: Bearer`. A page has it as a cookie instead. */
+  token?: string,
+};
+
+/** What a new device is called and may do. */
+export type NewDevice = {
+  /** What people call it. */
+  name?: string,
+  /** What it may do; `read`, `prompt` and `decide` where nothing is said. */
+  scopes?: Array<string>,
+  /** The folders that it is limited to; everywhere if there are none. */
+  folders: Array<string>,
+  /** After how many seconds its credential ends by itself; never where nothing is said. */
+  expires_in_s?: number,
+};
+
 /** What happens in any session that somebody who watches none of them wants to know. */
 export type Notice = { "type": "session",
   /** How it stands. */
@@ -518,6 +661,26 @@ export type OptionDetails = {
   description?: string,
   /** What it would look like. */
   preview?: string,
+};
+
+/** A device that has a code asks to be let in. */
+export type PairRequest = {
+  /** The code. */
+  code: string,
+  /** What the device calls itself; whoever made the code may have chosen another name. */
+  name?: string,
+  /** How it wants its credential. */
+  credential: CredentialKind,
+};
+
+/** A code that lets one device in, once and soon. */
+export type PairingCode = {
+  /** The code. */
+  code: string,
+  /** The address to open on the device; the code is behind the `#`, which no browser sends to a server. */
+  link: string,
+  /** For how many seconds it is good. */
+  expires_in_s: number,
 };
 
 /** What is to be changed about a session. What is left out stays. */
@@ -1652,6 +1815,172 @@ export type Totals = {
   input_tokens: number,
   /** Tokens of the last answer. */
   output_tokens: number,
+};
+
+/** A session on disk. What needs a pass over its whole file is absent until somebody has made one. */
+export type Transcript = {
+  /** Its id. */
+  id: string,
+  /** A name for the folder that it worked in. */
+  project: string,
+  /** That folder. */
+  cwd?: string,
+  /** What to call it: title, last prompt, summary or first prompt. */
+  title?: string,
+  /** When its first entry was written. */
+  created?: string,
+  /** When its file was last written to. */
+  modified?: string,
+  /** What a person asked, in numbers. */
+  turns?: number,
+  /** Entries of a person, the model and its tools. */
+  messages?: number,
+  /** Its sub-agents. */
+  subagents: number,
+  /** Ways that were left for another one. */
+  branches?: number,
+  /** Size of its files, those of sub-agents too. */
+  bytes: number,
+  /** Dollars, sub-agents too. */
+  cost_usd?: number,
+  /** The model that answered last. */
+  model?: string,
+  /** A person's tag. */
+  tag?: string,
+};
+
+/** One way through a session. */
+export type TranscriptBranch = {
+  /** Its last entry; hand it back as `leaf` for its events. */
+  leaf: string,
+  /** The last entry that it shares with another branch. */
+  fork?: string,
+  /** Whether the conversation goes on here: `active` or `abandoned`. */
+  state: string,
+  /** Entries of its own. */
+  entries: number,
+  /** When its last entry was written. */
+  at?: string,
+  /** What was first said in it. */
+  prompt?: string,
+};
+
+/** The ways that a session on disk went. */
+export type TranscriptBranches = {
+  /** The branches, in the order in which they began. */
+  items: Array<TranscriptBranch>,
+};
+
+/** A session on disk as events of the dialect `native`. */
+export type TranscriptEvents = {
+  /** The session. */
+  transcript: Transcript,
+  /** The number of the first event; hand it back as `before` for what is before these. */
+  from: number,
+  /** Whether there is something before them. */
+  more: boolean,
+  /** The events, put together as in a snapshot: long results are cut, with a mark that says so. */
+  events: Array<JsonValue>,
+};
+
+/** A line that matches. */
+export type TranscriptHit = {
+  /** The session. */
+  session: string,
+  /** The name of the sub-agent's file, if it is no line of the session's own. */
+  agent?: string,
+  /** The line, counted from 1. */
+  line: number,
+  /** The entry. */
+  uuid?: string,
+  /** Who said it: `user`, `assistant`, `system` or `tool`; unknown in a damaged line. */
+  role?: string,
+  /** The tool that was called or that answered. */
+  tool?: string,
+  /** When. */
+  at?: string,
+  /** The match and what stands around it. */
+  text: string,
+  /** Where the match begins in `text`, in UTF-16 units, as scripts count. */
+  start: number,
+  /** Where it ends. */
+  end: number,
+};
+
+/** Lines of sessions on disk that match. */
+export type TranscriptHits = {
+  /** The lines, those of the newest sessions first. */
+  items: Array<TranscriptHit>,
+  /** Whether there are more. */
+  more: boolean,
+};
+
+/** Sessions on disk, and where the list goes on. */
+export type TranscriptList = {
+  /** The sessions. */
+  items: Array<Transcript>,
+  /** Hand it back as `before` for what is before these. */
+  prev?: string,
+  /** Hand it back as `after` for what is after these. */
+  next?: string,
+};
+
+/** Figures about sessions on disk. */
+export type TranscriptStats = {
+  /** Sessions. */
+  sessions: number,
+  /** Turns and responses. */
+  messages: number,
+  /** What people asked. */
+  turns: number,
+  /** Calls of tools. */
+  tool_calls: number,
+  /** The same by tool. */
+  tools: { [key in string]: number },
+  /** Tools that failed, and answers that the API refused. */
+  errors: number,
+  /** Sub-agents. */
+  subagents: number,
+  /** Ways that were left for another one. */
+  branches: number,
+  /** Compactions. */
+  compactions: number,
+  /** Lines that are no entry. */
+  damaged: number,
+  /** The earliest time of an entry. */
+  first?: string,
+  /** The latest time of an entry. */
+  last?: string,
+};
+
+/** All sessions on disk at a glance. */
+export type TranscriptSummary = {
+  /** How many. */
+  sessions: number,
+  /** How many folders they worked in. */
+  projects: number,
+  /** Size of their files. */
+  bytes: number,
+  /** When one was last written to. */
+  modified?: string,
+  /** The month that `month_cost_usd` is of, such as `2026-11`. */
+  month: string,
+  /** What the month has cost so far, at list prices. Absent while files are still being counted: ask again. */
+  month_cost_usd?: number,
+  /** After how many days without a change the CLI deletes a session. */
+  cleanup_days: number,
+  /** How many it will delete within a week. */
+  cleanup_sessions: number,
+  /** Their size. */
+  cleanup_bytes: number,
+};
+
+/** Somebody agrees to what a folder brings. */
+export type TrustRequest = {
+  /** The folder. */
+  folder: string,
+  /** The digest of what they were shown. Without one, the folder is not trusted any longer. */
+  digest?: string,
 };
 
 /**

@@ -38,10 +38,12 @@ pub(crate) fn run(command: &SchemaCommand) -> anyhow::Result<String> {
 macro_rules! each_api_type {
     ($visit:ident) => {
         $visit! {
-            Accepted, AnswerResult, BatchAnswer, BatchAnswered, CommandRequest, Completions, CreateSession,
-            HistoryPage, Input, Meta, Notice, PatchSession, PermissionAnswer, PermissionList, Problem,
+            Accepted, AnswerResult, BatchAnswer, BatchAnswered, CommandRequest, Completions, CostReport,
+            CreateSession, DeviceList, FolderTrust, HistoryPage, Input, Meta, NewCredential, NewDevice,
+            Notice, PairRequest, PairingCode, PatchSession, PermissionAnswer, PermissionList, Problem,
             QuestionAnswer, QuestionList, QueueList, SessionList, SessionView, Snapshot, SocketMessage,
-            SocketRequest, Subscribed, WorkingTree,
+            SocketRequest, Subscribed, Transcript, TranscriptBranches, TranscriptEvents, TranscriptHits,
+            TranscriptList, TranscriptStats, TranscriptSummary, TrustRequest, WorkingTree,
         }
     };
 }
