@@ -1,7 +1,7 @@
 //! The ways in over HTTP: requests and answers, streams of events, and one WebSocket for everything.
 //!
-//! The guard stands before all of them and leaves a [`Caller`](crate::Caller) in each request that it lets through.
-//! What each route needs is said where it is declared, in [`rest::routes`]; the description of the API is made from
+//! The guard stands before all of them and leaves a [`Caller`] in each request that it lets through.
+//! What each route needs is said where it is declared, in `rest::routes`; the description of the API is made from
 //! the same declarations.
 
 mod extract;
