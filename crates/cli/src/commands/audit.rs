@@ -93,13 +93,11 @@ impl Verify {
                 message: format!("Line {} is no line of an audit log: {error}", last.0 + 1),
                 hint: "`tidings audit export` writes one",
             })?;
-            match verify_audit((last.0, &last.1), [&entry]) {
-                Ok(next) => last = next,
-                Err(_) => {
-                    ok = false;
-                    break;
-                }
-            }
+            let Ok(next) = verify_audit((last.0, &last.1), [&entry]) else {
+                ok = false;
+                break;
+            };
+            last = next;
         }
         let (lines, hash) = last;
         if self.remote.json {

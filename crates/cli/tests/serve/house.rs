@@ -94,8 +94,8 @@ impl House {
         assert!(!line.is_empty(), "{}", fs::read_to_string(&log).unwrap());
         let said: Value = serde_json::from_str(&line).unwrap();
         let address = said["address"].as_str().unwrap().split_once("://").unwrap().1.parse().unwrap();
-        let link = said["link"].as_str().map(str::to_owned);
-        Running { child, address, link, data: said["data"].as_str().unwrap().into(), log }
+        let pairing = said["link"].as_str().map(str::to_owned);
+        Running { child, address, link: pairing, data: said["data"].as_str().unwrap().into(), log }
     }
 }
 
@@ -126,11 +126,13 @@ impl Running {
     ) -> Answer {
         let mut stream = TcpStream::connect(self.address).unwrap();
         let body = body.map(Value::to_string).unwrap_or_default();
-        let mut text = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.address);
-        for (name, value) in headers {
-            text += &format!("{name}: {value}\r\n");
-        }
-        text += &format!("Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        let more: String = headers.iter().flat_map(|(name, value)| [name, ": ", value, "\r\n"]).collect();
+        let text = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{more}Content-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            self.address,
+            body.len()
+        );
         stream.write_all(text.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
