@@ -17,6 +17,9 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 #[cfg(unix)]
 use crate::commands::host;
+use crate::commands::{
+    attach, decide, doctor, frames, pair, ps, rehearse, run, schema, send, serve, sessions, stop, token,
+};
 use crate::commands::{audit, doctor, frames, pair, rehearse, run, schema, serve, sessions, token};
 use crate::error::Exit;
 use crate::output::Output;
@@ -39,6 +42,18 @@ enum Command {
     Run(Box<run::RunArgs>),
     /// Serve sessions to browsers, phones and scripts
     Serve(Box<serve::Serve>),
+    /// Sessions of the server, those that need you first
+    Ps(ps::Ps),
+    /// Watch a session of the server, and answer what it asks
+    Attach(attach::Attach),
+    /// Say something to a session of the server
+    Send(send::Send),
+    /// Allow what a session of the server waits for
+    Approve(decide::Approve),
+    /// Refuse what a session of the server waits for
+    Deny(decide::Deny),
+    /// Stop a session of the server; the next prompt starts it again
+    Stop(stop::Stop),
     /// Let a device in: a link and a picture of it, good for one minute
     Pair(pair::Pair),
     /// List, make and revoke the credentials of devices
@@ -76,6 +91,12 @@ impl Command {
             Command::Sessions(sessions) => sessions.place.json,
             Command::Doctor(doctor) => doctor.place.json,
             Command::Serve(serve) => serve.json,
+            Command::Ps(ps) => ps.remote.json,
+            Command::Attach(attach) => attach.remote.json,
+            Command::Send(send) => send.remote.json,
+            Command::Approve(approve) => approve.wants_json(),
+            Command::Deny(deny) => deny.wants_json(),
+            Command::Stop(stop) => stop.remote.json,
             Command::Pair(pair) => pair.remote.json,
             Command::Token(token) => token.wants_json(),
             Command::Audit(audit) => audit.wants_json(),
@@ -103,6 +124,12 @@ fn main() -> ExitCode {
     let result = match &cli.command {
         Some(Command::Run(run)) => run.run(&mut out),
         Some(Command::Serve(serve)) => serve.run(&mut out),
+        Some(Command::Ps(ps)) => ps.run(&mut out),
+        Some(Command::Attach(attach)) => attach.run(&mut out),
+        Some(Command::Send(send)) => send.run(&mut out),
+        Some(Command::Approve(approve)) => approve.run(&mut out),
+        Some(Command::Deny(deny)) => deny.run(&mut out),
+        Some(Command::Stop(stop)) => stop.run(&mut out),
         Some(Command::Pair(pair)) => pair.run(&mut out),
         Some(Command::Token(token)) => token.run(&mut out),
         Some(Command::Audit(audit)) => audit.run(&mut out),

@@ -1,14 +1,20 @@
 //! One module per command, laid out as the command line is.
 
+pub(crate) mod attach;
 pub(crate) mod audit;
+pub(crate) mod decide;
 pub(crate) mod doctor;
 pub(crate) mod frames;
 #[cfg(unix)]
 pub(crate) mod host;
+mod named;
 pub(crate) mod pair;
+pub(crate) mod ps;
 pub(crate) mod rehearse;
 pub(crate) mod run;
 pub(crate) mod schema;
+pub(crate) mod send;
 pub(crate) mod serve;
 pub(crate) mod sessions;
+pub(crate) mod stop;
 pub(crate) mod token;

@@ -42,7 +42,7 @@ pub(super) fn answer(session: &AgentSession, id: &str, reply: Reply) -> Result<(
     }
 }
 
-fn answers(reply: &Reply) -> Option<Vec<Vec<String>>> {
+pub(crate) fn answers(reply: &Reply) -> Option<Vec<Vec<String>>> {
     match reply {
         Reply::Answers(answers) => Some(answers.clone()),
         _ => None,
@@ -50,7 +50,7 @@ fn answers(reply: &Reply) -> Option<Vec<Vec<String>>> {
 }
 
 /// What to do with a plan, and what to say about it.
-fn plan_answers(reply: &Reply) -> Option<Vec<Vec<String>>> {
+pub(crate) fn plan_answers(reply: &Reply) -> Option<Vec<Vec<String>>> {
     let choice = |text: &str| vec![text.to_owned()];
     Some(match reply {
         Reply::Allow(Reach::Once | Reach::Always) => vec![choice(questions::APPROVE)],

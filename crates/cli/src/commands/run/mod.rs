@@ -1,12 +1,12 @@
 //! `tidings run`: one prompt through Claude Code, or a conversation in the terminal.
 
-mod answer;
+pub(crate) mod answer;
 mod args;
 mod converse;
 mod frames;
 mod options;
 mod prompt;
-mod stage;
+pub(crate) mod stage;
 mod turn;
 
 pub(crate) use args::{Format, RunArgs};

@@ -1,0 +1,133 @@
+use std::fmt::Write as _;
+
+use clap::Args;
+use jiff::Timestamp;
+use tidings_protocol::api::{ServerPhase, SessionView};
+
+use super::named;
+use crate::error::Exit;
+use crate::human;
+use crate::output::{BOLD, DIM, Output, PLAIN, RED, YELLOW, printable};
+use crate::remote::RemoteArgs;
+
+/// Sessions of the server, those that need you first
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Ps {
+    /// Also those that nobody has used for a day
+    #[arg(long, short)]
+    all: bool,
+
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tidings ps
+  tidings ps --json | jq -r 'select(.state == \"needs_you\").key'
+  TIDINGS_SERVER=https://box.example tidings ps
+
+A session is named by its number, by its key, or by the beginning of either.";
+
+/// Sessions that were used later than this are shown without being asked for.
+const RECENT_SECONDS: i64 = 24 * 60 * 60;
+
+impl Ps {
+    pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let mut sessions = runtime.block_on(async { named::sessions(&self.remote.remote()?).await })?;
+        // As text, times of one form sort as times do.
+        sessions.sort_by(|a, b| rank(a.state).cmp(&rank(b.state)).then_with(|| b.active.cmp(&a.active)));
+        let now = Timestamp::now();
+        if self.remote.json {
+            for session in &sessions {
+                out.text(&format!("{}\n", serde_json::to_string(session)?))?;
+            }
+            return Ok(Exit::Fine);
+        }
+        let all = sessions.len();
+        sessions.retain(|session| self.all || is_recent(session, now));
+        out.text(&table(&sessions, now, human::columns()))?;
+        if sessions.len() < all {
+            let hidden = human::plural((all - sessions.len()) as u64, "older session");
+            out.note(&format!("{hidden}; `--all` shows them too"))?;
+        }
+        Ok(Exit::Fine)
+    }
+}
+
+/// What comes first.
+fn rank(state: ServerPhase) -> u8 {
+    match state {
+        ServerPhase::NeedsYou => 0,
+        ServerPhase::Failed => 1,
+        ServerPhase::Running | ServerPhase::Starting => 2,
+        ServerPhase::Interrupted => 3,
+        ServerPhase::Idle => 4,
+        ServerPhase::Parked | ServerPhase::Stopped => 5,
+    }
+}
+
+fn is_recent(session: &SessionView, now: Timestamp) -> bool {
+    let age = session.active.parse::<Timestamp>().map(|active| now.as_second() - active.as_second());
+    rank(session.state) < 3 || age.is_ok_and(|age| age < RECENT_SECONDS)
+}
+
+fn words(state: ServerPhase) -> (&'static str, &'static str) {
+    let style = match state {
+        ServerPhase::NeedsYou => YELLOW,
+        ServerPhase::Failed | ServerPhase::Interrupted => RED,
+        ServerPhase::Running | ServerPhase::Starting => BOLD,
+        _ => DIM,
+    };
+    let word = match state {
+        ServerPhase::Starting => "starting",
+        ServerPhase::Idle => "idle",
+        ServerPhase::Running => "running",
+        ServerPhase::NeedsYou => "needs you",
+        ServerPhase::Parked => "parked",
+        ServerPhase::Stopped => "stopped",
+        ServerPhase::Interrupted => "interrupted",
+        ServerPhase::Failed => "failed",
+    };
+    (word, style)
+}
+
+/// One line per session; what was last said gets what room is left.
+fn table(sessions: &[SessionView], now: Timestamp, columns: usize) -> String {
+    const STATE_COLUMNS: usize = 11;
+    const PROJECT_COLUMNS: usize = 20;
+    if sessions.is_empty() {
+        return "No sessions.\n".to_owned();
+    }
+    let mut text = format!(
+        "{BOLD}{:>4}  {:<STATE_COLUMNS$}  {}  {:>4}  {:>8}  title{PLAIN}\n",
+        "id",
+        "state",
+        human::padded("project", PROJECT_COLUMNS),
+        "age",
+        "cost"
+    );
+    let room =
+        columns.saturating_sub(4 + 2 + STATE_COLUMNS + 2 + PROJECT_COLUMNS + 2 + 4 + 2 + 8 + 2).max(10);
+    for session in sessions {
+        let (word, style) = words(session.state);
+        let project = session.cwd.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let age = session.active.parse().map_or_else(|_| String::new(), |active| human::age(active, now));
+        let waiting = session.pending_permissions + session.pending_questions;
+        let told = [&session.error, &session.title, &session.last_line];
+        let line = told.into_iter().flatten().next().map(String::as_str).unwrap_or_default();
+        let waiting = if waiting > 0 { format!("({waiting} waiting) ") } else { String::new() };
+        let line = human::fit(&printable(&format!("{waiting}{}", line.replace('\n', " "))), room);
+        // Writing into a String cannot fail.
+        let _ = writeln!(
+            text,
+            "{:>4}  {style}{word:<STATE_COLUMNS$}{PLAIN}  {}  {age:>4}  {:>8}  {line}",
+            session.handle,
+            human::padded(&printable(project), PROJECT_COLUMNS),
+            format!("${:.2}", session.totals.cost_usd),
+        );
+    }
+    text
+}
