@@ -4,7 +4,8 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { now } from "../app/clock.ts";
 import { href, route } from "../app/route.ts";
-import { meta, open, sessionsLoaded, sorted, waitingCount } from "../app/store.ts";
+import { meta, open, sessionsLoaded, sorted, waiting, waitingCount } from "../app/store.ts";
+import { summary } from "../model/tools.ts";
 import { age, baseName, dollars } from "../text/format.ts";
 import type { SessionView } from "../wire.ts";
 import { Icon } from "./icons.tsx";
@@ -77,7 +78,7 @@ function SessionCard({ session }: { session: SessionView }): VNode {
           <span class="card-title">{name}</span>
           <span class="card-age">{age(session.active, now.value)}</span>
         </span>
-        <span class="card-line">{session.error ?? session.last_line ?? session.cwd}</span>
+        <span class="card-line">{session.error ?? wants(session) ?? session.last_line ?? session.cwd}</span>
         <span class="card-facts">
           <StateChip state={session.state} />
           {waits > 1 && <span class="badge" aria-label={`${waits} things wait`}>{waits}</span>}
@@ -87,6 +88,19 @@ function SessionCard({ session }: { session: SessionView }): VNode {
       </a>
     </li>
   );
+}
+
+/** What a session waits for, in a line. */
+function wants(session: SessionView): string | undefined {
+  if (session.state !== "needs_you") return undefined;
+  const ask = [...waiting.value.values()].find((one) => one.session === session.key);
+  if (ask === undefined) return undefined;
+  if ("tool_name" in ask.details) {
+    const { title, target } = summary(ask.details.tool_name, ask.details.input, session.cwd);
+    return `${title}? ${target.split("\n")[0] ?? ""}`;
+  }
+  if (ask.details.kind === "Plan") return "Has a plan for you to approve";
+  return "request" in ask && ask.request !== undefined && "questions" in ask.request ? ask.request.questions[0]?.text : undefined;
 }
 
 function matches(session: SessionView, filter: string): boolean {
