@@ -8,13 +8,18 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 const PROGRAM = process.env.TIDINGS ?? new URL("../../../target/debug/tidings", import.meta.url).pathname;
+const REAL = process.env.CLAUDE ?? new URL("../../.cache/claude", import.meta.url).pathname;
 
 export class Server {
   #child;
+  #api;
   #log = "";
 
-  /** `script` is the text of a script for the stand-in; without one the demo is played and nothing is kept. */
-  static async start({ script, root } = {}) {
+  /**
+   * `script` is the text of a script: the stand-in plays it, or with `real` the real CLI runs against it as its API.
+   * Without one the demo is played and nothing is kept.
+   */
+  static async start({ script, root, real } = {}) {
     const server = new Server();
     server.folder = mkdtempSync(join(tmpdir(), "tidings-browser-"));
     server.project = join(server.folder, "project");
@@ -22,6 +27,11 @@ export class Server {
     server.root = root;
     if (script !== undefined) {
       writeFileSync(join(server.folder, "script.toml"), script);
+    }
+    if (real !== undefined) {
+      server.claude = REAL;
+      await server.#serveApi();
+    } else if (script !== undefined) {
       server.claude = join(server.folder, "claude");
       writeFileSync(server.claude, `#!/bin/sh\nexec ${PROGRAM} rehearse agent --script ${server.folder}/script.toml "$@"\n`);
       chmodSync(server.claude, 0o755);
@@ -30,11 +40,21 @@ export class Server {
     return server;
   }
 
+  /** The Messages API, played from the script. */
+  async #serveApi() {
+    this.#api = spawn(PROGRAM, ["rehearse", "api", "--script", join(this.folder, "script.toml"), "--listen", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "pipe"] });
+    const said = await Promise.race([this.#api.stdout, this.#api.stderr].map((stream) => once(createInterface(stream), "line")));
+    const address = /http:\/\/[\d.:]+/.exec(said[0])?.[0];
+    if (address === undefined) throw new Error(`the API did not say where it is: ${said[0]}`);
+    this.env = { ANTHROPIC_BASE_URL: address, ANTHROPIC_API_KEY: "dummy", DISABLE_AUTOUPDATER: "1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" };
+  }
+
   async #run(listen) {
     const args = ["serve", "--json", "--listen", listen];
     if (this.claude === undefined) args.push("--demo");
     else args.push("--data", join(this.folder, "data"), "--claude-path", this.claude);
-    const env = { PATH: process.env.PATH, HOME: this.folder, CLAUDE_CONFIG_DIR: this.root ?? join(this.folder, "claude-config") };
+    for (const name of Object.keys(this.env ?? {})) args.push(`--pass-env=${name}`);
+    const env = { ...this.env, PATH: process.env.PATH, HOME: this.folder, CLAUDE_CONFIG_DIR: this.root ?? join(this.folder, "claude-config") };
     this.#child = spawn(PROGRAM, args, { env, stdio: ["ignore", "pipe", "pipe"] });
     this.#child.stderr.on("data", (bytes) => (this.#log += bytes));
     const first = once(createInterface(this.#child.stdout), "line");
@@ -67,6 +87,7 @@ export class Server {
       this.#child.kill("SIGTERM");
       await once(this.#child, "exit");
     }
+    this.#api?.kill("SIGTERM");
     rmSync(this.folder, { recursive: true, force: true });
   }
 
