@@ -1,19 +1,22 @@
 // The main views as pictures, light and dark, on a desk and on a phone; docs/screenshots has them for the README.
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync } from "node:fs";
-import { test } from "node:test";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { after, test } from "node:test";
 import { DESKTOP, PHONE, accessibility } from "../lib/browser.mjs";
+import { pastSessions } from "../lib/past.mjs";
 import { allow, stage } from "../lib/setup.mjs";
 
 const FOLDER = new URL("../../../docs/screenshots/", import.meta.url);
-const at = stage();
+const root = process.env.SCREENSHOTS_ROOT ?? pastSessions();
+after(() => process.env.SCREENSHOTS_ROOT ?? rmSync(root, { recursive: true }));
+const at = stage({ root });
 
 /** Pictures are written where they are wanted, and the views are gone through in any case. */
 async function picture(page, name) {
   await page.waitForTimeout(900);
   assert.deepEqual(await accessibility(page), [], name);
-  if (process.env.SCREENSHOTS === undefined) return;
+  if (process.env.SCREENSHOTS === undefined) return; // SCREENSHOTS=1 scripts/browser.sh writes them anew
   mkdirSync(FOLDER, { recursive: true });
   const file = new URL(`${name}.png`, FOLDER).pathname;
   await page.screenshot({ path: file, scale: "css" });

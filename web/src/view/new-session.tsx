@@ -11,6 +11,7 @@ import { say } from "../app/toasts.ts";
 import { postJson } from "../net/api.ts";
 import type { CreateSession, SessionView } from "../wire.ts";
 import { Icon, Spinner } from "./icons.tsx";
+import { TrustNote } from "./trust.tsx";
 
 const MODES: [string, string, string][] = [
   ["default", "Ask first", "You are asked before files change and commands run."],
@@ -97,6 +98,7 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
             ))}
           </datalist>
         </label>
+        {mayI("admin") && <TrustNote folder={folder.trim()} />}
         <label>
           {resume === undefined ? "What shall it do?" : "What shall it do next?"} <span class="muted">(may be left empty)</span>
           <textarea

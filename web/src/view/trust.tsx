@@ -1,0 +1,51 @@
+// What a folder would have the agent run, before somebody has agreed to it.
+
+import type { VNode } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { words } from "../app/store.ts";
+import { say } from "../app/toasts.ts";
+import { getJson, postJson } from "../net/api.ts";
+import type { FolderTrust } from "../wire.ts";
+import { Exact } from "./revealed.tsx";
+
+const TYPING_MS = 400;
+
+export function TrustNote({ folder }: { folder: string }): VNode | null {
+  const [found, setFound] = useState<FolderTrust | undefined>(undefined);
+  useEffect(() => {
+    setFound(undefined);
+    if (!folder.startsWith("/")) return undefined;
+    const abort = new AbortController();
+    const timer = setTimeout(() => {
+      // A folder that is not there yet brings nothing.
+      getJson<FolderTrust>("trust", { folder }, abort.signal).then(setFound, () => undefined);
+    }, TYPING_MS);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [folder]);
+  if (found === undefined || found.trusted) return null;
+  const agree = () => {
+    postJson<FolderTrust>("trust", { folder, digest: found.digest }).then(setFound, (error: unknown) => say("error", words(error)));
+  };
+  return (
+    <section class="trust">
+      <h3>This folder brings commands of its own</h3>
+      <p>They run without asking once you agree. Until then sessions here start without them.</p>
+      <ul class="plain-list">
+        {found.commands.map((command) => (
+          <li>
+            <span class="muted">
+              <code>{command.file}</code>, {command.place}
+            </span>
+            <Exact text={command.text} label={`${command.file} ${command.place}`} />
+          </li>
+        ))}
+      </ul>
+      <button type="button" onClick={agree}>
+        Agree to these commands
+      </button>
+    </section>
+  );
+}
