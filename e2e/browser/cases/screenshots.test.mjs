@@ -44,14 +44,16 @@ for (const colorScheme of ["light", "dark"]) {
     await page.getByRole("button", { name: "Approve", exact: true }).click();
     await page.getByText("This was a rehearsal").last().waitFor({ timeout: 60_000 });
     await picture(page, `desk-done-${colorScheme}`);
-    for (const view of ["history", "cost", "new", "settings"]) {
+    const parts = { history: ".past-card", cost: ".bars li", new: ".form", settings: ".devices li" };
+    for (const [view, part] of Object.entries(parts)) {
       await page.goto(`${at.server.address}/#/${view}`);
+      await page.locator(part).first().waitFor();
       await picture(page, `desk-${view}-${colorScheme}`);
     }
   });
 
   test(`the views of a phone, ${colorScheme}`, async () => {
-    const one = await at.server.session("The total of an invoice is off by a cent. Please find out why and fix it.", { title: "Find the lost cent" });
+    const one = await at.server.session("The total of an invoice is off by a cent. Please find out why and fix it.", { title: "Check the invoices" });
     const page = await at.visit({ ...PHONE, colorScheme });
     await page.locator(".session-card").first().waitFor();
     await picture(page, `phone-sessions-${colorScheme}`);
