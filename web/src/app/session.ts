@@ -14,7 +14,7 @@ const HISTORY_PAGE = 500;
 
 /** Enough to fill the screen many times over, and little enough for a phone on the move; the rest is there on demand. */
 const SNAPSHOT_EVENTS = 500;
-const SNAPSHOT_BYTES = 150_000;
+const SNAPSHOT_BYTES = 120_000;
 
 export class OpenSession {
   conversation: Conversation = emptyConversation();
