@@ -14,7 +14,7 @@ use tidings_bridge::hub::{Delivery, Watch};
 use tidings_bridge::journal::{Epoch, Opening};
 use tidings_bridge::sessions::Config;
 use tidings_bridge::{Caller, Hub, Sessions, SqliteJournal};
-use tidings_protocol::api::{Choice, CreateSession, Input, PermissionAnswer, PermissionScope};
+use tidings_protocol::api::{Choice, CreateSession, Input, PermissionAnswer, PermissionScope, ServerPhase};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -69,8 +69,9 @@ async fn talk(sessions: &Sessions, caller: &Caller, key: &str, folder: PathBuf) 
     let mut prompts = 0_u64;
     loop {
         if folder.join("stop").exists() {
-            let known = sessions.find(key).await?.totals.turns;
-            if known <= prompts {
+            let view = sessions.find(key).await?;
+            // What an earlier server was told is answered first.
+            if view.state == ServerPhase::Idle && view.queued == 0 && view.totals.turns <= prompts {
                 std::fs::write(folder.join("done"), prompts.to_string())?;
                 std::future::pending::<()>().await;
             }

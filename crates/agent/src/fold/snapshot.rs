@@ -1,7 +1,6 @@
 //! A fold written down, so that a server that starts again goes on where it was.
 
 use serde::{Deserialize, Serialize};
-use tidings_protocol::ui::TurnId;
 
 use super::{Fold, FoldOptions, State};
 use crate::progress::ProgressParser;
@@ -26,9 +25,9 @@ pub struct RestoreError {
 }
 
 impl Snapshot {
-    /// The turn of the agent that was under way.
-    pub fn open_turn(&self) -> Option<TurnId> {
-        self.state.turns.open.as_ref().map(|turn| turn.id)
+    /// Of a session that nothing is known of.
+    pub fn empty(handle: i64) -> Self {
+        Snapshot { version: VERSION, handle, state: State::default() }
     }
 }
 

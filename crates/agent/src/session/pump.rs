@@ -280,7 +280,8 @@ impl Pump {
 
     /// Keeps what has to be known to go on, when something else than frames has come, or a good many of them.
     fn keep(&mut self) {
-        let (Some(keep), Some(end)) = (&self.asking.setup.keep, self.place.end) else { return };
+        let Some(keep) = &self.asking.setup.keep else { return };
+        let end = self.place.end.unwrap_or_default();
         if self.place.must_keep || end.saturating_sub(self.place.kept) >= KEEP_EVERY_BYTES {
             keep.keep(self.fold.save(), end);
             self.place.kept = end;

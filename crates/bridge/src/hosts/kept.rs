@@ -30,10 +30,15 @@ impl Keep for Keeper {
 }
 
 impl Kept {
-    /// What was kept in the folder of a host; nothing if nothing was, or it cannot be read.
-    pub(crate) fn read(folder: &HostFolder) -> Option<Self> {
-        let bytes = std::fs::read(folder.path().join("fold.json")).ok()?;
-        serde_json::from_slice(&bytes).ok()
+    /// What was kept in the folder of a host. Where nothing was, the host still has everything from the beginning on.
+    pub(crate) fn read(folder: &HostFolder, handle: i64) -> io::Result<Self> {
+        match std::fs::read(folder.path().join("fold.json")) {
+            Ok(bytes) => Ok(serde_json::from_slice(&bytes)?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Ok(Kept { end: 0, fold: Snapshot::empty(handle) })
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// It is not synchronised with the disk: a loss of power ends the host as well.

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use tidings::Frame;
 use tidings::json::Json;
 use tidings::transport::Transport;
 use tidings_agent::pending::{Outcome, Who};
 use tidings_agent::permissions::{AfterDenial, Allowed, Answer, Denied, Response, Scope};
 use tidings_agent::questions::Reply;
 use tidings_agent::session::Left;
-use tidings_agent::{AskKey, Setup};
+use tidings_agent::{AskKey, Setup, UiMessage};
 use tidings_protocol::api::{QueueState, ServerPhase};
 
 use super::actor::{Actor, prompt, told};
@@ -54,13 +55,16 @@ impl Actor {
     pub(super) async fn join(&mut self, found: &Found) -> Result<(), Error> {
         let gone = |message: &str| Error::new(Code::Gone, message, "the next prompt resumes the session");
         let hosts = self.config.hosts.clone().ok_or_else(|| gone("This server keeps no agents"))?;
-        let kept = Kept::read(&found.folder).ok_or_else(|| gone("Nothing is known of the agent"))?;
+        let kept = Kept::read(&found.folder, self.entry.handle);
+        let kept =
+            kept.map_err(|error| gone(&format!("What was known of the agent cannot be read: {error}")))?;
         let (options, mut setup) = self.plan()?;
         let (transport, hosted) = hosts.join(found, self.entry.fence, kept.end);
         let stored = {
             let mut memory = self.entry.memory();
             memory.host = Some(hosted.clone());
-            memory.is_turn_open = kept.fold.open_turn().is_some();
+            // As it is stored, which what was kept may be behind.
+            memory.is_turn_open = matches!(memory.phase(), ServerPhase::Running | ServerPhase::NeedsYou);
             memory.row.host_offset.unwrap_or_default().saturating_sub(found.base)
         };
         let open = self.entry.journal().asks(Some(&self.entry.key)).await?;
@@ -102,11 +106,35 @@ impl Entry {
         memory.settings.queue.iter().filter(|queued| queued.state == QueueState::Handed).cloned().collect()
     }
 
+    /// Whether this tells of a question that was answered before the agent could hear the answer. It asks again, and is told the
+    /// same; people are not asked again.
+    pub(super) async fn was_answered(&self, events: &[UiMessage]) -> Result<bool, Error> {
+        let mut is_any = false;
+        for event in events {
+            let id = match event {
+                UiMessage::PermissionDetails(details) => &details.tool_use_id,
+                UiMessage::QuestionDetails(details) => &details.tool_use_id,
+                _ => continue,
+            };
+            let is_old = {
+                let memory = self.memory();
+                let is_open = memory.permissions.contains(id) || memory.questions.contains(id);
+                let host = memory.host.as_ref().filter(|_| !is_open);
+                let is_id = |asked: &Frame| call(asked).as_ref() == Some(id);
+                host.is_some_and(|host| host.handle.open_questions().iter().any(is_id))
+            };
+            if !is_old || self.answer_of(id).await?.is_none() {
+                return Ok(false);
+            }
+            is_any = true;
+        }
+        Ok(is_any)
+    }
+
     /// The answer that an ask has had, if it had one.
     async fn answer_of(&self, id: &str) -> Result<Option<Outcome<String>>, Error> {
         let id = AskId::new(id)?;
-        let nothing =
-            tidings_agent::UiMessage::System { message: String::new(), session_id: Some(self.handle) };
+        let nothing = UiMessage::System { message: String::new(), session_id: Some(self.handle) };
         // It is not open, so this stores nothing and tells who was faster.
         let settle = Settle { outcome: Outcome::Lost, event: self.draft(&nothing), audit: None };
         match self.journal().settle(&self.key, &id, settle).await {
@@ -121,8 +149,7 @@ impl Entry {
 /// Tells the agent what people had answered and it had not heard when the server died: it asks again, and gets the same answer.
 async fn tell_answers(entry: Arc<Entry>, hosted: Hosted, open: Vec<String>) {
     for question in hosted.handle.open_questions() {
-        let id = question.get("request").and_then(|request| request.get("tool_use_id")?.text());
-        let Some(id) = id.map(|id| id.get().into_owned()).filter(|id| !open.contains(id)) else { continue };
+        let Some(id) = call(question).filter(|id| !open.contains(id)) else { continue };
         let winner = match entry.answer_of(&id).await {
             Ok(winner) => winner,
             Err(error) => {
@@ -165,6 +192,12 @@ impl Entry {
         };
         self.permissions.respond_to_request(&key, response, self.clock.now()).is_ok()
     }
+}
+
+/// The call that a question of the agent is about.
+fn call(question: &Frame) -> Option<String> {
+    let id = question.get("request")?.get("tool_use_id")?.text()?;
+    Some(id.get().into_owned())
 }
 
 /// An answer to a permission as it was kept. What cannot be read is a no.

@@ -26,12 +26,9 @@ impl Marks {
     /// `end` is how far the agent's output is stored once these events are.
     pub(super) fn of(events: &[UiMessage], end: Option<u64>) -> Self {
         let is_split = events.len() > 1 && events.iter().any(goes_alone);
-        let prefix = match end {
-            Some(end) if is_split => Some(format!("out:{end}")),
-            Some(_) => None,
-            // Not of the output but of a question or a prompt, which may be told again after a crash.
-            None => events.iter().find_map(named),
-        };
+        // A question or a prompt may be told again after a crash, and not at the same place of the output.
+        let prefix = events.iter().find_map(named);
+        let prefix = prefix.or_else(|| end.filter(|_| is_split).map(|end| format!("out:{end}")));
         Marks { end, last: events.len().saturating_sub(1), prefix, seen: HashMap::new() }
     }
 

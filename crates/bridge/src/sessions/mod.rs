@@ -130,6 +130,14 @@ enum Opening {
     Closed,
 }
 
+/// When a session that is taken into use gets what waits for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Deliver {
+    Now,
+    /// When it is clear whether its agent still runs.
+    Later,
+}
+
 /// A session in use: what is known of it, and who tells its task what to do.
 #[derive(Debug, Clone)]
 struct Used {
@@ -410,16 +418,17 @@ impl Sessions {
         if let Some(used) = self.used().get(&row.key) {
             return Ok(used.clone());
         }
-        self.take(&row.key).await
+        self.take(&row.key, Deliver::Now).await
     }
 
     /// Takes a session into use.
-    async fn take(&self, key: &Key) -> Result<Used, Error> {
+    async fn take(&self, key: &Key, deliver: Deliver) -> Result<Used, Error> {
         let journal = self.0.hub.journal();
         let fence = journal.claim(key).await?;
         let row = journal.session(&SessionName::Key(key.clone())).await?;
         let config = Arc::clone(&self.0.config);
         let entry = Arc::new(Entry::new(row, fence, self.0.hub.clone(), &config, self.0.notices.clone()));
+        entry.memory().is_held = deliver == Deliver::Later;
         let (orders, inbox) = mpsc::channel(ORDERS_MAX);
         let actor = Actor {
             entry: Arc::clone(&entry),

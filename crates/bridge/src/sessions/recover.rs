@@ -10,11 +10,11 @@ use tidings_protocol::ui::{
     InteractionResolved, PermissionResolved, Resolution, SessionPhase, SessionStateChanged,
 };
 
-use super::Sessions;
 use super::entry::{Change, Entry};
 use super::settings::Settings;
 use super::sink::audit;
 use super::view;
+use super::{Deliver, Sessions};
 #[cfg(unix)]
 use super::{Used, actor::Order};
 use crate::error::Error;
@@ -38,14 +38,19 @@ impl Sessions {
             let Some(last) = rows.last() else { break };
             after = Some(last.handle);
             for row in rows.iter().filter(|row| was_running(row)) {
-                let used = self.take(&row.key).await?;
+                let used = self.take(&row.key, Deliver::Later).await?;
                 #[cfg(unix)]
-                if let Some(found) = hosts.remove(row.key.as_str())
-                    && self.join(&used, found).await
-                {
-                    continue;
+                let is_joined = match hosts.remove(row.key.as_str()) {
+                    Some(found) => self.join(&used, found).await,
+                    None => false,
+                };
+                #[cfg(not(unix))]
+                let is_joined = false;
+                if !is_joined {
+                    used.entry.recover().await?;
                 }
-                used.entry.recover().await?;
+                used.entry.memory().is_held = false;
+                used.entry.wake.notify_one();
             }
         }
         #[cfg(unix)]

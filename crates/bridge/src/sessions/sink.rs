@@ -68,6 +68,10 @@ impl EventSink for JournalSink {
 impl JournalSink {
     async fn store(&self, events: &[UiMessage], end: Option<u64>) -> Result<(), Error> {
         let entry = &*self.0;
+        #[cfg(unix)]
+        if entry.was_answered(events).await? {
+            return Ok(());
+        }
         let mut marks = Marks::of(events, entry.place(end));
         let mut plain = Vec::new();
         for (place, event) in events.iter().enumerate() {
