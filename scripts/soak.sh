@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What takes too long for every run, and has to hold for longer.
-# Without arguments every part; with arguments only the parts named: sessions, resume, kill.
+# Without arguments every part; with arguments only the parts named: sessions, resume, kill, hosts, outlive.
 # SESSIONS=n, CASES=n and KILLS=n for other numbers, SEED=n for another run; a failure names its seed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -25,12 +25,24 @@ soak_kill() {
     TIDINGS_SOAK_KILLS=${KILLS:-1000} cargo test -p tidings-bridge --test kill
 }
 
+# Bridges that are killed again and again while the CLI of their host writes.
+soak_hosts() {
+    cargo build -p tidings --all-features --examples
+    TIDINGS_SOAK_KILLS=${KILLS:-1000} cargo test -p tidings --all-features --test host kills
+}
+
+# Servers that are killed again and again while their agent works, asks and is answered.
+soak_outlive() {
+    cargo build -p tidings-bridge --all-features --example mortal_server
+    TIDINGS_SOAK_KILLS=${KILLS:-1000} cargo test -p tidings-bridge --all-features --test outlive
+}
+
 parts=("$@")
-[ $# -gt 0 ] || parts=(sessions resume kill)
+[ $# -gt 0 ] || parts=(sessions resume kill hosts outlive)
 for part in "${parts[@]}"; do
     declare -F "soak_$part" >/dev/null || {
         echo "error: no such part: $part" >&2
-        echo "hint: the parts are: sessions resume kill" >&2
+        echo "hint: the parts are: sessions resume kill hosts outlive" >&2
         exit 2
     }
     "soak_$part"

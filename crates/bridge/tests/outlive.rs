@@ -184,9 +184,13 @@ async fn check(folder: &Path, turns: usize, what: &str) {
     let expected: BTreeMap<String, usize> = (1..=turns)
         .flat_map(|turn| ["asked", "shown", "Allowed"].map(|word| (format!("{word} toolu_{turn}"), 1)))
         .collect();
-    let odd: Vec<_> = counts.iter().filter(|(name, count)| expected.get(*name) != Some(*count)).collect();
+    // A question that was answered before a crash could show it in all its words is not shown again.
+    let odd: Vec<_> = expected
+        .iter()
+        .filter(|(name, _)| counts.get(*name) != Some(&1) && !(name.starts_with("shown") && !counts.contains_key(*name)))
+        .collect();
     assert!(odd.is_empty(), "{what}: {odd:?}");
-    assert_eq!(counts.len(), expected.len(), "{what}");
+    assert!(counts.keys().all(|name| expected.contains_key(name)), "{what}: {counts:?}");
 }
 
 fn number(name: &str, otherwise: u64) -> u64 {

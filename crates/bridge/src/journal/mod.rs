@@ -94,6 +94,9 @@ pub trait Journal: fmt::Debug + Send + Sync {
     /// What waits, the oldest first: of one session, or of all of them; at most a thousand.
     fn asks(&self, key: Option<&Key>) -> Call<'_, Vec<Ask>>;
 
+    /// How an ask ended; nothing if it is open or unknown.
+    fn outcome(&self, key: &Key, id: &AskId) -> Call<'_, Option<Settled>>;
+
     /// Removes old events, in steps: call it until it has nothing left to do. `now` says which ids of commands are
     /// old enough to be forgotten.
     fn retain(&self, key: &Key, keep: Keep, now: Timestamp) -> Call<'_, Retained>;

@@ -20,7 +20,7 @@ use super::launch;
 use super::settings::{Queued, Settings};
 use crate::error::{Code, Error};
 use crate::hosts::{Found, Hosted, Keeper, Kept};
-use crate::journal::{AskId, Settle, Settlement};
+use crate::journal::AskId;
 use crate::limits::ASKED_AGAIN_WAIT;
 
 impl Actor {
@@ -84,8 +84,7 @@ impl Actor {
         for queued in self.entry.handed() {
             agent.prompt(prompt(&queued)?, told(&queued)).await?;
         }
-        let open: Vec<String> = open.iter().map(|ask| ask.id.to_string()).collect();
-        drop(tokio::spawn(tell_answers(Arc::clone(&self.entry), hosted, open)));
+        drop(tokio::spawn(tell_answers(Arc::clone(&self.entry), hosted)));
         Ok(())
     }
 
@@ -116,14 +115,9 @@ impl Entry {
                 UiMessage::QuestionDetails(details) => &details.tool_use_id,
                 _ => continue,
             };
-            let is_old = {
-                let memory = self.memory();
-                let is_open = memory.permissions.contains(id) || memory.questions.contains(id);
-                let host = memory.host.as_ref().filter(|_| !is_open);
-                let is_id = |asked: &Frame| call(asked).as_ref() == Some(id);
-                host.is_some_and(|host| host.handle.open_questions().iter().any(is_id))
-            };
-            if !is_old || self.answer_of(id).await?.is_none() {
+            let id = AskId::new(id)?;
+            let is_old = self.is_asked_again(&id).await?;
+            if !is_old || self.journal().outcome(&self.key, &id).await?.is_none() {
                 return Ok(false);
             }
             is_any = true;
@@ -131,58 +125,68 @@ impl Entry {
         Ok(is_any)
     }
 
-    /// The answer that an ask has had, if it had one.
-    async fn answer_of(&self, id: &str) -> Result<Option<Outcome<String>>, Error> {
-        let id = AskId::new(id)?;
-        let nothing = UiMessage::System { message: String::new(), session_id: Some(self.handle) };
-        // It is not open, so this stores nothing and tells who was faster.
-        let settle = Settle { outcome: Outcome::Lost, event: self.draft(&nothing), audit: None };
-        match self.journal().settle(&self.key, &id, settle).await {
-            Ok(Settlement::Lost { winner, .. }) => Ok(Some(winner)),
-            Ok(Settlement::Won(_)) => Ok(None),
-            Err(error) if error.kind() == crate::journal::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+    /// Whether the agent asked this before the session was joined and it is stored: then it is open still, or was answered.
+    pub(super) async fn is_asked_again(&self, id: &AskId) -> Result<bool, Error> {
+        let (is_old, is_open) = {
+            let memory = self.memory();
+            let is_id = |asked: &Frame| call(asked).as_deref() == Some(id.as_str());
+            let is_old =
+                memory.host.as_ref().is_some_and(|host| host.handle.open_questions().iter().any(is_id));
+            let is_open = memory.permissions.contains(id.as_str()) || memory.questions.contains(id.as_str());
+            (is_old, is_open)
+        };
+        Ok(is_old && (is_open || self.journal().outcome(&self.key, id).await?.is_some()))
     }
 }
 
-/// Tells the agent what people had answered and it had not heard when the server died: it asks again, and gets the same answer.
-async fn tell_answers(entry: Arc<Entry>, hosted: Hosted, open: Vec<String>) {
+/// Tells the agent what people had answered and it had not heard: when the server died, or before it asked again.
+async fn tell_answers(entry: Arc<Entry>, hosted: Hosted) {
     for question in hosted.handle.open_questions() {
-        let Some(id) = call(question).filter(|id| !open.contains(id)) else { continue };
-        let winner = match entry.answer_of(&id).await {
-            Ok(winner) => winner,
-            Err(error) => {
-                tracing::warn!(session = %entry.key, ask = id, %error, "an answer could not be read");
-                continue;
-            }
-        };
-        let Some(winner) = winner else { continue };
+        let Some(id) = call(question) else { continue };
+        let Ok(ask) = AskId::new(&id) else { continue };
         let asked_again = async {
-            while !entry.repeat(&id, &winner) {
+            while !entry.waits(&id) {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
         if tokio::time::timeout(ASKED_AGAIN_WAIT, asked_again).await.is_err() {
-            tracing::warn!(session = %entry.key, ask = id, "the agent did not ask again");
+            // It was taken back, or a rule has decided it.
+            continue;
+        }
+        // Whoever answers from now on is heard; whoever did before has an answer in the journal.
+        match entry.journal().outcome(&entry.key, &ask).await {
+            Ok(Some(winner)) => entry.repeat(&id, &winner),
+            Ok(None) => {}
+            Err(error) => {
+                tracing::warn!(session = %entry.key, ask = id, %error, "an answer could not be read")
+            }
         }
     }
 }
 
 impl Entry {
-    /// Gives an answer again. `false` while the agent has not asked again.
-    fn repeat(&self, id: &str, winner: &Outcome<String>) -> bool {
+    /// Whether the agent waits for the answer to a question.
+    fn waits(&self, id: &str) -> bool {
+        let key = AskKey::new(self.handle, id);
+        self.questions.get(&key).is_some()
+            || self.permissions.pending_for_session(self.handle).iter().any(|ask| ask.key == key)
+    }
+
+    /// Gives an answer again.
+    fn repeat(&self, id: &str, winner: &Outcome<String>) {
         let key = AskKey::new(self.handle, id);
         let (answer, by) = match winner {
             Outcome::Answered { answer, by } => (answer.as_str(), by.clone()),
             // Nobody answered, which is a no.
             _ => (r#"{"decision":"deny"}"#, Who::Rule("lost".to_owned())),
         };
+        // Whoever is faster says the same.
         if self.questions.get(&key).is_some() {
-            return match serde_json::from_str::<Option<Vec<Reply>>>(answer) {
-                Ok(Some(replies)) => self.questions.respond(&key, replies, by).is_ok(),
-                _ => self.questions.decline(&key, by).is_ok(),
-            };
+            match serde_json::from_str::<Option<Vec<Reply>>>(answer) {
+                Ok(Some(replies)) => drop(self.questions.respond(&key, replies, by)),
+                _ => drop(self.questions.decline(&key, by)),
+            }
+            return;
         }
         let again = answer_again(answer);
         let response = match by {
@@ -190,7 +194,7 @@ impl Entry {
             Who::Rule(rule) | Who::Grant(rule) => Response::rule(rule, again),
             _ => Response::rule("recorded", again),
         };
-        self.permissions.respond_to_request(&key, response, self.clock.now()).is_ok()
+        drop(self.permissions.respond_to_request(&key, response, self.clock.now()));
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use tidings_agent::UiMessage;
 use tidings_agent::pending::Outcome;
-use tidings_protocol::api::ServerPhase;
+use tidings_protocol::api::{QueueState, ServerPhase};
 use tidings_protocol::ui::{
     InteractionResolved, PermissionResolved, Resolution, SessionPhase, SessionStateChanged,
 };
@@ -37,7 +37,12 @@ impl Sessions {
             let rows = self.hub().journal().sessions(after, LIST_MAX).await?;
             let Some(last) = rows.last() else { break };
             after = Some(last.handle);
-            for row in rows.iter().filter(|row| was_running(row)) {
+            for row in rows.iter().filter(|row| has_waiting(row) || was_running(row)) {
+                if !was_running(row) {
+                    // It was accepted, and nobody says it again.
+                    drop(self.take(&row.key, Deliver::Now).await?);
+                    continue;
+                }
                 let used = self.take(&row.key, Deliver::Later).await?;
                 #[cfg(unix)]
                 let is_joined = match hosts.remove(row.key.as_str()) {
@@ -97,6 +102,11 @@ impl Sessions {
             hosts.discard(found, Fence::HIGHEST).await;
         }
     }
+}
+
+fn has_waiting(row: &Session) -> bool {
+    let settings = Settings::parse(&row.settings);
+    settings.queue.iter().any(|queued| queued.state == QueueState::Waiting)
 }
 
 fn was_running(row: &Session) -> bool {

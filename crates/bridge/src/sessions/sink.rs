@@ -212,6 +212,10 @@ impl JournalSink {
             return self.append(&mut vec![draft]).await;
         };
         let id = AskId::new(&id)?;
+        #[cfg(unix)]
+        if entry.is_asked_again(&id).await? {
+            return Ok(());
+        }
         let (kind, digest, deadline_ms) = match &body {
             AskBody::Permission { details, .. } => {
                 ("permission", details.digest.clone(), details.deadline_ms)

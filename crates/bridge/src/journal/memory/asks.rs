@@ -2,7 +2,7 @@
 
 use super::state::{KeptAsk, State};
 use crate::journal::{
-    Ask, AskId, Class, Draft, Fence, JournalError, Key, NewAsk, Novelty, Settle, Settlement, Stored,
+    Ask, AskId, Class, Draft, Fence, JournalError, Key, NewAsk, Novelty, Settle, Settled, Settlement, Stored,
 };
 use crate::limits::{LIST_MAX, OPEN_ASKS_MAX};
 
@@ -58,6 +58,11 @@ impl State {
         }
         self.publish(key, &told);
         Ok(Settlement::Won(stored))
+    }
+
+    pub(super) fn outcome(&self, key: &Key, id: &AskId) -> Result<Option<Settled>, JournalError> {
+        let ask = self.find(key)?.asks.get(id);
+        Ok(ask.and_then(|ask| ask.settled.clone()).map(|(outcome, _)| outcome))
     }
 
     pub(super) fn asks(&self, key: Option<&Key>) -> Result<Vec<Ask>, JournalError> {

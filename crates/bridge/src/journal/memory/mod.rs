@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use super::{
     Ask, AskId, AuditDraft, AuditEntry, Call, Changed, Cursor, Draft, Fence, Handle, Journal, JournalError,
     Keep, Key, Max, NewAsk, NewSession, Novelty, Opening, Page, Project, ProjectFolder, Resume, Retained,
-    Session, SessionChange, SessionName, Settle, Settlement, Stored, Tap,
+    Session, SessionChange, SessionName, Settle, Settled, Settlement, Stored, Tap,
 };
 use state::State;
 
@@ -125,6 +125,10 @@ impl Journal for MemoryJournal {
 
     fn settle(&self, key: &Key, id: &AskId, settle: Settle) -> Call<'_, Settlement> {
         self.with(|state| state.settle(key, id, &settle))
+    }
+
+    fn outcome(&self, key: &Key, id: &AskId) -> Call<'_, Option<Settled>> {
+        self.with(|state| state.outcome(key, id))
     }
 
     fn asks(&self, key: Option<&Key>) -> Call<'_, Vec<Ask>> {

@@ -89,6 +89,15 @@ pub(super) fn settle(
     Ok(Settlement::Won(stored))
 }
 
+/// How an ask ended, if it did.
+pub(super) fn outcome(conn: &Connection, key: &Key, id: &AskId) -> Result<Option<Settled>, JournalError> {
+    let handle = Place::find(conn, key)?.handle.number();
+    let sql = "SELECT outcome FROM asks WHERE session = ?1 AND id = ?2";
+    let row = conn.query_row(sql, params![handle, id.as_str()], |row| row.get::<_, Option<String>>(0));
+    let outcome = row.optional().doing("read how an ask ended")?.flatten();
+    outcome.as_deref().map(outcome_of).transpose()
+}
+
 /// What is open, the oldest first.
 pub(super) fn list(conn: &Connection, key: Option<&Key>) -> Result<Vec<Ask>, JournalError> {
     let doing = "list what waits";

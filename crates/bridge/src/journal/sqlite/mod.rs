@@ -29,7 +29,7 @@ use super::event::{check_drafts, class_of, weight};
 use super::{
     Ask, AskId, AuditDraft, AuditEntry, Call, Changed, Cursor, Draft, Fence, Handle, Journal, JournalError,
     Keep, Key, Max, NewAsk, NewSession, Novelty, Opening, Page, Project, ProjectFolder, Resume, Retained,
-    Session, SessionChange, SessionName, Settle, Settlement, Stored, Tap,
+    Session, SessionChange, SessionName, Settle, Settled, Settlement, Stored, Tap,
 };
 use crate::limits::JOURNAL_BYTES_MAX;
 
@@ -158,6 +158,11 @@ impl Journal for SqliteJournal {
             let load = Load { bytes: settle.event.body.len(), ..Load::DURABLE };
             self.writer.call(load, move |tx| asks::settle(tx, &key, &id, &settle)).await
         })
+    }
+
+    fn outcome(&self, key: &Key, id: &AskId) -> Call<'_, Option<Settled>> {
+        let (key, id) = (key.clone(), id.clone());
+        self.readers.call(move |conn| asks::outcome(conn, &key, &id))
     }
 
     fn asks(&self, key: Option<&Key>) -> Call<'_, Vec<Ask>> {
