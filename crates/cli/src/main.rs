@@ -18,9 +18,9 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 #[cfg(unix)]
 use crate::commands::host;
 use crate::commands::{
-    attach, decide, doctor, frames, pair, ps, rehearse, run, schema, send, serve, sessions, stop, token,
+    attach, audit, decide, doctor, frames, pair, ps, rehearse, run, schema, send, serve, sessions, stop,
+    token,
 };
-use crate::commands::{audit, doctor, frames, pair, rehearse, run, schema, serve, sessions, token};
 use crate::error::Exit;
 use crate::output::Output;
 

@@ -1,0 +1,92 @@
+//! What seed 003 and its surroundings say about sessions of a server.
+
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+#[path = "sessions/stand_in.rs"]
+mod stand_in;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tidings_bridge::journal::{Epoch, MemoryJournal, MemoryStore, Opening};
+use tidings_bridge::sessions::{Config, Transcript};
+use tidings_bridge::{Caller, Code, Hub, Sessions};
+use tidings_protocol::api::{CreateSession, Policy, ServerPhase, SessionView};
+
+const ASKS: &str = r#"
+    [[turn]]
+    text = "Hello."
+    [[turn]]
+    [[turn.block]]
+    tool = "Bash"
+    input = { command = "make test" }
+    ask = true
+    result = "all well"
+    [[turn]]
+    text = "Done."
+"#;
+
+async fn until(sessions: &Sessions, key: &str, wanted: ServerPhase) -> SessionView {
+    let waiting = async {
+        loop {
+            let view = sessions.find(key).await.unwrap();
+            if view.state == wanted {
+                return view;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), waiting).await.unwrap()
+}
+
+/// Each session has its own configuration, says how it stands and what it has used, and leaves nothing when it is
+/// removed: nothing that waits, no events, no file.
+#[tokio::test(flavor = "multi_thread")]
+async fn s3_35_a_session_is_made_asked_how_it_is_and_removed_with_all_that_is_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = Config::default();
+    config.carrier = stand_in::playing(ASKS, folder.path());
+    config.config_dir = Some(folder.path().to_owned());
+    let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
+    let hub = Hub::new(Arc::new(MemoryJournal::open(&MemoryStore::default(), &opening)));
+    let sessions = Sessions::open(hub, config).await.unwrap();
+    let me = Caller::admin("me");
+    let cwd = folder.path().canonicalize().unwrap().to_str().unwrap().to_owned();
+    let new = |prompt: &str, title: &str, policy| CreateSession {
+        cwd: cwd.clone(),
+        prompt: Some(prompt.to_owned()),
+        title: Some(title.to_owned()),
+        policy: Some(policy),
+        labels: [("team".to_owned(), title.to_owned())].into(),
+        max_turns: Some(10),
+        ..CreateSession::default()
+    };
+    let (one, _) = sessions.create(&me, new("Hi", "one", Policy::Ask)).await.unwrap();
+    let (other, _) = sessions.create(&me, new("Hi", "other", Policy::Deny)).await.unwrap();
+    let view = until(&sessions, &one.key, ServerPhase::Idle).await;
+    until(&sessions, &other.key, ServerPhase::Idle).await;
+    assert_eq!(
+        (view.policy, view.title.as_deref(), &*view.labels["team"]),
+        (Policy::Ask, Some("one"), "one")
+    );
+    assert_eq!((view.budget.max_turns, view.totals.turns), (Some(10), 1));
+    assert!(
+        view.model.is_some() && view.totals.input_tokens > 0,
+        "what the context holds: {:?}",
+        view.totals
+    );
+    assert_eq!(sessions.find(&other.key).await.unwrap().policy, Policy::Deny, "each has its own");
+
+    let input = tidings_protocol::api::Input { content: "Test it".to_owned(), ..Default::default() };
+    sessions.input(&me, &one.key, input).await.unwrap();
+    until(&sessions, &one.key, ServerPhase::NeedsYou).await;
+    assert_eq!(sessions.permissions(None).await.unwrap().len(), 1);
+    let cli_session = sessions.find(&one.key).await.unwrap().cli_session_ids.remove(0);
+    sessions.delete(&me, &one.key, Transcript::Delete).await.unwrap();
+    assert_eq!(sessions.permissions(None).await.unwrap(), [], "nothing waits for it any more");
+    assert_eq!(sessions.find(&one.key).await.unwrap_err().code(), Code::NotFound);
+    let files = tidings_transcript::roots::Roots::new([folder.path()]).scan().unwrap().sessions;
+    assert!(files.iter().all(|session| session.id != cli_session), "its file is gone too");
+    let left = sessions.list(None, 10).await.unwrap();
+    assert_eq!(left.iter().map(|view| &view.key).collect::<Vec<_>>(), [&other.key]);
+}
