@@ -158,7 +158,7 @@ async fn tell_answers(entry: Arc<Entry>, hosted: Hosted) {
             Ok(Some(winner)) => entry.repeat(&id, &winner),
             Ok(None) => {}
             Err(error) => {
-                tracing::warn!(session = %entry.key, ask = id, %error, "an answer could not be read")
+                tracing::warn!(session = %entry.key, ask = id, %error, "an answer could not be read");
             }
         }
     }

@@ -36,7 +36,8 @@ impl Marks {
         draft.host_offset = self.end.filter(|_| place == self.last);
         if let Some(prefix) = &self.prefix {
             let digest = Sha256::digest(&draft.body);
-            let word: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+            let word =
+                format!("{:x}", digest[..12].iter().fold(0_u128, |word, byte| word << 8 | u128::from(*byte)));
             let count = self.seen.entry(word.clone()).or_default();
             *count += 1;
             // It is short and made of letters, digits and signs, as an id is.

@@ -21,7 +21,7 @@ pub(crate) enum SchemaCommand {
     Json,
     /// TypeScript, one file without imports
     Typescript,
-    /// OpenAPI 3.1: every route of the server
+    /// `OpenAPI` 3.1: every route of the server
     Openapi,
 }
 

@@ -176,11 +176,10 @@ shapes! {
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
-#[expect(clippy::large_enum_variant, reason = "they are few, and sent at once")]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum SocketMessage {
     /// A request was carried out.
-    Ack(SocketAck),
+    Ack(Box<SocketAck>),
     /// A request was not carried out.
     Error {
         /// The request.

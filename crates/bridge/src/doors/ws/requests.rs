@@ -16,7 +16,7 @@ use crate::sessions::{Sessions, Verb};
 #[derive(Debug)]
 pub(crate) enum Incoming {
     /// Something that is understood.
-    Request(SocketRequest),
+    Request(Box<SocketRequest>),
     /// Something of another version, which is passed over.
     Unknown,
     /// Something that is wrong.
@@ -50,7 +50,7 @@ pub(crate) fn read(text: &str) -> Incoming {
     };
     match head.kind {
         Some(kind) if KNOWN.contains(&kind.as_str()) => match serde_json::from_str(text) {
-            Ok(request) => Incoming::Request(request),
+            Ok(request) => Incoming::Request(Box::new(request)),
             Err(error) => wrong(head.id, error),
         },
         _ => Incoming::Unknown,
@@ -159,7 +159,7 @@ pub(crate) fn outcome(
     name: impl FnOnce() -> String,
 ) -> SocketMessage {
     match result {
-        Ok(ack) => SocketMessage::Ack(SocketAck { id, ..ack }),
+        Ok(ack) => SocketMessage::Ack(Box::new(SocketAck { id, ..ack })),
         Err(error) => {
             let problem: Problem = error.problem(&name());
             SocketMessage::Error { id, problem }

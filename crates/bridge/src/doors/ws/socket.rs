@@ -55,10 +55,15 @@ async fn sign_in(doors: &Doors, caller: Option<Caller>, socket: &mut WebSocket) 
     let first = async {
         loop {
             match received(socket.recv().await)? {
-                Message::Text(text) => match requests::read(&text) {
-                    Incoming::Request(SocketRequest::Auth { id, token }) => return Ok((id, token)),
-                    _ => return Err(Close::NoCredential),
-                },
+                Message::Text(text) => {
+                    let Incoming::Request(request) = requests::read(&text) else {
+                        return Err(Close::NoCredential);
+                    };
+                    return match *request {
+                        SocketRequest::Auth { id, token } => Ok((id, token)),
+                        _ => Err(Close::NoCredential),
+                    };
+                }
                 Message::Binary(_) => return Err(Close::NoCredential),
                 Message::Ping(_) | Message::Pong(_) | Message::Close(_) => {}
             }
@@ -71,7 +76,7 @@ async fn sign_in(doors: &Doors, caller: Option<Caller>, socket: &mut WebSocket) 
         _ => Close::NoCredential,
     })?;
     caller.require(Scope::Read).map_err(|_| Close::Forbidden)?;
-    let ack = written(&SocketMessage::Ack(SocketAck { id, ..SocketAck::default() }));
+    let ack = written(&SocketMessage::Ack(Box::new(SocketAck { id, ..SocketAck::default() })));
     match timeout(WRITE_WAIT, socket.send(Message::from(ack))).await {
         Ok(Ok(())) => Ok(caller),
         _ => Err(Close::Gone),
@@ -172,7 +177,7 @@ impl Connection {
         self.heartbeats_missed = 0;
         let Message::Text(text) = message else { return Ok(()) };
         let request = match requests::read(&text) {
-            Incoming::Request(request) => request,
+            Incoming::Request(request) => *request,
             Incoming::Unknown => return Ok(()),
             Incoming::Wrong(id, error) => return self.answer(id, Err(error)).await,
         };
@@ -347,7 +352,7 @@ impl Connection {
 
     async fn say(&mut self, message: &SocketMessage) -> Result<(), Close> {
         // Nobody waits for the answer to a request without a name, unless something went wrong.
-        if matches!(message, SocketMessage::Ack(SocketAck { id: None, .. })) {
+        if matches!(&message, SocketMessage::Ack(ack) if ack.id.is_none()) {
             return Ok(());
         }
         self.write(written(message)).await
