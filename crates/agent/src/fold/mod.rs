@@ -148,6 +148,13 @@ impl Fold {
         self.state.asks.iter().map(String::as_str)
     }
 
+    /// Something does not wait for a person any more, and how that ended was told before.
+    pub(crate) fn forget_ask(&mut self, tool_use_id: &str, events: &mut Vec<UiMessage>) {
+        if self.state.asks.remove(tool_use_id) {
+            self.enter(self.resting_phase(), &mut Out { events, handle: self.handle, agent: None });
+        }
+    }
+
     /// The plan that an open call proposes. The agent leaves it out when it asks about the call.
     pub(crate) fn plan_of(&self, tool_use_id: &str) -> Option<&str> {
         self.state.calls.get(tool_use_id)?.input.as_ref()?.get("plan")?.as_str()

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tidings::transport::Exit;
 use tidings::{Client, Event, Frame, Kind};
 use tidings_protocol::ui::UiMessage;
+use tidings_protocol::view::Block;
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::DropGuard;
 
@@ -163,6 +164,7 @@ impl Pump {
     }
 
     fn read(&mut self, frame: &Frame, events: &mut Vec<UiMessage>) {
+        self.forget_answered(frame, events);
         if frame.kind() == Kind::Result {
             for settled in self.board.end_turn() {
                 self.fold.step(Input::Settled(&settled), events);
@@ -171,6 +173,30 @@ impl Pump {
         self.fold.step(Input::Frame(&frame.as_ref()), events);
         if let Some(asked) = self.board.hear(frame, self.asking.folder().as_deref()) {
             self.fold.step(Input::Asked(&asked), events);
+        }
+    }
+
+    /// What was open when the session was left may have been answered by whoever left it, and then it is not asked again: the call has
+    /// a result, or the turn is over.
+    fn forget_answered(&mut self, frame: &Frame, events: &mut Vec<UiMessage>) {
+        if self.place.shown.is_empty() {
+            return;
+        }
+        let answered: Vec<String> = match frame.kind() {
+            Kind::Result => self.place.shown.iter().cloned().collect(),
+            Kind::User => frame
+                .content_blocks()
+                .filter_map(|block| match block {
+                    Block::ToolResult { tool_use_id, .. } => Some(tool_use_id.get().into_owned()),
+                    _ => None,
+                })
+                .collect(),
+            _ => return,
+        };
+        for id in answered {
+            if self.place.shown.remove(&id) {
+                self.fold.forget_ask(&id, events);
+            }
         }
     }
 
