@@ -55,7 +55,7 @@ pub struct Link {
     /// The program that was started on this machine, which can be asked for its version if it does not answer.
     pub program: Option<PathBuf>,
     /// What was said at the handshake, if the session has been running for a while; then there is no other handshake.
-    pub resumed: Option<Resumed>,
+    pub resumed: Option<Box<Resumed>>,
 }
 
 /// A handshake that took place before.

@@ -140,9 +140,9 @@ struct Remembered {
 }
 
 impl Remembered {
-    fn resumed(&self) -> Option<Resumed> {
+    fn resumed(&self) -> Option<Box<Resumed>> {
         let initialize = self.initialize.clone()?;
-        Some(Resumed { initialize, init: self.init.clone() })
+        Some(Box::new(Resumed { initialize, init: self.init.clone() }))
     }
 }
 
