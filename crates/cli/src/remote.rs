@@ -12,7 +12,7 @@ use reqwest::{Method, RequestBuilder, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tidings_bridge::guard::read_admin_token;
-use tidings_bridge::server::choose_tls;
+use tidings_bridge::http_client;
 use tidings_bridge::{Code, Error};
 use tidings_protocol::api::Problem;
 
@@ -53,8 +53,7 @@ pub(crate) struct Remote {
 impl RemoteArgs {
     /// The server that is meant. Nobody has asked it anything yet.
     pub(crate) fn remote(&self) -> anyhow::Result<Remote> {
-        choose_tls();
-        let client = reqwest::Client::builder().timeout(ANSWER_MAX).no_proxy();
+        let client = http_client().timeout(ANSWER_MAX);
         let named = self.server.clone().or_else(|| {
             let variable = env::var("TIDINGS_SERVER").ok().filter(|url| !url.is_empty());
             variable.filter(|_| self.data.is_none())

@@ -546,7 +546,7 @@ async fn t12_sessions_work_only_in_folders_that_they_may() {
         (outside.path().to_str().unwrap(), Code::OutsideRoots),
         (link.to_str().unwrap(), Code::OutsideRoots),
         ("relative", Code::Invalid),
-        ("/does/not/exist", Code::Invalid),
+        ("/does/not/exist", Code::OutsideRoots),
     ] {
         let new = CreateSession { cwd: folder.to_owned(), ..CreateSession::default() };
         assert_eq!(house.sessions.create(&me(), new).await.unwrap_err().code(), code, "{folder}");

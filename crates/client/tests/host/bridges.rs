@@ -39,7 +39,14 @@ fn f80_a_host_has_one_bridge() {
     // Its own former connection is no obstacle, and neither is that of a bridge that is gone.
     let again = Raw::attach(&stage.place(), "second", 2, Some(8));
     drop(again);
-    let mut third = Raw::attach(&stage.place(), "third", 2, Some(8));
+    // The host notices in its own time that somebody is gone.
+    let join = || Raw::attach(&stage.place(), "third", 2, Some(8));
+    let mut third = (0..100)
+        .find_map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(join)).ok()
+        })
+        .unwrap();
     assert_eq!(third.read_until(|all| all.len() >= 8), b"{\"n\":2}\n");
 }
 

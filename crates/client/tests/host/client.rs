@@ -190,8 +190,8 @@ async fn f61_a_permission_is_asked_again_until_it_is_answered() {
     host.detach();
     // Once before the place that is read from, once after it, and each time once.
     for (fence, after) in [(2, heard.end), (3, 0)] {
-        let (client, _events, host) = play.attach(fence, after, counting(false)).await;
         let before = asks.load(Ordering::SeqCst);
+        let (client, _events, host) = play.attach(fence, after, counting(false)).await;
         eventually("it is asked again", PATIENCE, || client.open_permissions().len() == 1);
         eventually("it is asked again", PATIENCE, || asks.load(Ordering::SeqCst) == before + 1);
         host.detach();

@@ -21,6 +21,8 @@ struct Stand {
 
 impl Stand {
     async fn new(script: &str) -> Self {
+        // Another crate in the build may leave it to the program to choose how TLS is spoken.
+        drop(rustls::crypto::ring::default_provider().install_default());
         let log = Arc::new(Mutex::new(Vec::new()));
         let lines = Arc::clone(&log);
         let mut settings = Settings::new("127.0.0.1:0".parse().unwrap());
