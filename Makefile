@@ -1,6 +1,6 @@
 # What people and CI call. The work itself is in scripts/, so that it can be read and run without make.
 .DEFAULT_GOAL := help
-.PHONY: help run page test check bench bench-client bench-decode bench-fold bench-sessions fuzz soak schema
+.PHONY: help run page test check bench bench-client bench-decode bench-fold bench-page bench-sessions fuzz soak schema
 
 # Seconds that `make fuzz` runs for.
 S ?= 60
@@ -21,7 +21,7 @@ test: ## The whole suite, as CI runs it; installs what is missing
 check: ## The quick loop: format, lints, unit tests
 	@scripts/test.sh fmt clippy unit
 
-bench: bench-decode bench-fold bench-client bench-sessions ## Measure everything that has a bar; takes minutes
+bench: bench-decode bench-fold bench-client bench-sessions bench-page ## Measure everything that has a bar; takes minutes
 
 bench-decode: ## Measure decoding against other ways to read the same frames
 	benches/decode/run.sh
@@ -31,6 +31,9 @@ bench-fold: ## Measure what turning frames into events costs
 
 bench-client: ## Measure the SDK beside the official ones
 	benches/client/run.py
+
+bench-page: ## Measure the page in a browser: a session of 10,000 events, 200 pieces a second
+	BARS=1 scripts/browser.sh e2e/browser/cases/large.test.mjs
 
 bench-sessions: ## Measure the commands for sessions against other programs
 	benches/transcripts/run.py

