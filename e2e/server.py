@@ -185,10 +185,45 @@ def _stopped(place: Place, web: Web) -> list[str]:
     return problems
 
 
+def _mobile(place: Place, web: Web) -> list[str]:
+    """A phone opens the folder as a project, prompts, is gone while a permission waits, and allows it when it is back."""
+    folder = str(place.project)
+    phone = web.phone()
+    phone.say({"type": "project_create", "id": "1", "data": {"path": folder}})
+    phone.say({"type": "project_join", "project_id": folder})
+    phone.say({"type": "execute", "id": "2", "project_id": folder, "data": {"prompt": "note it"}})
+    heard = list(_heard(phone, lambda message: message["type"] == "permission_request"))
+    phone.cut()
+
+    phone = web.phone()
+    phone.say({"type": "project_join", "project_id": folder})
+    phone.say({"type": "permission_response", "requestId": heard[-1]["id"], "approved": True})
+    is_over = lambda message: message["type"] == "session_status" and message["status"]["state"] == "COMPLETED"
+    heard += _heard(phone, is_over)
+    phone.cut()
+    problems = [] if (place.project / "note.txt").exists() else ["the command did not run"]
+    said = "".join(message["content"] for message in heard if message["type"] == "claude_response")
+    if not said.startswith("I will **note** it.") or not said.endswith("It is noted."):
+        problems.append(f"another text: {said!r}")
+    return problems
+
+
+def _heard(phone: Socket, wanted: Callable[[dict[str, Any]], bool]) -> Iterator[dict[str, Any]]:
+    """Messages to a phone up to the first that is wanted."""
+    while True:
+        message = phone.hear()
+        if message["type"] == "error":
+            raise RuntimeError(f"refused: {message}")
+        yield message
+        if wanted(message):
+            return
+
+
 CHECKS: dict[str, Callable[[Place, Web], list[str]]] = {
     "websocket": _websocket,
     "stream": _stream,
     "stopped": _stopped,
+    "mobile": _mobile,
 }
 
 

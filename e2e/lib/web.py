@@ -66,12 +66,18 @@ class Web:
             raise RuntimeError(f"not let in: {answer}")
         return opened
 
+    def phone(self) -> Socket:
+        """A WebSocket of the phone protocol, let in by its first message."""
+        opened = Socket(self.host, "/v1/mobile")
+        opened.say({"type": "auth", "token": self.token})
+        return opened
+
     def _headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.token}"}
 
 
 class Socket:
-    """A WebSocket of `tidings.v1`."""
+    """A WebSocket of `tidings.v1`, or of the phone protocol."""
 
     def __init__(self, host: str, path: str) -> None:
         name, _, port = host.partition(":")
