@@ -13,8 +13,8 @@ use tidings_protocol::api::{
 use tidings_protocol::json::Json;
 use tidings_protocol::ui::{InteractionResolved, PermissionResolved, Resolution};
 
+use super::asks::{Shown, audit, shown, word};
 use super::entry::Entry;
-use super::sink::{Shown, audit, shown, word};
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::journal::{Ask, AskId, ClientId, Settle, Settlement};

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use sha2::{Digest as _, Sha256};
 use tidings_agent::UiMessage;
 
-use super::sink::changes_the_row;
+use super::changes::changes_the_row;
 use crate::journal::{ClientId, Draft};
 
 /// What is put on the events that come of one step.

@@ -6,6 +6,8 @@
 mod actor;
 mod adopt;
 mod answers;
+mod asks;
+mod changes;
 mod config;
 mod create;
 mod entry;
@@ -37,9 +39,9 @@ use tokio::time::Instant;
 pub use config::{Carrier, Config};
 
 use self::actor::{Actor, Order};
+use self::asks::{Shown, shown};
 use self::entry::{Change, Entry};
 use self::settings::Settings;
-use self::sink::{Shown, shown};
 use self::view::Waiting;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};

@@ -10,9 +10,9 @@ use tidings_protocol::ui::{
     InteractionResolved, PermissionResolved, Resolution, SessionPhase, SessionStateChanged,
 };
 
+use super::asks::audit;
 use super::entry::{Change, Entry};
 use super::settings::Settings;
-use super::sink::audit;
 use super::view;
 use super::{Deliver, Sessions};
 #[cfg(unix)]

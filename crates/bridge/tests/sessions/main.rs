@@ -2,217 +2,25 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
+mod answering;
+mod house;
 mod stand_in;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Duration;
 
-use tempfile::TempDir;
 use tidings_agent::UiMessage;
-use tidings_agent::session::Batches;
-use tidings_bridge::hub::{Delivery, Subscription, Watch};
-use tidings_bridge::journal::{
-    AUDIT_START, Epoch, MemoryJournal, MemoryStore, Novelty, Opening, verify_audit,
-};
+use tidings_bridge::hub::Watch;
+use tidings_bridge::journal::Novelty;
 use tidings_bridge::sessions::{Config, Transcript, Verb};
-use tidings_bridge::{Caller, Code, Hub, Scope, Sessions};
+use tidings_bridge::{Caller, Code};
 use tidings_protocol::api::{
-    Budget, Choice, CommandRequest, CreateSession, Delivery as When, Input, Notice, PatchSession,
-    PermissionAnswer, PermissionScope, Policy, QuestionAnswer, QuestionReply, QueueState, ServerPhase,
-    SessionView,
+    Budget, CommandRequest, CreateSession, Delivery as When, Input, Notice, PatchSession, QueueState,
+    ServerPhase,
 };
 use tidings_protocol::ui::{Resolution, TurnId};
 
-const HELLO: &str = r#"
-    [[turn]]
-    text = "Hello to you."
-    [[turn]]
-    text = "And again."
-    [[turn]]
-    text = "A third time."
-"#;
-
-const ASKS: &str = r#"
-    [[turn]]
-    [[turn.block]]
-    text = "Let me look."
-    [[turn.block]]
-    tool = "Bash"
-    input = { command = "ls" }
-    ask = true
-    result = "README.md"
-    [[turn]]
-    text = "There is a README."
-    [[turn]]
-    text = "That was all."
-"#;
-
-const TWO: &str = r#"
-    [[turn]]
-    [[turn.block]]
-    tool = "Bash"
-    input = { command = "make one" }
-    ask = true
-    result = "one"
-    [[turn.block]]
-    tool = "Bash"
-    input = { command = "make two" }
-    ask = true
-    result = "two"
-    [[turn]]
-    text = "Done."
-"#;
-
-const QUESTION: &str = r#"
-    [[turn]]
-    [[turn.block]]
-    tool = "AskUserQuestion"
-    input = { questions = [{ question = "Which colour?", header = "Colour", multiSelect = false, options = [{ label = "Red", description = "warm" }, { label = "Blue", description = "cold" }] }] }
-    ask = true
-    result = "Blue"
-    [[turn]]
-    text = "Blue it is."
-"#;
-
-/// A server without doors, and the folder that its sessions work in.
-struct House {
-    sessions: Sessions,
-    store: MemoryStore,
-    script: String,
-    folder: TempDir,
-    config: Config,
-}
-
-impl House {
-    async fn playing(script: &str) -> Self {
-        Self::with(script, |_| {}).await
-    }
-
-    async fn with(script: &str, set: impl FnOnce(&mut Config)) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let mut config = Config::default();
-        config.carrier = stand_in::playing(script, folder.path());
-        config.config_dir = Some(folder.path().to_owned());
-        set(&mut config);
-        let store = MemoryStore::default();
-        let sessions = open(&store, &config).await;
-        House { sessions, store, script: script.to_owned(), folder, config }
-    }
-
-    fn cwd(&self) -> String {
-        self.folder.path().canonicalize().unwrap().to_str().unwrap().to_owned()
-    }
-
-    fn new_session(&self) -> CreateSession {
-        CreateSession { cwd: self.cwd(), ..CreateSession::default() }
-    }
-
-    async fn create(&self, prompt: &str) -> SessionView {
-        let new = CreateSession { prompt: Some(prompt.to_owned()), ..self.new_session() };
-        self.sessions.create(&me(), new).await.unwrap().0
-    }
-
-    async fn watch(&self, session: &SessionView) -> Watcher {
-        let (_, events) = self.sessions.subscribe(&session.key, Watch::default()).await.unwrap();
-        Watcher { events, seen: Vec::new() }
-    }
-
-    /// Another server on the same journal, as if this one had been killed.
-    async fn killed_and_started(&self) -> Sessions {
-        open(&self.store, &self.config).await
-    }
-
-    async fn audit(&self) -> Vec<(String, String)> {
-        let log = self.sessions.hub().journal().audit_log(0).await.unwrap();
-        verify_audit((0, AUDIT_START), &log).unwrap();
-        log.into_iter().map(|line| (line.who, line.decision)).collect()
-    }
-}
-
-async fn open(store: &MemoryStore, config: &Config) -> Sessions {
-    let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
-    let hub = Hub::new(Arc::new(MemoryJournal::open(store, &opening)));
-    Sessions::open(hub, config.clone()).await.unwrap()
-}
-
-struct Watcher {
-    events: Subscription,
-    seen: Vec<UiMessage>,
-}
-
-impl Watcher {
-    async fn until(&mut self, wanted: impl Fn(&UiMessage) -> bool) -> UiMessage {
-        let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
-        loop {
-            let next = tokio::time::timeout_at(deadline, self.events.next()).await;
-            let Ok(Ok(Delivery::Event(event))) = next else {
-                panic!("it never came ({next:?}); these did: {:#?}", self.seen);
-            };
-            let event: UiMessage = serde_json::from_slice(&event.body).unwrap();
-            self.seen.push(event.clone());
-            if wanted(&event) {
-                return event;
-            }
-        }
-    }
-
-    async fn complete(&mut self) {
-        self.until(|event| matches!(event, UiMessage::Complete { .. })).await;
-    }
-
-    async fn asked(&mut self) -> String {
-        match self.until(|event| matches!(event, UiMessage::PermissionDetails(_))).await {
-            UiMessage::PermissionDetails(details) => details.tool_use_id,
-            _ => unreachable!(),
-        }
-    }
-
-    fn text(&self) -> String {
-        let chunks = self.seen.iter().filter_map(|event| match event {
-            UiMessage::TextChunk { text, .. } => Some(text.as_str()),
-            _ => None,
-        });
-        chunks.collect()
-    }
-}
-
-/// Somebody who may do everything.
-fn me() -> Caller {
-    Caller::admin("ada")
-}
-
-fn somebody(name: &str, scopes: &[Scope]) -> Caller {
-    Caller { scopes: scopes.iter().copied().collect(), ..Caller::admin(name) }
-}
-
-fn say(text: &str) -> Input {
-    Input { content: text.to_owned(), ..Input::default() }
-}
-
-fn yes() -> PermissionAnswer {
-    PermissionAnswer {
-        decision: Choice::Allow,
-        scope: PermissionScope::Once,
-        updated_input: None,
-        message: None,
-        interrupt: false,
-        digest: None,
-        client_id: None,
-    }
-}
-
-/// Waits until a session stands as it should.
-async fn until_state(sessions: &Sessions, key: &str, wanted: ServerPhase) -> SessionView {
-    for _ in 0..400 {
-        let view = sessions.find(key).await.unwrap();
-        if view.state == wanted {
-            return view;
-        }
-        tokio::time::sleep(Duration::from_millis(25)).await;
-    }
-    panic!("it never was {wanted:?}: {:?}", sessions.find(key).await.unwrap());
-}
+use house::*;
 
 #[tokio::test]
 async fn a_prompt_is_answered_and_everything_of_it_is_kept() {
@@ -250,128 +58,7 @@ async fn p3_a_command_that_is_sent_again_has_one_effect_and_one_answer() {
     assert_eq!(watcher.text(), "Hello to you.And again.");
 }
 
-#[tokio::test]
-async fn p5_a_permission_is_answered_once_and_the_audit_log_says_by_whom() {
-    let house = House::playing(ASKS).await;
-    let session = house.create("look").await;
-    let mut watcher = house.watch(&session).await;
-    let id = watcher.asked().await;
-    until_state(&house.sessions, &session.key, ServerPhase::NeedsYou).await;
-    let waiting = house.sessions.permissions(None).await.unwrap();
-    assert_eq!(waiting.len(), 1);
-    assert_eq!(waiting[0].details.input["command"], "ls");
-    assert!(waiting[0].request.is_some() && waiting[0].details.digest.is_some());
-
-    // A reader may not, and nobody may add rules without saying what was shown.
-    let reader = somebody("reader", &[Scope::Read]);
-    let refused = house.sessions.answer_permission(&reader, &session.key, &id, yes()).await.unwrap_err();
-    assert_eq!(refused.code(), Code::Forbidden);
-    let always = PermissionAnswer { scope: PermissionScope::Always, ..yes() };
-    let refused =
-        house.sessions.answer_permission(&me(), &session.key, &id, always.clone()).await.unwrap_err();
-    assert_eq!(refused.code(), Code::DigestRequired);
-    let other = PermissionAnswer { digest: Some("0".repeat(64)), ..always };
-    let refused = house.sessions.answer_permission(&me(), &session.key, &id, other).await.unwrap_err();
-    assert_eq!(refused.code(), Code::DigestMismatch);
-
-    let answered = house.sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap();
-    assert_eq!((answered.outcome.as_str(), answered.by.as_deref()), ("allowed", Some("ada")));
-    let late =
-        house.sessions.answer_permission(&somebody("eve", &Scope::ALL), &session.key, &id, yes()).await;
-    let late = late.unwrap_err();
-    assert_eq!(late.code(), Code::AlreadyAnswered);
-    assert_eq!(late.winner(), Some(&answered));
-    watcher.complete().await;
-    assert_eq!(watcher.text(), "Let me look.There is a README.");
-    let ends = watcher.seen.iter().filter(|event| matches!(event, UiMessage::PermissionResolved(_))).count();
-    assert_eq!(ends, 1);
-    assert_eq!(house.audit().await, [("ada".to_owned(), "allowed".to_owned())]);
-    assert_eq!(house.sessions.permissions(None).await.unwrap(), []);
-}
-
 /// 100 clients answer at once: one winner, and everybody else is told who it was.
-#[tokio::test]
-async fn p5_of_many_answers_at_once_one_counts() {
-    for _ in 0..5 {
-        let house = House::playing(ASKS).await;
-        let session = house.create("look").await;
-        let mut watcher = house.watch(&session).await;
-        let id = watcher.asked().await;
-        let mut answers = tokio::task::JoinSet::new();
-        for number in 0..100 {
-            let (sessions, key, id) = (house.sessions.clone(), session.key.clone(), id.clone());
-            let decision = if number % 2 == 0 { Choice::Allow } else { Choice::Deny };
-            answers.spawn(async move {
-                let caller = Caller::admin(format!("client {number}"));
-                let answer = PermissionAnswer { decision, ..yes() };
-                sessions.answer_permission(&caller, &key, &id, answer).await
-            });
-        }
-        let answers = answers.join_all().await;
-        let (won, lost): (Vec<_>, Vec<_>) = answers.into_iter().partition(Result::is_ok);
-        assert_eq!(won.len(), 1);
-        let winner = won.into_iter().next().unwrap().unwrap();
-        assert!(lost.iter().all(|lost| lost.as_ref().unwrap_err().winner() == Some(&winner)));
-        watcher.complete().await;
-        let ran = watcher
-            .seen
-            .iter()
-            .any(|event| matches!(event, UiMessage::ToolCompleted { result, .. } if result == "README.md"));
-        assert_eq!(ran, winner.outcome == "allowed");
-        assert_eq!(house.audit().await.len(), 1);
-    }
-}
-
-#[tokio::test]
-async fn a_batch_is_answered_by_place_and_by_name() {
-    let house = House::with(TWO, |config| config.batches = Batches::PerMessage).await;
-    let session = house.create("make").await;
-    let mut watcher = house.watch(&session).await;
-    let batch = watcher.until(|event| matches!(event, UiMessage::BatchPermissionRequired { .. })).await;
-    let UiMessage::BatchPermissionRequired { batch_id, requests, .. } = batch else { unreachable!() };
-    assert_eq!(requests.len(), 2);
-    let listed = house.sessions.permissions(Some(&session.key)).await.unwrap();
-    assert_eq!(listed.iter().filter_map(|listed| listed.request.clone()).collect::<Vec<_>>(), requests);
-    let answers = serde_json::json!({"answers": [
-        {"index": 1, "decision": "deny", "message": "not two"},
-        {"tool_use_id": listed[0].tool_use_id, "decision": "allow"},
-    ]});
-    let answers = serde_json::from_value(answers).unwrap();
-    let done = house.sessions.answer_batch(&me(), &session.key, &batch_id, answers).await.unwrap();
-    assert_eq!(done.results.iter().map(|result| &*result.outcome).collect::<Vec<_>>(), ["denied", "allowed"]);
-    watcher.complete().await;
-    let ends = watcher.seen.iter().filter_map(|event| match event {
-        UiMessage::PermissionResolved(resolved) => Some(resolved.outcome),
-        _ => None,
-    });
-    assert_eq!(ends.collect::<Vec<_>>(), [Resolution::Denied, Resolution::Allowed]);
-}
-
-#[tokio::test]
-async fn questions_are_checked_answered_and_declined() {
-    let house = House::playing(QUESTION).await;
-    let session = house.create("paint").await;
-    let mut watcher = house.watch(&session).await;
-    watcher.until(|event| matches!(event, UiMessage::UserInteractionRequired { .. })).await;
-    let waiting = house.sessions.questions(None).await.unwrap().remove(0);
-    let answer = |text: &str| QuestionAnswer {
-        answers: vec![QuestionReply {
-            question_id: waiting.request.questions[0].id.clone(),
-            answer: vec![text.to_owned()],
-        }],
-        ..QuestionAnswer::default()
-    };
-    let id = &waiting.tool_use_id;
-    let wrong = house.sessions.answer_question(&me(), &session.key, id, answer(" ")).await.unwrap_err();
-    assert_eq!(wrong.code(), Code::Unprocessable);
-    let done = house.sessions.answer_question(&me(), &session.key, id, answer("Blue")).await.unwrap();
-    assert_eq!(done.outcome, "answered");
-    let late = house.sessions.answer_question(&me(), &session.key, id, answer("Red")).await.unwrap_err();
-    assert_eq!(late.winner().unwrap().outcome, "answered");
-    watcher.complete().await;
-    assert_eq!(watcher.text(), "Blue it is.");
-}
-
 #[tokio::test]
 async fn what_is_said_while_the_agent_works_waits_and_can_be_taken_back() {
     let house = House::playing(ASKS).await;
@@ -494,47 +181,6 @@ async fn t18_the_turns_of_a_session_take_no_longer_than_they_may() {
 }
 
 #[tokio::test]
-async fn modes_that_ask_nobody_need_an_admin_and_a_server_that_allows_them() {
-    let house = House::playing(HELLO).await;
-    let new = CreateSession { policy: Some(Policy::Allow), ..house.new_session() };
-    let bypass =
-        CreateSession { permission_mode: Some("bypassPermissions".to_owned()), ..house.new_session() };
-    for new in [new, bypass] {
-        assert_eq!(house.sessions.create(&me(), new).await.unwrap_err().code(), Code::Forbidden);
-    }
-    let session = house.sessions.create(&me(), house.new_session()).await.unwrap().0;
-    let request = CommandRequest { mode: Some("bypassPermissions".to_owned()), ..CommandRequest::default() };
-    let refused = house.sessions.command(&me(), &session.key, Verb::Mode, request.clone()).await.unwrap_err();
-    assert_eq!(refused.code(), Code::Forbidden);
-
-    let house = House::with(HELLO, |config| config.allow_bypass = true).await;
-    let session = house.sessions.create(&me(), house.new_session()).await.unwrap().0;
-    let phone = somebody("phone", &[Scope::Read, Scope::Prompt, Scope::Decide]);
-    let refused =
-        house.sessions.command(&phone, &session.key, Verb::Mode, request.clone()).await.unwrap_err();
-    assert_eq!(refused.code(), Code::Forbidden);
-    house.sessions.command(&me(), &session.key, Verb::Mode, request).await.unwrap();
-    let view = house.sessions.find(&session.key).await.unwrap();
-    assert_eq!(view.permission_mode.as_deref(), Some("bypassPermissions"));
-}
-
-#[tokio::test]
-async fn while_nobody_watches_the_risk_decides() {
-    let script = ASKS.replace("\"ls\"", "\"rm -rf build\"");
-    let house = House::playing(&script).await;
-    let new = CreateSession {
-        policy: Some(Policy::Unattended),
-        prompt: Some("clean".to_owned()),
-        ..house.new_session()
-    };
-    let session = house.sessions.create(&me(), new).await.unwrap().0;
-    let view = until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
-    assert_eq!(view.pending_permissions, 0);
-    let audit = house.audit().await;
-    assert_eq!(audit, [("policy".to_owned(), "denied".to_owned())]);
-}
-
-#[tokio::test]
 async fn t12_sessions_work_only_in_folders_that_they_may() {
     let outside = tempfile::tempdir().unwrap();
     let inside = tempfile::tempdir().unwrap();
@@ -556,30 +202,6 @@ async fn t12_sessions_work_only_in_folders_that_they_may() {
     let limited = Caller { folders: vec!["/somewhere/else".to_owned()], ..me() };
     let refused = house.sessions.input(&limited, &session.key, say("hello")).await.unwrap_err();
     assert_eq!(refused.code(), Code::Forbidden);
-}
-
-#[tokio::test]
-async fn p5_after_a_crash_open_questions_are_lost_and_the_turn_is_interrupted() {
-    let house = House::playing(ASKS).await;
-    let session = house.create("look").await;
-    let mut watcher = house.watch(&session).await;
-    let id = watcher.asked().await;
-    house.sessions.input(&me(), &session.key, say("and then")).await.unwrap();
-    until_state(&house.sessions, &session.key, ServerPhase::NeedsYou).await;
-
-    let sessions = house.killed_and_started().await;
-    let view = sessions.find(&session.key).await.unwrap();
-    assert_eq!((view.state, view.pending_permissions), (ServerPhase::Interrupted, 0));
-    assert!(view.error.is_some());
-    let late = sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap_err();
-    assert_eq!(late.winner().unwrap().outcome, "lost");
-    let log = sessions.hub().journal().audit_log(0).await.unwrap();
-    assert_eq!(log.last().unwrap().decision, "lost");
-    // The server that is gone cannot write any more.
-    let stale = house.sessions.input(&me(), &session.key, say("from the grave")).await.unwrap_err();
-    assert_eq!(stale.code(), Code::Unavailable);
-    // What waited is not lost; it goes on with the next prompt.
-    assert_eq!(sessions.queue(&session.key).await.unwrap().len(), 1);
 }
 
 #[tokio::test]

@@ -38,11 +38,14 @@ pub(super) async fn the_first_answer_wins(stage: Stage<'_>) {
     let unknown = stage.journal.settle(&key, &id, answer("ada", "allow")).await.unwrap_err();
     assert_eq!(unknown.kind(), ErrorKind::NotFound);
     stage.journal.ask(&key, fence, ask("toolu_1", 1)).await.unwrap();
+    assert_eq!(stage.journal.outcome(&key, &id).await.unwrap(), None);
     let won = stage.journal.settle(&key, &id, answer("ada", "allow")).await.unwrap();
     let Settlement::Won(stored) = &won else { panic!("{won:?}") };
     let lost = stage.journal.settle(&key, &id, answer("bob", "deny")).await.unwrap();
     let winner = answer("ada", "allow").outcome;
-    assert_eq!(lost, Settlement::Lost { winner, at: stored.cursor });
+    assert_eq!(lost, Settlement::Lost { winner: winner.clone(), at: stored.cursor });
+    assert_eq!(stage.journal.outcome(&key, &id).await.unwrap(), Some(winner));
+    assert_eq!(stage.journal.outcome(&key, &AskId::new("toolu_2").unwrap()).await.unwrap(), None);
     assert_eq!(stage.bodies(&key).await, ["asked toolu_1", "ada allow"]);
     let log = stage.journal.audit_log(0).await.unwrap();
     assert_eq!(log.iter().map(|entry| entry.who.as_str()).collect::<Vec<_>>(), ["ada"]);

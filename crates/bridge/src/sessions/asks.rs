@@ -1,0 +1,190 @@
+//! What waits for a person, as it is kept, listed and logged.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use tidings_agent::UiMessage;
+use tidings_agent::pending::{Outcome, Who};
+use tidings_protocol::api::{PendingPermission, PendingQuestion};
+use tidings_protocol::ui::{
+    AskUserQuestionsRequest, InteractionResolved, PermissionDetails, PermissionRequest, PermissionResolved,
+    QuestionDetails, Resolution,
+};
+
+use super::entry::Entry;
+use crate::journal::{Ask, AuditDraft};
+use crate::limits::BLOB_BYTES_MAX;
+
+/// What an ask's row holds: all that a person needs to judge it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "snake_case")]
+pub(super) enum AskBody {
+    Permission { request: Option<PermissionRequest>, details: PermissionDetails },
+    Question { request: AskUserQuestionsRequest, details: QuestionDetails, plan: Option<String> },
+}
+
+pub(super) fn ask_of(
+    event: &UiMessage,
+    rest: &[UiMessage],
+    before: &[UiMessage],
+) -> Option<(String, AskBody)> {
+    match event {
+        UiMessage::PermissionDetails(details) => {
+            let request = rest.iter().find_map(|event| match event {
+                UiMessage::PermissionRequired { tool_use_id, request, .. } => {
+                    (*tool_use_id == details.tool_use_id).then(|| request.clone())
+                }
+                _ => None,
+            });
+            let request = request.or_else(|| of_batch(details, rest, before));
+            let body = AskBody::Permission { request, details: details.clone() };
+            Some((details.tool_use_id.clone(), body))
+        }
+        UiMessage::QuestionDetails(details) => {
+            let request = rest.iter().find_map(|event| match event {
+                UiMessage::UserInteractionRequired { tool_use_id, request, .. } => {
+                    (*tool_use_id == details.tool_use_id).then(|| request.clone())
+                }
+                _ => None,
+            })?;
+            let plan = before.iter().find_map(|event| match event {
+                UiMessage::PlanProposed(plan) if plan.tool_use_id == details.tool_use_id => {
+                    Some(plan.plan.clone())
+                }
+                _ => None,
+            });
+            let body = AskBody::Question { request, details: details.clone(), plan };
+            Some((details.tool_use_id.clone(), body))
+        }
+        _ => None,
+    }
+}
+
+/// The words of a batch come after its details, in the same order.
+fn of_batch(
+    details: &PermissionDetails,
+    rest: &[UiMessage],
+    before: &[UiMessage],
+) -> Option<PermissionRequest> {
+    let batch = details.batch_id.as_ref()?;
+    let requests = rest.iter().find_map(|event| match event {
+        UiMessage::BatchPermissionRequired { batch_id, requests, .. } if batch_id == batch => Some(requests),
+        _ => None,
+    })?;
+    let is_of_it = |event: &&UiMessage| matches!(event, UiMessage::PermissionDetails(other) if other.batch_id.as_ref() == Some(batch));
+    requests.get(before.iter().filter(is_of_it).count()).cloned()
+}
+
+/// The row has a bound; an input that is longer is in the event.
+pub(super) fn written(body: &AskBody) -> Arc<[u8]> {
+    let bytes = serde_json::to_vec(body).unwrap_or_default();
+    if bytes.len() <= BLOB_BYTES_MAX {
+        return bytes.into();
+    }
+    let AskBody::Permission { request, details } = body else { return Arc::from([]) };
+    let mut details = details.clone();
+    details.input = serde_json::json!({ "too_long_to_list_bytes": bytes.len() });
+    let short = AskBody::Permission { request: request.clone(), details };
+    serde_json::to_vec(&short).unwrap_or_default().into()
+}
+
+/// An ask as it is listed.
+pub(super) enum Shown {
+    Permission(PendingPermission),
+    Question(PendingQuestion),
+}
+
+pub(super) fn shown(ask: &Ask, handle: i64) -> Option<Shown> {
+    let (session, tool_use_id) = (ask.session.to_string(), ask.id.to_string());
+    let (cursor, opened_at) = (ask.opened.to_string(), ask.opened_at.to_string());
+    Some(match serde_json::from_slice(&ask.body).ok()? {
+        AskBody::Permission { request, details } => Shown::Permission(PendingPermission {
+            session,
+            handle,
+            tool_use_id,
+            cursor,
+            opened_at,
+            request,
+            details,
+        }),
+        AskBody::Question { request, details, plan } => Shown::Question(PendingQuestion {
+            session,
+            handle,
+            tool_use_id,
+            cursor,
+            opened_at,
+            request,
+            details,
+            plan,
+        }),
+    })
+}
+
+pub(super) fn resolution(event: &UiMessage) -> Resolution {
+    match event {
+        UiMessage::PermissionResolved(resolved) => resolved.outcome,
+        UiMessage::InteractionResolved(resolved) => resolved.outcome,
+        _ => Resolution::Lost,
+    }
+}
+
+/// How an ask ended, as the journal keeps it.
+pub(super) fn resolved(event: &UiMessage) -> Option<(String, Outcome<String>)> {
+    let (id, outcome, by, rule) = match event {
+        UiMessage::PermissionResolved(PermissionResolved { tool_use_id, outcome, by, rule, .. }) => {
+            (tool_use_id, *outcome, by, rule)
+        }
+        UiMessage::InteractionResolved(InteractionResolved { tool_use_id, outcome, by, reason, .. }) => {
+            (tool_use_id, *outcome, by, reason)
+        }
+        _ => return None,
+    };
+    let outcome = match outcome {
+        Resolution::TimedOut => Outcome::TimedOut,
+        Resolution::Disconnected => Outcome::Disconnected,
+        Resolution::Cancelled => Outcome::Cancelled,
+        Resolution::Lost => Outcome::Lost,
+        answered => Outcome::Answered {
+            answer: word(answered).to_owned(),
+            by: match (by.as_deref(), rule) {
+                (Some("policy"), Some(rule)) => Who::Rule(rule.clone()),
+                (Some("grant"), Some(id)) => Who::Grant(id.clone()),
+                (by, _) => Who::Person(by.unwrap_or("somebody").to_owned()),
+            },
+        },
+    };
+    Some((id.clone(), outcome))
+}
+
+/// How an ask ended, in a word.
+pub(super) fn word(resolution: Resolution) -> &'static str {
+    match resolution {
+        Resolution::Allowed => "allowed",
+        Resolution::Denied => "denied",
+        Resolution::Answered => "answered",
+        Resolution::TimedOut => "timed_out",
+        Resolution::Disconnected => "disconnected",
+        Resolution::Cancelled => "cancelled",
+        _ => "lost",
+    }
+}
+
+/// The line in the audit log about the end of an ask.
+pub(super) fn audit(entry: &Entry, id: &str, event: &UiMessage, device: Option<&str>) -> AuditDraft {
+    let (by, rule) = match event {
+        UiMessage::PermissionResolved(resolved) => (resolved.by.clone(), resolved.rule.clone()),
+        UiMessage::InteractionResolved(resolved) => (resolved.by.clone(), None),
+        _ => (None, None),
+    };
+    AuditDraft {
+        at: entry.clock.now(),
+        who: by.unwrap_or_else(|| "the agent".to_owned()),
+        device: device.map(str::to_owned),
+        session: Some(entry.key.to_string()),
+        ask: Some(id.to_owned()),
+        decision: word(resolution(event)).to_owned(),
+        rule,
+        digest: None,
+        latency_ms: None,
+    }
+}

@@ -1,0 +1,199 @@
+//! Who answers, and what counts.
+
+use tidings_agent::UiMessage;
+use tidings_agent::session::Batches;
+use tidings_bridge::sessions::Verb;
+use tidings_bridge::{Caller, Code, Scope};
+use tidings_protocol::api::{
+    Choice, CommandRequest, CreateSession, PermissionAnswer, PermissionScope, Policy, QuestionAnswer,
+    QuestionReply, ServerPhase,
+};
+use tidings_protocol::ui::Resolution;
+
+use crate::house::*;
+
+#[tokio::test]
+async fn p5_a_permission_is_answered_once_and_the_audit_log_says_by_whom() {
+    let house = House::playing(ASKS).await;
+    let session = house.create("look").await;
+    let mut watcher = house.watch(&session).await;
+    let id = watcher.asked().await;
+    until_state(&house.sessions, &session.key, ServerPhase::NeedsYou).await;
+    let waiting = house.sessions.permissions(None).await.unwrap();
+    assert_eq!(waiting.len(), 1);
+    assert_eq!(waiting[0].details.input["command"], "ls");
+    assert!(waiting[0].request.is_some() && waiting[0].details.digest.is_some());
+
+    // A reader may not, and nobody may add rules without saying what was shown.
+    let reader = somebody("reader", &[Scope::Read]);
+    let refused = house.sessions.answer_permission(&reader, &session.key, &id, yes()).await.unwrap_err();
+    assert_eq!(refused.code(), Code::Forbidden);
+    let always = PermissionAnswer { scope: PermissionScope::Always, ..yes() };
+    let refused =
+        house.sessions.answer_permission(&me(), &session.key, &id, always.clone()).await.unwrap_err();
+    assert_eq!(refused.code(), Code::DigestRequired);
+    let other = PermissionAnswer { digest: Some("0".repeat(64)), ..always };
+    let refused = house.sessions.answer_permission(&me(), &session.key, &id, other).await.unwrap_err();
+    assert_eq!(refused.code(), Code::DigestMismatch);
+
+    let answered = house.sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap();
+    assert_eq!((answered.outcome.as_str(), answered.by.as_deref()), ("allowed", Some("ada")));
+    let late =
+        house.sessions.answer_permission(&somebody("eve", &Scope::ALL), &session.key, &id, yes()).await;
+    let late = late.unwrap_err();
+    assert_eq!(late.code(), Code::AlreadyAnswered);
+    assert_eq!(late.winner(), Some(&answered));
+    watcher.complete().await;
+    assert_eq!(watcher.text(), "Let me look.There is a README.");
+    let ends = watcher.seen.iter().filter(|event| matches!(event, UiMessage::PermissionResolved(_))).count();
+    assert_eq!(ends, 1);
+    assert_eq!(house.audit().await, [("ada".to_owned(), "allowed".to_owned())]);
+    assert_eq!(house.sessions.permissions(None).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn p5_of_many_answers_at_once_one_counts() {
+    for _ in 0..5 {
+        let house = House::playing(ASKS).await;
+        let session = house.create("look").await;
+        let mut watcher = house.watch(&session).await;
+        let id = watcher.asked().await;
+        let mut answers = tokio::task::JoinSet::new();
+        for number in 0..100 {
+            let (sessions, key, id) = (house.sessions.clone(), session.key.clone(), id.clone());
+            let decision = if number % 2 == 0 { Choice::Allow } else { Choice::Deny };
+            answers.spawn(async move {
+                let caller = Caller::admin(format!("client {number}"));
+                let answer = PermissionAnswer { decision, ..yes() };
+                sessions.answer_permission(&caller, &key, &id, answer).await
+            });
+        }
+        let answers = answers.join_all().await;
+        let (won, lost): (Vec<_>, Vec<_>) = answers.into_iter().partition(Result::is_ok);
+        assert_eq!(won.len(), 1);
+        let winner = won.into_iter().next().unwrap().unwrap();
+        assert!(lost.iter().all(|lost| lost.as_ref().unwrap_err().winner() == Some(&winner)));
+        watcher.complete().await;
+        let ran = watcher
+            .seen
+            .iter()
+            .any(|event| matches!(event, UiMessage::ToolCompleted { result, .. } if result == "README.md"));
+        assert_eq!(ran, winner.outcome == "allowed");
+        assert_eq!(house.audit().await.len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_batch_is_answered_by_place_and_by_name() {
+    let house = House::with(TWO, |config| config.batches = Batches::PerMessage).await;
+    let session = house.create("make").await;
+    let mut watcher = house.watch(&session).await;
+    let batch = watcher.until(|event| matches!(event, UiMessage::BatchPermissionRequired { .. })).await;
+    let UiMessage::BatchPermissionRequired { batch_id, requests, .. } = batch else { unreachable!() };
+    assert_eq!(requests.len(), 2);
+    let listed = house.sessions.permissions(Some(&session.key)).await.unwrap();
+    assert_eq!(listed.iter().filter_map(|listed| listed.request.clone()).collect::<Vec<_>>(), requests);
+    let answers = serde_json::json!({"answers": [
+        {"index": 1, "decision": "deny", "message": "not two"},
+        {"tool_use_id": listed[0].tool_use_id, "decision": "allow"},
+    ]});
+    let answers = serde_json::from_value(answers).unwrap();
+    let done = house.sessions.answer_batch(&me(), &session.key, &batch_id, answers).await.unwrap();
+    assert_eq!(done.results.iter().map(|result| &*result.outcome).collect::<Vec<_>>(), ["denied", "allowed"]);
+    watcher.complete().await;
+    let ends = watcher.seen.iter().filter_map(|event| match event {
+        UiMessage::PermissionResolved(resolved) => Some(resolved.outcome),
+        _ => None,
+    });
+    assert_eq!(ends.collect::<Vec<_>>(), [Resolution::Denied, Resolution::Allowed]);
+}
+
+#[tokio::test]
+async fn questions_are_checked_answered_and_declined() {
+    let house = House::playing(QUESTION).await;
+    let session = house.create("paint").await;
+    let mut watcher = house.watch(&session).await;
+    watcher.until(|event| matches!(event, UiMessage::UserInteractionRequired { .. })).await;
+    let waiting = house.sessions.questions(None).await.unwrap().remove(0);
+    let answer = |text: &str| QuestionAnswer {
+        answers: vec![QuestionReply {
+            question_id: waiting.request.questions[0].id.clone(),
+            answer: vec![text.to_owned()],
+        }],
+        ..QuestionAnswer::default()
+    };
+    let id = &waiting.tool_use_id;
+    let wrong = house.sessions.answer_question(&me(), &session.key, id, answer(" ")).await.unwrap_err();
+    assert_eq!(wrong.code(), Code::Unprocessable);
+    let done = house.sessions.answer_question(&me(), &session.key, id, answer("Blue")).await.unwrap();
+    assert_eq!(done.outcome, "answered");
+    let late = house.sessions.answer_question(&me(), &session.key, id, answer("Red")).await.unwrap_err();
+    assert_eq!(late.winner().unwrap().outcome, "answered");
+    watcher.complete().await;
+    assert_eq!(watcher.text(), "Blue it is.");
+}
+
+#[tokio::test]
+async fn modes_that_ask_nobody_need_an_admin_and_a_server_that_allows_them() {
+    let house = House::playing(HELLO).await;
+    let new = CreateSession { policy: Some(Policy::Allow), ..house.new_session() };
+    let bypass =
+        CreateSession { permission_mode: Some("bypassPermissions".to_owned()), ..house.new_session() };
+    for new in [new, bypass] {
+        assert_eq!(house.sessions.create(&me(), new).await.unwrap_err().code(), Code::Forbidden);
+    }
+    let session = house.sessions.create(&me(), house.new_session()).await.unwrap().0;
+    let request = CommandRequest { mode: Some("bypassPermissions".to_owned()), ..CommandRequest::default() };
+    let refused = house.sessions.command(&me(), &session.key, Verb::Mode, request.clone()).await.unwrap_err();
+    assert_eq!(refused.code(), Code::Forbidden);
+
+    let house = House::with(HELLO, |config| config.allow_bypass = true).await;
+    let session = house.sessions.create(&me(), house.new_session()).await.unwrap().0;
+    let phone = somebody("phone", &[Scope::Read, Scope::Prompt, Scope::Decide]);
+    let refused =
+        house.sessions.command(&phone, &session.key, Verb::Mode, request.clone()).await.unwrap_err();
+    assert_eq!(refused.code(), Code::Forbidden);
+    house.sessions.command(&me(), &session.key, Verb::Mode, request).await.unwrap();
+    let view = house.sessions.find(&session.key).await.unwrap();
+    assert_eq!(view.permission_mode.as_deref(), Some("bypassPermissions"));
+}
+
+#[tokio::test]
+async fn while_nobody_watches_the_risk_decides() {
+    let script = ASKS.replace("\"ls\"", "\"rm -rf build\"");
+    let house = House::playing(&script).await;
+    let new = CreateSession {
+        policy: Some(Policy::Unattended),
+        prompt: Some("clean".to_owned()),
+        ..house.new_session()
+    };
+    let session = house.sessions.create(&me(), new).await.unwrap().0;
+    let view = until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
+    assert_eq!(view.pending_permissions, 0);
+    let audit = house.audit().await;
+    assert_eq!(audit, [("policy".to_owned(), "denied".to_owned())]);
+}
+
+#[tokio::test]
+async fn p5_after_a_crash_open_questions_are_lost_and_the_turn_is_interrupted() {
+    let house = House::playing(ASKS).await;
+    let session = house.create("look").await;
+    let mut watcher = house.watch(&session).await;
+    let id = watcher.asked().await;
+    house.sessions.input(&me(), &session.key, say("and then")).await.unwrap();
+    until_state(&house.sessions, &session.key, ServerPhase::NeedsYou).await;
+
+    let sessions = house.killed_and_started().await;
+    let view = sessions.find(&session.key).await.unwrap();
+    assert_eq!((view.state, view.pending_permissions), (ServerPhase::Interrupted, 0));
+    assert!(view.error.is_some());
+    let late = sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap_err();
+    assert_eq!(late.winner().unwrap().outcome, "lost");
+    let log = sessions.hub().journal().audit_log(0).await.unwrap();
+    assert_eq!(log.last().unwrap().decision, "lost");
+    // The server that is gone cannot write any more.
+    let stale = house.sessions.input(&me(), &session.key, say("from the grave")).await.unwrap_err();
+    assert_eq!(stale.code(), Code::Unavailable);
+    // What waited is not lost; it goes on with the next prompt.
+    assert_eq!(sessions.queue(&session.key).await.unwrap().len(), 1);
+}

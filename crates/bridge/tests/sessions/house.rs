@@ -1,0 +1,206 @@
+//! A server without doors, whose agents play a script.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tidings_agent::UiMessage;
+use tidings_bridge::hub::{Delivery, Subscription, Watch};
+use tidings_bridge::journal::{AUDIT_START, Epoch, MemoryJournal, MemoryStore, Opening, verify_audit};
+use tidings_bridge::sessions::Config;
+use tidings_bridge::{Caller, Hub, Scope, Sessions};
+use tidings_protocol::api::{
+    Choice, CreateSession, Input, PermissionAnswer, PermissionScope, ServerPhase, SessionView,
+};
+
+use crate::stand_in;
+
+pub(crate) const HELLO: &str = r#"
+    [[turn]]
+    text = "Hello to you."
+    [[turn]]
+    text = "And again."
+    [[turn]]
+    text = "A third time."
+"#;
+
+pub(crate) const ASKS: &str = r#"
+    [[turn]]
+    [[turn.block]]
+    text = "Let me look."
+    [[turn.block]]
+    tool = "Bash"
+    input = { command = "ls" }
+    ask = true
+    result = "README.md"
+    [[turn]]
+    text = "There is a README."
+    [[turn]]
+    text = "That was all."
+"#;
+
+pub(crate) const TWO: &str = r#"
+    [[turn]]
+    [[turn.block]]
+    tool = "Bash"
+    input = { command = "make one" }
+    ask = true
+    result = "one"
+    [[turn.block]]
+    tool = "Bash"
+    input = { command = "make two" }
+    ask = true
+    result = "two"
+    [[turn]]
+    text = "Done."
+"#;
+
+pub(crate) const QUESTION: &str = r#"
+    [[turn]]
+    [[turn.block]]
+    tool = "AskUserQuestion"
+    input = { questions = [{ question = "Which colour?", header = "Colour", multiSelect = false, options = [{ label = "Red", description = "warm" }, { label = "Blue", description = "cold" }] }] }
+    ask = true
+    result = "Blue"
+    [[turn]]
+    text = "Blue it is."
+"#;
+
+/// A server without doors, and the folder that its sessions work in.
+pub(crate) struct House {
+    pub(crate) sessions: Sessions,
+    pub(crate) store: MemoryStore,
+    pub(crate) script: String,
+    pub(crate) folder: TempDir,
+    pub(crate) config: Config,
+}
+
+impl House {
+    pub(crate) async fn playing(script: &str) -> Self {
+        Self::with(script, |_| {}).await
+    }
+
+    pub(crate) async fn with(script: &str, set: impl FnOnce(&mut Config)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = Config::default();
+        config.carrier = stand_in::playing(script, folder.path());
+        config.config_dir = Some(folder.path().to_owned());
+        set(&mut config);
+        let store = MemoryStore::default();
+        let sessions = open(&store, &config).await;
+        House { sessions, store, script: script.to_owned(), folder, config }
+    }
+
+    pub(crate) fn cwd(&self) -> String {
+        self.folder.path().canonicalize().unwrap().to_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn new_session(&self) -> CreateSession {
+        CreateSession { cwd: self.cwd(), ..CreateSession::default() }
+    }
+
+    pub(crate) async fn create(&self, prompt: &str) -> SessionView {
+        let new = CreateSession { prompt: Some(prompt.to_owned()), ..self.new_session() };
+        self.sessions.create(&me(), new).await.unwrap().0
+    }
+
+    pub(crate) async fn watch(&self, session: &SessionView) -> Watcher {
+        let (_, events) = self.sessions.subscribe(&session.key, Watch::default()).await.unwrap();
+        Watcher { events, seen: Vec::new() }
+    }
+
+    /// Another server on the same journal, as if this one had been killed.
+    pub(crate) async fn killed_and_started(&self) -> Sessions {
+        open(&self.store, &self.config).await
+    }
+
+    pub(crate) async fn audit(&self) -> Vec<(String, String)> {
+        let log = self.sessions.hub().journal().audit_log(0).await.unwrap();
+        verify_audit((0, AUDIT_START), &log).unwrap();
+        log.into_iter().map(|line| (line.who, line.decision)).collect()
+    }
+}
+
+pub(crate) async fn open(store: &MemoryStore, config: &Config) -> Sessions {
+    let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
+    let hub = Hub::new(Arc::new(MemoryJournal::open(store, &opening)));
+    Sessions::open(hub, config.clone()).await.unwrap()
+}
+
+pub(crate) struct Watcher {
+    pub(crate) events: Subscription,
+    pub(crate) seen: Vec<UiMessage>,
+}
+
+impl Watcher {
+    pub(crate) async fn until(&mut self, wanted: impl Fn(&UiMessage) -> bool) -> UiMessage {
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
+        loop {
+            let next = tokio::time::timeout_at(deadline, self.events.next()).await;
+            let Ok(Ok(Delivery::Event(event))) = next else {
+                panic!("it never came ({next:?}); these did: {:#?}", self.seen);
+            };
+            let event: UiMessage = serde_json::from_slice(&event.body).unwrap();
+            self.seen.push(event.clone());
+            if wanted(&event) {
+                return event;
+            }
+        }
+    }
+
+    pub(crate) async fn complete(&mut self) {
+        self.until(|event| matches!(event, UiMessage::Complete { .. })).await;
+    }
+
+    pub(crate) async fn asked(&mut self) -> String {
+        match self.until(|event| matches!(event, UiMessage::PermissionDetails(_))).await {
+            UiMessage::PermissionDetails(details) => details.tool_use_id,
+            _ => unreachable!(),
+        }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let chunks = self.seen.iter().filter_map(|event| match event {
+            UiMessage::TextChunk { text, .. } => Some(text.as_str()),
+            _ => None,
+        });
+        chunks.collect()
+    }
+}
+
+/// Somebody who may do everything.
+pub(crate) fn me() -> Caller {
+    Caller::admin("ada")
+}
+
+pub(crate) fn somebody(name: &str, scopes: &[Scope]) -> Caller {
+    Caller { scopes: scopes.iter().copied().collect(), ..Caller::admin(name) }
+}
+
+pub(crate) fn say(text: &str) -> Input {
+    Input { content: text.to_owned(), ..Input::default() }
+}
+
+pub(crate) fn yes() -> PermissionAnswer {
+    PermissionAnswer {
+        decision: Choice::Allow,
+        scope: PermissionScope::Once,
+        updated_input: None,
+        message: None,
+        interrupt: false,
+        digest: None,
+        client_id: None,
+    }
+}
+
+/// Waits until a session stands as it should.
+pub(crate) async fn until_state(sessions: &Sessions, key: &str, wanted: ServerPhase) -> SessionView {
+    for _ in 0..400 {
+        let view = sessions.find(key).await.unwrap();
+        if view.state == wanted {
+            return view;
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    panic!("it never was {wanted:?}: {:?}", sessions.find(key).await.unwrap());
+}
