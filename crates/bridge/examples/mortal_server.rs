@@ -4,6 +4,7 @@
 //! asked, until FOLDER has a file `stop`; then it writes how many prompts there were to `done`. `mortal_server host …` is a host, and
 //! `mortal_server claude …` a stand-in for the agent. The tests kill it and look at what it left.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +22,8 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    // A test that fails shows what was complained about.
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).init();
     match words.as_slice() {
         ["server", folder] => {
             let runtime =
@@ -58,6 +61,7 @@ async fn server(folder: &Path) -> Result<(), Failure> {
         ..CreateSession::default()
     };
     let caller = Caller::admin("ada");
+    std::io::stdout().write_all(b"ready\n")?;
     let key = sessions.create(&caller, new).await?.0.key;
     drop(tokio::spawn(allow_everything(sessions.clone(), caller.clone(), key.clone())));
     talk(&sessions, &caller, &key, folder.to_owned()).await

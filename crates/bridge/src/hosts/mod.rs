@@ -138,22 +138,28 @@ impl Hosts {
         (transport, Hosted { folder, handle, base })
     }
 
-    /// Ends a host that keeps nothing that anybody wants.
+    /// Ends a host that keeps nothing that anybody wants, and returns when it has gone: no session has two agents.
     pub(crate) async fn discard(&self, found: Found, fence: Fence) {
         if found.is_alive
             && let Ok(plan) = tidings::Options::new().plan()
         {
             let (transport, hosted) = self.join(&found, fence, 0);
-            let joined = Transport::open(Box::new(transport), plan.launch).await;
-            hosted.clear();
-            // The connection has to stay until the host was told.
-            drop(joined.map(|link| {
-                tokio::spawn(async move {
-                    tokio::time::sleep(HOST_LEAVES).await;
-                    drop(link);
-                })
-            }));
-        } else {
+            // One that lets nobody in has started nothing, or is another server's.
+            if let Ok(link) = Transport::open(Box::new(transport), plan.launch).await {
+                hosted.handle.release();
+                let gone = async {
+                    while found.folder.is_alive() {
+                        tokio::time::sleep(Duration::from_millis(20)).await;
+                    }
+                };
+                if tokio::time::timeout(HOST_LEAVES, gone).await.is_err() {
+                    tracing::error!(session = found.session, "a host does not leave");
+                }
+                // The connection has to stay until the host was told.
+                drop(link);
+            }
+        }
+        if !found.folder.is_alive() {
             drop(found.folder.remove());
         }
     }

@@ -38,17 +38,21 @@ impl Sessions {
             let Some(last) = rows.last() else { break };
             after = Some(last.handle);
             for row in rows.iter().filter(|row| has_waiting(row) || was_running(row)) {
+                #[cfg(unix)]
+                let hosts = hosts.remove(row.key.as_str()).unwrap_or_default();
                 if !was_running(row) {
+                    // An agent that was being ended has gone before another one comes.
+                    #[cfg(unix)]
+                    for found in hosts {
+                        self.discard(found, Fence::HIGHEST).await;
+                    }
                     // It was accepted, and nobody says it again.
                     drop(self.take(&row.key, Deliver::Now).await?);
                     continue;
                 }
                 let used = self.take(&row.key, Deliver::Later).await?;
                 #[cfg(unix)]
-                let is_joined = match hosts.remove(row.key.as_str()) {
-                    Some(found) => self.join(&used, found).await,
-                    None => false,
-                };
+                let is_joined = self.join_any(&used, hosts).await;
                 #[cfg(not(unix))]
                 let is_joined = false;
                 if !is_joined {
@@ -59,22 +63,24 @@ impl Sessions {
             }
         }
         #[cfg(unix)]
-        self.clear_hosts(hosts).await;
+        self.clear_hosts(hosts);
         Ok(())
     }
 
     /// The hosts that an earlier server left and that live, by session. What dead ones left is removed.
+    ///
+    /// Several can be there for one session: of a server that was killed before it could say what to start, the host stays for a moment.
     #[cfg(unix)]
-    fn find_hosts(&self) -> HashMap<String, Found> {
+    fn find_hosts(&self) -> HashMap<String, Vec<Found>> {
         let found = self.config().hosts.as_ref().map(Hosts::find);
         let found = found.unwrap_or_else(|| Ok(Vec::new())).unwrap_or_else(|error| {
             tracing::warn!(%error, "the hosts of earlier agents could not be looked for");
             Vec::new()
         });
-        let mut alive = HashMap::new();
+        let mut alive: HashMap<String, Vec<Found>> = HashMap::new();
         for found in found {
             if found.is_alive {
-                alive.insert(found.session.clone(), found);
+                alive.entry(found.session.clone()).or_default().push(found);
             } else {
                 drop(found.folder.remove());
             }
@@ -82,24 +88,43 @@ impl Sessions {
         alive
     }
 
+    /// Goes on with the agent of a session, if one of the hosts has it. The others end.
     #[cfg(unix)]
-    async fn join(&self, used: &Used, found: Found) -> bool {
-        let (reply, joined) = oneshot::channel();
-        let is_told = used.orders.send(Order::Join(found.clone(), reply)).await.is_ok();
-        let is_joined = is_told && joined.await.unwrap_or(false);
-        if let (false, Some(hosts)) = (is_joined, &self.config().hosts) {
-            hosts.discard(found, used.entry.fence).await;
+    async fn join_any(&self, used: &Used, hosts: Vec<Found>) -> bool {
+        let mut is_joined = false;
+        for found in hosts {
+            if !is_joined && self.join(used, &found).await {
+                is_joined = true;
+            } else {
+                self.discard(found, used.entry.fence).await;
+            }
         }
         is_joined
     }
 
+    #[cfg(unix)]
+    async fn discard(&self, found: Found, fence: Fence) {
+        if let Some(hosts) = &self.config().hosts {
+            hosts.discard(found, fence).await;
+        }
+    }
+
+    #[cfg(unix)]
+    async fn join(&self, used: &Used, found: &Found) -> bool {
+        let (reply, joined) = oneshot::channel();
+        let is_told = used.orders.send(Order::Join(found.clone(), reply)).await.is_ok();
+        is_told && joined.await.unwrap_or(false)
+    }
+
     /// Ends hosts of sessions that have ended or are gone.
     #[cfg(unix)]
-    async fn clear_hosts(&self, rest: HashMap<String, Found>) {
+    fn clear_hosts(&self, rest: HashMap<String, Vec<Found>>) {
         let Some(hosts) = &self.config().hosts else { return };
-        for (session, found) in rest {
-            tracing::info!(session, "ending an agent that nobody needs any more");
-            hosts.discard(found, Fence::HIGHEST).await;
+        for found in rest.into_values().flatten() {
+            tracing::info!(session = found.session, "ending an agent that nobody needs any more");
+            let hosts = hosts.clone();
+            // Nobody waits for these.
+            drop(tokio::spawn(async move { hosts.discard(found, Fence::HIGHEST).await }));
         }
     }
 }

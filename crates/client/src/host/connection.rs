@@ -35,10 +35,12 @@ pub(super) async fn accept(host: Arc<Host>, listener: UnixListener) {
             continue;
         }
         let (host, strangers) = (Arc::clone(&host), Arc::clone(&strangers));
+        let starter = Starter::new(&host);
         drop(tokio::spawn(async move {
             let (read, mut write) = stream.into_split();
             let mut reader = Reader::new(read, HOST_BYTES_MAX);
-            let admitted = tokio::time::timeout(HOST_GREETING, greet(&host, &mut reader, &mut write)).await;
+            let greeting = greet(&host, starter, &mut reader, &mut write);
+            let admitted = tokio::time::timeout(HOST_GREETING, greeting).await;
             strangers.fetch_sub(1, Ordering::Relaxed);
             let admitted = admitted.ok().flatten();
             let id = admitted.as_ref().map(|admitted| admitted.id);
@@ -55,12 +57,33 @@ fn may_enter(peer: Option<u32>, mine: u32) -> bool {
     peer == Some(mine)
 }
 
+/// Somebody who is there and may still say what to start.
+///
+/// A bridge that was killed right after it had said so is such a one: its words are read after its end. Whoever comes after it has
+/// to wait for them, or there would be two agents.
+struct Starter(Arc<Host>);
+
+impl Starter {
+    fn new(host: &Arc<Host>) -> Self {
+        host.starter_came();
+        Starter(Arc::clone(host))
+    }
+}
+
+impl Drop for Starter {
+    fn drop(&mut self) {
+        self.0.starter_left();
+    }
+}
+
 /// Hears what a connection wants.
 async fn greet(
     host: &Arc<Host>,
+    starter: Starter,
     reader: &mut Reader<OwnedReadHalf>,
     write: &mut OwnedWriteHalf,
 ) -> Option<Admitted> {
+    let mut starter = Some(starter);
     loop {
         let message: Message<ToHost> = reader.next().await.ok()??;
         let answer = match message.head {
@@ -73,15 +96,25 @@ async fn greet(
                     return None;
                 }
             },
-            ToHost::Attach(attach) => match host.attach(&attach) {
-                Ok(admitted) => {
-                    let greeting: Vec<u8> = admitted.greeting.iter().flat_map(Message::encode).collect();
-                    // If it has gone by now, the next thing that is read is the end.
-                    drop(write.write_all(&greeting).await);
-                    return Some(admitted);
+            ToHost::Attach(attach) => {
+                drop(starter.take());
+                host.no_starter().await;
+                match host.attach(&attach) {
+                    Ok(admitted) => {
+                        let greeting: Vec<u8> = admitted.greeting.iter().flat_map(Message::encode).collect();
+                        // If it has gone by now, the next thing that is read is the end.
+                        drop(write.write_all(&greeting).await);
+                        return Some(admitted);
+                    }
+                    Err((reason, message)) => {
+                        if reason == Refusal::NotNow {
+                            // Whoever was to say what to start is gone, and somebody else has the right to the session now.
+                            host.finish(Over::Done);
+                        }
+                        refused(reason, &message)
+                    }
                 }
-                Err((reason, message)) => refused(reason, &message),
-            },
+            }
             ToHost::Unknown => continue,
             _ => refused(Refusal::NotNow, "First say who you are"),
         };

@@ -37,7 +37,9 @@
 //! 3. While one is connected, another owner needs a higher fence; an equal one is refused.
 //! 4. The same owner may always come back, and displaces its own former connection.
 //!
-//! Whoever is displaced is told so.
+//! Whoever is displaced is told so. Whoever comes while an earlier connection may still say what to start, such as that of a bridge that
+//! was killed a moment ago, is let in after it: no session gets two agents. If nobody is left who could say, it is refused,
+//! and the host ends.
 
 mod cli;
 mod connection;

@@ -54,6 +54,8 @@ struct State {
     connections: u64,
     /// The best right that was ever shown.
     fence: u64,
+    /// Those who are there and may still say what to start.
+    starters: usize,
 }
 
 /// What there is once something was started.
@@ -126,6 +128,30 @@ impl Host {
 
     pub(super) fn is_started(&self) -> bool {
         self.lock().session.is_some()
+    }
+
+    /// Somebody is there who may say what to start.
+    pub(super) fn starter_came(&self) {
+        self.lock().starters += 1;
+    }
+
+    /// It has said so, will not, or has gone.
+    pub(super) fn starter_left(&self) {
+        self.lock().starters -= 1;
+        self.touch();
+    }
+
+    /// Waits until something was started, or nobody is there who could say what.
+    pub(super) async fn no_starter(&self) {
+        let mut changed = self.changed.subscribe();
+        let may_come = || {
+            let state = self.lock();
+            state.session.is_none() && state.starters > 0
+        };
+        while may_come() {
+            // The host itself holds the other end.
+            drop(changed.changed().await);
+        }
     }
 
     pub(super) fn cli(&self) -> Option<Cli> {

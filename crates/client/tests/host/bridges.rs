@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::raw::Raw;
-use crate::stage::{Stage, Terms};
+use crate::stage::{PATIENCE, Stage, Terms, eventually};
 
 const ECHO: &str = "while read -r line; do printf '%s\\n' \"$line\"; done";
 
@@ -109,4 +109,31 @@ cat
     assert_eq!(third.hello["host"], "h1");
     assert_eq!(third.hello["session"], "k1");
     assert_eq!(third.hello["first"].as_u64(), Some(asked.len() as u64));
+}
+
+/// F103: a bridge was killed right after it had said what to start. Whoever comes next, at once, finds that agent: nobody starts a
+/// second one.
+#[test]
+fn f103_an_agent_whose_starter_died_is_found() {
+    let stage = Stage::begin("echo '{\"n\":1}'; sleep 87654");
+    let mut starter = Raw::connect(&stage.place());
+    stage.say_start(&mut starter, Terms::default());
+    let mut next = Raw::connect(&stage.place());
+    drop(starter);
+    next.ask_to_attach("s3cret", "next", 2, None);
+    next.greeted();
+    assert_eq!(next.read_until(|all| all.ends_with(b"\n")), b"{\"n\":1}\n");
+}
+
+/// The same, but it was killed before it said anything: the host has nothing to keep, and leaves at once.
+#[test]
+fn a_host_that_will_never_be_told_what_to_start_leaves() {
+    let mut stage = Stage::begin("sleep 87655");
+    let starter = Raw::connect(&stage.place());
+    let mut next = Raw::connect(&stage.place());
+    next.ask_to_attach("s3cret", "next", 2, None);
+    drop(starter);
+    assert_eq!(next.wait_for("refused").0["reason"], "not_now");
+    eventually("the host is gone", PATIENCE, || stage.host.try_wait().unwrap().is_some());
+    assert!(!stage.place().exists(), "nothing is left of it");
 }

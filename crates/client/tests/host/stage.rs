@@ -40,6 +40,16 @@ impl Default for Terms {
 impl Stage {
     /// Starts a host that runs this shell script, and becomes its bridge with the fence 1.
     pub(crate) fn open(script: &str, terms: Terms) -> (Self, Raw) {
+        let stage = Stage::begin(script);
+        let mut raw = Raw::connect(&stage.place());
+        stage.say_start(&mut raw, terms);
+        raw.ask_to_attach("s3cret", "first", 1, None);
+        raw.greeted();
+        (stage, raw)
+    }
+
+    /// Starts a host to which nobody has said yet what to start.
+    pub(crate) fn begin(script: &str) -> Self {
         let folder = TempDir::new().unwrap();
         let program = folder.path().join("claude");
         std::fs::write(&program, format!("#!/bin/sh\n{script}")).unwrap();
@@ -53,18 +63,19 @@ impl Stage {
         let mut command = Command::new(example("agent_host"));
         command.arg(&place).env_clear().stdin(OwnedFd::from(listener)).stdout(Stdio::null());
         let host = command.spawn().unwrap();
-        drop(command);
-        let mut raw = Raw::connect(&place);
+        Stage { folder, host }
+    }
+
+    /// Says that the script is to be started.
+    pub(crate) fn say_start(&self, raw: &mut Raw, terms: Terms) {
         let start = json!({
-            "program": program, "args": ["--flag"], "cwd": folder.path(), "user": null, "orphans": "sweep",
-            "env": [["PATH", "/usr/bin:/bin"], ["HOST_TEST", folder.path()]],
+            "program": self.path("claude"), "args": ["--flag"], "cwd": self.folder.path(), "user": null,
+            "orphans": "sweep",
+            "env": [["PATH", "/usr/bin:/bin"], ["HOST_TEST", self.folder.path()]],
             "lease_ms": terms.lease_ms, "spool_bytes_max": terms.spool_bytes_max,
         })
         .to_string();
         raw.say(&format!(r#"{{"kind":"start","bytes":{}}}"#, start.len()), start.as_bytes());
-        raw.ask_to_attach("s3cret", "first", 1, None);
-        raw.greeted();
-        (Stage { folder, host }, raw)
     }
 
     pub(crate) fn place(&self) -> PathBuf {
