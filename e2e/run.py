@@ -22,6 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
 
+import outlive  # noqa: E402
 import readme  # noqa: E402
 import run_command  # noqa: E402
 import server  # noqa: E402
@@ -77,6 +78,19 @@ class Run:
     def server(self) -> Row:
         """`tidings serve` with the real CLI behind it."""
         return self._extra(server.NAME, "cli×api", server.problems_of)
+
+    def outlive(self) -> Row:
+        """Servers that are killed while the real CLI works."""
+        said = ""
+
+        def problems_of(programs: Programs, root: Path) -> list[str]:
+            nonlocal said
+            problems, said = outlive.play(programs, root)
+            return problems
+
+        row = self._extra(outlive.NAME, "cli×api", problems_of)
+        row.said = said
+        return row
 
     def readme(self) -> Row:
         """The programs of the README, in a crate of their own."""
@@ -194,9 +208,11 @@ def main() -> int:
     opts.repair = "cli×api" in opts.column and _wanted(opts, sessions_repair.NAME)
     opts.command = "cli×api" in opts.column and _wanted(opts, run_command.NAME)
     opts.server = "cli×api" in opts.column and _wanted(opts, server.NAME)
+    opts.outlive = "cli×api" in opts.column and _wanted(opts, outlive.NAME)
     opts.made = "sessions" in opts.column and _wanted(opts, MADE)
     opts.readme = "rs-sdk" in opts.column and _wanted(opts, readme.NAME)
     names = [each.name for each in scenarios]
+    names += [outlive.NAME] * opts.outlive
     names += [server.NAME] * opts.server + [run_command.NAME] * opts.command + [sessions_repair.NAME] * opts.repair
     names += [MADE] * opts.made + [readme.NAME] * opts.readme
     if opts.list or not names:
@@ -228,8 +244,8 @@ def report(opts: argparse.Namespace, scenarios: list[Scenario], root: Path) -> i
         return row
 
     with ThreadPoolExecutor(PARALLEL_MAX) as pool:
-        extra = [run.readme] * opts.readme + [run.server] * opts.server + [run.run_command] * opts.command
-        extra += [run.sessions_repair] * opts.repair + [run.made] * opts.made
+        extra = [run.outlive] * opts.outlive + [run.readme] * opts.readme + [run.server] * opts.server
+        extra += [run.run_command] * opts.command + [run.sessions_repair] * opts.repair + [run.made] * opts.made
         waiting = [pool.submit(each) for each in extra]
         rows = list(pool.map(one, scenarios)) + [row.result() for row in waiting]
     rows = [row for row in rows if row.cells]

@@ -3,74 +3,21 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from lib.api import Api
 from lib.cli import E2E, Place, Programs
+from lib.serve import Server
 from lib.web import Socket, Web
 
 NAME = "server"
 SCRIPT = E2E / "server" / "talk.toml"
-START_SECONDS_MAX = 30
-STOP_SECONDS_MAX = 20
 PAGE_EVENTS = {
     "TextChunk", "ToolExecuting", "ToolCompleted", "Complete", "PermissionRequired", "BatchPermissionRequired",
     "UserInteractionRequired", "TokenUpdate", "Error", "System", "Display", "CommandComplete",
 }
-
-
-class Server:
-    """`tidings serve` until it is closed."""
-
-    def __init__(self, place: Place, base_url: str) -> None:
-        data = place.root / "data"
-        self._log = open(place.root / "serve.stderr", "w+b")
-        passed = [f"--pass-env={name}" for name in ("ANTHROPIC_*", "CLAUDE_CODE_*", "DISABLE_AUTOUPDATER")]
-        self._child = subprocess.Popen(
-            [
-                str(place.programs.tidings), "serve", "--json", "--listen", "127.0.0.1:0", "--data", str(data),
-                "--claude-path", str(place.programs.claude), *passed,
-            ],
-            env=place.env(base_url), cwd=place.root, stdout=subprocess.PIPE, stderr=self._log,
-            stdin=subprocess.DEVNULL, **place.programs.as_user(),
-        )
-        late = threading.Timer(START_SECONDS_MAX, self._child.kill)
-        late.start()
-        first = self._child.stdout.readline()
-        late.cancel()
-        try:
-            address = json.loads(first)["address"]
-        except (ValueError, KeyError):
-            raise RuntimeError(f"tidings serve did not start: {first!r} {self._said()}") from None
-        self.web = Web(address, (data / "token").read_text().strip())
-
-    def close(self) -> list[str]:
-        """Ends it as an administrator would; what was wrong with how it ended."""
-        self._child.terminate()
-        try:
-            code = self._child.wait(STOP_SECONDS_MAX)
-        except subprocess.TimeoutExpired:
-            self._child.kill()
-            return [f"it did not end when told to: {self._said()}"]
-        return [] if code == 0 else [f"it ended with {code}: {self._said()}"]
-
-    def _said(self) -> str:
-        self._log.seek(0)
-        return self._log.read().decode(errors="replace").strip()
-
-    def __enter__(self) -> Server:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._child.poll() is None:
-            self._child.kill()
-            self._child.wait()
-        self._child.stdout.close()
-        self._log.close()
 
 
 def problems_of(programs: Programs, root: Path) -> list[str]:
@@ -110,7 +57,7 @@ def _websocket(place: Place, web: Web) -> list[str]:
     answered = socket.ask({"type": "answer", "session": key, "to": waiting[0], "permission": {"decision": "allow"}})
     seen += _until(socket, key, "Complete")
     socket.cut()
-    problems = _dense(seen, subscribed["from"])
+    problems = dense(seen, subscribed["from"])
     if answered.get("answer", {}).get("outcome") != "allowed":
         problems.append(f"not allowed: {answered}")
     if _text(each["event"] for each in seen) != "I will **note** it.It is noted.":
@@ -120,7 +67,7 @@ def _websocket(place: Place, web: Web) -> list[str]:
     _, diff = web.call("GET", f"/v1/sessions/{key}/diff")
     if diff["untracked"] != ["note.txt"]:
         problems.append(f"the new file is not among what changed: {diff}")
-    return problems + _same_history(web, key, [each["event"] for each in seen])
+    return problems + same_history(web, key, [each["event"] for each in seen])
 
 
 def _stream(place: Place, web: Web) -> list[str]:
@@ -237,7 +184,7 @@ def _until(socket: Socket, key: str, name: str) -> Iterator[dict[str, Any]]:
                 return
 
 
-def _dense(seen: list[dict[str, Any]], after: str) -> list[str]:
+def dense(seen: list[dict[str, Any]], after: str) -> list[str]:
     """Whether each event follows the one before it."""
     numbers = [int(each["cursor"].split(":")[1]) for each in seen]
     first = int(after.split(":")[1]) + 1
@@ -245,7 +192,7 @@ def _dense(seen: list[dict[str, Any]], after: str) -> list[str]:
     return [] if numbers == expected else [f"events are lost, doubled or out of order: {numbers}"]
 
 
-def _same_history(web: Web, key: str, seen: list[dict[str, Any]]) -> list[str]:
+def same_history(web: Web, key: str, seen: list[dict[str, Any]]) -> list[str]:
     """Whether the pages of the past have the same events."""
     events: list[dict[str, Any]] = []
     path = f"/v1/sessions/{key}/history?limit=7"

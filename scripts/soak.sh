@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What takes too long for every run, and has to hold for longer.
-# Without arguments every part; with arguments only the parts named: sessions, resume, kill, hosts, outlive.
+# Without arguments every part; with arguments only the parts named: sessions, resume, kill, hosts, outlive, outlive-cli.
 # SESSIONS=n, CASES=n and KILLS=n for other numbers, SEED=n for another run; a failure names its seed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -37,12 +37,19 @@ soak_outlive() {
     TIDINGS_SOAK_KILLS=${KILLS:-1000} cargo test -p tidings-bridge --all-features --test outlive
 }
 
+# The same with the real CLI, which `e2e/install.sh` fetches once.
+soak_outlive-cli() {
+    e2e/install.sh
+    cargo build -p tidings-cli -p tidings-e2e-driver
+    KILLS=${KILLS:-1000} python3 e2e/run.py --only outlive --column 'cli×api'
+}
+
 parts=("$@")
-[ $# -gt 0 ] || parts=(sessions resume kill hosts outlive)
+[ $# -gt 0 ] || parts=(sessions resume kill hosts outlive outlive-cli)
 for part in "${parts[@]}"; do
     declare -F "soak_$part" >/dev/null || {
         echo "error: no such part: $part" >&2
-        echo "hint: the parts are: sessions resume kill hosts outlive" >&2
+        echo "hint: the parts are: sessions resume kill hosts outlive outlive-cli" >&2
         exit 2
     }
     "soak_$part"

@@ -28,11 +28,12 @@ class Cell:
 
 @dataclass
 class Row:
-    """One scenario."""
+    """One scenario, and what it says of itself."""
 
     name: str
     cells: dict[str, Cell] = field(default_factory=dict)
     seconds: float = 0
+    said: str = ""
 
     def cell(self, column: str) -> Cell:
         return self.cells.setdefault(column, Cell())
@@ -45,6 +46,7 @@ def show(rows: list[Row], columns: list[str]) -> str:
     for row in rows:
         cells = [str(row.cells.get(column, Cell())).ljust(9) for column in columns]
         lines.append("  ".join([row.name.ljust(width), *cells, f"{row.seconds:7.1f}"]))
+    lines += [f"{row.name}: {row.said}" for row in rows if row.said]
     return "\n".join(lines)
 
 

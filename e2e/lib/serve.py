@@ -1,0 +1,77 @@
+"""`tidings serve` as a child process, ended as an administrator would or killed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+from functools import cached_property
+
+from .cli import Place
+from .web import Web
+
+START_SECONDS_MAX = 30
+STOP_SECONDS_MAX = 20
+PASSED = [f"--pass-env={name}" for name in ("ANTHROPIC_*", "CLAUDE_CODE_*", "DISABLE_AUTOUPDATER")]
+
+
+class Server:
+    """`tidings serve` until it is closed or killed. One that comes after it in the same place has the same data.
+
+    Its agents end with it unless `lease_seconds` says how long they wait for the next one.
+    """
+
+    def __init__(self, place: Place, base_url: str, lease_seconds: int = 0) -> None:
+        data = place.root / "data"
+        self._log = open(place.root / "serve.stderr", "a+b")
+        self._child = subprocess.Popen(
+            [
+                str(place.programs.tidings), "serve", "--json", "--listen", "127.0.0.1:0", "--data", str(data),
+                "--claude-path", str(place.programs.claude), "--agent-lease", str(lease_seconds), *PASSED,
+            ],
+            env=place.env(base_url), cwd=place.root, stdout=subprocess.PIPE, stderr=self._log,
+            stdin=subprocess.DEVNULL, **place.programs.as_user(),
+        )
+        self._token = data / "token"
+
+    @cached_property
+    def web(self) -> Web:
+        """Requests to it, once it says where it is."""
+        late = threading.Timer(START_SECONDS_MAX, self._child.kill)
+        late.start()
+        first = self._child.stdout.readline()
+        late.cancel()
+        try:
+            address = json.loads(first)["address"]
+        except (ValueError, KeyError):
+            raise RuntimeError(f"tidings serve did not start: {first!r} {self.said()}") from None
+        return Web(address, self._token.read_text().strip())
+
+    def close(self) -> list[str]:
+        """Ends it as an administrator would; what was wrong with how it ended."""
+        self._child.terminate()
+        try:
+            code = self._child.wait(STOP_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            return [f"it did not end when told to: {self.said()}"]
+        return [] if code == 0 else [f"it ended with {code}: {self.said()}"]
+
+    def kill(self) -> None:
+        """kill -9."""
+        self._child.kill()
+        self._child.wait()
+
+    def said(self) -> str:
+        """What it and those before it in the same place wrote to stderr."""
+        self._log.seek(0)
+        return self._log.read().decode(errors="replace").strip()
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._child.poll() is None:
+            self.kill()
+        self._child.stdout.close()
+        self._log.close()

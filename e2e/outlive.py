@@ -1,0 +1,386 @@
+"""Servers that are killed with the real CLI behind them: the agent goes on, and whoever comes back misses nothing.
+
+`KILLS=n` for another number of kills, `SEED=n` for another run.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from lib.api import Api
+from lib.cli import Place, Programs
+from lib.serve import Server
+from lib.watcher import Watcher
+from server import dense, same_history
+
+NAME = "outlive"
+KILLS = 20
+# Each request holds the whole conversation so far.
+KILLS_PER_SESSION = 50
+LEASE_SECONDS = 60
+# What is promised for what an agent leaves behind.
+GONE_SECONDS_MAX = 10
+STORY = (
+    "There was once a server that was killed in the middle of every sentence, "
+    "and nobody noticed, for the agent went on. "
+)
+PACE = {"chunk_chars": 8, "chunk_delay_ms": 40}
+
+
+def play(programs: Programs, root: Path) -> tuple[list[str], str]:
+    """Everything that went wrong, and what was done."""
+    left, seed = int(os.environ.get("KILLS", KILLS)), int(os.environ.get("SEED", 1))
+    chance = random.Random(seed)
+    kills: Counter[str] = Counter()
+    problems: list[str] = []
+    events = 0
+    while left > 0:
+        found, run = _conversation(programs, root, min(left, KILLS_PER_SESSION), chance)
+        problems += found
+        kills += run.kills
+        events += len(run.watcher.seen)
+        left -= run.kills.total()
+    said = ", ".join(f"{count} {what}" for what, count in kills.items())
+    fine = "0 agents died, 0 prompts lost or answered twice, 0 of {} events lost, doubled or out of order, every text whole"
+    verdict = fine.format(events) if not problems else "NOT WELL"
+    return problems, f"{kills.total()} kills (seed {seed}): {said}: {verdict}"
+
+
+def _conversation(
+    programs: Programs, root: Path, kills: int, chance: random.Random,
+) -> tuple[list[str], Run]:
+    """One session that outlives so many servers."""
+    place = Place.make(programs, root, NAME)
+    rounds = [ROUNDS[number % len(ROUNDS)] for number in range(kills)]
+    turns = [turn for number, each in enumerate(rounds) for turn in each.turns(number)]
+    script = place.root / "script.toml"
+    script.write_text(place.fill("".join(turns)))
+    with Api(programs, script, place.root / "api.ndjson") as api:
+        run = Run(place, api.url, chance)
+        try:
+            done = 0
+            while run.kills.total() < kills:
+                rounds[done].play(run, done)
+                done += 1
+            problems = run.finish([each.expected(number) for number, each in enumerate(rounds[:done])])
+        finally:
+            run.server.kill()
+        left_over = api.close()
+    return problems + ([left_over] if left_over else []), run
+
+
+class Run:
+    """One session, and the servers that come and go around it."""
+
+    def __init__(self, place: Place, base_url: str, chance: random.Random) -> None:
+        self.place, self.base_url, self.chance = place, base_url, chance
+        self.kills: Counter[str] = Counter()
+        self.problems: list[str] = []
+        self.server = self._start()
+        new = {"cwd": str(place.project), "allowed_tools": ["Bash"]}
+        status, session = self.server.web.call("POST", "/v1/sessions", new)
+        if status != 201:
+            raise RuntimeError(f"no session: {status} {session}")
+        self.key = session["key"]
+        self.watcher = Watcher(self.key)
+        self.watcher.join(self.server.web, "ws")
+        self.agent: int | None = None
+
+    def _start(self) -> Server:
+        return Server(self.place, self.base_url, LEASE_SECONDS)
+
+    def say(self, name: str, content: str) -> None:
+        """A prompt; the same name again is the same prompt."""
+        body = {"content": content, "client_id": name}
+        status, answer = self.server.web.call("POST", f"/v1/sessions/{self.key}/input", body)
+        if status not in (200, 202):
+            raise RuntimeError(f"the prompt was refused: {status} {answer}")
+
+    def answer(self, what: str, body: dict[str, Any], outcome: str) -> None:
+        """An answer; the same again is the same answer."""
+        status, answer = self.server.web.call("POST", f"/v1/sessions/{self.key}/{what}", body)
+        if (status, answer.get("outcome")) != (200, outcome):
+            self.problems.append(f"{what}: {status} {answer}")
+
+    def pause(self, seconds_max: float) -> None:
+        time.sleep(self.chance.uniform(0, seconds_max))
+
+    def kill(self, situation: str) -> dict[str, Any]:
+        """kill -9, and another server on the same data; how the session stands."""
+        if self.agent is None:
+            self.agent = self._agents()[0]
+        self.server.kill()
+        self.kills[situation] += 1
+        self.watcher.drain()
+        if self.chance.random() < 0.2:
+            # This one has no time to say that it is there.
+            self.server = self._start()
+            self.pause(0.3)
+            self.server.kill()
+            self.kills["starting"] += 1
+        self.pause(0.1)
+        if (agents := self._agents()) != [self.agent]:
+            self.problems.append(f"killed while {situation}: the agent was {self.agent} and now there is {agents}")
+        self.server = self._start()
+        return self.watcher.join(self.server.web, self.chance.choice(["ws", "sse"]))
+
+    def kill_during(self, situation: str, call: Callable[[], None], seconds_max: float) -> None:
+        """The same while a request is under way, which is then made again."""
+
+        def send() -> None:
+            try:
+                call()
+            except (OSError, ValueError, http.client.HTTPException):
+                pass
+
+        sending = threading.Thread(target=send)
+        sending.start()
+        self.pause(seconds_max)
+        self.kill(situation)
+        sending.join()
+        call()
+
+    def finish(self, expected: list[tuple[list[tuple[str, str]], dict[str, str]]]) -> list[str]:
+        """Ends the session; everything that went wrong."""
+        prompts = [prompt for turns, _ in expected for prompt, _ in turns]
+        texts = [text for turns, _ in expected for _, text in turns]
+        events = [each["event"] for each in self.watcher.seen]
+        problems = self.problems + self.watcher.problems
+        problems += dense(self.watcher.seen, self.watcher.first)
+        problems += same_history(self.server.web, self.key, events)
+        said = [event["UserPrompt"]["text"] for event in events if "UserPrompt" in event]
+        if said != prompts:
+            problems.append(f"prompts were {said}")
+        shown = [""]
+        for event in events:
+            if "TextChunk" in event:
+                shown[-1] += event["TextChunk"]["text"]
+            if "Complete" in event:
+                shown.append("")
+        problems += [f"a turn said {text!r}, not {meant!r}" for text, meant in zip(shown, texts) if text != meant]
+        if len(shown) != len(texts) + 1:
+            problems.append(f"{len(shown) - 1} turns, not {len(texts)}")
+        problems += _asked_once(events)
+        for name, content in (file for _, files in expected for file in files.items()):
+            path = self.place.project / name
+            if (found := path.read_text() if path.exists() else None) != content:
+                problems.append(f"{name} has {found!r}: the tool did not run once")
+        self.server.web.call("POST", f"/v1/sessions/{self.key}/stop", {})
+        began = time.monotonic()
+        while (left := self._processes()) and time.monotonic() - began < GONE_SECONDS_MAX:
+            time.sleep(0.1)
+        problems += [f"{pid} ({line}) was left behind" for pid, line in left.items()]
+        return problems
+
+    def _agents(self) -> list[int]:
+        program = str(self.place.programs.claude)
+        return [pid for pid, line in self._processes().items() if line.startswith(program)]
+
+    def _processes(self) -> dict[int, str]:
+        """What runs in the place, but for the server: the host, the CLI and its tools."""
+        found = {}
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                cwd = os.readlink(folder / "cwd")
+            except OSError:
+                continue
+            is_host = " host " in line and str(self.place.root) in line
+            if is_host or cwd.startswith(str(self.place.project)):
+                found[int(folder.name)] = line
+        return found
+
+
+def _asked_once(events: list[dict[str, Any]]) -> list[str]:
+    """Whether every question was told once, and settled once."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for event in events:
+        for name in ("PermissionDetails", "QuestionDetails", "PermissionRequired", "UserInteractionRequired",
+                     "PermissionResolved", "InteractionResolved"):
+            if name in event:
+                counts[name, event[name]["tool_use_id"]] += 1
+    problems = [f"{name} of {asked} came {count} times" for (name, asked), count in counts.items() if count != 1]
+    for told, settled in (("PermissionDetails", "PermissionResolved"), ("QuestionDetails", "InteractionResolved")):
+        for name, asked in counts:
+            if name == told and not counts[settled, asked]:
+                problems.append(f"{asked} was asked and never settled")
+    return problems
+
+
+class Streaming:
+    """A server is killed while text comes."""
+
+    @staticmethod
+    def turns(number: int) -> list[str]:
+        return [_turn(f"[stream {number}]", f"{number}: {STORY}", PACE)]
+
+    @staticmethod
+    def expected(number: int) -> tuple[list[tuple[str, str]], dict[str, str]]:
+        return [(f"[stream {number}]", f"{number}: {STORY}")], {}
+
+    @staticmethod
+    def play(run: Run, number: int) -> None:
+        run.say(f"p{number}", f"[stream {number}]")
+        run.watcher.until_named("TextChunk")
+        run.pause(0.6)
+        run.kill("streaming")
+        run.watcher.until_named("Complete")
+
+
+class Prompting:
+    """A server is killed while a prompt is on its way."""
+
+    @staticmethod
+    def turns(number: int) -> list[str]:
+        return [_turn(f"[quick {number}]", f"Quick {number}.")]
+
+    @staticmethod
+    def expected(number: int) -> tuple[list[tuple[str, str]], dict[str, str]]:
+        return [(f"[quick {number}]", f"Quick {number}.")], {}
+
+    @staticmethod
+    def play(run: Run, number: int) -> None:
+        run.kill_during("taking a prompt", lambda: run.say(f"p{number}", f"[quick {number}]"), 0.04)
+        run.watcher.until_named("Complete")
+
+
+class Tool:
+    """A server is killed while a tool runs."""
+
+    @staticmethod
+    def turns(number: int) -> list[str]:
+        command = f"sleep 0.8; echo ran >> tool-{number}.txt; echo '[ran {number}]'"
+        call = _tool("Bash", {"command": command, "description": "Take a while"})
+        return [_turn(f"[tool {number}]", f"Running {number}.", call=call), _turn(f"[ran {number}]", f"Ran {number}.")]
+
+    @staticmethod
+    def expected(number: int) -> tuple[list[tuple[str, str]], dict[str, str]]:
+        return [(f"[tool {number}]", f"Running {number}.Ran {number}.")], {f"tool-{number}.txt": "ran\n"}
+
+    @staticmethod
+    def play(run: Run, number: int) -> None:
+        run.say(f"p{number}", f"[tool {number}]")
+        run.watcher.until_named("ToolExecuting")
+        run.pause(0.5)
+        run.kill("tool running")
+        run.watcher.until_named("Complete")
+
+
+class Permission:
+    """A server is killed while a permission waits, and again while it is given."""
+
+    @staticmethod
+    def turns(number: int) -> list[str]:
+        call = _tool("Write", {"file_path": f"@CWD@/note-{number}.txt", "content": "noted\n"})
+        return [
+            _turn(f"[note {number}]", f"Noting {number}.", call=call), _turn(f"note-{number}.txt", f"Noted {number}."),
+        ]
+
+    @staticmethod
+    def expected(number: int) -> tuple[list[tuple[str, str]], dict[str, str]]:
+        return [(f"[note {number}]", f"Noting {number}.Noted {number}.")], {f"note-{number}.txt": "noted\n"}
+
+    @staticmethod
+    def play(run: Run, number: int) -> None:
+        run.say(f"p{number}", f"[note {number}]")
+        asked = run.watcher.until_named("PermissionRequired")["tool_use_id"]
+        run.pause(0.1)
+        told = run.kill("permission pending")
+        if [each["tool_use_id"] for each in told["pending_permissions"]] != [asked]:
+            run.problems.append(f"{asked} does not wait after a kill: {told['pending_permissions']}")
+        yes = {"decision": "allow", "client_id": f"yes {number}"}
+        run.kill_during(
+            "permission being given", lambda: run.answer(f"permissions/{asked}", yes, "allowed"), 0.03,
+        )
+        run.watcher.until_named("Complete")
+
+
+class Question:
+    """A server is killed while a question waits, and again while it is answered."""
+
+    @staticmethod
+    def turns(number: int) -> list[str]:
+        options = [{"label": word, "description": word} for word in ("Red", "Blue")]
+        question = {"question": f"Which colour, {number}?", "header": "Colour", "options": options}
+        call = _tool("AskUserQuestion", {"questions": [question | {"multiSelect": False}]})
+        return [
+            _turn(f"[ask {number}]", f"Asking {number}.", call=call), _turn(f"colour, {number}?", f"Blue {number}."),
+        ]
+
+    @staticmethod
+    def expected(number: int) -> tuple[list[tuple[str, str]], dict[str, str]]:
+        return [(f"[ask {number}]", f"Asking {number}.Blue {number}.")], {}
+
+    @staticmethod
+    def play(run: Run, number: int) -> None:
+        run.say(f"p{number}", f"[ask {number}]")
+        shown = run.watcher.until_named("UserInteractionRequired")
+        asked = shown["tool_use_id"]
+        run.pause(0.1)
+        told = run.kill("question pending")
+        if [each["tool_use_id"] for each in told["pending_questions"]] != [asked]:
+            run.problems.append(f"{asked} does not wait after a kill: {told['pending_questions']}")
+        replies = [{"question_id": each["id"], "answer": ["Blue"]} for each in shown["request"]["questions"]]
+        body = {"answers": replies, "client_id": f"answer {number}"}
+        run.kill_during(
+            "question being answered", lambda: run.answer(f"questions/{asked}", body, "answered"), 0.03,
+        )
+        run.watcher.until_named("Complete")
+
+
+class Queue:
+    """A server is killed while prompts wait for their turn."""
+
+    @staticmethod
+    def turns(number: int) -> list[str]:
+        first = _turn(f"[first {number}]", f"First {number}: {STORY}", PACE)
+        return [first, *(_turn(f"[{word} {number}]", f"The {word}, {number}.") for word in ("second", "third"))]
+
+    @staticmethod
+    def expected(number: int) -> tuple[list[tuple[str, str]], dict[str, str]]:
+        rest = [(f"[{word} {number}]", f"The {word}, {number}.") for word in ("second", "third")]
+        return [(f"[first {number}]", f"First {number}: {STORY}"), *rest], {}
+
+    @staticmethod
+    def play(run: Run, number: int) -> None:
+        for word in ("first", "second", "third"):
+            run.say(f"p{number} {word}", f"[{word} {number}]")
+        run.watcher.until_named("TextChunk")
+        run.pause(0.4)
+        told = run.kill("queue not empty")
+        if told["state"]["queued"] < 2:
+            run.problems.append(f"prompts do not wait after a kill: {told['state']}")
+        for _ in range(3):
+            run.watcher.until_named("Complete")
+
+
+ROUNDS = [Streaming, Tool, Permission, Question, Queue, Prompting]
+
+
+def _turn(when: str, text: str, pace: dict[str, int] | None = None, call: str = "") -> str:
+    """A turn of the script that answers the request whose last message has these words."""
+    lines = ["[[turn]]", "optional = true", f"when = {{ last_contains = {json.dumps(when)} }}"]
+    if pace:
+        lines.append("pace = { " + ", ".join(f"{key} = {value}" for key, value in pace.items()) + " }")
+    return "\n".join([*lines, "[[turn.block]]", f"text = {json.dumps(text)}", call, ""])
+
+
+def _tool(name: str, parameters: dict[str, Any]) -> str:
+    return f"[[turn.block]]\ntool = {json.dumps(name)}\ninput = {_toml(parameters)}\n"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_toml(inner)}" for key, inner in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return json.dumps(value)
