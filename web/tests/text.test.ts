@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { plainOutput } from "../src/text/ansi.ts";
-import { blocksOf } from "../src/text/blocks.ts";
-import type { Cut } from "../src/text/blocks.ts";
+import type { Block } from "../src/text/blocks.ts";
+import { Growing } from "../src/text/blocks.ts";
 import { changedPart, diffTexts, parseUnified, sideBySide } from "../src/text/diff.ts";
 import { age, bytes, compactTokens, dollars, duration, modelName, relativePath } from "../src/text/format.ts";
 import { revealed, warnings } from "../src/text/hidden.ts";
@@ -119,15 +119,57 @@ test("f122_output_for_terminals_is_shown_as_text", () => {
   for (const [text, expected] of cases) assert.equal(plainOutput(text), expected);
 });
 
+const PROSE = "# Title\n\nSome *text* here.\n\n- one\n- two\n\n  more\n- three\n\n```js\nlet a = 1;\n\nlet b;\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> quote\nlazy\n\nEnd [x](https://example.com).\n\nSetext\n===\n\n1. a\n\n2. b\n10. c\n\nlast";
+
+function shape(blocks: readonly Block[]): string[][] {
+  return blocks.filter((block) => block.type !== "space").map((block) => [block.type, block.raw.trim()]);
+}
+
 test("markdown that grows gives the same blocks as markdown that is there", () => {
-  const source = "# Title\n\nSome *text* here.\n\n- one\n- two\n\n  more\n- three\n\n```js\nlet a = 1;\n\nlet b;\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> quote\nlazy\n\nEnd [x](https://example.com).\n\nSetext\n===\n\n1. a\n2. b\n\nlast";
-  for (const step of [1, 3, 7, 24]) {
-    let cut: Cut | undefined;
-    for (let at = step; at < source.length + step; at += step) cut = blocksOf(source.slice(0, at), cut);
-    const whole = blocksOf(source, undefined);
-    const shape = (all: Cut | undefined) => all?.tokens.filter((token) => token.type !== "space").map((token) => [token.type, token.raw.trim()]);
-    assert.deepEqual(shape(cut), shape(whole), `in steps of ${step}`);
+  for (const source of [PROSE, PROSE.replaceAll("\n", "\r\n"), "[later] comes later\n\nwords and more words\n\n[later]: https://example.com\n"]) {
+    const whole = new Growing().finish(source);
+    for (const step of [1, 3, 7, 24]) {
+      const growing = new Growing();
+      for (let at = step; at < source.length; at += step) growing.read(source.slice(0, at));
+      assert.deepEqual(shape(growing.finish(source)), shape(whole), `in steps of ${step}`);
+    }
   }
+  const [use] = new Growing().finish("[later]\n\nwords and more words\n\n[later]: https://example.com\n") as readonly { tokens?: { type: string }[] }[];
+  assert.equal(use?.tokens?.[0]?.type, "link");
+});
+
+test("a block that is closed is not read again", () => {
+  const growing = new Growing();
+  let before: readonly Block[] = [];
+  for (let at = 5; at < PROSE.length; at += 5) {
+    const now = growing.read(PROSE.slice(0, at));
+    const kept = now.filter((block, index) => block === before[index]).length;
+    assert.ok(kept >= now.length - 4, `${now.length - kept} of ${now.length} blocks were read again`);
+    before = now;
+  }
+});
+
+test("a block without an end is cut, and nothing of it is lost", () => {
+  const cases: [string, string][] = [
+    ["word **bold** `code` ".repeat(4000), "paragraph"],
+    ["x".repeat(60_000), "paragraph"],
+    [Array.from({ length: 3000 }, (_, index) => `${index + 1}. item with **bold** words\n`).join(""), "list"],
+    ["> a quoted line\n".repeat(4000), "blockquote"],
+    [`\`\`\`js\n${"let a = 1;\n\n- no list\n".repeat(3000)}\`\`\`\n`, "code"],
+    [`| a | b |\n|---|---|\n${"| 1 | 2 |\n".repeat(4000)}`, "table"],
+  ];
+  for (const [source, type] of cases) {
+    const growing = new Growing();
+    for (let at = 0; at < source.length; at += 9001) growing.read(source.slice(0, at));
+    const blocks = growing.finish(source).filter((block) => block.type !== "space");
+    assert.deepEqual([...new Set(blocks.map((block) => block.type))], [type]);
+    assert.equal(blocks.map((block) => block.raw).join("").trim(), source.trim(), type);
+    assert.ok(type === "code" || type === "table" ? blocks.length === 1 : blocks.every((block) => block.raw.length <= 12_000), type);
+  }
+  const endless = "word ".repeat(60_000);
+  const blocks = new Growing().finish(endless);
+  assert.equal(blocks.map((block) => block.raw).join(""), endless);
+  assert.equal(blocks.at(-1)?.type, "plain");
 });
 
 test("numbers are short", () => {

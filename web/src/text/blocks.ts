@@ -1,29 +1,122 @@
-// Markdown that is still being written, cut into blocks of which only the last may still change.
+// Markdown that is still being written. A block that is closed is kept and never read again, so what a new piece costs
+// does not depend on how much was said before it.
 
 import { Lexer } from "marked";
 import type { Token } from "marked";
 
-export interface Cut {
-  source: string;
-  tokens: Token[];
+/** A text that is shown as it is. */
+export interface Plain {
+  type: "plain";
+  raw: string;
 }
+
+export type Block = Token | Plain;
+
+/** So much is read at a time. A block that is longer is closed in the middle: reading it again and again would be felt. */
+const OPEN_CHARS_MAX = 12_000;
+
+/** Beyond this nobody reads, and it is shown as it is. */
+const READ_CHARS_MAX = 200_000;
+
+/** Marks that may still become the beginning of something else, such as `12` of a list, are no longer than this. */
+const MARK_CHARS_MAX = 11;
 
 const OPTIONS = { gfm: true, breaks: false };
 
-/** The blocks of a text. Given those of a beginning of it, only what follows the last of them is read again. */
-export function blocksOf(source: string, before: Cut | undefined): Cut {
-  if (before?.source === source) return before;
-  if (before === undefined || !source.startsWith(before.source) || before.tokens.length < 2) return { source, tokens: lex(source) };
-  // Only the last block with something in it can grow; blank lines after it belong to nobody yet.
-  let keep = before.tokens.length - 1;
-  while (keep > 0 && before.tokens[keep]?.type === "space") keep -= 1;
-  const kept = before.tokens.slice(0, keep);
-  const length = kept.reduce((sum, token) => sum + token.raw.length, 0);
-  // Where the pieces do not add up to the text (tabs and line ends are rewritten), it is read as a whole.
-  if (kept.map((token) => token.raw).join("") !== source.slice(0, length)) return { source, tokens: lex(source) };
-  return { source, tokens: [...kept, ...lex(source.slice(length))] };
+export class Growing {
+  #text = "";
+  #closed: Block[] = [];
+  #closedChars = 0;
+  #open: Block[] = [];
+
+  /** The blocks of a text. Of one that goes on from the one before, only what was not closed is read. */
+  read(source: string): readonly Block[] {
+    const text = source.includes("\r") ? source.replaceAll(/\r\n?/g, "\n") : source;
+    if (!text.startsWith(this.#text)) this.#forget();
+    this.#text = text;
+    let reach = OPEN_CHARS_MAX;
+    while (this.#closedChars < text.length) {
+      const rest = text.slice(this.#closedChars, this.#closedChars + reach);
+      const isLast = this.#closedChars + rest.length === text.length;
+      const blocks = this.#closedChars >= READ_CHARS_MAX ? [plain(rest)] : lex(rest);
+      const settled = settledOf(blocks);
+      this.#close(blocks.slice(0, settled));
+      if (isLast) {
+        this.#open = blocks.slice(settled);
+        break;
+      }
+      if (settled > 0) {
+        reach = OPEN_CHARS_MAX;
+      } else if (isWhole(blocks) && reach < READ_CHARS_MAX) {
+        // It cannot be cut without becoming something else, and is cheap to read.
+        reach *= 2;
+      } else {
+        const piece = rest.slice(0, cutOf(rest));
+        this.#close(blocks[0]?.type === "plain" ? [plain(piece)] : lex(piece));
+      }
+    }
+    return [...this.#closed, ...this.#open];
+  }
+
+  /** Nothing comes any more. A definition of a link may stand after its use, so such a text is read once as a whole. */
+  finish(source: string): readonly Block[] {
+    const blocks = this.read(source);
+    if (this.#closedChars === 0 || this.#text.length > OPEN_CHARS_MAX || !/^ {0,3}\[[^\]\n]+\]:/m.test(this.#text)) return blocks;
+    this.#forget();
+    return this.read(source);
+  }
+
+  #close(blocks: Block[]): void {
+    for (const block of blocks) {
+      this.#closed.push(block);
+      this.#closedChars += block.raw.length;
+    }
+  }
+
+  #forget(): void {
+    this.#text = "";
+    this.#closed = [];
+    this.#closedChars = 0;
+    this.#open = [];
+  }
 }
 
-function lex(source: string): Token[] {
-  return new Lexer(OPTIONS).lex(source);
+/** How many of the first blocks cannot change any more: those before the last one that is more than a mark. */
+function settledOf(blocks: readonly Block[]): number {
+  let last = blocks.length - 1;
+  while (last > 0 && (blocks[last]?.type === "space" || isMark(blocks[last]))) last -= 1;
+  return Math.max(0, last);
+}
+
+function isMark(block: Block | undefined): boolean {
+  return block !== undefined && block.raw.length <= MARK_CHARS_MAX && !block.raw.includes("\n");
+}
+
+function isWhole(blocks: readonly Block[]): boolean {
+  return blocks[0]?.type === "code" || blocks[0]?.type === "table";
+}
+
+/** Where a block that is too long is cut: before an item of a list, else after a line or a word. */
+function cutOf(text: string): number {
+  const half = text.length / 2;
+  const items = [...text.matchAll(/\n(?=(?:[-*+]|\d{1,9}[.)]) )/g)];
+  for (const at of [(items.at(-1)?.index ?? -1) + 1, text.lastIndexOf("\n") + 1, text.lastIndexOf(" ") + 1]) {
+    if (at > half) return at;
+  }
+  return text.length;
+}
+
+function plain(raw: string): Plain {
+  return { type: "plain", raw };
+}
+
+/** The parser may give up on nesting that nobody writes by hand; what it says must add up to the text. */
+function lex(source: string): Block[] {
+  try {
+    const tokens = new Lexer(OPTIONS).lex(source);
+    const chars = tokens.reduce((sum, token) => sum + token.raw.length, 0);
+    return chars === source.length ? tokens : [plain(source)];
+  } catch {
+    return [plain(source)];
+  }
 }

@@ -8,6 +8,7 @@ import { useFold } from "./folds.ts";
 import { Icon } from "./icons.tsx";
 import { Markdown } from "./markdown.tsx";
 import { Output } from "./output.tsx";
+import { Pieces } from "./pieces.tsx";
 import { ToolCard } from "./tool.tsx";
 
 export function ItemView({ item, all }: { item: Item; all: Conversation }): VNode | null {
@@ -15,7 +16,7 @@ export function ItemView({ item, all }: { item: Item; all: Conversation }): VNod
     case "prompt":
       return <Prompt item={item} />;
     case "text":
-      return item.text.trim() === "" ? null : <div class={item.open ? "answer open" : "answer"}><Markdown text={item.text} /></div>;
+      return item.text.trim() === "" ? null : <div class={item.open ? "answer open" : "answer"}><Markdown text={item.text} open={item.open} /></div>;
     case "thinking":
       return <Thought item={item} />;
     case "tool":
@@ -70,7 +71,8 @@ function Prompt({ item }: { item: PromptItem }): VNode {
 function Thought({ item }: { item: TextItem }): VNode | null {
   const [open, toggle] = useFold(`thought-${item.key}`, false);
   if (item.text.trim() === "") return null;
-  const line = item.text.trim().replaceAll(/\s+/g, " ");
+  // Only what is in sight is looked at: a long thought grows many times a second.
+  const line = (item.open ? item.text.slice(-400) : item.text.slice(0, 400)).trim().replaceAll(/\s+/g, " ");
   return (
     <div class={item.open ? "thought open" : "thought"}>
       <button type="button" class="thought-head" aria-expanded={open} onClick={toggle}>
@@ -78,7 +80,7 @@ function Thought({ item }: { item: TextItem }): VNode | null {
         <span class="thought-title">{item.open ? "Thinking" : "Thought"}</span>
         {!open && <span class="thought-line">{item.open ? line.slice(-160) : line.slice(0, 160)}</span>}
       </button>
-      {open && <p class="thought-text">{item.text}</p>}
+      {open && <p class="thought-text"><Pieces text={item.text} /></p>}
     </div>
   );
 }

@@ -4,44 +4,77 @@
 import type { Token, Tokens } from "marked";
 import type { ComponentChildren, VNode } from "preact";
 import { Component } from "preact";
-import { useRef } from "preact/hooks";
-import type { Cut } from "../text/blocks.ts";
-import { blocksOf } from "../text/blocks.ts";
+import type { Block as BlockToken } from "../text/blocks.ts";
+import { Growing } from "../text/blocks.ts";
 import { safeHref } from "../text/links.ts";
 import { CopyButton } from "./copy.tsx";
-
-/** A text this long is shown as it is: nobody reads it, and parsing it would be felt. */
-const PARSED_MAX = 200_000;
+import { Pieces } from "./pieces.tsx";
 
 /** Nesting beyond this is shown as text. */
 const DEPTH_MAX = 24;
 
-export function Markdown({ text }: { text: string }): VNode {
-  const cut = useRef<Cut | undefined>(undefined);
-  if (text.length > PARSED_MAX) return <div class="md"><p class="md-plain">{text}</p></div>;
-  try {
-    cut.current = blocksOf(text, cut.current);
-  } catch {
-    // The parser gave up on nesting that nobody writes by hand.
-    return <div class="md"><p class="md-plain">{text}</p></div>;
+/** While a text grows, reading and drawing it takes at most this part of the time. */
+const READING_SHARE = 1 / 8;
+
+interface Props {
+  text: string;
+  /** Whether more may come. */
+  open?: boolean;
+}
+
+export class Markdown extends Component<Props> {
+  readonly #growing = new Growing();
+  #blocks: readonly BlockToken[] = [];
+  /** When it was last begun to read the text; none while an older reading is shown. */
+  #began: number | undefined;
+  /** The text was read and drawn not long ago, and is read again then. */
+  #againAt = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  override shouldComponentUpdate(next: Props): boolean {
+    return next.text !== this.props.text || next.open !== this.props.open;
   }
-  return (
-    <div class="md">
-      {cut.current.tokens.map((token, index) => (
-        <Block key={index} token={token} />
-      ))}
-    </div>
-  );
+
+  override componentWillUnmount(): void {
+    clearTimeout(this.#timer);
+  }
+
+  override componentDidUpdate(): void {
+    if (this.#began === undefined) return;
+    const now = performance.now();
+    this.#againAt = now + (now - this.#began) / READING_SHARE;
+  }
+
+  override render({ text, open }: Props): VNode {
+    const now = performance.now();
+    if (open && now < this.#againAt) {
+      this.#began = undefined;
+      this.#timer ??= setTimeout(() => {
+        this.#timer = undefined;
+        this.forceUpdate();
+      }, this.#againAt - now);
+    } else {
+      this.#began = now;
+      this.#blocks = open ? this.#growing.read(text) : this.#growing.finish(text);
+    }
+    return (
+      <div class="md">
+        {this.#blocks.map((token, index) => (
+          <Block key={index} token={token} />
+        ))}
+      </div>
+    );
+  }
 }
 
 /** A block that is drawn again only if its source has changed: all but the last stay while a text grows. */
-class Block extends Component<{ token: Token }> {
-  override shouldComponentUpdate(next: { token: Token }): boolean {
-    return next.token !== this.props.token && next.token.raw !== this.props.token.raw;
+class Block extends Component<{ token: BlockToken }> {
+  override shouldComponentUpdate(next: { token: BlockToken }): boolean {
+    return next.token !== this.props.token && (next.token.raw !== this.props.token.raw || next.token.type !== this.props.token.type);
   }
 
   override render(): ComponentChildren {
-    return block(this.props.token, 0);
+    return block(this.props.token as Token, 0);
   }
 }
 
@@ -189,7 +222,7 @@ export function Fence({ lang, text }: { lang: string; text: string }): VNode {
         <CopyButton text={text} />
       </figcaption>
       <pre tabIndex={0}>
-        <code>{text}</code>
+        <code><Pieces text={text} /></code>
       </pre>
     </figure>
   );
