@@ -33,7 +33,7 @@ bench-client: ## Measure the SDK beside the official ones
 	benches/client/run.py
 
 bench-page: ## Measure the page in a browser: a session of 10,000 events, 200 pieces a second
-	BARS=1 scripts/browser.sh e2e/browser/cases/large.test.mjs
+	benches/page/run.sh
 
 bench-sessions: ## Measure the commands for sessions against other programs
 	benches/transcripts/run.py
