@@ -118,8 +118,8 @@ impl Lexer<'_> {
         match self.peek(1) {
             None => return piece.word.text.push('$'),
             Some(c) if ends(c) || (c == '"' && quotes == Quotes::Double) => return piece.word.text.push('$'),
-            // These are numbers.
-            Some(c @ ('?' | '#' | '$' | '!')) if self.peek(2).is_none_or(|c| !c.is_alphanumeric()) => {
+            // These are numbers. `$!` is none before something runs in the background, and then the word is not there at all.
+            Some(c @ ('?' | '#' | '$')) if self.peek(2).is_none_or(|c| !c.is_alphanumeric()) => {
                 self.at += 1;
                 piece.word.text.extend(['$', c]);
                 return;
