@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # The page in a real browser, against the real server: builds both, then runs e2e/browser.
 # With arguments only the cases of these files: scripts/browser.sh e2e/browser/cases/phone.test.mjs
+# TIDINGS names a program that was built already.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-scripts/page.sh check
+scripts/page.sh
 e2e/browser/install.sh
-cargo build -p tidings-cli
+[ -n "${TIDINGS:-}" ] || cargo build -p tidings-cli
 cases=("$@")
 [ $# -gt 0 ] || cases=(e2e/browser/cases/*.test.mjs)
 # One after the other: they measure, and a machine may be small.

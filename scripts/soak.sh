@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What takes too long for every run, and has to hold for longer.
-# Without arguments every part; with arguments only the parts named: sessions, resume, kill, hosts, outlive, outlive-cli.
-# SESSIONS=n, CASES=n and KILLS=n for other numbers, SEED=n for another run; a failure names its seed.
+# Without arguments every part; with arguments only the parts named: sessions, resume, kill, hosts, outlive, outlive-cli, properties.
+# SESSIONS=n, CASES=n, KILLS=n and ROUNDS=n for other numbers, SEED=n for another run; a failure names its seed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [ -z "${SEED:-}" ] || export TIDINGS_SOAK_SEED=$SEED
@@ -44,12 +44,20 @@ soak_outlive-cli() {
     KILLS=${KILLS:-1000} python3 e2e/run.py --only outlive --column 'cli×api'
 }
 
+# Property tests, each time with other cases than before; a failure says which.
+soak_properties() {
+    local round
+    for ((round = 1; round <= ${ROUNDS:-20}; round++)); do
+        cargo nextest run --workspace --all-features --exclude tidings-cli --exclude tidings-bridge --status-level fail
+    done
+}
+
 parts=("$@")
-[ $# -gt 0 ] || parts=(sessions resume kill hosts outlive outlive-cli)
+[ $# -gt 0 ] || parts=(sessions resume kill hosts outlive outlive-cli properties)
 for part in "${parts[@]}"; do
     declare -F "soak_$part" >/dev/null || {
         echo "error: no such part: $part" >&2
-        echo "hint: the parts are: sessions resume kill hosts outlive outlive-cli" >&2
+        echo "hint: the parts are: sessions resume kill hosts outlive outlive-cli properties" >&2
         exit 2
     }
     "soak_$part"

@@ -38,28 +38,30 @@ stage_unit() {
     fi
 }
 
-# Another crate in somebody's build can switch serde_json's features on for all of it.
-# Nothing may depend on them: `tests` has run with those that change what serde_json does, and this is with none of them.
-stage_features() { cargo nextest run -p tidings-protocol; }
+# Another crate in somebody's build can switch serde_json's features on for all of it, and nothing may depend on them.
+stage_features() {
+    local flags=serde_json/preserve_order,serde_json/float_roundtrip,serde_json/arbitrary_precision
+    cargo nextest run -p tidings-protocol --features "$flags"
+}
 
 stage_doctests() { cargo test --doc --workspace --all-features; }
 
 # The program and the library are both called `tidings`, and one run would write both into one folder.
 stage_docs() {
-    local flags=(--no-deps --all-features --document-private-items)
+    local flags=(--no-deps --document-private-items)
     RUSTDOCFLAGS="-D warnings" cargo doc -p tidings-cli "${flags[@]}" &&
-        RUSTDOCFLAGS="-D warnings" cargo doc --workspace --exclude tidings-cli "${flags[@]}"
+        RUSTDOCFLAGS="-D warnings" cargo doc --workspace --exclude tidings-cli --all-features "${flags[@]}"
 }
+
+# The programs that the next stages start are those that the tests have built: building them once more with other features takes
+# minutes. That the program builds by itself is seen in `docs`.
+programs() { cargo nextest run --workspace --all-features --no-run; }
 
 # The real CLI and the official SDKs, which `e2e/install.sh` fetches once. A run without them fails.
-stage_e2e() {
-    e2e/install.sh &&
-        cargo build -p tidings-cli -p tidings-e2e-driver &&
-        python3 e2e/run.py
-}
+stage_e2e() { e2e/install.sh && programs && python3 e2e/run.py; }
 
 # The page in a real browser, on the real server.
-stage_browser() { scripts/browser.sh; }
+stage_browser() { programs && TIDINGS="${CARGO_TARGET_DIR:-$PWD/target}/debug/tidings" scripts/browser.sh; }
 
 # Seconds as minutes with two decimals; whole numbers only, since a bare machine may have no bc.
 minutes() { printf '%d.%02d' $(($1 / 60)) $(($1 % 60 * 100 / 60)); }
@@ -93,6 +95,10 @@ for name in $(compgen -e); do
 done
 # A snapshot that differs is a failure here, never a new file.
 export INSTA_UPDATE=no
+# Property tests try the same cases in each run, so that a failure is about the change that is tested; `make soak` tries others.
+export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-20261115}
+# On a machine that has built nothing yet, keeping what the next build could use costs more than it saves.
+[ -d target ] || export CARGO_INCREMENTAL=0
 
 table=""
 total=0
