@@ -1,6 +1,6 @@
 # What people and CI call. The work itself is in scripts/, so that it can be read and run without make.
 .DEFAULT_GOAL := help
-.PHONY: help run page test check bench bench-client bench-decode bench-fold bench-page bench-sessions fuzz soak schema
+.PHONY: help run page test check bench bench-bridge bench-client bench-decode bench-fold bench-page bench-sessions fuzz soak schema
 
 # Seconds that `make fuzz` runs for.
 S ?= 60
@@ -21,7 +21,10 @@ test: ## The whole suite, as CI runs it; installs what is missing
 check: ## The quick loop: format, lints, unit tests
 	@scripts/test.sh fmt clippy unit
 
-bench: bench-decode bench-fold bench-client bench-sessions bench-page ## Measure everything that has a bar; takes minutes
+bench: bench-decode bench-fold bench-client bench-bridge bench-sessions bench-page ## Measure everything that has a bar; takes minutes
+
+bench-bridge: ## Measure what the server adds, beside another bridge
+	benches/bridge/run.sh
 
 bench-decode: ## Measure decoding against other ways to read the same frames
 	benches/decode/run.sh

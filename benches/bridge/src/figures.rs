@@ -1,0 +1,88 @@
+//! What was found.
+
+use crate::process::Memory;
+
+/// How long pieces took, in microseconds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Latency {
+    pub(crate) p50: f64,
+    pub(crate) p90: f64,
+    pub(crate) p99: f64,
+    pub(crate) max: f64,
+}
+
+impl Latency {
+    /// Of these, in nanoseconds.
+    pub(crate) fn of(mut all: Vec<u64>) -> Self {
+        all.sort_unstable();
+        let at = |share: usize| {
+            let place = (all.len() * share / 1000).min(all.len().saturating_sub(1));
+            #[expect(clippy::cast_precision_loss, reason = "nobody waits for years")]
+            all.get(place).map_or(0.0, |ns| *ns as f64 / 1e3)
+        };
+        Latency { p50: at(500), p90: at(900), p99: at(990), max: at(1000) }
+    }
+}
+
+/// One way from an agent to a reader, over the rounds.
+#[derive(Debug, Default)]
+pub(crate) struct Way {
+    pub(crate) title: String,
+    pub(crate) latencies: Vec<Latency>,
+    /// Processor time of whatever is between, in microseconds for each piece.
+    pub(crate) cpu_us: Vec<f64>,
+    /// The same of its parts, where there are several.
+    pub(crate) parts_us: Vec<(f64, f64)>,
+    /// The same while the agent writes as fast as it can, and how many pieces a second come through.
+    pub(crate) burst_us: Vec<f64>,
+    pub(crate) burst_rate: Vec<f64>,
+}
+
+/// Many sessions at once.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Many {
+    pub(crate) sessions: usize,
+    pub(crate) rate: f64,
+    pub(crate) latency: Latency,
+    pub(crate) server_us: f64,
+    pub(crate) hosts_us: f64,
+    /// What the server holds, and what it held before the first of them.
+    pub(crate) server: Memory,
+    pub(crate) before: Memory,
+    /// What one host holds.
+    pub(crate) host: Memory,
+}
+
+/// One session with many watchers.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Fan {
+    pub(crate) watchers: usize,
+    pub(crate) rate: f64,
+    pub(crate) latency: Latency,
+    /// Processor time of the server, in microseconds for each piece and watcher.
+    pub(crate) cpu_us: f64,
+}
+
+/// A server that nobody uses.
+#[derive(Debug, Default)]
+pub(crate) struct Idle {
+    pub(crate) ready_ms: Vec<f64>,
+    pub(crate) memory: Vec<Memory>,
+}
+
+/// Everything.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) direct: Way,
+    pub(crate) ours: Way,
+    pub(crate) peer: Option<Way>,
+    pub(crate) idle: Idle,
+    pub(crate) many: Many,
+    pub(crate) fan: Fan,
+}
+
+pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}

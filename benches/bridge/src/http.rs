@@ -1,0 +1,78 @@
+//! As much HTTP as it takes to talk to a server on this machine.
+
+use std::io::{BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::Failure;
+
+/// One request on a connection of its own. Gives the status and the body.
+pub(crate) fn ask(
+    address: &str,
+    token: &str,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+) -> Result<(u16, String), Failure> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+    let body = body.map(Value::to_string).unwrap_or_default();
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(format!("{head}{body}").as_bytes())?;
+    let mut reader = BufReader::new(stream);
+    let status = status(&mut reader)?;
+    let mut text = String::new();
+    reader.read_to_string(&mut text)?;
+    Ok((status, text))
+}
+
+/// The same where only success will do.
+pub(crate) fn expect(
+    address: &str,
+    token: &str,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+) -> Result<Value, Failure> {
+    let (status, text) = ask(address, token, method, path, body)?;
+    if !(200..300).contains(&status) {
+        return Err(format!("{method} {path}: {status} {text}").into());
+    }
+    Ok(serde_json::from_str(&text).unwrap_or_default())
+}
+
+/// A connection that has become a WebSocket.
+pub(crate) fn upgrade(address: &str, token: &str) -> Result<TcpStream, Failure> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(Duration::from_secs(30)))?;
+    let head = format!(
+        "GET /v1/ws HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nConnection: Upgrade\r\n\
+         Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
+         Sec-WebSocket-Protocol: tidings.v1\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes())?;
+    // The server says nothing on its own until something is subscribed to, so nothing is read away here.
+    match status(&mut BufReader::new(&stream))? {
+        101 => Ok(stream),
+        other => Err(format!("the server answers {other} to a WebSocket").into()),
+    }
+}
+
+/// Reads the head of an answer.
+fn status(reader: &mut impl std::io::BufRead) -> Result<u16, Failure> {
+    let mut line = String::new();
+    reader.read_line(&mut line)?;
+    let status = line.split(' ').nth(1).and_then(|status| status.parse().ok()).ok_or("no HTTP")?;
+    while line.trim_end() != "" {
+        line.clear();
+        reader.read_line(&mut line)?;
+    }
+    Ok(status)
+}

@@ -1,0 +1,22 @@
+//! A server that nobody uses: how soon it is there, and what it holds.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::Failure;
+use crate::figures::Idle;
+use crate::server::Server;
+
+/// Starts; the median tells.
+const STARTS: usize = 5;
+
+pub(crate) fn measure(tidings: &Path, agent: &Path) -> Result<Idle, Failure> {
+    let mut idle = Idle::default();
+    for _ in 0..STARTS {
+        let server = Server::start(tidings, agent)?;
+        std::thread::sleep(Duration::from_secs(1));
+        idle.ready_ms.push(server.ready_ms);
+        idle.memory.push(server.memory()?);
+    }
+    Ok(idle)
+}

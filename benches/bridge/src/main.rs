@@ -1,0 +1,71 @@
+//! Measures what `tidings serve` adds between an agent and those who watch it.
+//!
+//! An agent of our own (`bridge agent`) writes the time into every piece of text; whoever reads the piece, through a
+//! pipe, a server or another bridge, looks at the same clock. `run.sh` builds what is needed and calls this.
+
+#![forbid(unsafe_code)]
+
+mod acp;
+mod agent;
+mod clock;
+mod direct;
+mod figures;
+mod http;
+mod idle;
+mod process;
+mod report;
+mod rounds;
+mod server;
+mod watchers;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Whatever can go wrong in a measurement ends it.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// What is measured, and how long.
+struct Plan {
+    /// The program under test.
+    tidings: PathBuf,
+    /// The other bridge: its interpreter and its script.
+    peer: Option<(PathBuf, PathBuf)>,
+    rounds: usize,
+    /// The page that the tables go to.
+    update: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let done = match arguments.next().as_deref() {
+        Some("agent") => agent::run(&arguments.collect::<Vec<_>>()),
+        _ => measure(),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether every bar holds.
+fn measure() -> Result<bool, Failure> {
+    let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let path = |name: &str| given(name).map(PathBuf::from);
+    let plan = Plan {
+        tidings: path("TIDINGS").ok_or("TIDINGS has to name the program; benches/bridge/run.sh does")?,
+        peer: path("PEER_NODE").zip(path("PEER")),
+        rounds: given("ROUNDS").map_or(Ok(3), |rounds| rounds.to_string_lossy().parse())?,
+        update: path("PAGE").filter(|_| given("UPDATE").is_some_and(|update| update == "1")),
+    };
+    let found = rounds::all(&plan)?;
+    let (text, holds) = report::text(&found, &plan);
+    println!("{text}");
+    if let Some(page) = &plan.update {
+        report::update(page, &text)?;
+    }
+    Ok(holds)
+}

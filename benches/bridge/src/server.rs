@@ -1,0 +1,122 @@
+//! The server under test, with an agent of ours behind it.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::clock::now_ns;
+use crate::process::{self, Memory};
+use crate::{Failure, http};
+
+/// A server that runs.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) address: String,
+    pub(crate) token: String,
+    /// From its start until it answered.
+    pub(crate) ready_ms: f64,
+    data: PathBuf,
+    project: PathBuf,
+    _folder: TempDir,
+}
+
+impl Server {
+    pub(crate) fn start(tidings: &Path, agent: &Path) -> Result<Self, Failure> {
+        let folder = tempfile::tempdir()?;
+        let (data, project) = (folder.path().join("data"), folder.path().join("project"));
+        std::fs::create_dir_all(&project)?;
+        let mut command = Command::new(tidings);
+        command.args(["serve", "--json", "--listen", "127.0.0.1:0", "--live-max", "1000", "--log-level", "warn"]);
+        command.arg("--data").arg(&data).arg("--claude-path").arg(agent);
+        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("HOME", folder.path()).stdin(Stdio::null()).stdout(Stdio::piped());
+        let began = now_ns();
+        let mut child = command.spawn()?;
+        let mut said = String::new();
+        BufReader::new(child.stdout.take().ok_or("no pipe")?).read_line(&mut said)?;
+        let said: Value = serde_json::from_str(&said)?;
+        let address = said["address"].as_str().and_then(|url| url.strip_prefix("http://")).ok_or("no address")?;
+        let token = std::fs::read_to_string(data.join("token"))?.trim().to_owned();
+        // Ready is who answers, not who says so.
+        let (status, text) = http::ask(address, &token, "GET", "/readyz", None)?;
+        #[expect(clippy::cast_precision_loss, reason = "nobody waits for years")]
+        let ready_ms = (now_ns() - began) as f64 / 1e6;
+        if status != 200 {
+            return Err(format!("the server is not ready: {status} {text}").into());
+        }
+        Ok(Server { address: address.to_owned(), child, token, ready_ms, data, project, _folder: folder })
+    }
+
+    /// A new session; gives its key.
+    pub(crate) fn session(&self) -> Result<String, Failure> {
+        let made = self.post("/v1/sessions", &json!({"cwd": self.project}))?;
+        Ok(made["key"].as_str().ok_or("no key")?.to_owned())
+    }
+
+    /// Has a session tell a story.
+    pub(crate) fn prompt(&self, session: &str, pieces: usize, gap_us: u64) -> Result<(), Failure> {
+        let content = format!("pieces={pieces} gap_us={gap_us}");
+        self.post(&format!("/v1/sessions/{session}/input"), &json!({"content": content}))?;
+        Ok(())
+    }
+
+    /// Waits until a session has said everything.
+    pub(crate) fn settle(&self, session: &str) -> Result<(), Failure> {
+        for _ in 0..1000 {
+            let path = format!("/v1/sessions/{session}");
+            let view = http::expect(&self.address, &self.token, "GET", &path, None)?;
+            if view["state"] == "idle" {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Err("a session does not come to rest".into())
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
+        http::expect(&self.address, &self.token, "POST", path, Some(body))
+    }
+
+    /// The processes that keep the agents.
+    pub(crate) fn hosts(&self) -> Vec<u32> {
+        process::called(&[" host ", &self.data.display().to_string()])
+    }
+
+    pub(crate) fn memory(&self) -> Result<Memory, Failure> {
+        process::memory(self.child.id())
+    }
+
+    /// Processor time so far, of the server and of its hosts.
+    pub(crate) fn cpu_ms(&self, hosts: &[u32]) -> Result<(f64, f64), Failure> {
+        let hosts: Result<Vec<f64>, Failure> = hosts.iter().map(|host| process::cpu_ms(*host)).collect();
+        Ok((process::cpu_ms(self.child.id())?, hosts?.iter().sum()))
+    }
+}
+
+impl Drop for Server {
+    /// The hosts are made to leave as well: nobody comes back to them.
+    fn drop(&mut self) {
+        use rustix::process::{Pid, Signal, kill_process};
+        let signal = |pid: u32, signal| {
+            if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+                _ = kill_process(pid, signal);
+            }
+        };
+        let hosts = self.hosts();
+        drop(self.child.kill());
+        drop(self.child.wait());
+        // A host ends its agent when it is asked to leave.
+        hosts.iter().for_each(|host| signal(*host, Signal::TERM));
+        for _ in 0..200 {
+            if self.hosts().is_empty() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        self.hosts().iter().for_each(|host| signal(*host, Signal::KILL));
+    }
+}

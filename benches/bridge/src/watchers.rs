@@ -1,0 +1,146 @@
+//! Those who watch: any number of WebSockets in one thread, each piece timed when it is read.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use rustix::event::{Timespec, epoll};
+use rustix::fd::OwnedFd;
+
+use crate::Failure;
+use crate::clock::{now_ns, times};
+use crate::http;
+
+/// Many sockets.
+pub(crate) struct Watchers {
+    poll: OwnedFd,
+    sockets: Vec<Socket>,
+    chunk: Vec<u8>,
+    /// How long each piece took, in nanoseconds.
+    pub(crate) latencies: Vec<u64>,
+    /// Answers to requests, for whoever waits for them.
+    acks: usize,
+}
+
+struct Socket {
+    stream: TcpStream,
+    /// What was read of a message that is not complete.
+    rest: Vec<u8>,
+}
+
+impl Watchers {
+    pub(crate) fn new() -> Result<Self, Failure> {
+        Ok(Watchers {
+            poll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
+            sockets: Vec::new(),
+            chunk: vec![0; 256 << 10],
+            latencies: Vec::new(),
+            acks: 0,
+        })
+    }
+
+    /// One more that watches a session, from its newest event on.
+    pub(crate) fn join(&mut self, address: &str, token: &str, session: &str) -> Result<(), Failure> {
+        let stream = http::upgrade(address, token)?;
+        stream.set_nonblocking(true)?;
+        let place = self.sockets.len() as u64;
+        epoll::add(&self.poll, &stream, epoll::EventData::new_u64(place), epoll::EventFlags::IN)?;
+        let mut socket = Socket { stream, rest: Vec::new() };
+        socket.send(0x1, format!(r#"{{"id":1,"type":"subscribe","session":"{session}"}}"#).as_bytes())?;
+        self.sockets.push(socket);
+        let acks = self.acks + 1;
+        self.until(Duration::from_secs(30), |watchers| watchers.acks >= acks)
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.sockets.len()
+    }
+
+    /// Reads until so many pieces have come.
+    pub(crate) fn hear(&mut self, pieces: usize, patience: Duration) -> Result<(), Failure> {
+        let told = self.latencies.len();
+        let heard = self.until(patience, |watchers| watchers.latencies.len() - told >= pieces);
+        heard.map_err(|_| format!("{} of {pieces} pieces came in time", self.latencies.len() - told).into())
+    }
+
+    fn until(&mut self, patience: Duration, enough: impl Fn(&Watchers) -> bool) -> Result<(), Failure> {
+        let end = now_ns() + u64::try_from(patience.as_nanos())?;
+        let mut ready = Vec::with_capacity(64);
+        while !enough(self) {
+            if now_ns() > end {
+                return Err("nothing came in time".into());
+            }
+            ready.clear();
+            let wait = Timespec { tv_sec: 1, tv_nsec: 0 };
+            epoll::wait(&self.poll, rustix::buffer::spare_capacity(&mut ready), Some(&wait))?;
+            for event in &ready {
+                let place = usize::try_from(event.data.u64())?;
+                self.read(place)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, place: usize) -> Result<(), Failure> {
+        let socket = &mut self.sockets[place];
+        let count = match socket.stream.read(&mut self.chunk) {
+            Ok(0) => return Err("the server has closed a socket".into()),
+            Ok(count) => count,
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        let now = now_ns();
+        socket.rest.extend_from_slice(&self.chunk[..count]);
+        let mut used = 0;
+        while let Some((code, payload, length)) = frame(&socket.rest[used..]) {
+            match code {
+                0x1 if payload.starts_with(br#"{"type":"event""#) => {
+                    self.latencies.extend(times(payload).map(|said| now.saturating_sub(said)));
+                }
+                0x1 if memchr::memmem::find(payload, br#""type":"ack""#).is_some() => self.acks += 1,
+                0x1 => return Err(String::from_utf8_lossy(payload).into()),
+                0x8 => return Err(format!("the server closes with {payload:?}").into()),
+                0x9 => {
+                    let payload = payload.to_vec();
+                    send(&mut socket.stream, 0xA, &payload)?;
+                }
+                _ => {}
+            }
+            used += length;
+        }
+        socket.rest.drain(..used);
+        Ok(())
+    }
+}
+
+impl Socket {
+    fn send(&mut self, code: u8, payload: &[u8]) -> Result<(), Failure> {
+        send(&mut self.stream, code, payload)
+    }
+}
+
+/// A message to the server. It has to be masked; a mask of zeros is one.
+fn send(stream: &mut TcpStream, code: u8, payload: &[u8]) -> Result<(), Failure> {
+    let length = u16::try_from(payload.len())?;
+    let mut frame = vec![0x80 | code];
+    if length < 126 {
+        frame.push(0x80 | u8::try_from(length)?);
+    } else {
+        frame.push(0x80 | 126);
+        frame.extend_from_slice(&length.to_be_bytes());
+    }
+    frame.extend_from_slice(&[0; 4]);
+    frame.extend_from_slice(payload);
+    Ok(stream.write_all(&frame)?)
+}
+
+/// The first message, if it is complete: its kind, what it says, and how long it is.
+fn frame(bytes: &[u8]) -> Option<(u8, &[u8], usize)> {
+    let (&code, &short) = (bytes.first()?, bytes.get(1)?);
+    let (head, length) = match short & 0x7F {
+        126 => (4, usize::from(u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?))),
+        127 => (10, usize::try_from(u64::from_be_bytes(bytes.get(2..10)?.try_into().ok()?)).ok()?),
+        short => (2, usize::from(short)),
+    };
+    Some((code & 0x0F, bytes.get(head..head + length)?, head + length))
+}
