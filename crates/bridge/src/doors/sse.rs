@@ -5,6 +5,7 @@
 
 use std::convert::Infallible;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -13,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::{FutureExt as _, stream};
 use serde::Deserialize;
 use tidings_protocol::api::{Notice, ResyncReason, Subscribed};
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::Doors;
@@ -26,6 +27,7 @@ use crate::error::{Code, Error};
 use crate::hub::{Cut, Delivery, Subscription, Watch};
 use crate::journal::{Cursor, JournalError};
 use crate::limits::{CHUNK_BYTES, HEARTBEAT};
+use crate::sessions::Sessions;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Wish {
@@ -62,16 +64,9 @@ pub(crate) async fn session_events(
     let after = last_event_id(&headers)?.or(wish.after).filter(|after| !after.is_empty());
     let after = after.map(|after| after.parse::<Cursor>()).transpose()?;
     let (subscribed, events) = doors.sessions.subscribe(&id, Watch::after(after)).await?;
-    let feed = Feed {
-        opening: Some(opening(&subscribed)?),
-        translator: Translator::from(dialect),
-        heartbeat: heartbeat(),
-        retry_ms: retry_ms(&doors.sessions.config().ids),
-        is_over: false,
-        events,
-        tether,
-    };
-    Ok(respond(stream::unfold(feed, async |mut feed| feed.chunk().await.map(|chunk| (Ok(chunk), feed)))))
+    let opening = opening(&subscribed)?;
+    let source = Source::Session { events, translator: Translator::from(dialect) };
+    Ok(respond(Feed::new(&doors, tether, opening, source)))
 }
 
 /// What happens in any session: how they stand, and what waits for a person.
@@ -82,28 +77,25 @@ pub(crate) async fn session_events(
 pub(crate) async fn all_events(State(doors): State<Doors>, caller: Caller) -> Response {
     let mut tether = Tether::new(&doors);
     tether.hold(&caller);
-    let notices = Notices {
-        opening: Some(Bytes::from_static(b": notices\n\n")),
-        heartbeat: heartbeat(),
-        retry_ms: retry_ms(&doors.sessions.config().ids),
+    let source = Source::Notices {
         receiver: doors.sessions.notices(),
         sight: Sight::new(caller),
-        is_over: false,
-        tether,
-        doors,
+        sessions: doors.sessions.clone(),
+        held: None,
     };
-    respond(stream::unfold(notices, async |mut notices| {
-        notices.chunk().await.map(|chunk| (Ok(chunk), notices))
-    }))
+    respond(Feed::new(&doors, tether, Bytes::from_static(b": notices\n\n"), source))
 }
 
-fn respond(chunks: impl futures_core::Stream<Item = Result<Bytes, Infallible>> + Send + 'static) -> Response {
+fn respond(feed: Feed) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-store"),
         // Some proxies collect an answer before they pass it on, unless they are told.
         (header::HeaderName::from_static("x-accel-buffering"), "no"),
     ];
+    let chunks = stream::unfold(feed, async |mut feed| {
+        feed.chunk().await.map(|chunk| (Ok::<_, Infallible>(chunk), feed))
+    });
     (headers, Body::from_stream(chunks)).into_response()
 }
 
@@ -113,12 +105,6 @@ fn last_event_id(headers: &HeaderMap) -> Result<Option<String>, Error> {
         Error::new(Code::Invalid, "`Last-Event-ID` is no cursor", "give back what the server sent")
     })?;
     Ok(Some(id.to_owned()))
-}
-
-fn heartbeat() -> Interval {
-    let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
-    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    heartbeat
 }
 
 fn opening(subscribed: &Subscribed) -> Result<Bytes, Error> {
@@ -148,82 +134,148 @@ fn farewell(end: End, retry_ms: u64) -> Bytes {
     }
 }
 
-/// One client's way through a session.
+/// One client's stream.
 struct Feed {
     opening: Option<Bytes>,
-    events: Subscription,
-    translator: Translator,
+    source: Source,
     heartbeat: Interval,
     tether: Tether,
     retry_ms: u64,
     is_over: bool,
 }
 
+/// What a stream tells of.
+enum Source {
+    /// One session.
+    Session { events: Subscription, translator: Translator },
+    /// All of them.
+    Notices {
+        sessions: Sessions,
+        receiver: broadcast::Receiver<Arc<Notice>>,
+        sight: Sight,
+        /// Received, and not yet known to be for this client.
+        held: Option<Arc<Notice>>,
+    },
+}
+
+/// Whether more will follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum More {
+    Follows,
+    Ends,
+}
+
 impl Feed {
+    fn new(doors: &Doors, tether: Tether, opening: Bytes, source: Source) -> Self {
+        let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let retry_ms = retry_ms(&doors.sessions.config().ids);
+        Feed { opening: Some(opening), source, heartbeat, tether, retry_ms, is_over: false }
+    }
+
     /// What is sent next; none when the stream is over. It is asked for only when the client has taken what was sent
     /// before, so a client that never reads holds one chunk.
     async fn chunk(&mut self) -> Option<Bytes> {
         if let Some(opening) = self.opening.take() {
             return Some(opening);
         }
-        if self.is_over {
-            return None;
-        }
         let mut out = String::new();
-        while out.is_empty() {
+        while out.is_empty() && !self.is_over {
             tokio::select! {
                 biased;
                 end = self.tether.cut() => {
                     self.is_over = true;
                     return Some(farewell(end, self.retry_ms));
                 }
-                next = self.events.next() => self.take(next, &mut out),
-                _ = self.heartbeat.tick() => {
-                    _ = write!(out, ": \nid: {}\n\n", self.events.place());
-                }
-            }
-            while out.len() < CHUNK_BYTES && !self.is_over {
-                let Some(next) = self.events.next().now_or_never() else { break };
-                self.take(next, &mut out);
-            }
-            if self.is_over && out.is_empty() {
-                return None;
+                more = self.source.next(&mut out) => self.is_over = more == More::Ends,
+                _ = self.heartbeat.tick() => self.source.beat(&mut out),
             }
         }
         self.heartbeat.reset();
-        Some(out.into())
+        (!out.is_empty()).then(|| out.into())
     }
+}
 
-    fn take(&mut self, next: Result<Delivery, JournalError>, out: &mut String) {
-        match next {
-            Ok(Delivery::Event(event)) => {
-                let cursor = event.cursor.to_string();
-                let mut last = None;
-                // Only the last thing that an event becomes has the cursor: a client that is cut off before it gets
-                // the whole event again.
-                self.translator.translate(&event, |said| {
-                    if let Some((name, json)) = last.replace((said.name.into_owned(), said.json.into_owned()))
-                    {
-                        block(out, &name, None, &json);
+impl Source {
+    /// Waits for something, and writes it with whatever else is there already. It may be dropped while it waits, and
+    /// nothing is lost.
+    async fn next(&mut self, out: &mut String) -> More {
+        match self {
+            Source::Session { events, translator } => {
+                let mut next = events.next().await;
+                loop {
+                    let more = take(next, events.place(), translator, out);
+                    if more == More::Ends || out.len() >= CHUNK_BYTES {
+                        return more;
                     }
-                });
-                if let Some((name, json)) = last {
-                    block(out, &name, Some(&cursor), &json);
+                    let Some(ready) = events.next().now_or_never() else { return more };
+                    next = ready;
                 }
             }
-            Ok(Delivery::Cut(cut)) => {
-                self.is_over = true;
-                let reason = serde_json::to_string(&reason(cut)).unwrap_or_default();
-                let place = self.events.place().to_string();
-                let data = format!(r#"{{"reason":{reason},"cursor":"{place}"}}"#);
-                block(out, "resync", Some(&place), &data);
+            Source::Notices { sessions, receiver, sight, held } => loop {
+                if let Some(notice) = held {
+                    let seen = sight.of_notice(sessions, notice).await;
+                    let notice = held.take().filter(|_| seen);
+                    let Some(notice) = notice else { continue };
+                    say(&notice, out);
+                    return More::Follows;
+                }
+                match receiver.recv().await {
+                    Ok(notice) => *held = Some(notice),
+                    Err(RecvError::Lagged(_)) => {
+                        say(&Notice::Resync {}, out);
+                        return More::Follows;
+                    }
+                    Err(RecvError::Closed) => return More::Ends,
+                }
+            },
+        }
+    }
+
+    /// A sign of life.
+    fn beat(&self, out: &mut String) {
+        // Writing into a String cannot fail.
+        _ = match self {
+            Source::Session { events, .. } => write!(out, ": \nid: {}\n\n", events.place()),
+            Source::Notices { .. } => write!(out, ": \n\n"),
+        };
+    }
+}
+
+/// Writes what came next in a session.
+fn take(
+    next: Result<Delivery, JournalError>,
+    place: Cursor,
+    translator: &mut Translator,
+    out: &mut String,
+) -> More {
+    match next {
+        Ok(Delivery::Event(event)) => {
+            let cursor = event.cursor.to_string();
+            let mut last = None;
+            // Only the last thing that an event becomes has the cursor: a client that is cut off before it gets the
+            // whole event again.
+            translator.translate(&event, |said| {
+                if let Some((name, json)) = last.replace((said.name.into_owned(), said.json.into_owned())) {
+                    block(out, &name, None, &json);
+                }
+            });
+            if let Some((name, json)) = last {
+                block(out, &name, Some(&cursor), &json);
             }
-            Err(error) => {
-                self.is_over = true;
-                let problem = Error::from(error).problem("");
-                let json = serde_json::to_string(&problem).unwrap_or_default();
-                block(out, "problem", None, &json);
-            }
+            More::Follows
+        }
+        Ok(Delivery::Cut(cut)) => {
+            let place = place.to_string();
+            let reason = serde_json::to_string(&reason(cut)).unwrap_or_default();
+            let data = format!(r#"{{"reason":{reason},"cursor":"{place}"}}"#);
+            block(out, "resync", Some(&place), &data);
+            More::Ends
+        }
+        Err(error) => {
+            let problem = Error::from(error).problem("");
+            block(out, "problem", None, &serde_json::to_string(&problem).unwrap_or_default());
+            More::Ends
         }
     }
 }
@@ -234,47 +286,6 @@ pub(crate) fn reason(cut: Cut) -> ResyncReason {
         Cut::Resync(_) => ResyncReason::Behind,
         Cut::Gap(_) => ResyncReason::Gap,
         Cut::Deleted => ResyncReason::Deleted,
-    }
-}
-
-/// One client's view of all sessions.
-struct Notices {
-    opening: Option<Bytes>,
-    receiver: tokio::sync::broadcast::Receiver<std::sync::Arc<Notice>>,
-    heartbeat: Interval,
-    tether: Tether,
-    sight: Sight,
-    doors: Doors,
-    retry_ms: u64,
-    is_over: bool,
-}
-
-impl Notices {
-    async fn chunk(&mut self) -> Option<Bytes> {
-        if let Some(opening) = self.opening.take() {
-            return Some(opening);
-        }
-        if self.is_over {
-            return None;
-        }
-        let mut out = String::new();
-        while out.is_empty() {
-            tokio::select! {
-                biased;
-                end = self.tether.cut() => {
-                    self.is_over = true;
-                    return Some(farewell(end, self.retry_ms));
-                }
-                notice = self.receiver.recv() => match notice {
-                    Ok(notice) if self.sight.of_notice(&self.doors.sessions, &notice).await => say(&notice, &mut out),
-                    Ok(_) => {}
-                    Err(RecvError::Lagged(_)) => say(&Notice::Resync {}, &mut out),
-                    Err(RecvError::Closed) => return None,
-                },
-                _ = self.heartbeat.tick() => out.push_str(": \n\n"),
-            }
-        }
-        Some(out.into())
     }
 }
 
