@@ -73,6 +73,9 @@ pub(crate) const COMMIT_CALLS_MAX: usize = 256;
 /// Bytes that are committed together, for the same reason.
 pub(crate) const COMMIT_BYTES_MAX: usize = 4 << 20;
 
+/// The longest call that is committed where it is made: some pages of the log, which the kernel takes in microseconds.
+pub(crate) const COMMIT_HERE_BYTES_MAX: usize = 16 << 10;
+
 /// Connections that read at the same time. Two cores are the common machine, and pages are short.
 pub(crate) const READERS_MAX: usize = 4;
 
@@ -159,8 +162,9 @@ pub(crate) const ADOPTED_EVENTS_MAX: usize = 5000;
 /// The same in bytes.
 pub(crate) const ADOPTED_BYTES_MAX: usize = 8 << 20;
 
-/// Commands of one session that are remembered, for clients that did not hear what came of theirs.
-pub(crate) const COMMANDS_REMEMBERED: usize = 256;
+/// Commands of one session that are remembered, for clients that did not hear what came of theirs. They stand in the row
+/// of the session, and nobody sends as many before the first is answered.
+pub(crate) const COMMANDS_REMEMBERED: usize = 64;
 /// Bytes of the body of a request. A patch, an answer or a command is far shorter.
 pub(crate) const BODY_REQUEST_BYTES_MAX: usize = 1 << 20;
 
@@ -184,6 +188,10 @@ pub(crate) const SIGN_IN_WAIT: Duration = Duration::from_secs(10);
 
 /// How long one message may take to be written to a client: a minute is more than any network that still works.
 pub(crate) const WRITE_WAIT: Duration = Duration::from_secs(60);
+
+/// Bytes that the kernel keeps of what a client has not taken yet; it keeps about twice that. At a tenth of a second from
+/// here to there and back it carries a megabyte a second.
+pub(crate) const SEND_BUFFER_BYTES: usize = 128 << 10;
 
 /// How long a client gets to read why it is cut off.
 pub(crate) const FAREWELL_WAIT: Duration = Duration::from_secs(1);

@@ -1,5 +1,6 @@
 //! The server: the guard before the doors, on a port or a socket, until somebody wants it to stop.
 
+mod bounds;
 mod connections;
 mod health;
 mod listen;
@@ -14,6 +15,7 @@ use axum::{Router, middleware};
 use axum_server::Handle;
 use tokio_util::sync::CancellationToken;
 
+pub use bounds::Bounds;
 pub use listen::{Bound, Exposure, Listen};
 pub use tls::{TlsFiles, choose_tls};
 
@@ -43,6 +45,7 @@ pub struct Server {
     stopping: CancellationToken,
     transcripts: Transcripts,
     notifier: Option<Notifier>,
+    bounds: Bounds,
 }
 
 impl Server {
@@ -54,7 +57,15 @@ impl Server {
             stopping: CancellationToken::new(),
             transcripts: Transcripts::default(),
             notifier: None,
+            bounds: Bounds::default(),
         }
+    }
+
+    /// Bears more or less with its clients.
+    #[must_use]
+    pub fn bounds(mut self, bounds: Bounds) -> Self {
+        self.bounds = bounds;
+        self
     }
 
     /// Also shows sessions on disk.
@@ -103,7 +114,7 @@ impl Server {
     pub async fn run(mut self, bound: Bound, stop: impl Future<Output = ()>) -> Result<(), Error> {
         let metrics = Arc::<Metrics>::default();
         let app = self.assembled(&metrics);
-        let slots = Slots::default();
+        let slots = Slots::new(self.bounds);
         let (tcp, unix) = (Handle::<SocketAddr>::new(), Handle::new());
         let serving = listen::serve(bound, &app, &slots, (&tcp, &unix));
         let sweeping = sweep(self.guard.clone());

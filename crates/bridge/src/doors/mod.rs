@@ -60,7 +60,7 @@ pub struct Doors {
     /// Sessions on disk; none unless it is set.
     pub transcripts: Transcripts,
     /// One for each WebSocket that may be open.
-    sockets: Arc<Semaphore>,
+    pub sockets: Arc<Semaphore>,
 }
 
 impl Doors {

@@ -9,10 +9,10 @@ use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 
-use super::TlsFiles;
 use super::connections::Slots;
+use super::{Bounds, TlsFiles};
 use crate::error::{Code, Error};
-use crate::limits::{HEAD_BYTES_MAX, HEAD_TIME_MAX};
+use crate::limits::HEAD_BYTES_MAX;
 
 #[cfg(unix)]
 type UnixAddress = std::os::unix::net::SocketAddr;
@@ -115,7 +115,7 @@ pub(super) async fn serve(
     let on_port = async {
         let Some(listener) = bound.tcp else { return Ok(()) };
         let mut server = axum_server::from_tcp(listener)?.handle(tcp.clone());
-        *server.http_builder() = http();
+        *server.http_builder() = http(slots.bounds);
         let service = app.clone().into_make_service();
         match bound.tls {
             None => server.acceptor(slots.clone()).serve(service).await,
@@ -123,7 +123,7 @@ pub(super) async fn serve(
                 let acceptor = RustlsAcceptor::new(config.clone()).acceptor(slots.clone());
                 tokio::select! {
                     ended = server.acceptor(acceptor).serve(service) => ended,
-                    () = files.follow(config) => Ok(()),
+                    () = files.follow(config, slots.bounds.certificate_every) => Ok(()),
                 }
             }
         }
@@ -132,7 +132,7 @@ pub(super) async fn serve(
     let on_socket = async {
         let Some(Socket { listener, path }) = bound.unix else { return Ok(()) };
         let mut server = axum_server::from_unix(listener)?.handle(unix.clone());
-        *server.http_builder() = http();
+        *server.http_builder() = http(slots.bounds);
         let ended = server.acceptor(slots.clone()).serve(app.clone().into_make_service()).await;
         drop(fs_err::remove_file(path));
         ended
@@ -144,9 +144,13 @@ pub(super) async fn serve(
 }
 
 /// HTTP/1.1, with bounds on the head of a request: in time against those who never finish one, and in length.
-fn http() -> Builder<TokioExecutor> {
+fn http(bounds: Bounds) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new()).http1_only();
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIME_MAX).max_buf_size(HEAD_BYTES_MAX);
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(bounds.head_time)
+        .max_buf_size(HEAD_BYTES_MAX);
     builder
 }
 

@@ -12,9 +12,6 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::error::{Code, Error};
 
-/// How often the files are looked at. Certificates of private networks are renewed every few weeks.
-const LOOK_EVERY: Duration = Duration::from_secs(60);
-
 /// Chooses how this process speaks TLS, unless somebody has chosen already. Whatever calls other servers needs it.
 pub fn choose_tls() {
     drop(rustls::crypto::ring::default_provider().install_default());
@@ -54,10 +51,10 @@ impl TlsFiles {
     }
 
     /// Reads them again whenever they have changed. A pair that does not fit is left where it is.
-    pub(super) async fn follow(self, used: RustlsConfig) {
+    pub(super) async fn follow(self, used: RustlsConfig, every: Duration) {
         let mut seen = self.changed();
         loop {
-            tokio::time::sleep(LOOK_EVERY).await;
+            tokio::time::sleep(every).await;
             let now = self.changed();
             if now == seen {
                 continue;

@@ -3,66 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::server::{Events, PATIENCE, Server, ask, hear, key, opening};
+use crate::server::{Events, PATIENCE, Server, ask, hear, opening};
 use futures_util::SinkExt as _;
 use jiff::Timestamp;
 use serde_json::json;
-use tidings_bridge::SqliteJournal;
-use tidings_bridge::journal::{Class, Draft, Key, Kind, NewSession};
+use tidings_bridge::MemoryJournal;
+use tidings_bridge::journal::{Key, NewSession};
+use tidings_protocol::ui::UiMessage;
+use tokio::sync::Semaphore;
 use tokio_tungstenite::tungstenite::Message;
-
-/// What this process has in memory, in bytes.
-fn resident() -> u64 {
-    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
-    pages.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
-}
-
-/// A tenth of those who would come in the worst hour; the rest of the test is to scale.
-const STUCK: usize = 100;
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn f98_clients_that_never_read_cost_nothing_and_delay_nobody() {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = SqliteJournal::open(folder.path().join("journal.db"), &opening()).unwrap();
-    let server = Server::on(Arc::new(journal), "/").await;
-    let mut stuck = Vec::new();
-    for n in 0..STUCK {
-        if n % 4 == 0 {
-            let url = server.url("/v1/sessions/1/events");
-            let events = Events::open(reqwest::Client::new().get(url).bearer_auth("read")).await;
-            stuck.push((None, Some(events)));
-        } else {
-            let mut socket = server.socket(Some("read")).await;
-            ask(&mut socket, r#"{"id":1,"type":"subscribe","session":"1"}"#).await;
-            stuck.push((Some(socket), None));
-        }
-    }
-    let mut reading = server.socket(Some("read")).await;
-    ask(&mut reading, r#"{"id":1,"type":"subscribe","session":"1"}"#).await;
-    let before = resident();
-    let body: Arc<[u8]> = serde_json::to_vec(&"x".repeat(64 << 10)).unwrap().into();
-    // 32 MiB for each would be 3 GiB for all.
-    for seq in 1..=512_u64 {
-        let kind = Kind::new("Display").unwrap();
-        let draft = Draft::new(Class::Delta, Timestamp::UNIX_EPOCH, kind, Arc::clone(&body));
-        server.journal().append(&key(), server.fence, vec![draft]).await.unwrap();
-        let event = hear(&mut reading).await.unwrap();
-        assert!(event["cursor"].as_str().unwrap().ends_with(&format!(":{seq}")));
-    }
-    let grown = resident().saturating_sub(before);
-    // What one of them costs does not depend on what is published: the event that it got stuck with, a few times over.
-    let bound = (STUCK as u64) * (256 << 10) + (32 << 20);
-    assert!(grown < bound, "{} MiB for those who never read", grown >> 20);
-    drop(reading);
-    // The sockets are let go by the server, although their clients hold on to them.
-    stuck.retain(|(socket, _)| socket.is_some());
-    let gone = async {
-        while server.doors.sessions.hub().watched() > 0 {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, gone).await.unwrap();
-}
 
 #[tokio::test]
 async fn t6_a_revoked_device_loses_its_streams_at_once() {
@@ -116,6 +65,48 @@ async fn f97_a_socket_is_closed_with_a_number_that_says_why() {
     assert_eq!(hear(&mut staying).await, Err(Some(1012)));
     let retry: u64 = events.next().await.unwrap().fields["retry"].parse().unwrap();
     assert!((500..5000).contains(&retry), "{retry}");
+}
+
+/// F97: who opens more sockets than there may be, or stops reading for too long, learns it from the number.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f97_too_many_sockets_and_those_who_do_not_read_are_closed_with_a_number() {
+    let server = Server::set_up(
+        Arc::new(MemoryJournal::new(&opening())),
+        "/",
+        |_| {},
+        |doors| {
+            doors.sockets = Arc::new(Semaphore::new(1));
+        },
+    )
+    .await;
+    // One that falls behind before anything is written to it is told to start again, and one that begins to read too late
+    // finds a socket that was closed without a word; so this may take some tries.
+    let mut told = None;
+    while told != Some(4409) {
+        let mut slow = server.socket(Some("read")).await;
+        ask(&mut slow, r#"{"id":1,"type":"subscribe","session":"1"}"#).await;
+        let mut second = server.socket(Some("read")).await;
+        assert_eq!(hear(&mut second).await, Err(Some(4429)), "there is one seat");
+        let long = "x".repeat(1 << 20);
+        for _ in 0..8 {
+            server.say(&UiMessage::Display { content: long.clone(), session_id: 1 }).await;
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        told = loop {
+            match hear(&mut slow).await {
+                Err(closed) => break closed,
+                Ok(message) if message["type"] == "resync" => break None,
+                Ok(_) => {}
+            }
+        };
+        drop((slow, second));
+        let free = async {
+            while server.doors.sockets.available_permits() == 0 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, free).await.unwrap();
+    }
 }
 
 #[tokio::test]

@@ -52,6 +52,16 @@ impl Server {
 
     /// The same, with sessions that are run differently.
     pub(crate) async fn with(journal: Arc<dyn Journal>, cwd: &str, set: impl FnOnce(&mut Config)) -> Server {
+        Server::set_up(journal, cwd, set, |_| {}).await
+    }
+
+    /// The same, with doors that are set up differently too.
+    pub(crate) async fn set_up(
+        journal: Arc<dyn Journal>,
+        cwd: &str,
+        set: impl FnOnce(&mut Config),
+        set_doors: impl FnOnce(&mut Doors),
+    ) -> Server {
         // reqwest asks for one even where there is no TLS.
         drop(rustls::crypto::ring::default_provider().install_default());
         let mut config = Config::default();
@@ -64,6 +74,7 @@ impl Server {
         doors.sign_in = Arc::new(|token| {
             caller(token).ok_or_else(|| Error::new(Code::Unauthorized, "Nobody has this credential", ""))
         });
+        set_doors(&mut doors);
         let router = doors::router(doors.clone()).layer(middleware::from_fn(guard));
         // Small buffers, so that a client that does not read is noticed after little.
         let socket = TcpSocket::new_v4().unwrap();

@@ -1,0 +1,139 @@
+//! A server as `tidings serve` runs it, with one session that the test writes to.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{SinkExt as _, StreamExt as _};
+use jiff::Timestamp;
+use serde_json::Value;
+use tempfile::TempDir;
+use tidings_agent::Clock;
+use tidings_bridge::guard::{Guard, Random, Settings, read_admin_token};
+use tidings_bridge::journal::{Class, Draft, Epoch, Fence, Key, Kind, NewSession, Opening};
+use tidings_bridge::server::{Bounds, Exposure, Listen, Server, TlsFiles, choose_tls};
+use tidings_bridge::sessions::Config;
+use tidings_bridge::{Error, Hub, Journal, MemoryJournal, Sessions};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
+
+/// How long a test waits for what has to happen.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+pub(crate) struct House {
+    pub(crate) address: SocketAddr,
+    pub(crate) admin: String,
+    pub(crate) sessions: Sessions,
+    fence: Fence,
+    stop: Option<oneshot::Sender<()>>,
+    running: Option<JoinHandle<Result<(), Error>>>,
+    _folder: TempDir,
+}
+
+impl House {
+    pub(crate) async fn new() -> House {
+        House::with(Bounds::default(), None).await
+    }
+
+    pub(crate) async fn with(bounds: Bounds, tls: Option<TlsFiles>) -> House {
+        choose_tls();
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let guard = Guard::open(Settings::new(&data, Random::system(), Clock::system())).unwrap();
+        let admin = read_admin_token(&data).unwrap().unwrap().reveal().to_owned();
+        let listen = Listen {
+            address: Some(([127, 0, 0, 1], 0).into()),
+            tls,
+            exposure: Exposure::Guarded,
+            unix: None,
+        };
+        let bound = listen.bind().unwrap();
+        let address = bound.address().unwrap();
+        guard.reached_at(format!("http://{address}"));
+        let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(1) };
+        let journal = Arc::new(MemoryJournal::new(&opening));
+        let sessions = Sessions::open(Hub::new(journal.clone()), Config::default()).await.unwrap();
+        journal.create(NewSession::new(key(), "/", Timestamp::UNIX_EPOCH)).await.unwrap();
+        let fence = journal.claim(&key()).await.unwrap();
+        let (stop, stopped) = oneshot::channel();
+        let server = Server::new(sessions.clone(), guard).bounds(bounds);
+        let running = tokio::spawn(async move { server.run(bound, async { drop(stopped.await) }).await });
+        House { address, admin, sessions, fence, stop: Some(stop), running: Some(running), _folder: folder }
+    }
+
+    /// Tells the server to stop, and gives what comes of it.
+    pub(crate) fn stop(&mut self) -> JoinHandle<Result<(), Error>> {
+        self.stop.take().unwrap().send(()).unwrap();
+        self.running.take().unwrap()
+    }
+
+    pub(crate) async fn publish(&self, text: &str) {
+        let body = serde_json::to_vec(text).unwrap();
+        let draft = Draft::new(Class::Delta, Timestamp::UNIX_EPOCH, Kind::new("Display").unwrap(), body);
+        self.sessions.hub().journal().append(&key(), self.fence, vec![draft]).await.unwrap();
+    }
+
+    pub(crate) async fn ask(&self, method: &str, path: &str, body: Option<Value>) -> (u16, Value) {
+        let url = format!("http://{}{path}", self.address);
+        let mut request =
+            reqwest::Client::new().request(method.parse().unwrap(), url).bearer_auth(&self.admin);
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        let response = request.send().await.unwrap();
+        let status = response.status().as_u16();
+        (status, serde_json::from_str(&response.text().await.unwrap()).unwrap_or_default())
+    }
+
+    /// What the server says of itself on a new connection, if it takes one.
+    pub(crate) async fn healthz(&self) -> Option<String> {
+        let answer = reqwest::Client::new().get(format!("http://{}/healthz", self.address)).send().await;
+        answer.ok()?.text().await.ok()
+    }
+
+    /// The certificate that the server shows on a new connection.
+    pub(crate) async fn certificate(&self) -> Vec<u8> {
+        let client =
+            reqwest::Client::builder().danger_accept_invalid_certs(true).tls_info(true).build().unwrap();
+        let answer = client.get(format!("https://{}/healthz", self.address)).send().await.unwrap();
+        let shown = answer.extensions().get::<reqwest::tls::TlsInfo>().unwrap();
+        shown.peer_certificate().unwrap().to_vec()
+    }
+}
+
+fn key() -> Key {
+    Key::new("session").unwrap()
+}
+
+/// A WebSocket that watches the session.
+pub(crate) async fn subscribed(house: &House, token: &str) -> Socket {
+    let mut request = format!("ws://{}/v1/ws", house.address).into_client_request().unwrap();
+    request.headers_mut().insert("sec-websocket-protocol", "tidings.v1".parse().unwrap());
+    request.headers_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
+    let stream = MaybeTlsStream::Plain(TcpStream::connect(house.address).await.unwrap());
+    let (mut socket, _) = tokio_tungstenite::client_async(request, stream).await.unwrap();
+    socket.send(Message::text(r#"{"id":1,"type":"subscribe","session":"1"}"#)).await.unwrap();
+    let ack = tokio::time::timeout(PATIENCE, socket.next()).await.unwrap().unwrap().unwrap();
+    assert!(ack.to_text().unwrap().contains(r#""type":"ack""#), "{ack}");
+    socket
+}
+
+/// With which number a socket is closed.
+pub(crate) async fn closed(socket: &mut Socket) -> Option<u16> {
+    let close = async {
+        loop {
+            match socket.next().await {
+                Some(Ok(Message::Close(frame))) => return frame.map(|frame| frame.code.into()),
+                Some(Ok(_)) => {}
+                Some(Err(_)) | None => return None,
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, close).await.expect("it stays open")
+}

@@ -1,0 +1,170 @@
+//! A whole server on a port, with its guard: how it bears with those who come, and how it ends.
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+mod house;
+
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use house::{House, PATIENCE, closed, subscribed};
+use serde_json::json;
+use tidings_bridge::server::{Bounds, TlsFiles};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::Message;
+
+/// T6: whoever has lost a phone revokes it, and what the phone has open ends by itself.
+#[tokio::test]
+async fn t6_revoking_a_device_closes_its_live_sockets() {
+    let house = House::new().await;
+    let (status, made) =
+        house.ask("POST", "/v1/devices", Some(json!({"name": "phone", "scopes": ["read"]}))).await;
+    assert_eq!(status, 201, "{made}");
+    let mut phone = subscribed(&house, made["token"].as_str().unwrap()).await;
+    let mut other = subscribed(&house, &house.admin).await;
+    let path = format!("/v1/devices/{}", made["device"]["id"].as_str().unwrap());
+    assert_eq!(house.ask("DELETE", &path, None).await.0, 204);
+    assert_eq!(closed(&mut phone).await, Some(4401));
+    house.publish("still here").await;
+    let heard = tokio::time::timeout(PATIENCE, other.next()).await.unwrap().unwrap().unwrap();
+    assert!(heard.to_text().unwrap().contains("still here"), "others are left alone");
+}
+
+/// P11: a server that stops tells its clients when to come back, and is gone.
+#[tokio::test]
+async fn p11_a_server_that_stops_closes_sockets_with_1012() {
+    let mut house = House::new().await;
+    let mut socket = subscribed(&house, &house.admin).await;
+    let running = house.stop();
+    let frame = loop {
+        match tokio::time::timeout(PATIENCE, socket.next()).await.unwrap() {
+            Some(Ok(Message::Close(Some(frame)))) => break frame,
+            Some(Ok(_)) => {}
+            other => panic!("it was not told: {other:?}"),
+        }
+    };
+    assert_eq!(u16::from(frame.code), 1012);
+    let retry: serde_json::Value = serde_json::from_str(&frame.reason).unwrap();
+    assert!(retry["retry_after_ms"].as_u64().unwrap() >= 500, "{retry}");
+    tokio::time::timeout(PATIENCE, running).await.unwrap().unwrap().unwrap();
+    assert!(TcpStream::connect(house.address).await.is_err(), "nobody new gets in");
+}
+
+/// T12: connections are counted, and whoever comes when there is no room is turned away and not kept waiting.
+#[tokio::test]
+async fn t12_connections_are_bounded() {
+    let mut bounds = Bounds::default();
+    bounds.connections = 3;
+    let house = House::with(bounds, None).await;
+    let mut held = Vec::new();
+    for _ in 0..3 {
+        held.push(subscribed(&house, &house.admin).await);
+    }
+    let mut turned_away = TcpStream::connect(house.address).await.unwrap();
+    // It may be closed before the request is written.
+    drop(turned_away.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await);
+    let mut answer = Vec::new();
+    let read = tokio::time::timeout(PATIENCE, turned_away.read_to_end(&mut answer)).await.unwrap();
+    assert!(read.is_err() || answer.is_empty(), "{}", String::from_utf8_lossy(&answer));
+    held.pop();
+    // The server learns of it in its own time.
+    let again = async {
+        while house.healthz().await.is_none() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, again).await.unwrap();
+}
+
+/// T12: a head that never ends does not hold a connection for ever, whether nothing comes or a byte now and then.
+#[tokio::test]
+async fn t12_a_request_that_never_ends_is_cut_off() {
+    let mut bounds = Bounds::default();
+    bounds.head_time = Duration::from_millis(100);
+    let house = House::with(bounds, None).await;
+    for drip in [false, true] {
+        let (mut read, mut write) = TcpStream::connect(house.address).await.unwrap().into_split();
+        write.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n").await.unwrap();
+        let dripping = async {
+            while drip && write.write_all(b"x").await.is_ok() {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            std::future::pending::<()>().await;
+        };
+        let mut answer = Vec::new();
+        let ended = async {
+            tokio::select! {
+                // What is still on its way when the server closes makes the end an error, which is an end too.
+                _ = read.read_to_end(&mut answer) => {}
+                () = dripping => {}
+            }
+        };
+        tokio::time::timeout(PATIENCE, ended).await.expect("it is held for ever");
+    }
+    assert!(house.healthz().await.is_some(), "others are answered");
+}
+
+/// F98: whoever stops reading a stream of events is let go of, although nothing asks for the next event.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f98_a_stream_that_nobody_reads_is_let_go_of() {
+    let mut bounds = Bounds::default();
+    bounds.write_wait = Duration::from_millis(100);
+    let house = House::with(bounds, None).await;
+    let mut stuck = TcpStream::connect(house.address).await.unwrap();
+    let request = format!(
+        "GET /v1/sessions/1/events HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
+        house.address, house.admin
+    );
+    stuck.write_all(request.as_bytes()).await.unwrap();
+    let watchers = async |wanted: usize| {
+        while house.sessions.hub().watched() != wanted {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, watchers(1)).await.unwrap();
+    // More than the buffers of both ends hold, and less than makes it fall behind.
+    let line = "x".repeat(64 << 10);
+    let publishing = async {
+        loop {
+            house.publish(&line).await;
+            if house.sessions.hub().watched() == 0 {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, publishing).await.unwrap();
+    drop(stuck);
+}
+
+/// A certificate that was renewed is shown to whoever comes next, and a pair that does not fit is not.
+#[tokio::test]
+async fn a_certificate_is_read_again_when_it_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = TlsFiles { certificate: folder.path().join("pem"), key: folder.path().join("key") };
+    let place = |name: &str| format!("{}/tests/served/certificates/{name}", env!("CARGO_MANIFEST_DIR"));
+    let put = |pair: &str| {
+        std::fs::copy(place(&format!("{pair}.key")), &files.key).unwrap();
+        std::fs::copy(place(&format!("{pair}.pem")), &files.certificate).unwrap();
+    };
+    let der = |name: &str| {
+        use rustls::pki_types::pem::PemObject as _;
+        let pem = std::fs::read(place(&format!("{name}.pem"))).unwrap();
+        rustls::pki_types::CertificateDer::from_pem_slice(&pem).unwrap().to_vec()
+    };
+    put("first");
+    let mut bounds = Bounds::default();
+    bounds.certificate_every = Duration::from_millis(20);
+    let house = House::with(bounds, Some(files.clone())).await;
+    assert_eq!(house.certificate().await, der("first"));
+    std::fs::write(&files.certificate, "half of a file").unwrap();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(house.certificate().await, der("first"), "what does not fit is left where it is");
+    put("second");
+    let renewed = async {
+        while house.certificate().await != der("second") {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, renewed).await.unwrap();
+}
