@@ -79,6 +79,12 @@ impl Subscription {
         self.place
     }
 
+    /// Whether somebody else watches the session too, so that it is worth keeping what was made of an event.
+    pub(crate) fn is_shared(&self) -> bool {
+        // The hub holds the tail, and so does each watcher.
+        Arc::strong_count(&self.watched.tail) > 2
+    }
+
     /// The next event, as soon as there is one. It may be dropped while it waits, and nothing is lost.
     ///
     /// After a [`Delivery::Cut`] it gives the same again and again.

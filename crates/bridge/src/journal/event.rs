@@ -1,5 +1,7 @@
-use std::sync::Arc;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 
+use axum::extract::ws::Utf8Bytes;
 use jiff::Timestamp;
 
 use super::{ClientId, Cursor, ErrorKind, JournalError, Kind};
@@ -60,6 +62,39 @@ pub struct Event {
     pub body: Arc<[u8]>,
     /// Whose command it was.
     pub client_id: Option<ClientId>,
+    /// The event as the WebSocket has it, once somebody has written it down.
+    pub(crate) message: Written,
+}
+
+/// What an event looks like on its way out. It is written once and shared by all who watch; nothing else depends on it.
+#[derive(Default)]
+pub(crate) struct Written(OnceLock<Utf8Bytes>);
+
+impl Written {
+    /// What was written, which is now if nobody has before.
+    pub(crate) fn once(&self, write: impl FnOnce() -> String) -> Utf8Bytes {
+        self.0.get_or_init(|| write().into()).clone()
+    }
+}
+
+impl Clone for Written {
+    fn clone(&self) -> Self {
+        Written::default()
+    }
+}
+
+impl PartialEq for Written {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Written {}
+
+impl fmt::Debug for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Written")
+    }
 }
 
 impl Event {
@@ -71,6 +106,7 @@ impl Event {
             kind: draft.kind.clone(),
             body: Arc::clone(&draft.body),
             client_id: draft.client_id.clone(),
+            message: Written::default(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::extract::ws::Utf8Bytes;
 use futures_util::FutureExt as _;
 use tidings_protocol::api::{Notice, SocketMessage};
 use tokio::sync::broadcast;
@@ -45,9 +46,9 @@ pub(crate) struct Watched {
 #[derive(Debug)]
 pub(crate) enum Sent {
     /// These messages, and more will follow.
-    Some(Vec<String>),
+    Some(Vec<Utf8Bytes>),
     /// These messages and no more.
-    Last(Vec<String>),
+    Last(Vec<Utf8Bytes>),
     /// The client wants no more of it.
     Stopped,
 }
@@ -88,7 +89,7 @@ impl Source {
                     }
                     Err(broadcast::error::RecvError::Closed) => return Sent::Last(Vec::new()),
                 };
-                return Sent::Some(vec![written(&message)]);
+                return Sent::Some(vec![written(&message).into()]);
             },
         }
     }
@@ -153,7 +154,10 @@ impl Watched {
     fn take_event(&mut self, event: &Event, out: &mut Out) {
         let Some(piece) = Held::first(event, self.deltas) else {
             self.release(out);
-            out.push(self.event(event.cursor, &body_text(event)));
+            let write = || self.event(event.cursor, &body_text(event));
+            let message =
+                if self.events.is_shared() { event.message.once(write) } else { Utf8Bytes::from(write()) };
+            out.push(message);
             return;
         };
         let piece = match &mut self.held {
@@ -181,12 +185,13 @@ impl Watched {
 
 #[derive(Default)]
 struct Out {
-    messages: Vec<String>,
+    messages: Vec<Utf8Bytes>,
     bytes: usize,
 }
 
 impl Out {
-    fn push(&mut self, message: String) {
+    fn push(&mut self, message: impl Into<Utf8Bytes>) {
+        let message = message.into();
         self.bytes += message.len();
         self.messages.push(message);
     }

@@ -325,7 +325,7 @@ impl Connection {
         let socket = &mut self.socket;
         let writing = async {
             for message in messages {
-                socket.feed(Message::from(message)).await?;
+                socket.feed(Message::Text(message)).await?;
             }
             socket.flush().await
         };

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use super::failure::{At as _, damaged};
 use super::sweep;
 use super::writer::{Told, Tx};
-use crate::journal::event::weight;
+use crate::journal::event::{Written, weight};
 use crate::journal::retention::Trim;
 use crate::journal::{
     Class, ClientId, Cursor, Draft, Epoch, ErrorKind, Event, Extent, Fence, Handle, JournalError, Keep, Key,
@@ -274,6 +274,7 @@ fn event(row: &Row<'_>, epoch: Epoch, body: &[u8]) -> Result<Event, JournalError
         kind: Kind::new(name(3)?.unwrap_or_default()).map_err(|_| damaged("a kind is no kind"))?,
         body: Arc::from(body),
         client_id: name(4)?.map(ClientId::new).transpose().map_err(|_| damaged("an id is no id"))?,
+        message: Written::default(),
     };
     if seal(id, &event) != row.get::<_, i64>(5).doing(doing)? {
         return Err(damaged(&format!("event {} is not what was written", event.cursor.seq)));

@@ -1,11 +1,15 @@
-//! The one thread that writes.
+//! The one connection that writes.
 //!
-//! It takes whatever is queued and commits it together: there is no timer, so a single call is committed at once, and
-//! under load the cost of a commit is shared. One durable call makes the whole commit durable.
+//! A thread takes whatever is queued and commits it together: there is no timer, so a single call is committed at once,
+//! and under load the cost of a commit is shared. One durable call makes the whole commit durable.
+//!
+//! A short call that need not reach the disk before it is answered, such as a piece of text, is committed where it is
+//! made, if nothing else waits: it takes less time than waking the thread and being woken by it, and that is most of what
+//! a watcher would wait for.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 
 use rusqlite::Connection;
@@ -15,17 +19,23 @@ use super::failure::At as _;
 use super::{open, sweep};
 use crate::journal::{Class, Commit, ErrorKind, Event, JournalError, Key, Tap};
 use crate::limits::{
-    CALL_LOG_BYTES, CHECKPOINT_BYTES, COMMIT_BYTES_MAX, COMMIT_CALLS_MAX, WRITER_QUEUE_MAX,
-    WRITER_ROOM_BYTES_MAX, WRITER_ROOM_UNIT,
+    CALL_LOG_BYTES, CHECKPOINT_BYTES, COMMIT_BYTES_MAX, COMMIT_CALLS_MAX, COMMIT_HERE_BYTES_MAX,
+    WRITER_QUEUE_MAX, WRITER_ROOM_BYTES_MAX, WRITER_ROOM_UNIT,
 };
 
-/// The way to the thread.
+/// The way to the connection.
 pub(super) struct Writer {
     queue: Option<mpsc::Sender<Box<dyn Job>>>,
+    /// What waits for the thread, and what it is doing, holds some of it.
     room: Arc<Semaphore>,
+    /// Nothing once the journal is closed.
+    desk: Arc<Mutex<Option<Desk>>>,
     tap: Arc<Mutex<Option<Tap>>>,
     thread: Option<JoinHandle<()>>,
 }
+
+/// All the room there is, in units.
+const ROOM: usize = WRITER_ROOM_BYTES_MAX / WRITER_ROOM_UNIT;
 
 /// The connection inside a transaction, and what there is to tell once it is committed.
 pub(super) struct Tx<'c> {
@@ -59,7 +69,7 @@ impl Writer {
     ) -> Result<Self, JournalError> {
         let (queue, jobs) = mpsc::channel(WRITER_QUEUE_MAX);
         let tap = Arc::new(Mutex::new(None));
-        let mut desk = Desk {
+        let desk = Desk {
             conn,
             path: path.to_owned(),
             bytes_max,
@@ -68,16 +78,18 @@ impl Writer {
             unsettled: 0,
             sweeping: true,
         };
+        let desk = Arc::new(Mutex::new(Some(desk)));
+        let shared = Arc::clone(&desk);
         let work = move || {
-            desk.work(jobs);
+            work(&shared, jobs);
             // The lock goes last: whoever gets it next finds everything written.
-            drop(desk);
+            drop(sit_down(&shared).take());
             drop(lock);
         };
         let thread = std::thread::Builder::new().name("tidings-journal".to_owned()).spawn(work);
         let thread = thread.map_err(|error| JournalError::io("start the thread that writes", path, error))?;
-        let room = Arc::new(Semaphore::new(WRITER_ROOM_BYTES_MAX / WRITER_ROOM_UNIT));
-        Ok(Writer { queue: Some(queue), room, tap, thread: Some(thread) })
+        let room = Arc::new(Semaphore::new(ROOM));
+        Ok(Writer { queue: Some(queue), room, desk, tap, thread: Some(thread) })
     }
 
     pub(super) fn set_tap(&self, tap: Tap) {
@@ -107,16 +119,47 @@ impl Writer {
         R: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> Result<R, JournalError> + Send + 'static,
     {
-        let units = (load.bytes / WRITER_ROOM_UNIT + 1).min(WRITER_ROOM_BYTES_MAX / WRITER_ROOM_UNIT);
-        let units = u32::try_from(units).unwrap_or(u32::MAX);
+        // Whoever waits for the thread goes first, and so the thread is never kept from the desk for long.
+        let is_idle = self.room.available_permits() == ROOM;
+        let units = u32::try_from((load.bytes / WRITER_ROOM_UNIT + 1).min(ROOM)).unwrap_or(u32::MAX);
         let room = Arc::clone(&self.room).acquire_many_owned(units).await;
         let room = room.map_err(|_| JournalError::closed())?;
         let (reply, answer) = oneshot::channel();
-        let job = Waiting { load, after, work, result: None, reply, room };
+        let mut job: Box<dyn Job> = Box::new(Waiting { load, after, work, result: None, reply, room });
+        if is_idle && load.class == Class::Delta && load.bytes <= COMMIT_HERE_BYTES_MAX {
+            match self.commit_here(job) {
+                None => return answer.await.map_err(|_| JournalError::closed())?,
+                Some(refused) => job = refused,
+            }
+        }
         let queue = self.queue.as_ref().ok_or_else(JournalError::closed)?;
-        queue.send(Box::new(job)).await.map_err(|_| JournalError::closed())?;
+        queue.send(job).await.map_err(|_| JournalError::closed())?;
         answer.await.map_err(|_| JournalError::closed())?
     }
+
+    /// Commits a call where it was made. Gives it back if the desk is taken.
+    fn commit_here(&self, job: Box<dyn Job>) -> Option<Box<dyn Job>> {
+        let mut desk = match self.desk.try_lock() {
+            Ok(desk) => desk,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Some(job),
+        };
+        let Some(desk) = desk.as_mut() else { return Some(job) };
+        desk.unsettled += job.load().bytes + CALL_LOG_BYTES;
+        desk.commit(vec![job]);
+        if desk.unsettled >= CHECKPOINT_BYTES
+            && let Some(queue) = &self.queue
+        {
+            // Copying the log takes long, so the thread does it. If the queue is full it will come to it by itself.
+            drop(queue.try_send(Box::new(Nudge)));
+        }
+        None
+    }
+}
+
+/// What somebody who panicked at the desk has left half done is taken back before the next commit.
+fn sit_down(desk: &Mutex<Option<Desk>>) -> MutexGuard<'_, Option<Desk>> {
+    desk.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Writer {
@@ -193,7 +236,37 @@ where
     }
 }
 
-/// What the thread has.
+/// Nothing to do but what the thread does by itself.
+struct Nudge;
+
+impl Job for Nudge {
+    fn load(&self) -> Load {
+        Load { class: Class::Delta, bytes: 0 }
+    }
+
+    fn after(&self) -> After {
+        After::GoOn
+    }
+
+    fn run(&mut self, _: &mut Tx<'_>) -> Result<(), JournalError> {
+        Ok(())
+    }
+
+    fn answer(self: Box<Self>, _: Result<(), JournalError>) {}
+}
+
+/// What the thread does until the last call, or until nobody can call any more.
+fn work(desk: &Mutex<Option<Desk>>, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+    while let Some(first) = jobs.blocking_recv() {
+        let mut desk = sit_down(desk);
+        let Some(desk) = desk.as_mut() else { return };
+        if desk.serve(first, &mut jobs) == After::Stop {
+            return;
+        }
+    }
+}
+
+/// What it takes to write.
 struct Desk {
     conn: Connection,
     path: PathBuf,
@@ -208,31 +281,30 @@ struct Desk {
 }
 
 impl Desk {
-    fn work(&mut self, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
-        while let Some(first) = jobs.blocking_recv() {
-            let mut bytes = first.load().bytes;
-            let mut last = first.after();
-            let mut batch = vec![first];
-            while batch.len() < COMMIT_CALLS_MAX && bytes < COMMIT_BYTES_MAX && last == After::GoOn {
-                let Ok(job) = jobs.try_recv() else { break };
-                bytes += job.load().bytes;
-                last = job.after();
-                batch.push(job);
-            }
-            bytes += batch.len() * CALL_LOG_BYTES;
-            self.commit(batch);
-            if last == After::Stop {
-                self.checkpoint("TRUNCATE");
-                return;
-            }
-            self.unsettled += bytes;
-            if self.unsettled >= CHECKPOINT_BYTES {
-                self.checkpoint("PASSIVE");
-            }
-            while self.sweeping && jobs.is_empty() {
-                self.sweep();
-            }
+    /// Commits a call and those that are queued behind it, and does what is due.
+    fn serve(&mut self, first: Box<dyn Job>, jobs: &mut mpsc::Receiver<Box<dyn Job>>) -> After {
+        let mut bytes = first.load().bytes;
+        let mut last = first.after();
+        let mut batch = vec![first];
+        while batch.len() < COMMIT_CALLS_MAX && bytes < COMMIT_BYTES_MAX && last == After::GoOn {
+            let Ok(job) = jobs.try_recv() else { break };
+            bytes += job.load().bytes;
+            last = job.after();
+            batch.push(job);
         }
+        self.unsettled += bytes + batch.len() * CALL_LOG_BYTES;
+        self.commit(batch);
+        if last == After::Stop {
+            self.checkpoint("TRUNCATE");
+            return last;
+        }
+        if self.unsettled >= CHECKPOINT_BYTES {
+            self.checkpoint("PASSIVE");
+        }
+        while self.sweeping && jobs.is_empty() {
+            self.sweep();
+        }
+        last
     }
 
     /// Commits calls together; if the engine refuses, each by itself, so that one does not fail for another.
@@ -268,6 +340,9 @@ impl Desk {
 
     fn run(&mut self, class: Class, batch: &mut [Box<dyn Job>]) -> Result<Vec<Told>, JournalError> {
         let doing = "commit to the journal";
+        if !self.conn.is_autocommit() {
+            self.conn.execute_batch("ROLLBACK").doing(doing)?;
+        }
         if self.syncing != Some(class) {
             let sync = match class {
                 Class::Durable => "PRAGMA synchronous = FULL",
