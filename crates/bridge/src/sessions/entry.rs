@@ -1,12 +1,12 @@
 //! One session that somebody uses: what is known of it, and the one way to change it.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tidings::Ids;
 use tidings_agent::{AgentSession, Clock, PermissionRegistry, UiMessage, UserInteractionRegistry};
-use tidings_protocol::api::{Accepted, Notice, ServerPhase, SessionView};
+use tidings_protocol::api::{Notice, ServerPhase, SessionView};
 use tokio::sync::{Notify, broadcast, oneshot};
 
 use super::Config;
@@ -19,7 +19,6 @@ use crate::hub::Hub;
 use crate::journal::{
     Class, ClientId, Cursor, Draft, Fence, Journal, Key, Kind, Novelty, Session, SessionChange, Stored,
 };
-use crate::limits::COMMANDS_REMEMBERED;
 
 /// One session that somebody uses.
 pub(super) struct Entry {
@@ -38,8 +37,6 @@ pub(super) struct Entry {
     /// One change after the other, so that the row has what the memory has.
     changes: tokio::sync::Mutex<()>,
     memory: Mutex<Memory>,
-    /// Commands that were done lately, by the ids that their clients gave them.
-    done: Mutex<VecDeque<(ClientId, Accepted)>>,
     notices: broadcast::Sender<Arc<Notice>>,
 }
 
@@ -94,7 +91,6 @@ impl Entry {
             hub,
             clock: config.clock.clone(),
             ids: config.ids.clone(),
-            done: Mutex::default(),
             permissions: PermissionRegistry::default(),
             questions: UserInteractionRegistry::default(),
             wake: Notify::new(),
@@ -140,21 +136,6 @@ impl Entry {
     pub(super) fn view_of(&self, row: &Session) -> SessionView {
         let memory = self.memory();
         view::view(row, &memory.settings, memory.waiting())
-    }
-
-    /// What came of a command that was sent before.
-    pub(super) fn done_before(&self, id: &ClientId) -> Option<Accepted> {
-        let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
-        done.iter().find(|(before, _)| before == id).map(|(_, accepted)| accepted.clone())
-    }
-
-    /// Remembers what came of a command.
-    pub(super) fn remember(&self, id: ClientId, accepted: Accepted) {
-        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
-        if done.len() >= COMMANDS_REMEMBERED {
-            done.pop_front();
-        }
-        done.push_back((id, accepted));
     }
 
     /// Changes what is known of the session: `edit` is given the settings, and says what else changes. All of it is stored

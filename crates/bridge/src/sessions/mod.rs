@@ -196,8 +196,15 @@ impl Sessions {
             self.check_bypass(caller)?;
         }
         let used = self.used_for(caller, name).await?;
-        let PatchSession { title, labels, budget, policy, .. } = patch;
-        let change = |settings: &mut Settings, _: &_| {
+        let PatchSession { title, labels, budget, policy, client_id } = patch;
+        let client_id = client_id.map(ClientId::new).transpose()?;
+        let change = |settings: &mut Settings, row: &journal::Session| {
+            if let Some(id) = &client_id {
+                if settings.done_before(id).is_some() {
+                    return Ok(Change::default());
+                }
+                settings.remember(id, row.head.seq, row.head.to_string());
+            }
             if let Some(budget) = budget {
                 settings.budget = budget;
             }
@@ -245,17 +252,20 @@ impl Sessions {
             self.check_bypass(caller)?;
         }
         let used = self.used_for(caller, name).await?;
-        if let Some(id) = &request.client_id
-            && let Some(before) = used.entry.done_before(&ClientId::new(id)?)
-        {
+        let client_id = request.client_id.as_ref().map(ClientId::new).transpose()?;
+        if let Some(before) = client_id.as_ref().and_then(|id| used.entry.memory().settings.done_before(id)) {
             return Ok(before);
         }
-        let client_id = request.client_id.clone();
         let (reply, done) = oneshot::channel();
         drop(used.orders.send(Order::Command(verb, request, reply)).await);
         let accepted = done.await.map_err(|_| gone(name))??;
         if let Some(id) = client_id {
-            used.entry.remember(ClientId::new(id)?, accepted.clone());
+            let (seq, cursor) = (accepted.seq, accepted.cursor.clone());
+            let change = |settings: &mut Settings, _: &journal::Session| {
+                settings.remember(&id, seq, cursor);
+                Ok(Change::default())
+            };
+            used.entry.change(change).await?;
         }
         Ok(accepted)
     }

@@ -3,9 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tidings_protocol::api::{
-    Attachment, Budget, CreateSession, Delivery, Policy, QueueState, QueuedInput, Totals,
+    Accepted, Attachment, Budget, CreateSession, Delivery, Policy, QueueState, QueuedInput, Totals,
 };
 use tidings_protocol::ui::TurnId;
+
+use crate::journal::ClientId;
+use crate::limits::COMMANDS_REMEMBERED;
 
 /// Everything that the server remembers about a session besides its events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,6 +29,18 @@ pub(super) struct Settings {
     pub(super) last_line: Option<String>,
     /// Why it failed.
     pub(super) error: Option<String>,
+    /// Commands that were done lately, for clients that did not hear what came of theirs; the oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) done: Vec<Done>,
+}
+
+/// A command that was done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Done {
+    /// The id that its client gave it.
+    pub(super) client_id: String,
+    pub(super) seq: u64,
+    pub(super) cursor: String,
 }
 
 /// How its process is started.
@@ -74,6 +89,7 @@ impl Default for Settings {
             queue: Vec::new(),
             last_line: None,
             error: None,
+            done: Vec::new(),
         }
     }
 }
@@ -97,6 +113,19 @@ impl Default for Launch {
 }
 
 impl Settings {
+    /// What came of a command that was sent before.
+    pub(super) fn done_before(&self, id: &ClientId) -> Option<Accepted> {
+        let done = self.done.iter().find(|done| done.client_id == id.as_str())?;
+        Some(Accepted { turn_id: None, seq: done.seq, cursor: done.cursor.clone() })
+    }
+
+    /// Remembers what came of a command.
+    pub(super) fn remember(&mut self, id: &ClientId, seq: u64, cursor: String) {
+        let surplus = (self.done.len() + 1).saturating_sub(COMMANDS_REMEMBERED);
+        drop(self.done.drain(..surplus));
+        self.done.push(Done { client_id: id.to_string(), seq, cursor });
+    }
+
     /// The settings of a session that is to be made.
     pub(super) fn of(new: &CreateSession, demo: bool) -> Self {
         let launch = Launch {

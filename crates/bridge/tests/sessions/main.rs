@@ -13,7 +13,7 @@ use tidings_agent::UiMessage;
 use tidings_bridge::hub::Watch;
 use tidings_bridge::journal::Novelty;
 use tidings_bridge::sessions::{Config, Transcript, Verb};
-use tidings_bridge::{Caller, Code};
+use tidings_bridge::{Caller, Code, Sessions};
 use tidings_protocol::api::{
     Budget, CommandRequest, CreateSession, Delivery as When, Input, Notice, PatchSession, QueueState,
     ServerPhase,
@@ -317,4 +317,31 @@ async fn a_snapshot_is_the_conversation_and_says_what_waits() {
     assert_eq!(after.text(), "There is a README.");
     let snapshot = house.sessions.snapshot(&session.key, 2, 100_000).await.unwrap();
     assert!(snapshot.more && snapshot.from > 1 && snapshot.pending_permissions.is_empty());
+}
+
+/// F95: a client that did not hear what came of its command sends it again, and the server may be another one by then.
+#[tokio::test]
+async fn f95_a_command_is_known_again_after_a_restart() {
+    let house = House::playing(HELLO).await;
+    let session = house.create("hello").await;
+    house.watch(&session).await.complete().await;
+    let title = |title: &str, id: &str| PatchSession {
+        title: Some(title.to_owned()),
+        client_id: Some(id.to_owned()),
+        ..PatchSession::default()
+    };
+    let stop = || CommandRequest { client_id: Some("stop".to_owned()), ..CommandRequest::default() };
+    for (words, id) in [("one", "first"), ("two", "second")] {
+        let view = house.sessions.patch(&me(), &session.key, title(words, id)).await.unwrap();
+        assert_eq!(view.title.as_deref(), Some(words));
+    }
+    let stopped = house.sessions.command(&me(), &session.key, Verb::Stop, stop()).await.unwrap();
+    let again = async |sessions: &Sessions| {
+        let view = sessions.patch(&me(), &session.key, title("one", "first")).await.unwrap();
+        assert_eq!(view.title.as_deref(), Some("two"), "it was done before");
+        let again = sessions.command(&me(), &session.key, Verb::Stop, stop()).await.unwrap();
+        assert_eq!((again.seq, &again.cursor), (stopped.seq, &stopped.cursor));
+    };
+    again(&house.sessions).await;
+    again(&house.killed_and_started().await).await;
 }
