@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # What takes too long for every run, and has to hold for longer.
-# Without arguments every part; with arguments only the parts named: sessions, resume, kill, hosts, outlive, outlive-cli, properties.
-# SESSIONS=n, CASES=n, KILLS=n and ROUNDS=n for other numbers, SEED=n for another run; a failure names its seed.
+# Without arguments every part; with arguments only the parts named.
+# SESSIONS=n, CASES=n, KILLS=n, STUCK=n, MIB=n, ROUNDS=n and TIMES=n for other numbers, SEED=n for another run; a failure names its seed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+all_parts=(sessions resume kill hosts outlive outlive-cli stuck answers properties)
 [ -z "${SEED:-}" ] || export TIDINGS_SOAK_SEED=$SEED
 
 # A thousand sessions that end at all the wrong moments; fails if a process, a task or an open file is left of them.
@@ -44,20 +45,33 @@ soak_outlive-cli() {
     KILLS=${KILLS:-1000} python3 e2e/run.py --only outlive --column 'cli×api'
 }
 
+# Clients that never read while a gibibyte is published.
+soak_stuck() {
+    cargo build -p tidings-bridge --all-features --example publishing_server
+    TIDINGS_SOAK_STUCK=${STUCK:-1000} TIDINGS_SOAK_MIB=${MIB:-1024} \
+        cargo test -p tidings-bridge --all-features --test stuck -- --nocapture
+}
+
+# A hundred clients that answer the same question at once.
+soak_answers() {
+    TIDINGS_SOAK_ROUNDS=${ROUNDS:-1000} \
+        cargo test -p tidings-bridge --all-features --test sessions -- --nocapture p5_of_many_answers_at_once
+}
+
 # Property tests, each time with other cases than before; a failure says which.
 soak_properties() {
-    local round
-    for ((round = 1; round <= ${ROUNDS:-20}; round++)); do
+    local time
+    for ((time = 1; time <= ${TIMES:-20}; time++)); do
         cargo nextest run --workspace --all-features --exclude tidings-cli --exclude tidings-bridge --status-level fail
     done
 }
 
 parts=("$@")
-[ $# -gt 0 ] || parts=(sessions resume kill hosts outlive outlive-cli properties)
+[ $# -gt 0 ] || parts=("${all_parts[@]}")
 for part in "${parts[@]}"; do
     declare -F "soak_$part" >/dev/null || {
         echo "error: no such part: $part" >&2
-        echo "hint: the parts are: sessions resume kill hosts outlive outlive-cli properties" >&2
+        echo "hint: the parts are: ${all_parts[*]}" >&2
         exit 2
     }
     "soak_$part"

@@ -1,5 +1,8 @@
 //! Who answers, and what counts.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use tidings_agent::UiMessage;
 use tidings_agent::session::Batches;
 use tidings_bridge::sessions::Verb;
@@ -11,6 +14,7 @@ use tidings_protocol::api::{
 use tidings_protocol::ui::Resolution;
 
 use crate::house::*;
+use crate::stand_in;
 
 #[tokio::test]
 async fn p5_a_permission_is_answered_once_and_the_audit_log_says_by_whom() {
@@ -51,10 +55,16 @@ async fn p5_a_permission_is_answered_once_and_the_audit_log_says_by_whom() {
     assert_eq!(house.sessions.permissions(None).await.unwrap(), []);
 }
 
-#[tokio::test]
+/// `TIDINGS_SOAK_ROUNDS` says how often; `make soak` sets it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn p5_of_many_answers_at_once_one_counts() {
-    for _ in 0..5 {
-        let house = House::playing(ASKS).await;
+    let rounds = std::env::var("TIDINGS_SOAK_ROUNDS").map_or(5, |text| text.parse().expect("it is a number"));
+    let (mut allowed, mut refused) = (0, 0);
+    for round in 0..rounds {
+        let lines = Arc::<AtomicUsize>::default();
+        let folder = tempfile::tempdir().unwrap();
+        let carrier = stand_in::counting(ASKS, folder.path(), &lines);
+        let house = House::with(ASKS, |config| config.carrier = carrier).await;
         let session = house.create("look").await;
         let mut watcher = house.watch(&session).await;
         let id = watcher.asked().await;
@@ -70,17 +80,24 @@ async fn p5_of_many_answers_at_once_one_counts() {
         }
         let answers = answers.join_all().await;
         let (won, lost): (Vec<_>, Vec<_>) = answers.into_iter().partition(Result::is_ok);
-        assert_eq!(won.len(), 1);
+        assert_eq!(won.len(), 1, "round {round}");
         let winner = won.into_iter().next().unwrap().unwrap();
-        assert!(lost.iter().all(|lost| lost.as_ref().unwrap_err().winner() == Some(&winner)));
+        assert!(
+            lost.iter().all(|lost| lost.as_ref().unwrap_err().winner() == Some(&winner)),
+            "round {round}"
+        );
         watcher.complete().await;
         let ran = watcher
             .seen
             .iter()
             .any(|event| matches!(event, UiMessage::ToolCompleted { result, .. } if result == "README.md"));
-        assert_eq!(ran, winner.outcome == "allowed");
-        assert_eq!(house.audit().await.len(), 1);
+        assert_eq!(ran, winner.outcome == "allowed", "round {round}");
+        assert_eq!(lines.load(Ordering::Relaxed), 1, "round {round}: the agent hears one answer");
+        assert_eq!(house.audit().await.len(), 1, "round {round}");
+        *(if ran { &mut allowed } else { &mut refused }) += 1;
+        house.sessions.drain().await;
     }
+    println!("{rounds} rounds of 100 answers: {allowed} allowed, {refused} refused, one answer each");
 }
 
 #[tokio::test]

@@ -2,6 +2,8 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_core::future::BoxFuture;
 use tidings::options::{Arg, Launch};
@@ -16,12 +18,21 @@ use tokio::runtime::Handle;
 struct StandIn {
     script: String,
     config_dir: PathBuf,
+    answers: Arc<AtomicUsize>,
 }
 
 /// Agents that play a script, and keep their sessions in a folder.
 pub(crate) fn playing(script: &str, config_dir: &Path) -> Carrier {
-    let (script, config_dir) = (script.to_owned(), config_dir.to_owned());
-    Carrier::new(move |_| Box::new(StandIn { script: script.clone(), config_dir: config_dir.clone() }))
+    counting(script, config_dir, &Arc::default())
+}
+
+/// The same, and how many answers they got to what they asked is counted.
+pub(crate) fn counting(script: &str, config_dir: &Path, answers: &Arc<AtomicUsize>) -> Carrier {
+    let (script, config_dir, answers) = (script.to_owned(), config_dir.to_owned(), Arc::clone(answers));
+    Carrier::new(move |_| {
+        let (script, config_dir) = (script.clone(), config_dir.clone());
+        Box::new(StandIn { script, config_dir, answers: Arc::clone(&answers) })
+    })
 }
 
 impl Transport for StandIn {
@@ -37,8 +48,12 @@ impl Transport for StandIn {
         let arguments: Vec<String> = launch.args.iter().map(text).collect();
         let cwd = launch.cwd.clone().unwrap();
         let (voice, runtime) = (peer.voice(), Handle::current());
+        let answers = Arc::clone(&self.answers);
         tokio::spawn(async move {
             while let Some(line) = peer.line().await {
+                if line.contains(r#""type":"control_response""#) {
+                    answers.fetch_add(1, Ordering::Relaxed);
+                }
                 if writeln!(to_stdin, "{line}").is_err() {
                     break;
                 }

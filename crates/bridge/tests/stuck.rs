@@ -1,0 +1,186 @@
+//! Clients that never read cost the server little, whatever is published, and delay nobody (F98).
+//!
+//! The server is a process of its own, so that what the clients hold is not counted. `TIDINGS_SOAK_STUCK` says how many
+//! clients there are and `TIDINGS_SOAK_MIB` how much is published; `make soak` sets both.
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+#![cfg(target_os = "linux")]
+
+use std::io::{BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How much is published between two looks at the reader.
+const STEP_KIB: u64 = 1 << 10;
+
+/// What one client that never reads may cost: the portion of events that it was about to get, and buffers.
+const STUCK_BYTES_MAX: u64 = 256 << 10;
+
+/// What the server may need besides, while it writes and reads its journal.
+const REST_BYTES_MAX: u64 = 32 << 20;
+
+/// A stream that nobody reads is let go of after a minute.
+const LET_GO: Duration = Duration::from_secs(180);
+
+#[test]
+fn f98_clients_that_never_read_cost_little_and_delay_nobody() {
+    let (clients, mib) = (number("TIDINGS_SOAK_STUCK", 40), number("TIDINGS_SOAK_MIB", 12));
+    let mut server = Server::start();
+    // Three in four on a WebSocket, the others on a stream of events.
+    let stuck: Vec<TcpStream> =
+        (0..clients).map(|n| if n % 4 == 0 { server.stream() } else { server.socket() }).collect();
+    let mut reader = BufReader::new(server.stream());
+    let before = server.held("VmRSS:");
+    let mut seen = 0;
+    for _ in 0..mib {
+        server.publish(STEP_KIB);
+        let due = seen + STEP_KIB / 16;
+        while seen < due {
+            let id = next_id(&mut reader);
+            assert_eq!(id, seen + 1, "nothing is lost, repeated or out of order");
+            seen = id;
+        }
+    }
+    let (after, most) = (server.held("VmRSS:"), server.held("VmHWM:"));
+    println!(
+        "{clients} clients that never read, {mib} MiB published: {} MiB before, {} MiB after, {} MiB at most",
+        before >> 20,
+        after >> 20,
+        most >> 20
+    );
+    let bound = clients * STUCK_BYTES_MAX + REST_BYTES_MAX;
+    let grown = most.saturating_sub(before);
+    assert!(grown < bound, "{} MiB for those who never read, and {} are allowed", grown >> 20, bound >> 20);
+    if mib > 256 {
+        // In a long run they are also let go of, although they hold on.
+        let since = Instant::now();
+        while server.watchers() > 1 {
+            assert!(since.elapsed() < LET_GO, "{} of them are still there", server.watchers() - 1);
+            server.publish(16);
+            next_id(&mut reader);
+            std::thread::sleep(Duration::from_secs(1));
+        }
+        println!("all of them were let go of within {} s", since.elapsed().as_secs());
+    }
+    drop(stuck);
+}
+
+struct Server {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    address: String,
+    token: String,
+    _folder: tempfile::TempDir,
+}
+
+impl Server {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new(program());
+        command.arg(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let mut output = BufReader::new(output);
+        let address = line(&mut output);
+        let token = std::fs::read_to_string(folder.path().join("data/token")).unwrap().trim().to_owned();
+        Server { child, input, output, address, token, _folder: folder }
+    }
+
+    fn publish(&mut self, kib: u64) {
+        writeln!(self.input, "{kib}").unwrap();
+        assert_eq!(line(&mut self.output), "done");
+    }
+
+    /// What the server holds, in bytes.
+    fn held(&self, name: &str) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
+    }
+
+    /// A stream of events whose head was read.
+    fn stream(&self) -> TcpStream {
+        self.begin("GET /v1/sessions/1/events", "")
+    }
+
+    /// A WebSocket that was told to watch the session.
+    fn socket(&self) -> TcpStream {
+        let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+                       Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: tidings.v1\r\n";
+        let mut stream = self.begin("GET /v1/ws", upgrade);
+        let subscribe = br#"{"type":"subscribe","session":"1"}"#;
+        // A client masks what it sends; a mask of zeros is one.
+        let mut frame = vec![0x81, 0x80 | u8::try_from(subscribe.len()).unwrap(), 0, 0, 0, 0];
+        frame.extend_from_slice(subscribe);
+        stream.write_all(&frame).unwrap();
+        stream
+    }
+
+    fn begin(&self, what: &str, more: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let (address, token) = (&self.address, &self.token);
+        let head =
+            format!("{what} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n{more}\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        // Byte by byte, so that nothing that follows is taken.
+        let mut read = Vec::new();
+        while !read.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            read.push(byte[0]);
+        }
+        assert!(read.starts_with(b"HTTP/1.1 200") || read.starts_with(b"HTTP/1.1 101"));
+        stream
+    }
+
+    /// How many watch.
+    fn watchers(&self) -> u64 {
+        let mut stream = self.begin("GET /metrics", "Connection: close\r\n");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        let line = text.lines().find(|line| line.starts_with("tidings_watchers ")).unwrap();
+        line.split(' ').nth(1).unwrap().parse().unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// The number of the next event of a stream.
+fn next_id(reader: &mut impl std::io::BufRead) -> u64 {
+    let mut is_beat = false;
+    loop {
+        let line = line(reader);
+        let id = line.strip_prefix("id: ").and_then(|id| id.rsplit(':').next()?.parse().ok());
+        // The verdict has the place before the first event, and a sign of life that of the last.
+        if let Some(id) = id.filter(|id| *id > 0 && !is_beat) {
+            return id;
+        }
+        is_beat = line.starts_with(':');
+    }
+}
+
+fn line(reader: &mut impl std::io::BufRead) -> String {
+    let mut line = Vec::new();
+    assert!(reader.read_until(b'\n', &mut line).unwrap() > 0, "it has ended");
+    String::from_utf8_lossy(&line).trim_end().to_owned()
+}
+
+/// A program of this crate's `examples/`, which cargo builds beside the tests.
+fn program() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let program = test.ancestors().nth(2).unwrap().join("examples/publishing_server");
+    assert!(program.exists(), "run `cargo build -p tidings-bridge --examples` first: {}", program.display());
+    program
+}
+
+fn number(name: &str, normal: u64) -> u64 {
+    std::env::var(name).ok().map_or(normal, |text| text.parse().expect("it is a number"))
+}
