@@ -15,6 +15,8 @@ export type Accepted = {
   seq: number,
   /** The place of that event. */
   cursor: string,
+  /** `rewind`: what was put back, or would be. */
+  rewind?: Rewound,
 };
 
 /** What became of an answer. */
@@ -313,6 +315,8 @@ export type CreateSession = {
   max_seconds?: number,
   /** Whatever its owner wants to find it by. */
   labels?: { [key in string]: string },
+  /** Whether a script plays the agent. On a server with a demo it does unless this says no. */
+  demo?: boolean,
   /** Keeps the CLI's own frames too, for the dialect `frames`. */
   keep_frames?: boolean,
   /** The id of this command: sent again, it makes no second session. */
@@ -511,8 +515,10 @@ export type Meta = {
   capabilities: Array<string>,
   /** What it takes at most. */
   limits: MetaLimits,
-  /** Whether a script plays the agents. */
+  /** Whether a script plays the agents, unless a session is to have a real one. */
   demo: boolean,
+  /** The Claude Code that real sessions run; none where there is none, so that none can be started. */
+  claude?: MetaClaude,
   /** Who asks. */
   you: MetaCaller,
 };
@@ -523,6 +529,12 @@ export type MetaCaller = {
   name: string,
   /** What they may. */
   scopes: Array<string>,
+};
+
+/** The Claude Code of the server. */
+export type MetaClaude = {
+  /** Its version, once it has told it. */
+  version?: string,
 };
 
 /** What the server takes at most. */
@@ -593,6 +605,24 @@ export type MobilePermissionRequest = {
   risk: RiskLevel,
   /** Seconds until it is decided without the phone. */
   timeout?: number,
+};
+
+/** A model that can be chosen. */
+export type ModelChoice = {
+  /** What to choose it by. */
+  value: string,
+  /** What it is called. */
+  name: string,
+  /** What it is good for. */
+  description: string,
+  /** The model that the value stands for now. */
+  model?: string,
+};
+
+/** The models that can be chosen, as the CLI that was started last lists them; none before one was. */
+export type ModelList = {
+  /** The models. */
+  items: Array<ModelChoice>,
 };
 
 /** A new device with its credential, which is shown this once. */
@@ -1181,6 +1211,18 @@ export type Retrying = {
   agent_id?: string,
 };
 
+/** Files that are put back to how they were before a prompt. */
+export type Rewound = {
+  /** Their paths. The CLI names them only for a dry run. */
+  files: Array<string>,
+  /** Lines that come back. */
+  insertions?: number,
+  /** Lines that go. */
+  deletions?: number,
+  /** Symbolic links that are left alone. */
+  skipped_links?: number,
+};
+
 /** How much can go wrong. */
 export type RiskLevel = "LOW" | "MEDIUM" | "HIGH";
 
@@ -1426,6 +1468,8 @@ export type SocketAck = {
   session?: string,
   /** What a subscriber is told first. */
   subscribed?: Subscribed,
+  /** What a `rewind` put back, or would. */
+  rewind?: Rewound,
   /** What became of an answer. */
   answer?: AnswerResult,
   /** What became of the answers to a batch. */

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { answersOf } from "../src/model/answers.ts";
 import type { Conversation, Item } from "../src/model/conversation.ts";
 import { emptyConversation } from "../src/model/conversation.ts";
 import { fold, toolOf } from "../src/model/fold.ts";
@@ -170,3 +171,18 @@ function visible(all: Conversation, items: readonly Item[] = all.items): string[
     }
   });
 }
+
+test("answers to questions are shown by the server's word, and by the agent's own account", () => {
+  const questions = [{ question: "Which one?" }, { question: "What else?" }, { question: "Why?" }];
+  const asked: UiMessage = { ToolExecuting: { tool_use_id: "q", tool_name: "AskUserQuestion", input: { questions }, session_id: 1 } };
+  const said = (all: Conversation) => {
+    const tool = toolOf(all, "q");
+    return tool === undefined ? [] : answersOf(tool).map(({ answer }) => answer);
+  };
+  assert.deepEqual(said(folded([asked])), [undefined, undefined, undefined]);
+  const answer = [{ question: "q1", answer: ["This"] }, { question: "What else?", answer: ["A", "B"] }];
+  assert.deepEqual(said(folded([asked, { InteractionResolved: { tool_use_id: "q", outcome: "Answered", answer, session_id: 1 } }])), ["This", "A, B", undefined]);
+  const account = { answers: { "Which one?": "That" } };
+  const done: UiMessage = { ToolDetails: { tool_use_id: "q", is_error: false, tool_use_result: account, session_id: 1 } };
+  assert.deepEqual(said(folded([asked, done])), ["That", undefined, undefined]);
+});

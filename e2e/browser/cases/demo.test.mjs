@@ -57,6 +57,7 @@ test("the demo is played to its end, and every part of it is seen", async () => 
 
   await page.getByRole("heading", { name: "Carry out this plan?" }).waitFor();
   assert.ok(await page.locator(".plan-text table").isVisible());
+  assert.deepEqual(await page.locator(".answers dd").allInnerTexts(), ["Yes", "A line in the README"]);
   assert.deepEqual(await accessibility(page), []);
   await button(page, "Approve").click();
 

@@ -9,7 +9,7 @@ import { stage } from "../lib/setup.mjs";
 
 const root = pastSessions();
 after(() => rmSync(root, { recursive: true }));
-const at = stage({ root });
+const at = stage({ root, beside: `[[turn]]\nrepeat = true\ntext = "Yes."\n` });
 
 test("the sessions of this machine are counted beside the demo", async () => {
   const page = await at.visit();

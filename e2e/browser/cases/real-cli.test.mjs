@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { accessibility } from "../lib/browser.mjs";
 import { allow, button, stage } from "../lib/setup.mjs";
 
 const SCRIPT = `
@@ -24,6 +25,21 @@ when = { last_contains = "it-was-made" }
 repeat = true
 optional = true
 text = "It is written."
+
+[[turn]]
+when = { last_contains = "Write a note" }
+repeat = true
+optional = true
+
+[[turn.block]]
+tool = "Write"
+input = { file_path = "note.txt", content = "one\\ntwo\\n" }
+
+[[turn]]
+when = { last_contains = "note.txt" }
+repeat = true
+optional = true
+text = "The note is there."
 
 [[turn]]
 when = { last_contains = "Leave it" }
@@ -58,4 +74,28 @@ test("the real CLI runs what was allowed on the page", async () => {
   await page.locator(".answer").getByText("It is written.").waitFor({ timeout: 60_000 });
   assert.ok(existsSync(join(at.server.project, "made.txt")));
   assert.match(await page.locator(".tool[data-tool=Bash] .output").innerText(), /it-was-made/);
+});
+
+test("files are put back after a look at what would change", async () => {
+  const note = join(at.server.project, "note.txt");
+  const page = await at.visit();
+  const one = await at.server.session("Write a note");
+  await page.goto(`${at.server.address}/#/s/${one.key}`);
+  await page.getByRole("heading", { name: "Write this file?" }).waitFor({ timeout: 90_000 });
+  await allow(page);
+  await page.locator(".answer").getByText("The note is there.").waitFor({ timeout: 60_000 });
+  await page.locator(".session .state.idle").waitFor({ timeout: 60_000 });
+  assert.ok(existsSync(note));
+
+  await page.locator(".menu summary").click();
+  await page.getByRole("button", { name: "Put files back…" }).click();
+  await page.locator(".rewind .option").filter({ hasText: "Write a note" }).click();
+  const preview = page.getByRole("region", { name: "What would change" });
+  await preview.waitFor({ timeout: 60_000 });
+  assert.match(await preview.innerText(), /1 file\s+\+0 −2\s+note\.txt/);
+  assert.ok(existsSync(note), "a look changes nothing");
+  assert.deepEqual(await accessibility(page), []);
+  await button(page, "Put it back").click();
+  await page.getByText("Files were put back").waitFor({ timeout: 60_000 });
+  assert.ok(!existsSync(note));
 });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { allow, stage } from "../lib/setup.mjs";
+import { allow, hide, stage } from "../lib/setup.mjs";
 
 const SCRIPT = `
 [[turn]]
@@ -43,6 +43,7 @@ test("p12_a_server_that_is_killed_is_noticed_and_nothing_is_lost_or_doubled", as
   await field.fill("Written while it was away");
   await field.press("Enter");
   await page.locator(".queue").getByText("not sent yet").waitFor();
+  await field.fill("Not finished yet");
   await at.server.restart();
   await page.reload();
 
@@ -51,6 +52,7 @@ test("p12_a_server_that_is_killed_is_noticed_and_nothing_is_lost_or_doubled", as
   await page.locator(".session .state.idle").waitFor({ timeout: 60_000 });
   const prompts = await page.locator(".prompt-text").allInnerTexts();
   assert.deepEqual(prompts, ["Say hello", "Speak slowly", "Written while it was away"]);
+  assert.equal(await field.inputValue(), "Not finished yet");
   const again = await at.tab(page, `#/s/${one.key}`);
   assert.deepEqual(await again.locator(".answer").allInnerTexts(), await page.locator(".answer").allInnerTexts());
 });
@@ -69,28 +71,26 @@ test("two tabs show the same, and an answer in one settles the card in the other
   assert.match(await other.locator(".decision").innerText(), /Allowed by you/);
 });
 
-test("a hidden page closes its connection, and catches up when it is looked at", async () => {
+test("a hidden page closes its connection after half a minute, and catches up when it is looked at", async () => {
   const page = await at.visit();
   const one = await at.server.session("Say hello");
   await page.clock.install();
+  const sockets = [];
+  page.on("websocket", (socket) => sockets.push(socket));
   await page.goto(`${at.server.address}/#/s/${one.key}`);
   await page.reload();
   await page.locator(".answer").getByText("Answered.").waitFor();
-  const closed = page.waitForEvent("websocket").catch(() => undefined);
   await hide(page, true);
-  await page.clock.runFor(31_000);
+  await page.clock.runFor(29_000);
+  assert.ok(!sockets.at(-1).isClosed(), "it is still open before half a minute is over");
+  const closed = sockets.at(-1).waitForEvent("close");
+  await page.clock.runFor(2000);
+  await closed;
   await at.server.call("POST", `sessions/${one.key}/input`, { content: "While nobody looked" });
   await at.server.until(one.key, (view) => view.totals.turns === 2);
   assert.equal(await page.locator(".prompt").getByText("While nobody looked").count(), 0);
   await hide(page, false);
   await page.clock.runFor(1000);
-  await closed;
   await page.locator(".prompt").getByText("While nobody looked").waitFor();
+  assert.equal(sockets.filter((socket) => !socket.isClosed()).length, 1);
 });
-
-async function hide(page, hidden) {
-  await page.evaluate((now) => {
-    Object.defineProperty(document, "visibilityState", { configurable: true, get: () => (now ? "hidden" : "visible") });
-    document.dispatchEvent(new Event("visibilitychange"));
-  }, hidden);
-}

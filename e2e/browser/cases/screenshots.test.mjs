@@ -2,15 +2,40 @@
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { after, test } from "node:test";
 import { DESKTOP, PHONE, accessibility } from "../lib/browser.mjs";
-import { pastSessions } from "../lib/past.mjs";
+import { pastMonth } from "../lib/past.mjs";
 import { allow, stage } from "../lib/setup.mjs";
 
 const FOLDER = new URL("../../../docs/screenshots/", import.meta.url);
-const root = process.env.SCREENSHOTS_ROOT ?? pastSessions();
+const root = process.env.SCREENSHOTS_ROOT ?? pastMonth();
 after(() => process.env.SCREENSHOTS_ROOT ?? rmSync(root, { recursive: true }));
-const at = stage({ root });
+
+/** Who works beside the demo: one that is still at it, and one that is done. */
+const BESIDE = `
+[[turn]]
+when = { last_contains = "slow" }
+repeat = true
+text = "The search reads the whole index for each letter that is typed. I will keep the last result and narrow it down. ${"First the tests. ".repeat(60)}"
+pace = { chunk_chars = 16, chunk_delay_ms = 1500 }
+
+[[turn]]
+repeat = true
+text = "The notes for 2.4 are in CHANGELOG.md: two new commands, nine fixes, and nothing that breaks."
+`;
+async function begin(server) {
+  const real = (folder, prompt, title) => {
+    const cwd = join(server.folder, folder);
+    mkdirSync(cwd, { recursive: true });
+    return server.session(prompt, { title, cwd, demo: false });
+  };
+  await real("website", "Why is the search so slow?", "Speed up the search");
+  const done = await real("tools", "Write the release notes", "Write the release notes");
+  await server.until(done.key, (view) => view.state === "idle" && view.totals.turns === 1);
+}
+
+const at = stage({ root, beside: BESIDE, begin });
 
 /** Pictures are written where they are wanted, and the views are gone through in any case. */
 async function picture(page, name) {
@@ -23,13 +48,21 @@ async function picture(page, name) {
   assert.ok(existsSync(file));
 }
 
+/** The sessions on disk are being counted when the page is there already. */
+async function counted(page) {
+  await page.waitForFunction(() => /\$/.test(document.querySelector(".machine")?.textContent ?? ""));
+}
+
 for (const colorScheme of ["light", "dark"]) {
   test(`the views of a desk, ${colorScheme}`, async () => {
-    const one = await at.server.session("The total of an invoice is off by a cent. Please find out why and fix it.", { title: "Find the lost cent" });
+    // The first view is what somebody sees who has just started it.
     const page = await at.visit({ ...DESKTOP, colorScheme });
+    await page.getByRole("heading", { name: "Run this command?" }).waitFor();
+    await counted(page);
+    await picture(page, `desk-permission-${colorScheme}`);
+    const one = await at.server.session("The total of an invoice is off by a cent. Please find out why and fix it.", { title: "Check the invoices" });
     await page.goto(`${at.server.address}/#/s/${one.key}`);
     await page.getByRole("heading", { name: "Run this command?" }).waitFor();
-    await picture(page, `desk-permission-${colorScheme}`);
     await allow(page);
     await page.getByRole("heading", { name: "Change this file?" }).waitFor();
     await picture(page, `desk-edit-${colorScheme}`);
@@ -44,6 +77,7 @@ for (const colorScheme of ["light", "dark"]) {
     await page.getByRole("button", { name: "Approve", exact: true }).click();
     await page.getByText("This was a rehearsal").last().waitFor({ timeout: 60_000 });
     await picture(page, `desk-done-${colorScheme}`);
+    await at.server.call("DELETE", `sessions/${one.key}`);
     const parts = { history: ".past-card", cost: ".bars li", new: ".form", settings: ".devices li" };
     for (const [view, part] of Object.entries(parts)) {
       await page.goto(`${at.server.address}/#/${view}`);
@@ -53,11 +87,11 @@ for (const colorScheme of ["light", "dark"]) {
   });
 
   test(`the views of a phone, ${colorScheme}`, async () => {
-    const one = await at.server.session("The total of an invoice is off by a cent. Please find out why and fix it.", { title: "Check the invoices" });
     const page = await at.visit({ ...PHONE, colorScheme });
-    await page.locator(".session-card").first().waitFor();
+    await page.locator(".session-card.needs_you").waitFor();
+    await counted(page);
     await picture(page, `phone-sessions-${colorScheme}`);
-    await page.goto(`${at.server.address}/#/s/${one.key}`);
+    await page.locator(".session-card.needs_you").tap();
     await page.getByRole("heading", { name: "Run this command?" }).waitFor();
     await picture(page, `phone-permission-${colorScheme}`);
   });

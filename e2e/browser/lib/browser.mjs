@@ -1,6 +1,6 @@
 // Debian's Chromium, and pages in it that remember everything that went wrong.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 
 const require = createRequire(new URL("../../.cache/browser/package.json", import.meta.url));
@@ -28,6 +28,7 @@ export function launch() {
 /** A page of a browser of its own that was let in. */
 export async function visit(browser, server, { path = "", scopes, ...options } = {}) {
   const context = await browser.newContext({ ...DESKTOP, serviceWorkers: "block", ...options });
+  if (process.env.FRESH_PAGE === "1") await freshPage(context);
   const page = await open(context, await server.link(scopes));
   await page.locator(".page").waitFor();
   if (path !== "") {
@@ -35,6 +36,16 @@ export async function visit(browser, server, { path = "", scopes, ...options } =
     await page.locator(".page").waitFor();
   }
   return page;
+}
+
+/** The page as it was built last, whatever is in the program: for a quick look at a change. */
+async function freshPage(context) {
+  const dist = new URL("../../../web/dist/", import.meta.url);
+  await context.route(/\/page-[0-9a-f]+\.(js|css)$/, (route) => {
+    const kind = route.request().url().split(".").pop();
+    const name = readdirSync(dist).find((file) => file.startsWith("page-") && file.endsWith(`.${kind}`));
+    return route.fulfill({ path: new URL(name, dist).pathname, contentType: kind === "js" ? "text/javascript" : "text/css" });
+  });
 }
 
 /** Another tab of the same browser. */

@@ -17,27 +17,35 @@ export class Server {
 
   /**
    * `script` is the text of a script: the stand-in plays it, or with `real` the real CLI runs against it as its API.
-   * Without one the demo is played and nothing is kept.
+   * Without one the demo is played and nothing is kept; `beside` is a script for a stand-in that is found as `claude`.
    */
-  static async start({ script, root, real } = {}) {
+  static async start({ script, root, real, beside } = {}) {
     const server = new Server();
     server.folder = mkdtempSync(join(tmpdir(), "tidings-browser-"));
     server.project = join(server.folder, "project");
     mkdirSync(server.project);
     server.root = root;
-    if (script !== undefined) {
-      writeFileSync(join(server.folder, "script.toml"), script);
+    if (script !== undefined || beside !== undefined) {
+      writeFileSync(join(server.folder, "script.toml"), script ?? beside);
     }
     if (real !== undefined) {
       server.claude = REAL;
       await server.#serveApi();
     } else if (script !== undefined) {
-      server.claude = join(server.folder, "claude");
-      writeFileSync(server.claude, `#!/bin/sh\nexec ${PROGRAM} rehearse agent --script ${server.folder}/script.toml "$@"\n`);
-      chmodSync(server.claude, 0o755);
+      server.claude = server.#standIn();
+    } else {
+      // What is installed on this machine plays no part.
+      server.env = { CLAUDE_CLI_PATH: beside === undefined ? join(server.folder, "no-claude") : server.#standIn() };
     }
     await server.#run("127.0.0.1:0");
     return server;
+  }
+
+  #standIn() {
+    const path = join(this.folder, "claude");
+    writeFileSync(path, `#!/bin/sh\nexec ${PROGRAM} rehearse agent --script ${this.folder}/script.toml "$@"\n`);
+    chmodSync(path, 0o755);
+    return path;
   }
 
   /** The Messages API, played from the script. */

@@ -5,11 +5,12 @@ import { after, afterEach, before } from "node:test";
 import { launch, open, trouble, visit } from "./browser.mjs";
 import { Server } from "./server.mjs";
 
-/** What the cases of a file share; filled before the first of them runs. */
-export function stage(options = {}) {
+/** What the cases of a file share; filled before the first of them runs. `begin` gets the server to do something first. */
+export function stage({ begin, ...options } = {}) {
   const shared = { pages: [] };
   before(async () => {
-    [shared.server, shared.browser] = await Promise.all([Server.start(typeof options === "function" ? options() : options), launch()]);
+    [shared.server, shared.browser] = await Promise.all([Server.start(options), launch()]);
+    await begin?.(shared.server);
   });
   afterEach(async () => {
     for (const page of shared.pages.splice(0)) {
@@ -22,8 +23,8 @@ export function stage(options = {}) {
     await shared.browser?.close();
     await shared.server?.stop();
   });
-  shared.visit = async (how) => {
-    const page = await visit(shared.browser, shared.server, how);
+  shared.visit = async (how, server = shared.server) => {
+    const page = await visit(shared.browser, server, how);
     shared.pages.push(page);
     return page;
   };
@@ -33,6 +34,14 @@ export function stage(options = {}) {
     return tab;
   };
   return shared;
+}
+
+/** Nobody looks at the page any more, or somebody does again. */
+export async function hide(page, hidden) {
+  await page.evaluate((now) => {
+    Object.defineProperty(document, "visibilityState", { configurable: true, get: () => (now ? "hidden" : "visible") });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, hidden);
 }
 
 export function button(page, name) {

@@ -1,23 +1,69 @@
-// Keys that work everywhere on the page.
+// Keys that work everywhere on the page, and the list of all of them.
 
+import { signal } from "@preact/signals";
 import { go } from "./route.ts";
 import { open, sorted } from "./store.ts";
 
+export const KEYS: { about: string; keys: [string, string][] }[] = [
+  {
+    about: "Anywhere",
+    keys: [
+      ["Alt+J", "to what waits for you, here or in the next session"],
+      ["Alt+↓ Alt+↑", "the next session, the one before"],
+      ["Alt+N", "new session"],
+      ["?", "this list"],
+    ],
+  },
+  {
+    about: "On a card that waits",
+    keys: [
+      ["A then O", "allow once"],
+      ["A then S", "allow for the session"],
+      ["D", "deny, and say why"],
+      ["Space", "press the button that has the focus; Enter allows nothing"],
+    ],
+  },
+  {
+    about: "Where you write",
+    keys: [
+      ["Enter", "send; Shift+Enter makes a line"],
+      ["Esc", "interrupt the turn"],
+      ["/ and @", "complete commands and files"],
+      ["Tab", "take the suggestion or the completion"],
+    ],
+  },
+];
+
+/** Whether the list is on the screen. */
+export const keysShown = signal(false);
+
+/** The card that comes up next gets the focus. */
+let wantsCard = false;
+
 export function followKeys(): void {
   addEventListener("keydown", (event) => {
-    if (!event.altKey || event.ctrlKey || event.metaKey) return;
-    const run = action(event.key);
+    if (event.ctrlKey || event.metaKey || event.defaultPrevented) return;
+    const run = event.altKey ? action(event.key.toLowerCase()) : event.key === "?" && !isWriting(event.target) ? showKeys : undefined;
     if (run === undefined) return;
     event.preventDefault();
     run();
   });
 }
 
+/** Whether a key is meant for a text. */
+export function isWriting(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.matches("input:not([type=radio], [type=checkbox]), textarea, select");
+}
+
+function showKeys(): void {
+  keysShown.value = true;
+}
+
 function action(key: string): (() => void) | undefined {
   switch (key) {
-    case "ArrowUp":
+    case "arrowup":
       return () => step(-1);
-    case "ArrowDown":
+    case "arrowdown":
       return () => step(1);
     case "n":
       return () => go({ view: "new", resume: undefined, cwd: undefined });
@@ -35,14 +81,22 @@ function step(by: number): void {
   if (next !== undefined) go({ view: "session", id: next.key });
 }
 
-/** To the card of this session, or to the next session that has one. The focus is on the card and on none of its buttons. */
+/** To the card of this session, or to the next session that has one. */
 function toWhatWaits(): void {
   const card = document.querySelector<HTMLElement>(".needs-you");
   if (card !== null) {
-    card.tabIndex = -1;
     card.focus();
     return;
   }
   const next = sorted.value.find((session) => session.state === "needs_you");
-  if (next !== undefined) go({ view: "session", id: next.key });
+  if (next === undefined) return;
+  wantsCard = true;
+  go({ view: "session", id: next.key });
+}
+
+/** A card is there now. The focus goes to it if somebody asked for it, and to none of its buttons. */
+export function cardShown(card: HTMLElement | null): void {
+  if (card === null || !wantsCard) return;
+  wantsCard = false;
+  card.focus();
 }

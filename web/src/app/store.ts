@@ -140,7 +140,8 @@ async function refresh(): Promise<void> {
     getJson<SessionList>("sessions", { limit: SESSIONS_PAGE }),
     getJson<PermissionList>("permissions"),
     getJson<QuestionList>("questions"),
-    meta.value === undefined ? getJson<Meta>("meta") : Promise.resolve(meta.value),
+    // A Claude Code tells its version only after it was asked.
+    meta.value?.claude?.version === undefined ? getJson<Meta>("meta") : Promise.resolve(meta.value),
   ]);
   meta.value = about;
   sessions.value = new Map(list.items.map((session) => [session.key, session]));

@@ -1,6 +1,7 @@
 // The page: sessions on one side, what is chosen on the other.
 
 import type { VNode } from "preact";
+import { hasClaude, hasDemo } from "../app/agents.ts";
 import { now } from "../app/clock.ts";
 import { href, route } from "../app/route.ts";
 import { entrance, link, open, retryAt, retryNow, sessionsLoaded, sorted } from "../app/store.ts";
@@ -9,6 +10,7 @@ import { Cost } from "./cost.tsx";
 import { Door } from "./door.tsx";
 import { History } from "./history.tsx";
 import { Icon, Spinner } from "./icons.tsx";
+import { KeysDialog } from "./keys.tsx";
 import { NewSession } from "./new-session.tsx";
 import { SessionPage } from "./session.tsx";
 import { Settings } from "./settings.tsx";
@@ -29,6 +31,7 @@ export function App({ problem }: { problem: string }): VNode {
         <View />
       </div>
       <Toasts />
+      <KeysDialog />
     </main>
   );
 }
@@ -70,9 +73,11 @@ function Nothing(): VNode {
       <h2>{sorted.value.length === 0 ? "No sessions yet" : "Choose a session"}</h2>
       <p>{sorted.value.length === 0 ? "Start one here, or go on with one that is on this machine." : "What needs you stands first."}</p>
       <div class="empty-actions">
-        <a class="button main" href={href({ view: "new", resume: undefined, cwd: undefined })}>
-          <Icon name="plus" /> New session
-        </a>
+        {(hasClaude.value || hasDemo.value) && (
+          <a class="button main" href={href({ view: "new", resume: undefined, cwd: undefined })}>
+            <Icon name="plus" /> New session
+          </a>
+        )}
         <a class="button" href={href({ view: "history", id: undefined })}>
           <Icon name="clock" /> History
         </a>

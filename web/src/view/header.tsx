@@ -1,7 +1,8 @@
 // The top of a session: what it is, how it stands, and what can be done with it.
 
 import type { VNode } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { DEFAULT_MODEL, learnModels, modelLabel, models } from "../app/models.ts";
 import { go, href } from "../app/route.ts";
 import { command, mayI, words } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
@@ -20,17 +21,13 @@ const MODES: [string, string][] = [
   ["bypassPermissions", "Allow everything"],
 ];
 
-const MODELS: [string, string][] = [
-  ["default", "Usual model"],
-  ["opus", "Opus"],
-  ["sonnet", "Sonnet"],
-  ["haiku", "Haiku"],
-];
-
 export type Panel = "none" | "overview" | "diff" | "rewind";
 
 export function Header({ session, all, panel, setPanel }: { session: SessionView; all: Conversation; drawn: number; panel: Panel; setPanel: (panel: Panel) => void }): VNode {
   const model = all.model ?? session.model;
+  // The agent tells its models when it starts, and where it has a model it was started.
+  useEffect(learnModels, [session.key, all.model]);
+  const chosen = models.value.find((one) => one.value === model || one.model === model)?.value;
   const mode = all.mode ?? session.permission_mode ?? "default";
   const may = mayI("prompt");
   const title = all.title ?? session.title ?? baseName(session.cwd);
@@ -53,10 +50,11 @@ export function Header({ session, all, panel, setPanel }: { session: SessionView
       <div class="session-tools">
         <label class="pick">
           <span class="sr">Model</span>
-          <select disabled={!may} value={model ?? "default"} onChange={(event) => command(session.key, "model", event.currentTarget.value === "default" ? {} : { model: event.currentTarget.value })}>
-            {model !== undefined && !MODELS.some(([name]) => name === model) && <option value={model}>{modelName(model)}</option>}
-            {MODELS.map(([name, label]) => (
-              <option value={name}>{label}</option>
+          <select disabled={!may} value={chosen ?? model ?? DEFAULT_MODEL} onChange={(event) => command(session.key, "model", event.currentTarget.value === DEFAULT_MODEL ? {} : { model: event.currentTarget.value })}>
+            {model !== undefined && model !== DEFAULT_MODEL && chosen === undefined && <option value={model}>{modelName(model)}</option>}
+            <option value={DEFAULT_MODEL}>Usual model</option>
+            {models.value.map((one) => (
+              <option value={one.value} title={one.description}>{modelLabel(one)}</option>
             ))}
           </select>
         </label>

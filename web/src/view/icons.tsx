@@ -35,6 +35,7 @@ const PATHS = {
   diff: "M8 2.5v6M5 5.5h6M5 12.5h6",
   undo: "M3 7h6.5a3.5 3.5 0 0 1 0 7H6M3 7l3-3M3 7l3 3",
   compress: "M8 2v4M5.5 4 8 6.5 10.5 4M8 14v-4M5.5 12 8 9.5l2.5 2.5M2.5 8h11",
+  keys: "M2 4.5h12v7H2zM4.5 7h.01M7 7h.01M9.5 7h.01M11.8 7h.01M5 9.4h6",
   home: "M2.5 7.5 8 2.5l5.5 5M4 6.5v7h8v-7",
 } as const;
 

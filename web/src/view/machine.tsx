@@ -28,7 +28,9 @@ export function MachineCard(): VNode | null {
   if (found === undefined) return null;
   return (
     <section class="machine" aria-label="Sessions on this machine">
-      <h2>On this machine</h2>
+      <h2>
+        Found on this machine <span class="machine-note">read-only</span>
+      </h2>
       <dl>
         <div title={`In ${found.projects} ${found.projects === 1 ? "project" : "projects"}`}>
           <dt>sessions</dt>

@@ -2,6 +2,7 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import { cardShown } from "../app/keys.ts";
 import { answered } from "../app/store.ts";
 import type { Conversation } from "../model/conversation.ts";
 import { Icon, Spinner } from "./icons.tsx";
@@ -22,7 +23,7 @@ export function NeedsYou({ all, session }: { all: Conversation; drawn: number; s
     );
   }
   return (
-    <div class="needs-you" role="region" aria-label="Needs you">
+    <div class="needs-you" role="region" aria-label="Needs you" tabIndex={-1} ref={cardShown}>
       {open.length > 1 && (
         <nav class="pager" aria-label="What waits">
           <button type="button" class="ghost" disabled={at <= 0} onClick={() => setAt(Math.max(0, at - 1))} aria-label="The one before">

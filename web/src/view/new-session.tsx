@@ -1,16 +1,20 @@
 // A new session, or a session on disk that goes on.
 
 import type { VNode } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { claudeName, hasClaude, hasDemo } from "../app/agents.ts";
 import { newId } from "../app/browser.ts";
+import { useFetched } from "../app/fetched.ts";
+import { learnModels, modelLabel, models } from "../app/models.ts";
 import type { Picked } from "../app/pictures.ts";
 import { ACCEPTED, forget, pick } from "../app/pictures.ts";
 import { go, href } from "../app/route.ts";
-import { mayI, meta, sorted, words } from "../app/store.ts";
+import { mayI, sorted, words } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
 import { postJson } from "../net/api.ts";
-import type { CreateSession, SessionView } from "../wire.ts";
+import type { CreateSession, SessionView, TranscriptList } from "../wire.ts";
 import { Icon, Spinner } from "./icons.tsx";
+import { InstallHint } from "./install.tsx";
 import { TrustNote } from "./trust.tsx";
 
 const MODES: [string, string, string][] = [
@@ -19,13 +23,22 @@ const MODES: [string, string, string][] = [
   ["plan", "Plan only", "Nothing changes until you approve a plan."],
 ];
 
+/** Sessions on disk whose folders are offered. */
+const RECENT = 30;
+
 export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: string | undefined }): VNode {
-  const folders = [...new Set(sorted.value.map((session) => session.cwd))];
-  const [folder, setFolder] = useState(cwd ?? folders[0] ?? "");
+  const [demo, setDemo] = useState(!hasClaude.value);
+  const onDisk = useFetched<TranscriptList>("transcripts", { limit: RECENT }).value?.items ?? [];
+  const running = sorted.value.filter((session) => session.demo === demo).map((session) => session.cwd);
+  const folders = [...new Set([...running, ...(demo ? [] : onDisk.map((past) => past.cwd ?? ""))])].filter((one) => one !== "");
+  const [written, setFolder] = useState(cwd);
+  // Until something is written, it is where somebody worked last.
+  const folder = written ?? folders[0] ?? "";
   const [prompt, setPrompt] = useState("");
   const [model, setModel] = useState("");
   const [mode, setMode] = useState("default");
   const [fork, setFork] = useState(false);
+  useEffect(learnModels, []);
   const [picked, setPicked] = useState<readonly Picked[]>([]);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
@@ -48,6 +61,7 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
       permission_mode: mode,
       ...(attachments.length === 0 ? {} : { attachments }),
       ...(resume === undefined ? {} : { resume, fork }),
+      ...(hasDemo.value ? { demo: demo && resume === undefined } : {}),
       client_id: clientId.current,
     };
     try {
@@ -66,6 +80,14 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
       <div class="empty">
         <h2>This device may only watch</h2>
         <p>Pair it again with the scope “prompt” to start sessions.</p>
+      </div>
+    );
+  }
+  if (!hasClaude.value && (!hasDemo.value || resume !== undefined)) {
+    return (
+      <div class="empty">
+        <h2>{resume === undefined ? "No session can be started here" : "This session cannot go on here"}</h2>
+        <InstallHint />
       </div>
     );
   }
@@ -89,9 +111,30 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
             <span class="muted">Session</span> <code>{resume}</code>
           </p>
         )}
+        {hasDemo.value && resume === undefined && (
+          <fieldset class="modes">
+            <legend>Who works</legend>
+            {hasClaude.value && (
+              <label class="option">
+                <input type="radio" name="agent" checked={!demo} onChange={() => setDemo(false)} />
+                <span>
+                  <span class="option-label">{claudeName.value}</span>
+                  <span class="option-more">A real agent: it asks a model and works on your files.</span>
+                </span>
+              </label>
+            )}
+            <label class="option">
+              <input type="radio" name="agent" checked={demo} onChange={() => setDemo(true)} />
+              <span>
+                <span class="option-label">The demo</span>
+                <span class="option-more">A script plays the agent: no model is asked and no file is touched.</span>
+              </span>
+            </label>
+          </fieldset>
+        )}
         <label>
           Folder
-          <input type="text" class="mono" required value={folder} list="folders" spellcheck={false} autocapitalize="off" placeholder="/home/you/project" onInput={(event) => setFolder(event.currentTarget.value)} />
+          <input type="text" class="mono" required readOnly={resume !== undefined && cwd !== undefined} value={folder} list="folders" spellcheck={false} autocapitalize="off" placeholder="/home/you/project" onInput={(event) => setFolder(event.currentTarget.value)} />
           <datalist id="folders">
             {folders.map((one) => (
               <option value={one} />
@@ -137,9 +180,9 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
           Model
           <select value={model} onChange={(event) => setModel(event.currentTarget.value)}>
             <option value="">The usual one</option>
-            <option value="opus">Opus</option>
-            <option value="sonnet">Sonnet</option>
-            <option value="haiku">Haiku</option>
+            {models.value.map((one) => (
+              <option value={one.value} title={one.description}>{modelLabel(one)}</option>
+            ))}
           </select>
         </label>
         <fieldset class="modes">
@@ -168,7 +211,6 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
           <button type="submit" class="yes main" disabled={busy || folder.trim() === ""}>
             {busy ? <Spinner /> : <Icon name="send" />} {resume === undefined ? "Start" : "Go on"}
           </button>
-          {meta.value?.demo && <span class="muted">A script plays the agent here: no model is asked and no file is touched.</span>}
         </div>
       </form>
     </div>

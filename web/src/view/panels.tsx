@@ -1,9 +1,9 @@
-// What stands beside a conversation: an overview, the changes of the working tree, and the way back.
+// What stands beside a conversation: an overview, and the changes of the working tree.
 
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { command, words } from "../app/store.ts";
-import type { Conversation, PromptItem } from "../model/conversation.ts";
+import { words } from "../app/store.ts";
+import type { Conversation } from "../model/conversation.ts";
 import { getJson } from "../net/api.ts";
 import { parseUnified } from "../text/diff.ts";
 import { compactTokens, duration } from "../text/format.ts";
@@ -156,41 +156,6 @@ export function WorkingDiff({ session, revision }: { session: SessionView; revis
           </ul>
         </section>
       )}
-    </>
-  );
-}
-
-/** Files as they were before a prompt. */
-export function Rewind({ all, session, done }: { all: Conversation; session: SessionView; done: () => void }): VNode {
-  const [chosen, setChosen] = useState<string | undefined>(undefined);
-  const prompts = all.items.filter((item): item is PromptItem => item.kind === "prompt" && item.uuid !== undefined && item.origin === undefined).reverse();
-  if (prompts.length === 0) return <p class="muted">Nothing was said in this session yet.</p>;
-  return (
-    <>
-      <p>Files that the agent has changed are put back to how they were before a prompt. The conversation stays.</p>
-      <fieldset class="rewind">
-        <legend class="sr">Before which prompt</legend>
-        {prompts.slice(0, 50).map((prompt) => (
-          <label class="option">
-            <input type="radio" name="rewind" checked={chosen === prompt.uuid} onChange={() => setChosen(prompt.uuid)} />
-            <span class="option-label">{prompt.text.slice(0, 140)}</span>
-          </label>
-        ))}
-      </fieldset>
-      <div class="ask-actions">
-        <button
-          type="button"
-          class="no main"
-          disabled={chosen === undefined}
-          onClick={() => {
-            if (chosen === undefined) return;
-            command(session.key, "rewind", { prompt: chosen });
-            done();
-          }}
-        >
-          Put files back
-        </button>
-      </div>
     </>
   );
 }

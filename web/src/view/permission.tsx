@@ -11,6 +11,7 @@ import { changes, fields, summary, text } from "../model/tools.ts";
 import type { JsonValue, PermissionAnswer } from "../wire.ts";
 import { Diff, DiffSwitch } from "./diff.tsx";
 import { Icon } from "./icons.tsx";
+import { KeySteps, focusOnce } from "./key-steps.tsx";
 import { Exact, Revealed } from "./revealed.tsx";
 
 type Step = "choose" | "deny" | "edit" | "always";
@@ -34,6 +35,7 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
 
   return (
     <section class="ask permission" data-risk={details.risk} aria-label={`Permission: ${about.title}`}>
+      {step === "choose" && <KeySteps yes={{ o: () => reply({ decision: "allow" }), s: () => reply({ decision: "allow", scope: "session" }) }} no={() => setStep("deny")} />}
       <header class="ask-head">
         <span class="ask-icon">
           <Icon name={about.icon} />
@@ -55,13 +57,19 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
             <span class="muted">The model calls it:</span> “{details.description}”
           </p>
         )}
+        {step === "choose" && rules[0] !== undefined && mayI("always") && (
+          <p class="ask-fact">
+            <span class="muted">“Always” would add</span> <code><Revealed text={rules[0].rule} /></code>
+            {rules.length > 1 && <span class="muted"> and {rules.length - 1} more</span>}
+          </p>
+        )}
         {isTired(Date.now()) && <p class="ask-fact warn-line">You have allowed many calls in a minute. This one waits a moment longer.</p>}
       </div>
       {step === "choose" && (
         <div class="ask-actions">
           <Allow ready={readable} label="Allow once" main onAllow={() => reply({ decision: "allow" })} />
           <Allow ready={readable} label="Allow for session" onAllow={() => reply({ decision: "allow", scope: "session" })} />
-          {rules.length > 0 && mayI("always") && (
+          {mayI("always") && (
             <button type="button" onClick={() => setStep("always")}>
               Always…
             </button>
@@ -79,9 +87,9 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
       {step === "always" && (
         <Confirm
           back={() => setStep("choose")}
-          action={<Allow ready={readable} label="Add the rule and allow" main onAllow={() => reply({ decision: "allow", scope: "always" })} />}
+          action={rules.length > 0 && <Allow ready={readable} label={rules.length === 1 ? "Add the rule and allow" : "Add the rules and allow"} main onAllow={() => reply({ decision: "allow", scope: "always" })} />}
         >
-          <p>From now on this would run without asking:</p>
+          <p>{rules.length > 0 ? "From now on this would run without asking:" : noRule(details)}</p>
           <ul class="rules">
             {rules.map(({ rule, where }) => (
               <li>
@@ -193,7 +201,14 @@ function Allow({ ready, label, main, onAllow }: { ready: boolean; label: string;
   );
 }
 
-function Confirm({ back, action, children }: { back: () => void; action: VNode; children: ComponentChildren }): VNode {
+/** Why "always" cannot be said here. */
+function noRule({ tool_name, suggestions }: PermissionAsk["details"]): string {
+  if (suggestions === undefined) return "Claude Code takes no rule for this: it asks every time.";
+  if (tool_name === "Bash") return "No rule covers exactly this command: what it does is only known when it runs, or it has a star or several lines, which a rule would take for more than what you see.";
+  return "No rule covers exactly this and nothing else.";
+}
+
+function Confirm({ back, action, children }: { back: () => void; action: VNode | false; children: ComponentChildren }): VNode {
   return (
     <div class="ask-step">
       {children}
@@ -213,7 +228,7 @@ function Deny({ back, deny }: { back: () => void; deny: (message: string, interr
     <div class="ask-step">
       <label>
         What should it do instead? <span class="muted">(the model reads this)</span>
-        <textarea rows={2} value={message} onInput={(event) => setMessage(event.currentTarget.value)} />
+        <textarea rows={2} value={message} ref={focusOnce} onInput={(event) => setMessage(event.currentTarget.value)} />
       </label>
       <div class="ask-actions">
         <button type="button" class="no main" onClick={() => deny(message.trim(), false)}>

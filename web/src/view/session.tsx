@@ -15,8 +15,9 @@ import { Header } from "./header.tsx";
 import { Spinner } from "./icons.tsx";
 import { ItemView, guessHeight } from "./item.tsx";
 import { NeedsYou } from "./needs-you.tsx";
-import { Overview, PanelFrame, Rewind, WorkingDiff } from "./panels.tsx";
+import { Overview, PanelFrame, WorkingDiff } from "./panels.tsx";
 import { Queue } from "./queue.tsx";
+import { Rewind } from "./rewind.tsx";
 import { VirtualList } from "./virtual.tsx";
 
 export function SessionPage({ open }: { open: OpenSession }): VNode {
@@ -127,7 +128,7 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
         )}
         {panel === "rewind" && (
           <PanelFrame title="Put files back" close={closePanel}>
-            <Rewind all={all} session={session} done={closePanel} />
+            <Rewind all={all} drawn={drawn} session={session} done={closePanel} />
           </PanelFrame>
         )}
       </div>

@@ -2,6 +2,7 @@
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { claudeName, hasClaude } from "../app/agents.ts";
 import { wantNotifications } from "../app/notify.ts";
 import type { Theme } from "../app/prefs.ts";
 import { prefs, setPref } from "../app/prefs.ts";
@@ -11,17 +12,7 @@ import { say } from "../app/toasts.ts";
 import { getJson, send } from "../net/api.ts";
 import type { Device, DeviceList } from "../wire.ts";
 import { Icon } from "./icons.tsx";
-
-const KEYS: [string, string][] = [
-  ["Enter", "send (Shift+Enter makes a line)"],
-  ["Esc", "interrupt the turn"],
-  ["Tab", "take the suggestion, or the completion"],
-  ["/ and @", "complete commands and files"],
-  ["Alt+↑ Alt+↓", "the session before, the next one"],
-  ["Alt+N", "new session"],
-  ["Alt+J", "to what waits for you"],
-  ["Space", "press a button; Enter never allows anything"],
-];
+import { KeyList } from "./keys.tsx";
 
 export function Settings(): VNode {
   const { theme, notify, showAll } = prefs.value;
@@ -56,20 +47,12 @@ export function Settings(): VNode {
         </label>
         <section>
           <h3>Keys</h3>
-          <dl class="facts keys">
-            {KEYS.map(([key, what]) => (
-              <>
-                <dt>
-                  <kbd>{key}</kbd>
-                </dt>
-                <dd>{what}</dd>
-              </>
-            ))}
-          </dl>
+          <KeyList />
         </section>
         {mayI("admin") && <Devices />}
         <p class="muted">
           Tidings {meta.value?.version ?? ""}
+          {hasClaude.value ? `, ${claudeName.value}` : ", no Claude Code was found"}
           {meta.value !== undefined && `, you are ${meta.value.you.name} (${meta.value.you.scopes.join(", ")})`}
         </p>
       </div>

@@ -2,13 +2,16 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import { hasClaude, hasDemo } from "../app/agents.ts";
 import { now } from "../app/clock.ts";
+import { keysShown } from "../app/keys.ts";
 import { href, route } from "../app/route.ts";
 import { meta, open, sessionsLoaded, sorted, waiting, waitingCount } from "../app/store.ts";
 import { summary } from "../model/tools.ts";
 import { age, baseName, dollars } from "../text/format.ts";
 import type { SessionView } from "../wire.ts";
 import { Icon } from "./icons.tsx";
+import { InstallHint } from "./install.tsx";
 import { MachineCard } from "./machine.tsx";
 import { StateChip } from "./state.tsx";
 
@@ -22,6 +25,9 @@ export function Sidebar(): VNode {
         <a class="brand-name" href={href({ view: "home" })}>
           <Logo /> Tidings
         </a>
+        <button type="button" class="ghost" aria-label="Keys" title="Keys (?)" onClick={() => (keysShown.value = true)}>
+          <Icon name="keys" />
+        </button>
         <a class="ghost" href={href({ view: "settings" })} aria-label="Settings" title="Settings">
           <Icon name="gear" />
         </a>
@@ -29,9 +35,11 @@ export function Sidebar(): VNode {
       <div class="sidebar-body">
         <MachineCard />
         <div class="sidebar-tools">
-          <a class="button main" href={href({ view: "new", resume: undefined, cwd: undefined })}>
-            <Icon name="plus" /> New session
-          </a>
+          {(hasClaude.value || hasDemo.value) && (
+            <a class={hasClaude.value ? "button main" : "button"} href={href({ view: "new", resume: undefined, cwd: undefined })}>
+              <Icon name="plus" /> {hasClaude.value ? (hasDemo.value ? "Start a real session" : "New session") : "Another demo"}
+            </a>
+          )}
           {all.length > 3 && (
             <label class="filter">
               <span class="sr">Filter sessions</span>
@@ -39,6 +47,7 @@ export function Sidebar(): VNode {
             </label>
           )}
         </div>
+        {meta.value !== undefined && !hasClaude.value && <InstallHint />}
         {waitingCount.value > 0 && (
           <p class="waiting-line" role="status">
             <Icon name="bell" /> {waitingCount.value === 1 ? "One thing waits for you" : `${waitingCount.value} things wait for you`}
@@ -78,9 +87,10 @@ function SessionCard({ session }: { session: SessionView }): VNode {
           <span class="card-title">{name}</span>
           <span class="card-age">{age(session.active, now.value)}</span>
         </span>
-        <span class="card-line">{session.error ?? wants(session) ?? session.last_line ?? session.cwd}</span>
+        <span class="card-line">{session.error ?? wants(session) ?? session.last_line ?? (session.state === "running" ? "At work" : session.cwd)}</span>
         <span class="card-facts">
           <StateChip state={session.state} />
+          {session.demo && <span class="demo-mark">DEMO</span>}
           {waits > 1 && <span class="badge" aria-label={`${waits} things wait`}>{waits}</span>}
           <span class="cut">{baseName(session.cwd)}</span>
           {session.totals.cost_usd > 0 && <span>{dollars(session.totals.cost_usd)}</span>}

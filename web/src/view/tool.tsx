@@ -3,6 +3,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import { meta } from "../app/store.ts";
 import type { Conversation, Lane, Settled, ToolItem } from "../model/conversation.ts";
+import { answersOf } from "../model/answers.ts";
 import { changes, fields, list, number, resultText, summary, text } from "../model/tools.ts";
 import { compactTokens, duration } from "../text/format.ts";
 import { Diff, DiffCount, DiffSwitch } from "./diff.tsx";
@@ -178,20 +179,14 @@ function todosOf(items: ReturnType<typeof list>): TodoItem[] {
 }
 
 function Answers({ tool }: { tool: ToolItem }): VNode {
-  const given = fields(fields(tool.settled?.answer ?? tool.account)["answers"] ?? tool.settled?.answer);
-  const questions = list(fields(tool.input)["questions"]).map(fields);
   return (
     <dl class="answers">
-      {questions.map((question) => {
-        const asked = text(question["question"]) ?? "";
-        const answer = given[asked];
-        return (
-          <>
-            <dt>{asked}</dt>
-            <dd>{typeof answer === "string" ? answer : answer === undefined ? (tool.state === "running" ? "waiting for an answer" : "no answer") : JSON.stringify(answer)}</dd>
-          </>
-        );
-      })}
+      {answersOf(tool).map(({ question, answer }) => (
+        <>
+          <dt>{question}</dt>
+          <dd>{answer ?? (tool.state === "running" ? "waiting for an answer" : "no answer")}</dd>
+        </>
+      ))}
     </dl>
   );
 }

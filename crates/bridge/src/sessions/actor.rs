@@ -203,7 +203,7 @@ impl Actor {
     }
 
     /// The agent for something that is no prompt.
-    async fn idle_agent(&mut self) -> Result<AgentSession, Error> {
+    pub(super) async fn idle_agent(&mut self) -> Result<AgentSession, Error> {
         let agent = match self.agent().await {
             Ok(agent) => agent,
             Err(error) => {
@@ -325,24 +325,7 @@ impl Actor {
                 event.model.clone_from(&request.model);
                 self.settle(event, client_id, |launch| launch.model = request.model).await
             }
-            Verb::Rewind => {
-                let prompt = request.prompt.ok_or_else(|| missing("prompt"))?;
-                let agent = self.idle_agent().await?;
-                let reply = if request.dry_run {
-                    agent.client().preview_rewind(&prompt).await?
-                } else {
-                    agent.client().rewind_files(&prompt).await?
-                };
-                if !reply.can_rewind {
-                    let why = reply.error.unwrap_or_else(|| "the agent does not say why".to_owned());
-                    return Err(Error::new(Code::Conflict, format!("Files cannot be put back: {why}"), ""));
-                }
-                let files = reply.files_changed.unwrap_or_default().join(", ");
-                let done = if request.dry_run { "Would be put back" } else { "Put back" };
-                let message = format!("{done} as before `{prompt}`: {files}");
-                let event = UiMessage::System { message, session_id: Some(handle) };
-                self.entry.say(&event, client_id).await.map(accepted)
-            }
+            Verb::Rewind => self.rewind(request, client_id).await,
         }
     }
 
@@ -378,7 +361,7 @@ impl Actor {
         }
     }
 
-    fn here(&self) -> Accepted {
+    pub(super) fn here(&self) -> Accepted {
         at_cursor(self.entry.memory().row.head)
     }
 }
@@ -388,10 +371,10 @@ pub(super) fn accepted(stored: crate::journal::Stored) -> Accepted {
 }
 
 fn at_cursor(cursor: Cursor) -> Accepted {
-    Accepted { turn_id: None, seq: cursor.seq, cursor: cursor.to_string() }
+    Accepted { turn_id: None, seq: cursor.seq, cursor: cursor.to_string(), rewind: None }
 }
 
-fn missing(field: &str) -> Error {
+pub(super) fn missing(field: &str) -> Error {
     Error::new(
         Code::Invalid,
         format!("`{field}` is missing"),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::Deref;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,6 +27,8 @@ pub struct Config {
     pub claude_args: Vec<String>,
     /// Whether `claude` is a stand-in that plays a script.
     pub demo: bool,
+    /// The real one beside a stand-in, for sessions that are no demo.
+    pub beside_demo: Option<Real>,
     /// Where the CLI keeps its sessions, for those that are adopted or deleted.
     pub config_dir: Option<PathBuf>,
     /// The whole environment of the agents.
@@ -54,6 +56,43 @@ pub struct Config {
     pub clock: Clock,
     /// Where ids come from.
     pub ids: Ids,
+}
+
+/// A Claude Code, and where it keeps its sessions.
+#[derive(Debug, Clone)]
+pub struct Real {
+    /// The program.
+    pub claude: PathBuf,
+    /// Where it keeps its sessions.
+    pub config_dir: PathBuf,
+}
+
+impl Config {
+    /// The Claude Code of real sessions, if there is one.
+    pub(crate) fn real_claude(&self) -> Option<&Path> {
+        let claude = if self.demo {
+            self.beside_demo.as_ref().map(|real| real.claude.as_path())
+        } else {
+            self.claude.as_deref()
+        };
+        claude.filter(|claude| claude.exists())
+    }
+
+    /// The program of a session.
+    pub(super) fn program(&self, is_demo: bool) -> Option<&Path> {
+        match &self.beside_demo {
+            Some(real) if self.demo && !is_demo => Some(&real.claude),
+            _ => self.claude.as_deref(),
+        }
+    }
+
+    /// Where the CLI of a session keeps its sessions.
+    pub(super) fn config_dir(&self, is_demo: bool) -> Option<&Path> {
+        match &self.beside_demo {
+            Some(real) if self.demo && !is_demo => Some(&real.config_dir),
+            _ => self.config_dir.as_deref(),
+        }
+    }
 }
 
 /// Makes what carries the lines of one agent.
@@ -89,6 +128,7 @@ impl Default for Config {
             claude: None,
             claude_args: Vec::new(),
             demo: false,
+            beside_demo: None,
             config_dir: None,
             environment: Vec::new(),
             roots: Vec::new(),

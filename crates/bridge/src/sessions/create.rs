@@ -12,6 +12,9 @@ use crate::error::{Code, Error};
 use crate::guard::paths;
 use crate::journal::{ClientId, Key, NewSession, Novelty};
 
+const INSTALL: &str =
+    "install it (`curl -fsSL https://claude.ai/install.sh | bash`) and start the server again";
+
 impl Sessions {
     /// Makes a session, and says something to it if there is a prompt. The same client id again gives the same session.
     pub async fn create(
@@ -35,13 +38,14 @@ impl Sessions {
         for folder in &mut new.add_dirs {
             *folder = self.folder(caller, folder)?;
         }
-        let past = self.past(&mut new).await?;
+        let is_demo = self.is_demo(&new)?;
+        let past = self.past(&mut new, is_demo).await?;
         let key = Key::new(self.config().ids.next())?;
         let client_id = new.client_id.as_deref().map(ClientId::new).transpose()?;
         let row = NewSession {
             title: new.title.clone(),
             labels: new.labels.clone(),
-            settings: Settings::of(&new, self.config().demo).text(),
+            settings: Settings::of(&new, is_demo).text(),
             state: view::word(ServerPhase::Parked).to_owned(),
             client_id,
             ..NewSession::new(key, new.cwd.as_str(), self.config().clock.now())
@@ -67,6 +71,24 @@ impl Sessions {
         Ok((self.find(row.key.as_str()).await?, novelty))
     }
 
+    /// Whether a script plays the agent.
+    fn is_demo(&self, new: &CreateSession) -> Result<bool, Error> {
+        let config = self.config();
+        let is_demo = new.demo.unwrap_or(config.demo);
+        if is_demo == config.demo {
+            return Ok(is_demo);
+        }
+        if is_demo {
+            let message = "This server plays no demo";
+            return Err(Error::new(Code::Invalid, message, "start one with `tidings serve --demo`"));
+        }
+        if config.real_claude().is_none() {
+            let message = "Claude Code was not found, so only the demo can be played";
+            return Err(Error::new(Code::Conflict, message, INSTALL));
+        }
+        Ok(false)
+    }
+
     /// The folder as the file system has it, if it is one that may be used.
     pub(crate) fn folder(&self, caller: &Caller, folder: &str) -> Result<String, Error> {
         let real = paths::inside(&self.config().roots, Path::new(folder))?;
@@ -80,7 +102,7 @@ impl Sessions {
 
     /// What is to be gone on with: a session of ours by its name, or one on disk by its id. One that is ours already is
     /// not taken over a second time, only copied.
-    async fn past(&self, new: &mut CreateSession) -> Result<Option<SessionFiles>, Error> {
+    async fn past(&self, new: &mut CreateSession, is_demo: bool) -> Result<Option<SessionFiles>, Error> {
         let Some(name) = new.resume.clone() else { return Ok(None) };
         let ours = match self.row(&name).await {
             Ok(row) => Some(row),
@@ -96,7 +118,8 @@ impl Sessions {
             })?;
             new.resume = Some(id);
         }
-        let (Some(config_dir), Some(id)) = (self.config().config_dir.clone(), new.resume.clone()) else {
+        let config_dir = self.config().config_dir(is_demo).map(Path::to_owned);
+        let (Some(config_dir), Some(id)) = (config_dir, new.resume.clone()) else {
             return Ok(None);
         };
         let found = tokio::task::spawn_blocking(move || adopt::find(config_dir, &id)).await;

@@ -1,6 +1,6 @@
 //! How the agent of a session is started.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use futures_core::future::BoxFuture;
 use tidings::control::McpServerConfig;
@@ -33,7 +33,7 @@ pub(super) fn options(row: &Session, settings: &Settings, config: &Config) -> Re
     {
         options = options.setting_sources([SettingSource::User]).strict_mcp_config();
     }
-    if let Some(claude) = &config.claude {
+    if let Some(claude) = config.program(launch.demo) {
         options = options.program(claude);
     }
     if let Some(id) = row.cli_sessions.last().or(launch.resume.as_ref()) {
@@ -84,19 +84,23 @@ pub(super) fn carrier(config: &Config) -> Box<dyn Transport> {
 
 /// The same over another way to start it.
 pub(super) fn prefixed(inner: impl Transport + 'static, config: &Config) -> Box<dyn Transport> {
-    Box::new(Prefixed { args: config.claude_args.clone(), inner })
+    Box::new(Prefixed { program: config.claude.clone(), args: config.claude_args.clone(), inner })
 }
 
 #[derive(Debug)]
 struct Prefixed<T> {
+    /// The stand-in; a real agent beside it does not get its arguments.
+    program: Option<PathBuf>,
     args: Vec<String>,
     inner: T,
 }
 
 impl<T: Transport + 'static> Transport for Prefixed<T> {
     fn open(self: Box<Self>, mut launch: Launch) -> BoxFuture<'static, Result<Link, tidings::Error>> {
-        let ours = std::mem::take(&mut launch.args);
-        launch.args = self.args.into_iter().map(Arg::Text).chain(ours).collect();
+        if launch.program == self.program {
+            let ours = std::mem::take(&mut launch.args);
+            launch.args = self.args.into_iter().map(Arg::Text).chain(ours).collect();
+        }
         Box::new(self.inner).open(launch)
     }
 }

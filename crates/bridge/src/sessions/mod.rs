@@ -8,6 +8,7 @@ mod adopt;
 mod answers;
 mod asks;
 mod changes;
+mod claude;
 mod config;
 mod create;
 mod entry;
@@ -19,6 +20,7 @@ mod launch;
 mod marks;
 mod policy;
 mod recover;
+mod rewind;
 mod settings;
 mod sink;
 mod snapshot;
@@ -36,10 +38,11 @@ use tidings_protocol::api::{
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::Instant;
 
-pub use config::{Carrier, Config};
+pub use config::{Carrier, Config, Real};
 
 use self::actor::{Actor, Order};
 use self::asks::{Shown, shown};
+use self::claude::Told;
 use self::entry::{Change, Entry};
 use self::settings::Settings;
 use self::view::Waiting;
@@ -122,6 +125,7 @@ struct Shared {
     used: Mutex<HashMap<Key, Used>>,
     /// One is taken into use at a time, so that none is twice.
     opening: tokio::sync::Mutex<Opening>,
+    claude: Told,
 }
 
 /// Whether sessions may be taken into use.
@@ -157,6 +161,7 @@ impl Sessions {
             notices: broadcast::Sender::new(NOTICES_MAX),
             used: Mutex::default(),
             opening: tokio::sync::Mutex::default(),
+            claude: Told::default(),
         }));
         sessions.recover().await?;
         Ok(sessions)
@@ -221,12 +226,15 @@ impl Sessions {
         caller.require(Scope::Admin)?;
         let used = self.used_for(caller, name).await?;
         end(&used, ServerPhase::Stopped).await;
-        let ids = used.entry.memory().row.cli_sessions.clone();
+        let (ids, is_demo) = {
+            let memory = used.entry.memory();
+            (memory.row.cli_sessions.clone(), memory.settings.launch.demo)
+        };
         self.used().remove(&used.entry.key);
         self.0.hub.journal().delete(&used.entry.key).await?;
         let (key, handle) = (used.entry.key.to_string(), used.entry.handle);
         used.entry.tell(Notice::Deleted { key, handle });
-        if let (Transcript::Delete, Some(folder)) = (transcript, &self.0.config.config_dir) {
+        if let (Transcript::Delete, Some(folder)) = (transcript, self.0.config.config_dir(is_demo)) {
             let on_disk = tidings::Sessions::under(folder);
             for id in ids {
                 match on_disk.delete(&id).await {

@@ -24,13 +24,13 @@ const ASKS: &str = r#"
     text = "That was all."
 "#;
 
-struct House {
-    server: Server,
-    folder: TempDir,
+pub(crate) struct House {
+    pub(crate) server: Server,
+    pub(crate) folder: TempDir,
 }
 
 impl House {
-    async fn playing(script: &str) -> House {
+    pub(crate) async fn playing(script: &str) -> House {
         let folder = tempfile::tempdir().unwrap();
         let carrier = stand_in::playing(script, folder.path());
         let journal = Arc::new(MemoryJournal::new(&opening()));
@@ -38,7 +38,7 @@ impl House {
         House { server, folder }
     }
 
-    async fn post(&self, path: &str, body: &Value, key: Option<&str>) -> (u16, Value) {
+    pub(crate) async fn post(&self, path: &str, body: &Value, key: Option<&str>) -> (u16, Value) {
         let mut request = reqwest::Client::new().post(self.server.url(path)).bearer_auth("admin").json(body);
         if let Some(key) = key {
             request = request.header("idempotency-key", key);
@@ -46,7 +46,7 @@ impl House {
         self.server.send(request).await
     }
 
-    async fn create(&self) -> String {
+    pub(crate) async fn create(&self) -> String {
         let cwd = self.folder.path().canonicalize().unwrap();
         let (status, view) = self.post("/v1/sessions", &json!({"cwd":cwd}), None).await;
         assert_eq!(status, 201, "{view}");
@@ -55,7 +55,7 @@ impl House {
 }
 
 /// The events of a session until one of this name.
-async fn until(events: &mut Events, name: &str) -> Vec<(String, Value)> {
+pub(crate) async fn until(events: &mut Events, name: &str) -> Vec<(String, Value)> {
     let mut seen = Vec::new();
     while seen.last().is_none_or(|(last, _): &(String, Value)| last != name) {
         let block = events.next().await.unwrap();

@@ -5,6 +5,7 @@
 mod chance;
 mod limits;
 mod live;
+mod offers;
 mod rest;
 mod server;
 #[path = "../sessions/stand_in.rs"]

@@ -39,7 +39,7 @@ macro_rules! each_api_type {
     ($visit:ident) => {
         $visit! {
             Accepted, AnswerResult, BatchAnswer, BatchAnswered, CommandRequest, Completions, CostReport,
-            CreateSession, DeviceList, FolderTrust, HistoryPage, Input, Meta, NewCredential, NewDevice,
+            CreateSession, DeviceList, FolderTrust, HistoryPage, Input, Meta, ModelList, NewCredential, NewDevice,
             Notice, PairRequest, PairingCode, PatchSession, PermissionAnswer, PermissionList, Problem,
             QuestionAnswer, QuestionList, QueueList, SessionList, SessionView, Snapshot, SocketMessage,
             SocketRequest, Subscribed, Transcript, TranscriptBranches, TranscriptEvents, TranscriptHits,

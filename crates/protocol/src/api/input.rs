@@ -58,6 +58,25 @@ shapes! {
         pub seq: u64,
         /// The place of that event.
         pub cursor: String,
+        /// `rewind`: what was put back, or would be.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub rewind: Option<Rewound>,
+    }
+
+    /// Files that are put back to how they were before a prompt.
+    #[derive(Default)]
+    pub struct Rewound {
+        /// Their paths. The CLI names them only for a dry run.
+        pub files: Vec<String>,
+        /// Lines that come back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub insertions: Option<u64>,
+        /// Lines that go.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub deletions: Option<u64>,
+        /// Symbolic links that are left alone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub skipped_links: Option<u64>,
     }
 
     /// A prompt that waits for its turn.

@@ -20,10 +20,21 @@ shapes! {
         pub capabilities: Vec<String>,
         /// What it takes at most.
         pub limits: MetaLimits,
-        /// Whether a script plays the agents.
+        /// Whether a script plays the agents, unless a session is to have a real one.
         pub demo: bool,
+        /// The Claude Code that real sessions run; none where there is none, so that none can be started.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub claude: Option<MetaClaude>,
         /// Who asks.
         pub you: MetaCaller,
+    }
+
+    /// The Claude Code of the server.
+    #[derive(Default)]
+    pub struct MetaClaude {
+        /// Its version, once it has told it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub version: Option<String>,
     }
 
     /// What the server takes at most.
@@ -99,6 +110,26 @@ shapes! {
         pub items: Vec<String>,
         /// Whether there are more than these.
         pub more: bool,
+    }
+
+    /// The models that can be chosen, as the CLI that was started last lists them; none before one was.
+    #[derive(Default)]
+    pub struct ModelList {
+        /// The models.
+        pub items: Vec<ModelChoice>,
+    }
+
+    /// A model that can be chosen.
+    pub struct ModelChoice {
+        /// What to choose it by.
+        pub value: String,
+        /// What it is called.
+        pub name: String,
+        /// What it is good for.
+        pub description: String,
+        /// The model that the value stands for now.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub model: Option<String>,
     }
 
     /// How the folder of a session differs from its last commit.

@@ -19,10 +19,10 @@ pub use answer::{
     PermissionAnswer, PermissionScope, QuestionAnswer, QuestionReply,
 };
 pub use device::{CredentialKind, Device, DeviceList, NewCredential, NewDevice, PairRequest, PairingCode};
-pub use input::{Accepted, Attachment, CommandRequest, Delivery, Input, QueueState, QueuedInput};
+pub use input::{Accepted, Attachment, CommandRequest, Delivery, Input, QueueState, QueuedInput, Rewound};
 pub use list::{
-    Completions, HistoryEvent, HistoryPage, Meta, MetaCaller, MetaLimits, PermissionList, QuestionList,
-    QueueList, WorkingTree,
+    Completions, HistoryEvent, HistoryPage, Meta, MetaCaller, MetaClaude, MetaLimits, ModelChoice, ModelList,
+    PermissionList, QuestionList, QueueList, WorkingTree,
 };
 pub use problem::Problem;
 pub use session::{

@@ -148,6 +148,9 @@ shapes! {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<BTreeMap<String, String>>"))]
         pub labels: BTreeMap<String, String>,
+        /// Whether a script plays the agent. On a server with a demo it does unless this says no.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub demo: Option<bool>,
         /// Keeps the CLI's own frames too, for the dialect `frames`.
         #[serde(default)]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]

@@ -2,7 +2,7 @@
 
 use super::{
     AnswerResult, BatchAnswer, BatchAnswered, CommandRequest, Input, Notice, PermissionAnswer, Problem,
-    QuestionAnswer, Subscribed, shapes, words,
+    QuestionAnswer, Rewound, Subscribed, shapes, words,
 };
 use crate::ui::{TurnId, UiMessage};
 
@@ -163,6 +163,9 @@ shapes! {
         /// What a subscriber is told first.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub subscribed: Option<Subscribed>,
+        /// What a `rewind` put back, or would.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub rewind: Option<Rewound>,
         /// What became of an answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub answer: Option<AnswerResult>,

@@ -22,6 +22,7 @@ pub(crate) fn routes() -> OpenApiRouter<Doors> {
     let long = || DefaultBodyLimit::max(INPUT_BYTES_MAX);
     OpenApiRouter::with_openapi(openapi::about())
         .routes(needs(Read, routes!(server::meta)))
+        .routes(needs(Read, routes!(server::list_models)))
         .routes(needs(Read, routes!(server::openapi_json)))
         .routes(needs(Admin, routes!(server::audit)))
         .routes(needs(Read, routes!(sessions::list_sessions)))

@@ -7,7 +7,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use serde::Deserialize;
-use tidings_protocol::api::{Meta, MetaCaller, MetaLimits};
+use tidings_protocol::api::{Meta, MetaCaller, MetaLimits, ModelList};
 use tidings_protocol::mobile::MOBILE_WIRE_VERSION;
 use tidings_protocol::ui::UI_WIRE_VERSION;
 
@@ -48,11 +48,21 @@ pub(crate) async fn meta(State(doors): State<Doors>, caller: Caller) -> Json<Met
             heartbeat_ms: u64::try_from(HEARTBEAT.as_millis()).unwrap_or(u64::MAX),
         },
         demo: config.demo,
+        claude: doors.sessions.claude(),
         you: MetaCaller {
             name: caller.name,
             scopes: scopes.map(|scope| scope.as_str().to_owned()).collect(),
         },
     })
+}
+
+/// The models that sessions can be switched to.
+#[utoipa::path(
+    get, path = "/v1/models", tag = "server",
+    responses((status = 200, description = "The models", body = ModelList)),
+)]
+pub(crate) async fn list_models(State(doors): State<Doors>) -> Json<ModelList> {
+    Json(ModelList { items: doors.sessions.models() })
 }
 
 /// This description.

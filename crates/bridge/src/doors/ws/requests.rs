@@ -143,8 +143,8 @@ fn verb(command: SessionCommand) -> Verb {
 }
 
 fn accepted(accepted: Accepted) -> SocketAck {
-    let Accepted { turn_id, seq, cursor } = accepted;
-    SocketAck { seq: Some(seq), cursor: Some(cursor), turn_id, ..SocketAck::default() }
+    let Accepted { turn_id, seq, cursor, rewind } = accepted;
+    SocketAck { seq: Some(seq), cursor: Some(cursor), turn_id, rewind, ..SocketAck::default() }
 }
 
 fn answered(result: AnswerResult) -> SocketAck {

@@ -12,7 +12,7 @@ use tidings_bridge::hosts::Hosts;
 use tidings_bridge::journal::{Epoch, Opening};
 use tidings_bridge::notify::Notifier;
 use tidings_bridge::server::Listen;
-use tidings_bridge::sessions::Config;
+use tidings_bridge::sessions::{Config, Real};
 use tidings_bridge::{Guard, Hub, Journal, MemoryJournal, Sessions, SqliteJournal, guard};
 use uuid::Uuid;
 
@@ -56,9 +56,10 @@ fn config(settings: &Settings, guard: &Guard) -> anyhow::Result<Config> {
         config.demo = true;
         config.claude = Some(demo.program.clone());
         config.claude_args = demo.arguments();
+        let config_dir = Place::config_folder_of_user();
+        config.beside_demo = claude(settings).map(|claude| Real { claude, config_dir });
     } else {
-        // A whole path, so that nothing in a project's folder is taken for it (F124).
-        config.claude = settings.claude_path.clone().or_else(|| tidings::find::claude().ok());
+        config.claude = claude(settings);
         #[cfg(unix)]
         {
             config.hosts = Some(hosts(settings, &config)?);
@@ -66,6 +67,13 @@ fn config(settings: &Settings, guard: &Guard) -> anyhow::Result<Config> {
     }
     config.config_dir = Some(config_dir(settings));
     Ok(config)
+}
+
+/// A whole path, so that nothing in a project's folder is taken for it (F124).
+fn claude(settings: &Settings) -> Option<PathBuf> {
+    let mut search = tidings::find::Search::from_environment();
+    search.program = settings.claude_path.clone().or(search.program);
+    search.find().ok().or_else(|| settings.claude_path.clone())
 }
 
 /// The processes that keep agents while the server comes and goes. What a demo plays need not be kept.

@@ -1,0 +1,112 @@
+//! What a server says that it can do: which Claude Code it has, which models, and what would be put back.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tidings_bridge::MemoryJournal;
+use tidings_bridge::sessions::Real;
+
+use crate::live::{House, until};
+use crate::server::{Events, Server, opening};
+
+const TWO: &str = "[[turn]]\ntext = \"One.\"\n[[turn]]\ntext = \"Two.\"\n";
+
+/// A server whose `claude` is this one; beside a demo if it plays one.
+async fn server_with(claude: &str, demo: bool) -> Server {
+    let journal = Arc::new(MemoryJournal::new(&opening()));
+    Server::with(journal, "/", |config| {
+        config.demo = demo;
+        if demo {
+            config.beside_demo = Some(Real { claude: claude.into(), config_dir: "/nowhere".into() });
+        } else {
+            config.claude = Some(claude.into());
+        }
+    })
+    .await
+}
+
+async fn meta(server: &Server) -> Value {
+    server.get("read", "/v1/meta").await.1
+}
+
+#[tokio::test]
+async fn meta_says_whether_there_is_a_claude_and_which() {
+    let folder = tempfile::tempdir().unwrap();
+    let claude = folder.path().join("claude");
+    let absent = server_with(claude.to_str().unwrap(), false).await;
+    assert_eq!(meta(&absent).await["claude"], Value::Null);
+
+    std::fs::write(&claude, "#!/bin/sh\necho '2.1.325 (Claude Code)'\n").unwrap();
+    std::fs::set_permissions(&claude, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    for demo in [false, true] {
+        let server = server_with(claude.to_str().unwrap(), demo).await;
+        // It is known at once that it is there, and a moment later which one it is.
+        let told = tokio::time::timeout(crate::server::PATIENCE, async {
+            loop {
+                let told = meta(&server).await["claude"].clone();
+                assert!(told.is_object(), "{told}");
+                if told["version"].is_string() {
+                    return told;
+                }
+                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            }
+        });
+        assert_eq!(told.await.unwrap(), json!({"version": "2.1.325"}));
+    }
+}
+
+#[tokio::test]
+async fn a_real_session_beside_a_demo_needs_a_claude() {
+    let server = server_with("/no/such/claude", true).await;
+    let post = |body: Value| {
+        let request =
+            reqwest::Client::new().post(server.url("/v1/sessions")).bearer_auth("admin").json(&body);
+        server.send(request)
+    };
+    let (status, problem) = post(json!({"cwd": "/", "demo": false})).await;
+    assert_eq!(status, 409, "{problem}");
+    assert!(problem["hint"].as_str().unwrap().contains("install"), "{problem}");
+    let (status, view) = post(json!({"cwd": "/"})).await;
+    assert_eq!((status, &view["demo"]), (201, &json!(true)), "{view}");
+
+    let plain = server_with("/no/such/claude", false).await;
+    let request = reqwest::Client::new().post(plain.url("/v1/sessions")).bearer_auth("admin");
+    let (status, problem) = plain.send(request.json(&json!({"cwd": "/", "demo": true}))).await;
+    assert_eq!(status, 400, "{problem}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn models_are_those_that_the_agent_lists() {
+    let house = House::playing(TWO).await;
+    assert_eq!(house.server.get("read", "/v1/models").await.1, json!({"items": []}));
+    said(&house, &house.create().await).await;
+    let (_, listed) = house.server.get("read", "/v1/models").await;
+    let items = listed["items"].as_array().unwrap();
+    assert!(items.iter().any(|model| model["value"] == "opus"), "{listed}");
+    assert!(items.iter().all(|model| !model["name"].as_str().unwrap().is_empty()), "{listed}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dry_run_of_a_rewind_answers_and_changes_nothing() {
+    let house = House::playing(TWO).await;
+    let key = house.create().await;
+    let prompt = said(&house, &key).await;
+    let head = house.server.get("read", &format!("/v1/sessions/{key}")).await.1["head"].clone();
+    let rewind = format!("/v1/sessions/{key}/rewind");
+    let (status, told) = house.post(&rewind, &json!({"prompt": prompt, "dry_run": true}), None).await;
+    assert_eq!((status, &told["rewind"]["files"]), (200, &json!([])), "{told}");
+    assert_eq!((&told["rewind"]["insertions"], &told["seq"]), (&json!(0), &head), "{told}");
+    let (status, told) = house.post(&rewind, &json!({"prompt": prompt}), None).await;
+    assert_eq!(status, 200, "{told}");
+    assert!(told["seq"].as_u64() > head.as_u64(), "others are told: {told}");
+}
+
+/// Says something, waits for the answer, and gives the id of the prompt.
+async fn said(house: &House, key: &str) -> String {
+    let url = house.server.url(&format!("/v1/sessions/{key}/events"));
+    let mut events = Events::open(reqwest::Client::new().get(url).bearer_auth("read")).await;
+    house.post(&format!("/v1/sessions/{key}/input"), &json!({"content": "Hello"}), None).await;
+    let seen = until(&mut events, "Complete").await;
+    let uuid = seen.iter().find_map(|(_, event)| event["UserPrompt"]["uuid"].as_str());
+    uuid.unwrap().to_owned()
+}

@@ -1,0 +1,66 @@
+// Notifications of the browser, for those who look elsewhere.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { hide, stage } from "../lib/setup.mjs";
+
+const SCRIPT = `
+[[turn]]
+when = { last_contains = "ask" }
+repeat = true
+
+[[turn.block]]
+tool = "Bash"
+ask = true
+input = { command = "make secret", description = "Build" }
+result = "built"
+
+[[turn]]
+repeat = true
+text = "It is done."
+`;
+
+const at = stage({ script: SCRIPT });
+
+/** Notes what is shown, and how to press it. */
+function watchNotifications() {
+  window.shown = [];
+  const Real = window.Notification;
+  window.Notification = class extends Real {
+    constructor(title, options) {
+      super(title, options);
+      window.shown.push({ title, body: options.body, press: () => this.onclick(new Event("click")) });
+    }
+  };
+}
+
+test("a notification says that somebody waits, tells no secrets, and leads to the card", async () => {
+  const page = await at.visit({ path: "#/settings", permissions: ["notifications"] });
+  await page.addInitScript(watchNotifications);
+  await page.reload();
+  const wish = page.getByLabel("Notify me when something waits for me or a turn ends");
+  await wish.check();
+  const titles = () => page.evaluate(() => window.shown.map((one) => one.title));
+
+  // Whoever looks needs none.
+  const seen = await at.server.session("Say something", { title: "Seen" });
+  await at.server.until(seen.key, (view) => view.totals.turns === 1);
+  assert.deepEqual(await titles(), []);
+
+  await hide(page, true);
+  const one = await at.server.session("ask me", { title: "The build" });
+  await page.waitForFunction(() => window.shown.length > 0);
+  const [{ title, body }] = await page.evaluate(() => window.shown.map(({ title, body }) => ({ title, body })));
+  assert.equal(title, "The build asks to use Bash");
+  assert.ok(!body.includes("secret"));
+  await page.evaluate(() => window.shown[0].press());
+  await hide(page, false);
+  await page.getByRole("heading", { name: "Run this command?" }).waitFor();
+  assert.ok(page.url().endsWith(one.key));
+
+  // The end of a turn is told too.
+  await hide(page, true);
+  const other = await at.server.session("Say something", { title: "The letter" });
+  await at.server.until(other.key, (view) => view.totals.turns === 1);
+  await page.waitForFunction(() => window.shown.some((shown) => shown.title === "The letter is done"));
+});

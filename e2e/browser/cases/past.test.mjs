@@ -1,0 +1,85 @@
+// Sessions on disk that go on: in a copy, along another branch, summed up.
+
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { accessibility } from "../lib/browser.mjs";
+import { pastSessions } from "../lib/past.mjs";
+import { button, stage } from "../lib/setup.mjs";
+
+const SCRIPT = `
+[[turn]]
+repeat = true
+text = "The copy goes on."
+`;
+
+const root = pastSessions();
+after(() => rmSync(root, { recursive: true }));
+const at = stage({ root, script: SCRIPT });
+
+const files = () => readdirSync(join(root, "projects"), { recursive: true }).filter((name) => /^[^/]+\/[^/]+\.jsonl$/.test(name));
+const read = (name) => readFileSync(join(root, "projects", name), "utf8");
+
+/** The recorded session with three turns, as if it had been had in the project's folder. */
+function threeTurns() {
+  const recorded = files().find((name) => read(name).includes("Third answer."));
+  const id = randomUUID();
+  const was = recorded.split("/").pop().replace(".jsonl", "");
+  const folder = join(root, "projects", at.server.project.replaceAll(/[^A-Za-z0-9]/g, "-"));
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, `${id}.jsonl`);
+  writeFileSync(path, read(recorded).replaceAll(was, id).replaceAll("/home/dev/demo", at.server.project));
+  return { id, path };
+}
+
+test("a session goes on in a copy, and stays as it was", async () => {
+  const { id, path } = threeTurns();
+  const before = readFileSync(path, "utf8");
+  const page = await at.visit({ path: `#/history/${id}` });
+  await page.locator(".answer").getByText("Third answer.").waitFor();
+  await page.getByRole("link", { name: "Go on" }).click();
+  assert.equal(await page.getByLabel("Folder").inputValue(), at.server.project);
+  await page.getByLabel("Go on in a copy, so that the session stays as it is").check();
+  await page.getByLabel("What shall it do next?").fill("Go on from there");
+  await button(page, "Go on").click();
+  await page.locator(".answer").getByText("The copy goes on.").waitFor();
+  assert.deepEqual(await page.locator(".prompt-text").allInnerTexts(), ["one", "two", "three", "Go on from there"]);
+  assert.equal(readFileSync(path, "utf8"), before);
+  const [session] = (await at.server.call("GET", "sessions")).items;
+  assert.notEqual(session.cli_session_ids.at(-1), id);
+
+  // Summed up, it says so.
+  await page.locator(".menu summary").click();
+  await page.getByRole("button", { name: "Sum up to make room" }).click();
+  await page.locator(".mark-line").getByText("The conversation was summed up when asked").waitFor();
+});
+
+test("the branches of a session are read one by one", async () => {
+  // Somebody has said something else after the first answer.
+  const { id, path } = threeTurns();
+  const whole = readFileSync(path, "utf8").trimEnd();
+  const lines = whole.split("\n").map((line) => JSON.parse(line));
+  const said = lines.find((line) => line.type === "user" && line.message?.content === "two");
+  const replied = lines.find((line) => line.parentUuid === said.uuid);
+  const later = (line, more) => JSON.stringify({ ...line, timestamp: new Date(Date.parse(lines.at(-1).timestamp ?? said.timestamp) + 60_000).toISOString(), ...more });
+  const [prompt, answer] = ["11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"];
+  const branch = [
+    later(said, { uuid: prompt, message: { role: "user", content: "another way" } }),
+    later(replied, { uuid: answer, parentUuid: prompt, message: { ...replied.message, id: "msg_other", content: [{ type: "text", text: "The other answer." }] } }),
+  ];
+  writeFileSync(path, `${whole}\n${branch.join("\n")}\n`);
+
+  const page = await at.visit({ path: `#/history/${id}` });
+  await page.locator(".answer").getByText("The other answer.").waitFor();
+  assert.deepEqual(await page.locator(".prompt-text").allInnerTexts(), ["one", "another way"]);
+  assert.deepEqual(await accessibility(page), []);
+  const choice = page.getByLabel("Branch");
+  const labels = await choice.locator("option").allInnerTexts();
+  assert.equal(labels.length, 3, labels.join(" | "));
+  const first = await choice.locator("option", { hasText: "two" }).getAttribute("value");
+  await choice.selectOption(first);
+  await page.locator(".answer").getByText("Third answer.").waitFor();
+  assert.deepEqual(await page.locator(".prompt-text").allInnerTexts(), ["one", "two", "three"]);
+});

@@ -1,0 +1,39 @@
+// Who can be started: a real agent where there is a Claude Code, and a hint where there is none.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { accessibility } from "../lib/browser.mjs";
+import { Server } from "../lib/server.mjs";
+import { button, stage } from "../lib/setup.mjs";
+
+const at = stage({ beside: `[[turn]]\nrepeat = true\ntext = "A real agent would say this."\n` });
+
+test("beside the demo a real session is started where there is a claude", async () => {
+  const page = await at.visit();
+  await page.getByRole("heading", { name: "Run this command?" }).waitFor();
+  await page.getByRole("link", { name: "Start a real session" }).click();
+  assert.ok(await page.getByRole("radio", { name: /^Claude Code/ }).isChecked());
+  assert.deepEqual(await accessibility(page), []);
+  await page.getByLabel("Folder").fill(at.server.project);
+  await page.getByLabel("What shall it do?").fill("Hello");
+  await button(page, "Start").click();
+  await page.locator(".answer").getByText("A real agent would say this.").waitFor();
+  assert.equal(await page.locator(".session-head .demo-mark").count(), 0);
+  // The models are those that it lists.
+  await page.getByLabel("Model").locator("option", { hasText: "Fable" }).waitFor({ state: "attached" });
+});
+
+test("without a claude there is no button for it, and a hint how to get one", async () => {
+  const bare = await Server.start();
+  try {
+    const page = await at.visit({}, bare);
+    await page.getByText("Claude Code was not found").waitFor();
+    assert.match(await page.locator(".install pre").innerText(), /install\.sh/);
+    assert.equal(await page.getByRole("link", { name: "Start a real session" }).count(), 0);
+    assert.deepEqual(await accessibility(page), []);
+    await page.getByRole("link", { name: "Another demo" }).click();
+    assert.equal(await page.getByRole("radio", { name: /^Claude Code/ }).count(), 0);
+  } finally {
+    await bare.stop();
+  }
+});

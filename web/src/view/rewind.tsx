@@ -1,0 +1,88 @@
+// The way back: files as they were before a prompt. What would change is shown before anything does.
+
+import type { VNode } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { newId } from "../app/browser.ts";
+import { words } from "../app/store.ts";
+import { say } from "../app/toasts.ts";
+import type { Conversation, PromptItem } from "../model/conversation.ts";
+import { postJson } from "../net/api.ts";
+import { count, relativePath } from "../text/format.ts";
+import type { Accepted, CommandRequest, Rewound, SessionView } from "../wire.ts";
+import { Spinner } from "./icons.tsx";
+
+const PROMPTS_SHOWN = 50;
+
+export function Rewind({ all, session, done }: { all: Conversation; drawn: number; session: SessionView; done: () => void }): VNode {
+  const [chosen, setChosen] = useState<string | undefined>(undefined);
+  const prompts = all.items.filter((item): item is PromptItem => item.kind === "prompt" && item.uuid !== undefined && item.origin === undefined).reverse();
+  if (prompts.length === 0) return <p class="muted">Nothing was said in this session yet.</p>;
+  return (
+    <>
+      <p>Files that the agent has changed are put back to how they were before a prompt. The conversation stays.</p>
+      <fieldset class="rewind">
+        <legend class="sr">Before which prompt</legend>
+        {prompts.slice(0, PROMPTS_SHOWN).map((prompt) => (
+          <label class="option">
+            <input type="radio" name="rewind" checked={chosen === prompt.uuid} onChange={() => setChosen(prompt.uuid)} />
+            <span class="option-label">{prompt.text.slice(0, 140)}</span>
+          </label>
+        ))}
+      </fieldset>
+      {chosen !== undefined && <Preview key={`${chosen}-${session.totals.turns}`} prompt={chosen} session={session} done={done} />}
+    </>
+  );
+}
+
+/** What the agent says it would put back, and the button that has it done. */
+function Preview({ prompt, session, done }: { prompt: string; session: SessionView; done: () => void }): VNode {
+  const [found, setFound] = useState<Rewound | undefined>(undefined);
+  const [problem, setProblem] = useState("");
+  const [busy, setBusy] = useState(false);
+  const ask = (dryRun: boolean) => {
+    const request: CommandRequest = { prompt, dry_run: dryRun, client_id: newId() };
+    return postJson<Accepted>(`sessions/${encodeURIComponent(session.key)}/rewind`, request);
+  };
+  useEffect(() => {
+    ask(true).then(
+      (answer) => setFound(answer.rewind ?? { files: [] }),
+      (error: unknown) => setProblem(words(error)),
+    );
+  }, []);
+  if (problem !== "") return <p class="warn-line" role="alert">{problem}</p>;
+  if (found === undefined) return <p class="muted" role="status"><Spinner /> Looking what would change</p>;
+  if (found.files.length === 0) return <p class="muted" role="status">No file has changed since then.</p>;
+  const put = () => {
+    setBusy(true);
+    ask(false).then(
+      () => {
+        say("plain", `${count(found.files.length, "file")} put back.`);
+        done();
+      },
+      (error: unknown) => {
+        setProblem(words(error));
+        setBusy(false);
+      },
+    );
+  };
+  return (
+    <section class="rewind-preview" aria-label="What would change">
+      <h4>
+        {count(found.files.length, "file")}
+        <span class="diff-count">
+          <span class="plus">+{found.insertions ?? 0}</span> <span class="minus">−{found.deletions ?? 0}</span>
+        </span>
+      </h4>
+      <ul class="plain-list mono">
+        {found.files.map((file) => (
+          <li>{relativePath(file, session.cwd)}</li>
+        ))}
+      </ul>
+      <div class="ask-actions">
+        <button type="button" class="no main" disabled={busy} onClick={put}>
+          Put {found.files.length === 1 ? "it" : "them"} back
+        </button>
+      </div>
+    </section>
+  );
+}
