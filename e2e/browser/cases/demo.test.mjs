@@ -94,3 +94,14 @@ test("somebody who may only decide is not offered more", async () => {
   assert.equal(await button(page, "Always…").count(), 0);
   assert.ok(await page.getByLabel("Message to the agent").isDisabled());
 });
+
+test("what is not there is said in plain words", async () => {
+  const page = await at.visit({ path: "#/s/nobody" });
+  await page.getByRole("heading", { name: "There is no such session" }).waitFor();
+  assert.deepEqual(await accessibility(page), []);
+  await page.goto(`${at.server.address}/#/history/00000000-0000-4000-8000-000000000000`);
+  await page.getByRole("heading", { name: "The session could not be read" }).waitFor();
+  assert.deepEqual(await accessibility(page), []);
+  // The browser itself complains about what was not found.
+  page.wrong = page.wrong.filter((line) => !line.includes("404"));
+});

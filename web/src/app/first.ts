@@ -6,11 +6,16 @@ import { open, openSession, sessionsLoaded, sorted } from "./store.ts";
 
 const WIDE = "(min-width: 860px)";
 
+/** Whether list and session stand side by side. */
+export function isWide(): boolean {
+  return matchMedia(WIDE).matches;
+}
+
 export function followFirst(): void {
   effect(() => {
     if (route.value.view !== "home" || !sessionsLoaded.value) return;
     // On a phone the list comes first.
-    if (!matchMedia(WIDE).matches) {
+    if (!isWide()) {
       openSession(undefined);
       return;
     }

@@ -4,6 +4,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { hasClaude, hasDemo } from "../app/agents.ts";
 import { now } from "../app/clock.ts";
+import { isWide } from "../app/first.ts";
 import { keysShown } from "../app/keys.ts";
 import { href, route } from "../app/route.ts";
 import { meta, open, sessionsLoaded, sorted, waiting, waitingCount } from "../app/store.ts";
@@ -19,6 +20,9 @@ export function Sidebar(): VNode {
   const [filter, setFilter] = useState("");
   const all = sorted.value;
   const shown = all.filter((session) => matches(session, filter));
+  // On a phone what needs somebody comes first, and what lies on the machine last.
+  const wide = isWide();
+  const hint = meta.value !== undefined && !hasClaude.value && <InstallHint />;
   return (
     <nav class="sidebar" aria-label="Sessions">
       <header class="brand">
@@ -33,7 +37,7 @@ export function Sidebar(): VNode {
         </a>
       </header>
       <div class="sidebar-body">
-        <MachineCard />
+        {wide && <MachineCard />}
         <div class="sidebar-tools">
           {(hasClaude.value || hasDemo.value) && (
             <a class={hasClaude.value ? "button main" : "button"} href={href({ view: "new", resume: undefined, cwd: undefined })}>
@@ -47,7 +51,7 @@ export function Sidebar(): VNode {
             </label>
           )}
         </div>
-        {meta.value !== undefined && !hasClaude.value && <InstallHint />}
+        {wide && hint}
         {waitingCount.value > 0 && (
           <p class="waiting-line" role="status">
             <Icon name="bell" /> {waitingCount.value === 1 ? "One thing waits for you" : `${waitingCount.value} things wait for you`}
@@ -62,6 +66,8 @@ export function Sidebar(): VNode {
           <p class="muted pad">No sessions run here yet. Start one, or go on with one from the history.</p>
         )}
         {all.length > 0 && shown.length === 0 && <p class="muted pad">None of {all.length} sessions fits “{filter}”.</p>}
+        {!wide && hint}
+        {!wide && <MachineCard />}
       </div>
       <footer class="sidebar-foot">
         <a href={href({ view: "history", id: undefined })} class={route.value.view === "history" ? "on" : undefined}>
