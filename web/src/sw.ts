@@ -1,4 +1,5 @@
 // Keeps the page itself, and nothing else: what the server says about sessions is never stored here.
+// Notifications of phones are its own, so it also leads from them to the page.
 
 interface Fetching extends Event {
   request: Request;
@@ -9,11 +10,21 @@ interface Lasting extends Event {
   waitUntil(done: Promise<unknown>): void;
 }
 
+interface Pressed extends Lasting {
+  notification: Notification;
+}
+
+interface Tab {
+  focus(): Promise<unknown>;
+  navigate(url: string): Promise<unknown>;
+}
+
 const worker = self as unknown as {
+  addEventListener(name: "notificationclick", run: (event: Pressed) => void): void;
   addEventListener(name: "fetch", run: (event: Fetching) => void): void;
   addEventListener(name: "install" | "activate", run: (event: Lasting) => void): void;
   skipWaiting(): Promise<void>;
-  clients: { claim(): Promise<void> };
+  clients: { claim(): Promise<void>; matchAll(options: { type: "window" }): Promise<readonly Tab[]>; openWindow(url: string): Promise<unknown> };
   registration: { scope: string };
 };
 
@@ -40,6 +51,24 @@ worker.addEventListener("fetch", (event) => {
     event.respondWith(kept(path, request));
   }
 });
+
+worker.addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  const { place } = (event.notification.data ?? {}) as { place?: string };
+  event.waitUntil(show(new URL(place ?? "", worker.registration.scope).href));
+});
+
+/** In the page that is open, or in a new one. */
+async function show(url: string): Promise<void> {
+  const [tab] = await worker.clients.matchAll({ type: "window" });
+  if (tab === undefined) {
+    await worker.clients.openWindow(url);
+    return;
+  }
+  // A browser that does not let it come to the front still shows the right thing when somebody looks.
+  await tab.focus().catch(() => undefined);
+  await tab.navigate(url);
+}
 
 async function kept(path: string, otherwise?: Request): Promise<Response> {
   const found = await (await caches.open(VERSION)).match(new URL(path, worker.registration.scope).href);

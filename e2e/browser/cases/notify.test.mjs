@@ -64,3 +64,32 @@ test("a notification says that somebody waits, tells no secrets, and leads to th
   await at.server.until(other.key, (view) => view.totals.turns === 1);
   await page.waitForFunction(() => window.shown.some((shown) => shown.title === "The letter is done"));
 });
+
+test("where only the service worker may notify, its notification leads to the card too", async () => {
+  const page = await at.visit({ permissions: ["notifications"], serviceWorkers: "allow" });
+  await page.addInitScript(() => {
+    window.Notification = class {
+      static permission = "granted";
+      constructor() {
+        throw new TypeError("Illegal constructor");
+      }
+    };
+  });
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+  await page.goto(`${at.server.address}/#/settings`);
+  await page.reload();
+  await page.getByLabel("Notify me when something waits for me or a turn ends").check();
+  await hide(page, true);
+  const one = await at.server.session("ask me", { title: "The build" });
+  const [worker] = page.context().serviceWorkers();
+  await worker.evaluate(async () => {
+    let notification;
+    while (notification === undefined) {
+      [notification] = await self.registration.getNotifications();
+      await new Promise((done) => setTimeout(done, 50));
+    }
+    self.dispatchEvent(new NotificationEvent("notificationclick", { notification }));
+  });
+  await page.getByRole("heading", { name: "Run this command?" }).waitFor();
+  assert.ok(page.url().endsWith(one.key));
+});

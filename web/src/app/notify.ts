@@ -2,7 +2,7 @@
 
 import type { PendingPermission, PendingQuestion, SessionView } from "../wire.ts";
 import { prefs, setPref } from "./prefs.ts";
-import { go } from "./route.ts";
+import { href } from "./route.ts";
 
 /** Asks the browser; whether it agreed. */
 export async function wantNotifications(wanted: boolean): Promise<boolean> {
@@ -29,12 +29,13 @@ export function notifyTurn(session: SessionView | undefined, isError: boolean, l
 function show(title: string, body: string, session: string | undefined, tag: string): void {
   if (!prefs.value.notify || document.visibilityState === "visible") return;
   if (!("Notification" in window) || Notification.permission !== "granted") return;
-  const options: NotificationOptions = { body, tag, icon: "icon-192.png" };
+  const place = href(session === undefined ? { view: "home" } : { view: "session", id: session });
+  const options: NotificationOptions = { body, tag, icon: "icon-192.png", data: { place } };
   try {
     const notification = new Notification(title, options);
     notification.onclick = () => {
       window.focus();
-      if (session !== undefined) go({ view: "session", id: session });
+      location.hash = place;
       notification.close();
     };
   } catch {
