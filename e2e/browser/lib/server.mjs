@@ -60,7 +60,7 @@ export class Server {
   async #run(listen) {
     const args = ["serve", "--json", "--listen", listen];
     if (this.claude === undefined) args.push("--demo");
-    else args.push("--data", join(this.folder, "data"), "--claude-path", this.claude);
+    else args.push("--data", join(this.folder, "data"), "--claude-path", this.claude, "--agent-lease=60");
     for (const name of Object.keys(this.env ?? {})) args.push(`--pass-env=${name}`);
     const env = { ...this.env, PATH: process.env.PATH, HOME: this.folder, CLAUDE_CONFIG_DIR: this.root ?? join(this.folder, "claude-config") };
     this.#child = spawn(PROGRAM, args, { env, stdio: ["ignore", "pipe", "pipe"] });
@@ -92,6 +92,9 @@ export class Server {
 
   async stop() {
     if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      // Agents outlive the server, and must not outlive the tests.
+      const { items } = await this.call("GET", "sessions");
+      await Promise.all(items.map(({ key }) => this.call("POST", `sessions/${key}/stop`)));
       this.#child.kill("SIGTERM");
       await once(this.#child, "exit");
     }
