@@ -32,6 +32,17 @@ test("a phone is paired by a link, and the code is gone from the address", async
   await page.getByRole("heading", { name: "Change this file?" }).waitFor();
   await page.getByRole("link", { name: "All sessions" }).tap();
   await page.locator(".session-card").first().waitFor();
+
+  // Every other view fits too. The same page, since pairing has a rate.
+  for (const [view, heading] of Object.entries({ history: "History", cost: "Cost", new: "New session", settings: "Settings" })) {
+    await page.goto(`${at.server.address}/#/${view}`);
+    await page.getByRole("heading", { name: heading, exact: true }).waitFor();
+    assert.deepEqual(await accessibility(page), [], view);
+    assert.ok(!(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)), `${view} has to be scrolled sideways`);
+  }
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  assert.deepEqual(await accessibility(page), [], "keys");
 });
 
 test("a code is good once", async () => {

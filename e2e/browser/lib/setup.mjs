@@ -23,6 +23,7 @@ export function stage({ begin, ...options } = {}) {
     await shared.browser?.close();
     await shared.server?.stop();
   });
+  // Five of a file at most: a server takes no more tries to pair at once.
   shared.visit = async (how, server = shared.server) => {
     const page = await visit(shared.browser, server, how);
     shared.pages.push(page);
