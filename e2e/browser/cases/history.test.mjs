@@ -23,6 +23,16 @@ test("a session is found by its text, read and exported", async () => {
   const page = await at.visit({ path: "#/history" });
   await page.locator(".past-card").first().waitFor();
   assert.deepEqual(await accessibility(page), []);
+
+  // By project and by size.
+  await page.getByLabel("Order").selectOption("largest");
+  await page.waitForFunction(() => {
+    const sizes = [...document.querySelectorAll(".past-card")].map((card) => Number(/([\d.]+) KB/.exec(card.textContent)?.[1]));
+    return sizes.length > 1 && sizes.every((size, at) => at === 0 || size <= sizes[at - 1]);
+  });
+  await page.getByLabel("Project").selectOption({ label: "demo" });
+  await page.locator(".past-card").first().waitFor();
+
   await page.getByLabel("Search in all sessions").fill("util has greet");
   await page.locator(".past-card.hit mark").first().waitFor();
   assert.equal((await page.locator(".past-card.hit mark").first().innerText()).toLowerCase(), "util has greet");

@@ -1,7 +1,7 @@
 // Sessions on disk: browse, search, read, and go on with one.
 
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { now } from "../app/clock.ts";
 import { useFetched } from "../app/fetched.ts";
 import { href } from "../app/route.ts";
@@ -14,6 +14,13 @@ import { PastSession } from "./past.tsx";
 
 const PAGE = 50;
 const TYPING_MS = 250;
+
+type Sort = "newest" | "oldest" | "largest";
+const SORTS: [Sort, string][] = [
+  ["newest", "Newest first"],
+  ["oldest", "Oldest first"],
+  ["largest", "Largest first"],
+];
 
 export function History({ id }: { id: string | undefined }): VNode {
   if (id !== undefined) return <PastSession key={id} id={id} />;
@@ -47,20 +54,46 @@ function Shelf(): VNode {
 function Browse(): VNode {
   const [pages, setPages] = useState<TranscriptList[]>([]);
   const [problem, setProblem] = useState("");
+  const [project, setProject] = useState("");
+  const [sort, setSort] = useState<Sort>("newest");
+  // Folders that were seen, whatever is chosen now.
+  const folders = useRef(new Set<string>());
   const load = (after: string | undefined) => {
-    getJson<TranscriptList>("transcripts", { limit: PAGE, after }).then(
-      (page) => setPages((before) => (after === undefined ? [page] : [...before, page])),
+    getJson<TranscriptList>("transcripts", { limit: PAGE, after, sort, project: project === "" ? undefined : project }).then(
+      (page) => {
+        for (const { cwd } of page.items) if (cwd != null) folders.current.add(cwd);
+        setPages((before) => (after === undefined ? [page] : [...before, page]));
+      },
       (error: unknown) => setProblem(words(error)),
     );
   };
-  useEffect(() => load(undefined), []);
+  useEffect(() => load(undefined), [project, sort]);
   const items = pages.flatMap((page) => page.items);
   const next = pages.at(-1)?.next;
   if (problem !== "") return <p class="warn-line">{problem}</p>;
   if (pages.length === 0) return <p class="muted"><Spinner /> Looking for sessions</p>;
-  if (items.length === 0) return <p class="muted">There are no sessions on this machine yet. They appear here once Claude Code has run.</p>;
+  if (items.length === 0 && project === "") return <p class="muted">There are no sessions on this machine yet. They appear here once Claude Code has run.</p>;
   return (
     <>
+      <div class="past-tools">
+        <label class="pick">
+          <span class="sr">Project</span>
+          <select value={project} onChange={(event) => setProject(event.currentTarget.value)}>
+            <option value="">All projects</option>
+            {[...folders.current].sort().map((folder) => (
+              <option value={folder}>{baseName(folder)}</option>
+            ))}
+          </select>
+        </label>
+        <label class="pick">
+          <span class="sr">Order</span>
+          <select value={sort} onChange={(event) => setSort(event.currentTarget.value as Sort)}>
+            {SORTS.map(([name, label]) => (
+              <option value={name}>{label}</option>
+            ))}
+          </select>
+        </label>
+      </div>
       <ul class="past-list">
         {items.map((one) => (
           <PastCard key={one.id} one={one} />
