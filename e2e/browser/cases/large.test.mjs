@@ -53,12 +53,19 @@ test("a long session draws little of itself and moves at most 200 KB", async () 
   assert.ok(moved <= 200_000, `${moved} bytes`);
   assert.ok(rows < 120, `${rows} rows are drawn`);
 
-  // What was before is there on demand.
+  // What was before is there on demand, and what is looked at stays where it is.
   await page.locator(".scroller").evaluate((element) => (element.scrollTop = 0));
-  const shown = () => page.locator(".scroller").evaluate((element) => element.scrollHeight);
-  const before = await shown();
+  const seen = page.locator(".row", { hasText: /^Step \d+: / }).first();
+  await seen.waitFor();
+  const step = /^Step \d+/.exec(await seen.innerText())[0];
+  const row = page.locator(".row", { hasText: `${step}:` });
+  const place = async () => (await row.boundingBox()).y;
+  const height = () => page.locator(".scroller").evaluate((element) => element.scrollHeight);
+  const [was, tall] = [await place(), await height()];
   await page.getByRole("button", { name: "Show what was before" }).click();
-  await page.waitForFunction((height) => document.querySelector(".scroller").scrollHeight > height + 1000, before);
+  await page.waitForFunction((before) => document.querySelector(".scroller").scrollHeight > before + 1000, tall);
+  await page.waitForTimeout(500);
+  assert.ok(Math.abs((await place()) - was) < 8, `${step} has moved from ${was} to ${await place()}`);
 });
 
 test("while an answer arrives, nothing jumps, and its end is in sight", async () => {

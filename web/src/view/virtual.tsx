@@ -34,9 +34,20 @@ export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
   const heights = useRef(new Map<string, number>());
   const follows = useRef(true);
   const place = useRef({ top: 0, height: 800 });
+  const firstKey = useRef<string | undefined>(undefined);
+  /** The rows that are looked at while older ones are put before them. */
+  const anchors = useRef<readonly Anchor[]>([]);
   const [, redraw] = useReducer((count: number, _: undefined) => count + 1, 0);
 
   const sizes = props.items.map((item) => heights.current.get(item.key) ?? props.estimate(item));
+  const before = firstKey.current;
+  firstKey.current = props.items[0]?.key;
+  if (before !== undefined && before !== firstKey.current && !follows.current && scroller.current !== null) {
+    const indexes = new Map(props.items.map((item, index) => [item.key, index]));
+    anchors.current = rowsInSight(scroller.current).filter(({ key }) => indexes.has(key));
+    const [held] = anchors.current;
+    if (held !== undefined) place.current = { ...place.current, top: sum(sizes, 0, indexes.get(held.key) ?? 0) - held.top };
+  }
   const { first, last, above, below } = windowOf(sizes, place.current.top, place.current.height, follows.current);
 
   // Only rows report here; a row that changes height is measured again.
@@ -58,6 +69,8 @@ export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
 
   useLayoutEffect(() => {
     if (follows.current) toEnd(scroller.current);
+    else if (scroller.current !== null) keep(scroller.current, anchors.current);
+    anchors.current = [];
   });
 
   useEffect(() => {
@@ -118,6 +131,29 @@ function ToEnd({ shown, go }: { shown: boolean; go: () => void }): VNode | null 
 
 function toEnd(element: HTMLElement | null): void {
   if (element !== null) element.scrollTop = element.scrollHeight;
+}
+
+interface Anchor {
+  key: string;
+  top: number;
+}
+
+/** The rows in sight, and where they stand. */
+function rowsInSight(scroller: HTMLElement): Anchor[] {
+  const edge = scroller.getBoundingClientRect().top;
+  return [...scroller.querySelectorAll<HTMLElement>(".row")]
+    .map((row) => ({ key: row.dataset["key"] ?? "", top: row.getBoundingClientRect().top - edge, height: row.offsetHeight }))
+    .filter(({ top, height }) => top + height > 0);
+}
+
+/** Scrolls so that the rows stand where they stood. One of them may be part of an older one now, and have no place. */
+function keep(scroller: HTMLElement, anchors: readonly Anchor[]): void {
+  for (const { key, top } of anchors) {
+    const row = scroller.querySelector(`.row[data-key="${CSS.escape(key)}"]`);
+    if (row === null || row.getClientRects().length === 0) continue;
+    scroller.scrollTop += row.getBoundingClientRect().top - scroller.getBoundingClientRect().top - top;
+    return;
+  }
 }
 
 function windowOf(sizes: number[], top: number, height: number, fromEnd: boolean) {
