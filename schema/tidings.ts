@@ -1390,6 +1390,8 @@ export type SessionView = {
   state: ServerPhase,
   /** Why it failed. */
   error?: string,
+  /** Why its agent does not answer, while it does not: somebody has stopped it, or what keeps it. */
+  stalled?: string,
   /** The CLI's own ids for it, the oldest first. */
   cli_session_ids: Array<string>,
   /** The model that answers. */

@@ -147,6 +147,18 @@ pub(crate) const ORDERS_MAX: usize = 32;
 /// Notices that somebody who is slow may be behind; then the list has to be read again.
 pub(crate) const NOTICES_MAX: usize = 1024;
 
+/// Bytes that are read at once of what a host that is gone had kept.
+#[cfg(unix)]
+pub(crate) const REMAINS_PIECE_BYTES: usize = 64 << 10;
+
+/// How often the host of an agent is asked how things stand. It costs both some microseconds.
+#[cfg(unix)]
+pub(crate) const PULSE_EVERY: Duration = Duration::from_millis(750);
+
+/// How late the answer may be. With the time between two questions it is less than the two seconds that are promised.
+#[cfg(unix)]
+pub(crate) const PULSE_LATE: Duration = Duration::from_secs(1);
+
 /// How long the end of a command is waited for before its caller is told the newest event instead.
 pub(crate) const COMMAND_WAIT: Duration = Duration::from_secs(10);
 

@@ -54,6 +54,7 @@ use tidings_protocol::ui::{
 use tidings_protocol::{FrameRef, Kind};
 
 pub use input::{Asked, COMMAND, Exit, Input, Prompt, Settled};
+pub use result::EXITED;
 pub use snapshot::{RestoreError, Snapshot};
 
 use agents::{Agents, Facts};

@@ -14,6 +14,9 @@ use super::turns::Turn;
 /// What stands for the result of a call that never had one.
 pub(super) const NO_RESULT: &str = "The turn ended before this call had a result";
 
+/// The stop reason of a turn that ended with its agent.
+pub const EXITED: &str = "exited";
+
 impl Fold {
     pub(super) fn result(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
         let out = &mut out.unwrapped();
@@ -73,7 +76,7 @@ impl Fold {
         self.state.calls.end_turn(why, out);
         let Some(turn) = self.state.turns.end() else { return };
         out.error(why);
-        let stop_reason = StopReason::Other("exited".to_owned());
+        let stop_reason = StopReason::Other(EXITED.to_owned());
         out.push(UiMessage::Complete { session_id: self.handle, turn_id: turn.id, stop_reason });
     }
 }

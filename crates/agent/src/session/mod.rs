@@ -24,7 +24,7 @@ use tidings::{Client, Error, Ids, Options, Prompt};
 use tidings_protocol::ui::{ControllerInputPayload, Role, TurnId};
 use tokio_util::sync::CancellationToken;
 
-pub use left::{Keep, Left};
+pub use left::{Keep, LastWords, Left};
 pub use status::SessionStatus;
 
 use self::asking::Asking;

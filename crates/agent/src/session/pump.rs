@@ -1,22 +1,22 @@
 //! The one task of a session that makes events.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tidings::transport::Exit;
 use tidings::{Client, Event, Frame, Kind};
 use tidings_protocol::ui::UiMessage;
-use tidings_protocol::view::Block;
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::DropGuard;
 
 use super::Setup;
 use super::asking::Asking;
 use super::board::{self, Board};
+use super::left::Shown;
 use super::notes::{Inbox, Note};
 use super::status;
 use crate::fold::{self, Asked, Fold, Input, Settled};
 use crate::limits::{GATHER_TIME, KEEP_EVERY_BYTES, TICK};
+use crate::pending::Outcome;
 use crate::sink::EventSink;
 
 pub(super) struct Pump {
@@ -48,7 +48,7 @@ pub(super) struct Place {
     /// Whether something else than frames has come since.
     must_keep: bool,
     /// Questions that were shown before the session was joined, and need not be again.
-    shown: BTreeSet<String>,
+    shown: Shown,
 }
 
 impl Place {
@@ -61,7 +61,7 @@ impl Place {
             has_moved: false,
             kept: end.unwrap_or_default(),
             must_keep: false,
-            shown: fold.open_asks().map(str::to_owned).collect(),
+            shown: Shown::of(fold),
         }
     }
 }
@@ -164,7 +164,7 @@ impl Pump {
     }
 
     fn read(&mut self, frame: &Frame, events: &mut Vec<UiMessage>) {
-        self.forget_answered(frame, events);
+        self.place.shown.forget_answered(&mut self.fold, frame, events);
         if frame.kind() == Kind::Result {
             for settled in self.board.end_turn() {
                 self.fold.step(Input::Settled(&settled), events);
@@ -173,30 +173,6 @@ impl Pump {
         self.fold.step(Input::Frame(&frame.as_ref()), events);
         if let Some(asked) = self.board.hear(frame, self.asking.folder().as_deref()) {
             self.fold.step(Input::Asked(&asked), events);
-        }
-    }
-
-    /// What was open when the session was left may have been answered by whoever left it, and then it is not asked again: the call has
-    /// a result, or the turn is over.
-    fn forget_answered(&mut self, frame: &Frame, events: &mut Vec<UiMessage>) {
-        if self.place.shown.is_empty() {
-            return;
-        }
-        let answered: Vec<String> = match frame.kind() {
-            Kind::Result => self.place.shown.iter().cloned().collect(),
-            Kind::User => frame
-                .content_blocks()
-                .filter_map(|block| match block {
-                    Block::ToolResult { tool_use_id, .. } => Some(tool_use_id.get().into_owned()),
-                    _ => None,
-                })
-                .collect(),
-            _ => return,
-        };
-        for id in answered {
-            if self.place.shown.remove(&id) {
-                self.fold.forget_ask(&id, events);
-            }
         }
     }
 
@@ -276,12 +252,20 @@ impl Pump {
                 return events.push(UiMessage::CommandComplete { command, session_id });
             }
             Note::Decided(key, outcome) => Some(self.board.decided(&key, &outcome)),
-            Note::Settled(key, outcome) => self.board.settled(&key, &outcome),
+            Note::Settled(key, outcome) => self.board.settled(&key, &self.with_the_agent(outcome)),
             Note::Declined(key, outcome) => Some(board::declined(&key, &outcome)),
-            Note::Answered(key, outcome) => self.board.answered(&key, &outcome),
+            Note::Answered(key, outcome) => self.board.answered(&key, &self.with_the_agent(outcome)),
         };
         if let Some(settled) = settled {
             self.fold.step(Input::Settled(&settled), events);
+        }
+    }
+
+    /// A question ends with the agent that asked it. It looks as if it had been taken back.
+    fn with_the_agent<A>(&self, outcome: Outcome<A>) -> Outcome<A> {
+        match outcome {
+            Outcome::Cancelled if self.client.is_closed() => Outcome::Disconnected,
+            other => other,
         }
     }
 

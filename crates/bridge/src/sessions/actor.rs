@@ -196,6 +196,8 @@ impl Actor {
         }
         let agent = started?;
         self.entry.memory().agent = Some(agent.clone());
+        #[cfg(unix)]
+        super::pulse::watch(&self.entry);
         if self.entry.memory().settings.launch.keep_frames {
             super::frames::keep(&self.entry, &agent);
         }

@@ -120,6 +120,18 @@ pub(super) fn shown(ask: &Ask, handle: i64) -> Option<Shown> {
     })
 }
 
+/// The agent went and nobody had told it to: nobody can answer what it asked any more.
+pub(super) fn lose(event: &mut UiMessage) {
+    let outcome = match event {
+        UiMessage::PermissionResolved(resolved) => &mut resolved.outcome,
+        UiMessage::InteractionResolved(resolved) => &mut resolved.outcome,
+        _ => return,
+    };
+    if *outcome == Resolution::Disconnected {
+        *outcome = Resolution::Lost;
+    }
+}
+
 pub(super) fn resolution(event: &UiMessage) -> Resolution {
     match event {
         UiMessage::PermissionResolved(resolved) => resolved.outcome,

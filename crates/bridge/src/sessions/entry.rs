@@ -49,6 +49,8 @@ pub(super) struct Memory {
     /// The host that keeps the agent, if one does.
     #[cfg(unix)]
     pub(super) host: Option<Hosted>,
+    /// Why the agent does not answer, while it does not.
+    pub(super) stalled: Option<String>,
     /// The session was let go of: what comes now is not for us to store.
     pub(super) is_detached: bool,
     /// What the session will be when the agent that is being ended has ended.
@@ -102,6 +104,7 @@ impl Entry {
                 agent: None,
                 #[cfg(unix)]
                 host: None,
+                stalled: None,
                 is_detached: false,
                 closing: None,
                 is_held: false,
@@ -134,8 +137,7 @@ impl Entry {
 
     /// The same with what the row says now.
     pub(super) fn view_of(&self, row: &Session) -> SessionView {
-        let memory = self.memory();
-        view::view(row, &memory.settings, memory.waiting())
+        self.memory().view_of(row)
     }
 
     /// Changes what is known of the session: `edit` is given the settings, and says what else changes. All of it is stored
@@ -213,7 +215,12 @@ impl Entry {
 
 impl Memory {
     pub(super) fn view(&self) -> SessionView {
-        view::view(&self.row, &self.settings, self.waiting())
+        self.view_of(&self.row)
+    }
+
+    fn view_of(&self, row: &Session) -> SessionView {
+        let stalled = self.stalled.clone().filter(|_| self.agent.is_some());
+        SessionView { stalled, ..view::view(row, &self.settings, self.waiting()) }
     }
 
     fn waiting(&self) -> Waiting {

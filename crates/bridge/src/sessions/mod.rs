@@ -19,7 +19,11 @@ mod join;
 mod launch;
 mod marks;
 mod policy;
+#[cfg(unix)]
+mod pulse;
 mod recover;
+#[cfg(unix)]
+mod remains;
 mod rewind;
 mod settings;
 mod sink;

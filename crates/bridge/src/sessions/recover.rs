@@ -67,7 +67,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// The hosts that an earlier server left and that live, by session. What dead ones left is removed.
+    /// The hosts that an earlier server left, by session: those that live, and what is left of those that are dead.
     ///
     /// Several can be there for one session: of a server that was killed before it could say what to start, the host stays for a moment.
     #[cfg(unix)]
@@ -77,27 +77,31 @@ impl Sessions {
             tracing::warn!(%error, "the hosts of earlier agents could not be looked for");
             Vec::new()
         });
-        let mut alive: HashMap<String, Vec<Found>> = HashMap::new();
+        let mut by_session: HashMap<String, Vec<Found>> = HashMap::new();
         for found in found {
-            if found.is_alive {
-                alive.entry(found.session.clone()).or_default().push(found);
-            } else {
-                drop(found.folder.remove());
-            }
+            by_session.entry(found.session.clone()).or_default().push(found);
         }
-        alive
+        by_session
     }
 
-    /// Goes on with the agent of a session, if one of the hosts has it. The others end.
+    /// Goes on with the agent of a session, if one of the hosts has it. The others end; if none has it, what their agents had said and
+    /// nobody has stored is stored.
     #[cfg(unix)]
     async fn join_any(&self, used: &Used, hosts: Vec<Found>) -> bool {
         let mut is_joined = false;
+        let mut rest = Vec::new();
         for found in hosts {
-            if !is_joined && self.join(used, &found).await {
+            if found.is_alive && !is_joined && self.join(used, &found).await {
                 is_joined = true;
             } else {
-                self.discard(found, used.entry.fence).await;
+                rest.push(found);
             }
+        }
+        if !is_joined {
+            self.take_last_words(&used.entry, &rest).await;
+        }
+        for found in rest {
+            self.discard(found, used.entry.fence).await;
         }
         is_joined
     }

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
+use tidings_agent::fold::EXITED;
 use tidings_agent::sink::SendError;
 use tidings_agent::{EventSink, UiMessage};
 use tidings_protocol::api::Notice;
 use tidings_protocol::ui::SessionPhase;
 
-use super::asks::{AskBody, Shown, ask_of, audit, resolution, resolved, shown, word, written};
+use super::asks::{AskBody, Shown, ask_of, audit, lose, resolution, resolved, shown, word, written};
 use super::changes::{changes_the_row, take_in};
 use super::entry::{Change, Entry};
 use super::marks::Marks;
@@ -30,11 +31,14 @@ impl EventSink for JournalSink {
         self.send_all(vec![event], None)
     }
 
-    fn send_all(&self, events: Vec<UiMessage>, end: Option<u64>) -> BoxFuture<'_, Result<(), SendError>> {
+    fn send_all(&self, mut events: Vec<UiMessage>, end: Option<u64>) -> BoxFuture<'_, Result<(), SendError>> {
         Box::pin(async move {
             if self.0.memory().is_detached {
                 let event = UiMessage::System { message: String::new(), session_id: Some(self.0.handle) };
                 return Err(SendError::Closed(Box::new(events.into_iter().next().unwrap_or(event))));
+            }
+            if self.0.memory().closing.is_none() {
+                events.iter_mut().for_each(lose);
             }
             let Err(error) = self.store(&events, end).await else { return Ok(()) };
             tracing::error!(session = %self.0.key, %error, "events could not be stored; the session ends");
@@ -100,7 +104,10 @@ impl JournalSink {
             let mut memory = entry.memory();
             match event {
                 UiMessage::TurnStarted(_) => memory.is_turn_open = true,
-                UiMessage::Complete { .. } => memory.is_turn_open = false,
+                // A turn that ends with its agent is open until that end is told.
+                UiMessage::Complete { stop_reason, .. } => {
+                    memory.is_turn_open = stop_reason.as_str() == EXITED;
+                }
                 _ => {}
             }
             (memory.closing, memory.is_turn_open)

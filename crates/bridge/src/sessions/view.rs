@@ -21,6 +21,7 @@ pub(super) fn view(row: &Session, settings: &Settings, waiting: Waiting) -> Sess
         labels: row.labels.clone(),
         state: phase(&row.state),
         error: settings.error.clone(),
+        stalled: None,
         cli_session_ids: row.cli_sessions.clone(),
         model: settings.launch.model.clone(),
         permission_mode: settings.launch.permission_mode.clone(),

@@ -267,7 +267,6 @@ impl Core {
         tracing::debug!(%exit, "Claude Code has ended");
         let reason = error.clone().unwrap_or_else(Error::closed);
         self.pending.end(&reason);
-        self.asks.end();
         self.subscribers.tell(&Event::Ended { exit, error: error.clone() }, &[]);
         self.subscribers.end(&reason);
         #[cfg(feature = "otel")]
@@ -278,6 +277,8 @@ impl Core {
             ended.get_or_insert(Ended { exit, error });
             first
         });
+        // Whoever answers sees that the other side is gone, and has not taken the question back.
+        self.asks.end();
         self.touch();
     }
 

@@ -98,6 +98,11 @@ impl HostFolder {
         self.connect().is_ok()
     }
 
+    /// Whether something was started here.
+    pub fn has_spool(&self) -> bool {
+        self.spool().is_dir()
+    }
+
     /// What a host left, after it has gone.
     pub fn remains(&self) -> io::Result<Remains> {
         let spool = Spool::left_in(&self.spool())?;

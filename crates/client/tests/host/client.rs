@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use tidings::host::{HostFolder, Record};
-use tidings::transport::{Claim, Health, HostHandle, NewHost, SocketTransport};
+use tidings::transport::{Claim, Health, HostHandle, Incoming, NewHost, SocketTransport, Transport};
 use tidings::{Client, Decision, ErrorKind, Event, Kind, Options, PermissionAsk, Prompt, Subscriber};
 
 use crate::stage::{PATIENCE, PROMISED, eventually, example, is_alive, signal};
@@ -240,9 +240,10 @@ async fn what_happens_to_a_host_is_seen() {
     signal(cli, "CONT");
     while host.health(PATIENCE).await != Health::Running {}
     signal(keeper, "STOP");
-    let silent = host.health(Duration::from_millis(200)).await;
+    // What it said before is heard first.
+    while host.health(Duration::from_millis(200)).await != Health::Silent {}
     signal(keeper, "CONT");
-    assert_eq!(silent, Health::Silent);
+    while host.health(PATIENCE).await != Health::Running {}
     signal(keeper, "KILL");
     let ended = async {
         loop {
@@ -255,6 +256,45 @@ async fn what_happens_to_a_host_is_seen() {
     assert!(error.to_string().contains("The host of this session is gone"), "{error}");
     assert_eq!(host.health(PATIENCE).await, Health::Gone);
     eventually("the CLI is gone", PROMISED, || !is_alive(cli));
+}
+
+/// F103: a host is killed when the CLI is far ahead of whoever reads. What it had kept is read from its folder.
+#[tokio::test(flavor = "multi_thread")]
+async fn f103_what_a_killed_host_had_kept_is_not_lost() {
+    const LINES: u64 = 5000;
+    let play = Play::of("");
+    let lines =
+        r#"for (n = 1; n <= lines; n++) printf "{\"type\":\"n\",\"n\":%d,\"pad\":\"%0100d\"}\n", n, n"#;
+    let script = format!("#!/bin/sh\nawk -v lines={LINES} 'BEGIN {{ {lines} }}'\nexec sleep 60\n");
+    std::fs::write(play.folder.path().join("claude"), script).unwrap();
+    let (transport, host) = SocketTransport::start(play.host(), new_host("h1", PATIENCE), claim(1));
+    let launch = play.options().plan().unwrap().launch;
+    // Nobody takes anything until the host is gone.
+    let mut link = Transport::open(Box::new(transport), launch).await.unwrap();
+    let spool = play.host().path().join("spool");
+    eventually("the CLI has written everything", PATIENCE, || {
+        crate::stage::bytes_in(&spool) > LINES * 100
+            && std::fs::read_dir(&spool).unwrap().flatten().any(|file| {
+                let bytes = std::fs::read(file.path()).unwrap();
+                bytes.ends_with(format!("{LINES:0100}\"}}\n").as_bytes())
+            })
+    });
+    signal(host.hello().unwrap().host_pid, "KILL");
+    let mut heard = 0;
+    let exit = async {
+        loop {
+            match link.incoming.recv().await.unwrap() {
+                Incoming::Frame(frame) => {
+                    heard += 1;
+                    assert_eq!(frame.data().unwrap()["n"], heard);
+                }
+                Incoming::Exit(exit) => return exit,
+                _ => {}
+            }
+        }
+    };
+    let exit = tokio::time::timeout(PATIENCE, exit).await.unwrap();
+    assert_eq!((heard, exit.code), (LINES, None));
 }
 
 /// What cannot be started is told as it is without a host, and leaves no folder.

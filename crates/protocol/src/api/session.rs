@@ -24,6 +24,9 @@ shapes! {
         /// Why it failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub error: Option<String>,
+        /// Why its agent does not answer, while it does not: somebody has stopped it, or what keeps it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub stalled: Option<String>,
         /// The CLI's own ids for it, the oldest first.
         pub cli_session_ids: Vec<String>,
         /// The model that answers.

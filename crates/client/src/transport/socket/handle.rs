@@ -1,4 +1,5 @@
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -39,8 +40,16 @@ pub(super) struct Shared {
     pub(super) messages: OnceLock<mpsc::Sender<Outbound>>,
     /// Up to where everything is stored.
     pub(super) acknowledged: watch::Sender<u64>,
-    /// Those who asked something that is answered in order.
+    /// Those who asked which processes there are, which is answered in order.
     waiting: Mutex<VecDeque<oneshot::Sender<FromHost>>>,
+    /// What the host last said of its CLI when it was asked how things stand.
+    pong: watch::Sender<CliState>,
+    /// Whether it was asked and has not answered: one question is enough for all who want to know.
+    is_asked: AtomicBool,
+    /// How many messages have come.
+    pub(super) heard: AtomicU64,
+    /// Whether something has come that nobody has taken yet.
+    pub(super) is_behind: AtomicBool,
     /// How many lines the host may be behind.
     pub(super) credit: Semaphore,
     pub(super) detached: CancellationToken,
@@ -65,6 +74,10 @@ impl Default for Shared {
             messages: OnceLock::new(),
             acknowledged: watch::Sender::new(0),
             waiting: Mutex::default(),
+            pong: watch::Sender::new(CliState::Unknown),
+            is_asked: AtomicBool::new(false),
+            heard: AtomicU64::new(0),
+            is_behind: AtomicBool::new(false),
             credit: Semaphore::new(HOST_LINES_AHEAD),
             detached: CancellationToken::new(),
             ended: CancellationToken::new(),
@@ -102,7 +115,7 @@ impl HostHandle {
 
     /// Nothing more is wanted of the host. It ends the CLI if that still runs, and removes what it kept.
     pub fn release(&self) {
-        self.0.say(ToHost::Bye);
+        let _ = self.0.say(ToHost::Bye);
     }
 
     /// The processes that there are: the CLI first, if it lives, then everything that it started.
@@ -115,23 +128,25 @@ impl HostHandle {
 
     /// Asks how the host and its CLI do.
     pub async fn health(&self, within: Duration) -> Health {
-        match self.0.ask(ToHost::Ping, within).await {
-            Some(FromHost::Pong { cli: CliState::Stopped }) => Health::Stopped,
-            Some(FromHost::Pong { cli: CliState::Ended }) => Health::Ended,
+        let heard = self.0.heard.load(Ordering::Relaxed);
+        match self.0.ping(within).await {
+            Some(CliState::Stopped) => Health::Stopped,
+            Some(CliState::Ended) => Health::Ended,
             Some(_) => Health::Running,
             None if self.0.ended.is_cancelled() => Health::Gone,
+            // The answer comes behind what the CLI wrote. If that is slow, it is not the host that is.
+            None if self.0.has_heard_since(heard) => Health::Running,
             None => Health::Silent,
         }
     }
 }
 
 impl Shared {
-    /// Says something without waiting.
-    pub(super) fn say(&self, head: ToHost) {
-        if let Some(messages) = self.messages.get() {
-            // The queue is long enough for all that is said so; a host that is gone needs no words.
-            drop(messages.try_send(Outbound { message: Message::new(head), sent: None }));
-        }
+    /// Says something without waiting. Whether it will be heard: a host that is gone needs no words, and one that takes none has
+    /// enough to do.
+    pub(super) fn say(&self, head: ToHost) -> bool {
+        let outbound = Outbound { message: Message::new(head), sent: None };
+        self.messages.get().is_some_and(|messages| messages.try_send(outbound).is_ok())
     }
 
     pub(super) fn acknowledge(&self, offset: u64) {
@@ -149,13 +164,37 @@ impl Shared {
             if waiting.len() >= HOST_REPLIES_MAX / 2 {
                 return None;
             }
+            if !self.say(head) {
+                return None;
+            }
             waiting.push_back(sender);
-            self.say(head);
         }
         tokio::select! {
             answer = tokio::time::timeout(within, answer) => answer.ok()?.ok(),
             () = self.ended.cancelled() => None,
         }
+    }
+
+    async fn ping(&self, within: Duration) -> Option<CliState> {
+        let mut pong = self.pong.subscribe();
+        if !self.is_asked.swap(true, Ordering::Relaxed) && !self.say(ToHost::Ping) {
+            self.is_asked.store(false, Ordering::Relaxed);
+        }
+        tokio::select! {
+            answered = tokio::time::timeout(within, pong.changed()) => answered.ok()?.ok()?,
+            () = self.ended.cancelled() => return None,
+        }
+        Some(*pong.borrow())
+    }
+
+    fn has_heard_since(&self, heard: u64) -> bool {
+        self.is_behind.load(Ordering::Relaxed) || self.heard.load(Ordering::Relaxed) != heard
+    }
+
+    /// The host has said how things stand.
+    pub(super) fn ponged(&self, cli: CliState) {
+        self.is_asked.store(false, Ordering::Relaxed);
+        self.pong.send_replace(cli);
     }
 
     /// An answer has come; it belongs to who asked first.

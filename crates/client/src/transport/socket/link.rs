@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use futures_core::future::BoxFuture;
 use tidings_protocol::{Frame, FrameRef, Kind};
@@ -14,13 +15,17 @@ use uuid::Uuid;
 
 use super::Remembered;
 use super::handle::{Outbound, Shared};
+use crate::host::HostFolder;
 use crate::host::wire::{FromHost, Message, Reader, ToHost};
-use crate::limits::{EVENTS_AHEAD_MAX, HOST_ID_BYTES_MAX, HOST_LINES_AHEAD, HOST_LONG_LINE_BYTES};
+use crate::limits::{
+    EVENTS_AHEAD_MAX, HOST_ID_BYTES_MAX, HOST_LINES_AHEAD, HOST_LONG_LINE_BYTES, HOST_PIECE_BYTES,
+};
 use crate::transport::{Exit, Incoming, Lines, Link, Outgoing, Stop};
 
 /// A connection on which everything was said that is said first.
 #[derive(Debug)]
 pub(super) struct Joined {
+    pub(super) folder: HostFolder,
     pub(super) reader: Reader<OwnedReadHalf>,
     pub(super) write: OwnedWriteHalf,
 }
@@ -40,9 +45,9 @@ pub(super) fn open(
     drop(shared.open.set(remembered.open.iter().map(|(_, question)| question.clone()).collect()));
     drop(shared.messages.set(messages.clone()));
     *shared.silence() = Some(events.clone());
-    let Joined { reader, write } = joined;
+    let Joined { folder, reader, write } = joined;
     drop(tokio::spawn(send(shared.acknowledged.subscribe(), shared.detached.clone(), write, outbound)));
-    let inbound = Inbound::new(Arc::clone(&shared), events, &remembered, line_bytes_max);
+    let inbound = Inbound::new(Arc::clone(&shared), folder, events, &remembered, line_bytes_max);
     drop(tokio::spawn(inbound.run(reader, remembered.open)));
     let outgoing = Box::new(Input { shared, messages: Some(messages) });
     Link { incoming, outgoing, stop: Arc::new(stop), program: None, resumed }
@@ -51,9 +56,12 @@ pub(super) fn open(
 /// Reads what the host says.
 struct Inbound {
     shared: Arc<Shared>,
+    folder: HostFolder,
     events: mpsc::Sender<Incoming>,
     lines: Lines,
     line_bytes_max: u64,
+    /// Up to here the host has sent what the CLI wrote.
+    received: u64,
     /// Up to here it was written before we came, and what was asked may have been answered.
     old: u64,
     /// Where the lines of open questions end; nothing if the host does not know all of them.
@@ -66,6 +74,7 @@ struct Deaf;
 impl Inbound {
     fn new(
         shared: Arc<Shared>,
+        folder: HostFolder,
         events: mpsc::Sender<Incoming>,
         remembered: &Remembered,
         line_bytes_max: usize,
@@ -74,9 +83,11 @@ impl Inbound {
         let all = (hello.forgotten == 0).then(|| remembered.open.iter().map(|(end, _)| *end).collect());
         Inbound {
             shared,
+            folder,
             events,
             lines: Lines::starting_at(line_bytes_max, hello.after),
             line_bytes_max: line_bytes_max as u64,
+            received: hello.after,
             old: hello.next,
             open: all,
         }
@@ -102,12 +113,11 @@ impl Inbound {
         for (_, question) in open.into_iter().filter(|(end, _)| *end <= after) {
             self.tell(Incoming::Frame(question)).await?;
         }
-        let words = loop {
-            let message = match reader.next::<FromHost>().await {
-                Ok(Some(message)) => message,
-                Ok(None) => break "The host of this session is gone".to_owned(),
-                Err(error) => break format!("The host of this session is gone: {error}"),
-            };
+        loop {
+            // However the way to it ends: a host that is killed closes it in the middle of a message.
+            let Ok(Some(message)) = reader.next::<FromHost>().await else { return self.gone().await };
+            self.shared.heard.fetch_add(1, Ordering::Relaxed);
+            self.shared.is_behind.store(true, Ordering::Relaxed);
             match message.head {
                 FromHost::Out { end } => self.out(&message.bytes, end).await?,
                 FromHost::Stderr => {
@@ -125,18 +135,38 @@ impl Inbound {
                     }
                     return self.tell(Incoming::Exit(Exit { code, signal })).await;
                 }
-                answer @ (FromHost::Pids { .. } | FromHost::Pong { .. }) => self.shared.answered(answer),
+                FromHost::Pong { cli } => self.shared.ponged(cli),
+                answer @ FromHost::Pids { .. } => self.shared.answered(answer),
                 FromHost::Superseded { owner } => {
-                    break format!("Another bridge has taken this session over: {owner}");
+                    let words = format!("Another bridge has taken this session over: {owner}");
+                    self.tell(Incoming::Stderr(words)).await?;
+                    return self.tell(Incoming::Exit(Exit::default())).await;
                 }
                 _ => {}
             }
-        };
-        self.tell(Incoming::Stderr(words)).await?;
-        self.tell(Incoming::Exit(Exit::default())).await
+            self.shared.is_behind.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// The host is gone, and the CLI with it. What it had kept and not sent is still there to be read.
+    async fn gone(&mut self) -> Result<(), Deaf> {
+        // Nobody hears the answer to a question that is found now.
+        (self.old, self.open) = (u64::MAX, Some(HashSet::new()));
+        let remains = self.folder.remains().ok();
+        let mut piece = vec![0; HOST_PIECE_BYTES];
+        while let Some(count) =
+            remains.as_ref().and_then(|remains| remains.read(self.received, &mut piece).ok())
+            && count > 0
+        {
+            self.out(&piece[..count], self.received + count as u64).await?;
+        }
+        self.tell(Incoming::Stderr("The host of this session is gone".to_owned())).await?;
+        let exit = remains.and_then(|remains| remains.exit());
+        self.tell(Incoming::Exit(exit.unwrap_or_default())).await
     }
 
     async fn out(&mut self, bytes: &[u8], end: u64) -> Result<(), Deaf> {
+        self.received = end;
         self.lines.push(bytes);
         while let Some(event) = self.lines.next() {
             self.line(event).await?;
@@ -240,7 +270,7 @@ impl Outgoing for Input {
             // Nothing is silent here any more, it is over.
             *self.shared.silence() = None;
         } else {
-            self.shared.say(ToHost::EndInput);
+            let _ = self.shared.say(ToHost::EndInput);
         }
         Box::pin(async { Ok(()) })
     }
@@ -285,7 +315,7 @@ impl Stop for HostStop {
 impl HostStop {
     fn say(&self, head: ToHost) {
         if !self.shared.detached.is_cancelled() {
-            self.shared.say(head);
+            let _ = self.shared.say(head);
         }
     }
 }

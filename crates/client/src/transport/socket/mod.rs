@@ -195,7 +195,7 @@ async fn meet(
         Refused::Said(error) => error,
         Refused::Gone(error) => lost(error),
     })?;
-    Ok((Joined { reader, write }, remembered))
+    Ok((Joined { folder: folder.clone(), reader, write }, remembered))
 }
 
 enum Refused {

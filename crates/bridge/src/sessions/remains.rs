@@ -1,0 +1,74 @@
+//! What agents said before they were gone, and no server has stored: read from the folders of their hosts.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tidings::ndjson::LINE_BYTES_MAX;
+use tidings::transport::{Incoming, Lines};
+use tidings_agent::EventSink as _;
+use tidings_agent::session::{LastWords, Left};
+use tidings_protocol::api::ServerPhase;
+
+use super::Sessions;
+use super::entry::Entry;
+use super::sink::JournalSink;
+use crate::error::{Code, Error};
+use crate::hosts::{Found, Kept};
+use crate::journal::SessionName;
+use crate::limits::REMAINS_PIECE_BYTES;
+
+impl Sessions {
+    /// Stores what the agents of a session had said and nobody had stored when their hosts died.
+    pub(super) async fn take_last_words(&self, entry: &Arc<Entry>, hosts: &[Found]) {
+        let Some(keeper) = &self.config().hosts else { return };
+        let mut hosts: Vec<&Found> = hosts.iter().filter(|found| found.folder.has_spool()).collect();
+        hosts.sort_by_key(|found| found.base);
+        for found in hosts {
+            {
+                let mut memory = entry.memory();
+                // What is stored now is counted from where the output of this agent begins.
+                memory.host = Some(keeper.join(found, entry.fence, 0).1);
+                memory.is_turn_open = matches!(memory.phase(), ServerPhase::Running | ServerPhase::NeedsYou);
+            }
+            if let Err(error) = entry.take_last_words(found).await {
+                tracing::warn!(session = %entry.key, %error, "the last words of an agent could not be read");
+            }
+            let mut memory = entry.memory();
+            memory.host = None;
+            memory.is_turn_open = false;
+        }
+    }
+}
+
+impl Entry {
+    async fn take_last_words(self: &Arc<Self>, found: &Found) -> Result<(), Error> {
+        let kept = Kept::read(&found.folder, self.handle).map_err(|error| unreadable(&error))?;
+        let remains = found.folder.remains().map_err(|error| unreadable(&error))?;
+        let row = self.journal().session(&SessionName::Key(self.key.clone())).await?;
+        let stored = row.host_offset.unwrap_or_default().saturating_sub(found.base);
+        let left = Left { fold: kept.fold, end: kept.end, stored };
+        let mut words = LastWords::new(left).map_err(|error| unreadable(&error))?;
+        let mut lines = Lines::starting_at(LINE_BYTES_MAX, kept.end);
+        let (mut place, mut piece) = (kept.end, vec![0; REMAINS_PIECE_BYTES]);
+        loop {
+            let count = remains.read(place, &mut piece).map_err(|error| unreadable(&error))?;
+            if count == 0 {
+                return Ok(());
+            }
+            place += count as u64;
+            lines.push(&piece[..count]);
+            while let Some(line) = lines.next() {
+                let Incoming::Frame(frame) = line else { continue };
+                let events = words.read(&frame, lines.end());
+                if !events.is_empty() {
+                    let stored = JournalSink(Arc::clone(self)).send_all(events, Some(lines.end())).await;
+                    stored.map_err(|error| unreadable(&error))?;
+                }
+            }
+        }
+    }
+}
+
+fn unreadable(error: &dyn fmt::Display) -> Error {
+    Error::new(Code::Internal, format!("What is left of a host cannot be read: {error}"), "")
+}

@@ -1,0 +1,362 @@
+//! What is shown when agents, or the hosts that keep them, are killed or stopped; and what is still known of them later.
+
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use tidings_agent::UiMessage;
+use tidings_bridge::hosts::Hosts;
+use tidings_bridge::hub::{Delivery, Watch};
+use tidings_bridge::journal::{Epoch, Max, MemoryJournal, MemoryStore, Opening, SessionName};
+use tidings_bridge::sessions::Config;
+use tidings_bridge::{Caller, Hub, Sessions};
+use tidings_protocol::api::{CreateSession, Input, ServerPhase, SessionView};
+use tidings_protocol::ui::Resolution;
+
+/// No test waits longer than this for something to happen.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// P6: nothing outlives what it belongs to by more than this.
+const PROMISED: Duration = Duration::from_secs(10);
+
+const STORY: &str =
+    "A story that is told in many small pieces, so that there is always one on its way to somebody.";
+
+const TELLS: &str = r#"
+    [[turn]]
+    text = "A story that is told in many small pieces, so that there is always one on its way to somebody."
+    pace = { chunk_chars = 2, chunk_delay_ms = 30 }
+    repeat = true
+"#;
+
+const ASKS: &str = r#"
+    [[turn]]
+    [[turn.block]]
+    tool = "Bash"
+    input = { command = "make it" }
+    ask = true
+    result = "made"
+"#;
+
+const SAYS: &str = r#"
+    [[turn]]
+    text = "Hello."
+    repeat = true
+"#;
+
+/// A server without doors whose agents run under hosts.
+struct House {
+    folder: TempDir,
+    store: MemoryStore,
+    sessions: Sessions,
+}
+
+impl House {
+    async fn playing(script: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("script.toml"), script).unwrap();
+        let store = MemoryStore::default();
+        let sessions = server(folder.path(), &store).await;
+        House { folder, store, sessions }
+    }
+
+    /// Another server on the same data.
+    async fn next_server(&self) -> Sessions {
+        server(self.folder.path(), &self.store).await
+    }
+
+    async fn create(&self, prompt: &str) -> SessionView {
+        let cwd = self.folder.path().canonicalize().unwrap().display().to_string();
+        let new = CreateSession { cwd, prompt: Some(prompt.to_owned()), ..CreateSession::default() };
+        self.sessions.create(&Caller::admin("ada"), new).await.unwrap().0
+    }
+
+    /// The process of the host, and that of the agent.
+    fn pids(&self) -> (u32, u32) {
+        let one = |words: &[&str]| {
+            let found = processes(words);
+            assert_eq!(found.len(), 1, "{words:?}");
+            found[0]
+        };
+        (one(&[" host ", &self.path("hosts")]), one(&[" claude ", &self.path("script.toml")]))
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).display().to_string()
+    }
+
+    /// Waits until an event has come.
+    async fn until(&self, session: &SessionView, wanted: impl Fn(&UiMessage) -> bool) {
+        let (_, mut events) = self.sessions.subscribe(&session.key, Watch::default()).await.unwrap();
+        let found = async {
+            loop {
+                let Delivery::Event(event) = events.next().await.unwrap() else { panic!("cut off") };
+                if wanted(&serde_json::from_slice(&event.body).unwrap()) {
+                    return;
+                }
+            }
+        };
+        tokio::time::timeout(PATIENCE, found).await.unwrap();
+    }
+}
+
+/// Whatever a test has left ends with it.
+impl Drop for House {
+    fn drop(&mut self) {
+        for pid in processes(&[&self.folder.path().display().to_string()]) {
+            signal(pid, "KILL");
+        }
+    }
+}
+
+async fn server(folder: &Path, store: &MemoryStore) -> Sessions {
+    let test = std::env::current_exe().unwrap();
+    let program: PathBuf = test.ancestors().nth(2).unwrap().join("examples/mortal_server");
+    assert!(program.exists(), "run `cargo build -p tidings-bridge --all-features --examples` first");
+    let path = |name: &str| folder.join(name).display().to_string();
+    let mut config = Config::default();
+    let (hosts, args) = (folder.join("hosts"), vec!["host".into()]);
+    let hosts = Hosts::open(hosts, &program, args, PATIENCE, config.clock.clone(), config.ids.clone());
+    config.hosts = Some(hosts.unwrap());
+    config.claude = Some(program);
+    config.claude_args = vec!["claude".to_owned(), path("script.toml"), path("config")];
+    let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
+    Sessions::open(Hub::new(Arc::new(MemoryJournal::open(store, &opening))), config).await.unwrap()
+}
+
+/// Processes whose command line has all of these words in it.
+fn processes(words: &[&str]) -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter(|pid| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        !line.is_empty() && words.iter().all(|word| line.contains(word))
+    })
+    .collect()
+}
+
+fn signal(pid: u32, name: &str) {
+    drop(Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).stderr(Stdio::null()).status());
+}
+
+/// Waits until a session is shown as it should be.
+async fn until_shown(
+    sessions: &Sessions,
+    session: &SessionView,
+    wanted: impl Fn(&SessionView) -> bool,
+) -> SessionView {
+    let since = Instant::now();
+    loop {
+        let view = sessions.find(&session.key).await.unwrap();
+        if wanted(&view) {
+            return view;
+        }
+        assert!(since.elapsed() < PATIENCE, "it is never shown: {view:#?}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Everything that the journal has of a session.
+async fn events(sessions: &Sessions, session: &SessionView) -> Vec<UiMessage> {
+    let name = SessionName::Key(session.key.parse().unwrap());
+    let row = sessions.hub().journal().session(&name).await.unwrap();
+    let (mut after, mut all) = (None, Vec::new());
+    loop {
+        let page = sessions.hub().journal().read(&row.key, after, Max::default()).await.unwrap();
+        let Some(last) = page.events.last() else { return all };
+        after = Some(last.cursor);
+        all.extend(page.events.iter().map(|event| serde_json::from_slice::<UiMessage>(&event.body).unwrap()));
+    }
+}
+
+fn text(events: &[UiMessage]) -> String {
+    let chunks = events.iter().filter_map(|event| match event {
+        UiMessage::TextChunk { text, .. } => Some(text.as_str()),
+        _ => None,
+    });
+    chunks.collect()
+}
+
+fn is_text(event: &UiMessage) -> bool {
+    matches!(event, UiMessage::TextChunk { .. })
+}
+
+/// A process that looks like an agent, and is somebody else's.
+struct Bystander(Child);
+
+impl Bystander {
+    fn new() -> Self {
+        Bystander(Command::new("sleep").arg("86400").arg0("claude").spawn().unwrap())
+    }
+}
+
+impl Drop for Bystander {
+    fn drop(&mut self) {
+        let is_there = self.0.try_wait().unwrap().is_none();
+        drop(self.0.kill());
+        drop(self.0.wait());
+        assert!(std::thread::panicking() || is_there, "a process that is none of ours was ended");
+    }
+}
+
+async fn all_gone(house: &House) {
+    let since = Instant::now();
+    while !processes(&[&house.path("")]).is_empty() {
+        assert!(since.elapsed() < PROMISED, "something was left behind");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// F34, F35: whichever of the two is killed in the middle of a turn, the session says that it is over and why, and nothing stays.
+#[tokio::test]
+async fn f34_a_killed_agent_or_host_is_an_interrupted_turn() {
+    let _bystander = Bystander::new();
+    for is_host in [false, true] {
+        let house = House::playing(TELLS).await;
+        let session = house.create("tell").await;
+        house.until(&session, is_text).await;
+        let (host, agent) = house.pids();
+        signal(if is_host { host } else { agent }, "KILL");
+        let view =
+            until_shown(&house.sessions, &session, |view| view.state == ServerPhase::Interrupted).await;
+        let why = view.error.unwrap();
+        let expected = if is_host { "The host of this session is gone" } else { "signal 9" };
+        assert!(why.contains(expected), "{why}");
+        all_gone(&house).await;
+        // What was said stays, and the next prompt goes on.
+        assert!(STORY.starts_with(&text(&events(&house.sessions, &session).await)));
+        let again = Input { content: "again".to_owned(), ..Input::default() };
+        house.sessions.input(&Caller::admin("ada"), &session.key, again).await.unwrap();
+        until_shown(&house.sessions, &session, |view| view.state == ServerPhase::Idle).await;
+        assert!(text(&events(&house.sessions, &session).await).ends_with(STORY));
+    }
+}
+
+/// F61: a question that nobody can answer any more is lost, says so, and does not wait.
+#[tokio::test]
+async fn f61_a_question_of_a_killed_agent_or_host_is_lost() {
+    for is_host in [false, true] {
+        let house = House::playing(ASKS).await;
+        let session = house.create("make").await;
+        until_shown(&house.sessions, &session, |view| view.pending_permissions == 1).await;
+        let (host, agent) = house.pids();
+        signal(if is_host { host } else { agent }, "KILL");
+        let view =
+            until_shown(&house.sessions, &session, |view| view.state == ServerPhase::Interrupted).await;
+        assert_eq!(view.pending_permissions, 0);
+        assert!(house.sessions.permissions(None).await.unwrap().is_empty());
+        let ends: Vec<Resolution> = events(&house.sessions, &session)
+            .await
+            .iter()
+            .filter_map(|event| match event {
+                UiMessage::PermissionResolved(resolved) => Some(resolved.outcome),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(ends, [Resolution::Lost]);
+        all_gone(&house).await;
+    }
+}
+
+/// A session that had nothing to do says that its agent is gone, too.
+#[tokio::test]
+async fn a_killed_agent_that_had_nothing_to_do_has_failed() {
+    for is_host in [false, true] {
+        let house = House::playing(SAYS).await;
+        let session = house.create("hello").await;
+        until_shown(&house.sessions, &session, |view| view.state == ServerPhase::Idle).await;
+        let (host, agent) = house.pids();
+        signal(if is_host { host } else { agent }, "KILL");
+        let view = until_shown(&house.sessions, &session, |view| view.state == ServerPhase::Failed).await;
+        assert!(view.error.is_some());
+        all_gone(&house).await;
+    }
+}
+
+/// A process that somebody has stopped says nothing and does not end. The session says so, and goes on when it does.
+#[tokio::test]
+async fn f36_a_stopped_agent_or_host_is_shown_and_goes_on() {
+    for (is_host, expected) in [(false, "stopped the agent"), (true, "does not answer")] {
+        let house = House::playing(TELLS).await;
+        let session = house.create("tell").await;
+        house.until(&session, is_text).await;
+        let (host, agent) = house.pids();
+        let pid = if is_host { host } else { agent };
+        signal(pid, "STOP");
+        let view = until_shown(&house.sessions, &session, |view| view.stalled.is_some()).await;
+        assert!(view.stalled.as_ref().unwrap().contains(expected), "{view:?}");
+        assert_eq!(view.state, ServerPhase::Running);
+        signal(pid, "CONT");
+        until_shown(&house.sessions, &session, |view| view.stalled.is_none()).await;
+        until_shown(&house.sessions, &session, |view| view.state == ServerPhase::Idle).await;
+        let events = events(&house.sessions, &session).await;
+        assert_eq!(text(&events), STORY);
+        let notes = events.iter().filter(|event| matches!(event, UiMessage::System { .. })).count();
+        assert_eq!(notes, 2, "that it is stopped, and that it goes on");
+        house.sessions.drain().await;
+    }
+}
+
+/// F103: both the server and the host died. What the agent had said and no server had stored is stored before the session is called
+/// interrupted, once; a turn that was over by then is over.
+#[tokio::test]
+async fn f103_the_last_words_of_an_agent_are_read_after_both_died() {
+    for is_over in [false, true] {
+        let house = House::playing(TELLS).await;
+        let session = house.create("tell").await;
+        house.until(&session, is_text).await;
+        house.sessions.drain().await;
+        let before = text(&events(&house.sessions, &session).await);
+        let spool = house.folder.path().join("hosts");
+        let heard = || -> Vec<u8> {
+            let host = std::fs::read_dir(&spool).unwrap().next().unwrap().unwrap().path();
+            let mut files: Vec<_> = std::fs::read_dir(host.join("spool")).unwrap().flatten().collect();
+            files.sort_by_key(std::fs::DirEntry::file_name);
+            files.iter().flat_map(|file| std::fs::read(file.path()).unwrap()).collect()
+        };
+        let enough = |heard: &[u8]| {
+            if is_over {
+                contains(heard, b"\"type\":\"result\"")
+            } else {
+                told(heard).len() > before.len() + 10
+            }
+        };
+        let since = Instant::now();
+        while !enough(&heard()) {
+            assert!(since.elapsed() < PATIENCE, "the agent says nothing");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        signal(house.pids().0, "KILL");
+        all_gone(&house).await;
+        let said = told(&heard());
+        for _ in 0..2 {
+            let sessions = house.next_server().await;
+            let view = sessions.find(&session.key).await.unwrap();
+            let expected = if is_over { ServerPhase::Parked } else { ServerPhase::Interrupted };
+            assert_eq!(view.state, expected, "{view:#?}");
+            let events = events(&sessions, &session).await;
+            assert_eq!(text(&events), said);
+            let completes = events.iter().filter(|event| matches!(event, UiMessage::Complete { .. })).count();
+            assert_eq!((completes == 1, said == STORY), (is_over, is_over));
+            assert_eq!(std::fs::read_dir(&spool).unwrap().count(), 0, "what is left of the host is removed");
+        }
+    }
+}
+
+fn contains(bytes: &[u8], word: &[u8]) -> bool {
+    bytes.windows(word.len()).any(|part| part == word)
+}
+
+/// The text that was streamed in what an agent wrote.
+fn told(bytes: &[u8]) -> String {
+    let lines = bytes.split(|byte| *byte == b'\n');
+    let values = lines.filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok());
+    values.filter_map(|value| value["event"]["delta"]["text"].as_str().map(str::to_owned)).collect()
+}
