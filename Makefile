@@ -1,6 +1,6 @@
 # What people and CI call. The work itself is in scripts/, so that it can be read and run without make.
 .DEFAULT_GOAL := help
-.PHONY: help run page test check bench bench-bridge bench-client bench-decode bench-fold bench-page bench-sessions fuzz soak schema
+.PHONY: help run page test check bench bench-bridge bench-client bench-decode bench-fold bench-hosts bench-page bench-sessions fuzz soak schema
 
 # Seconds that `make fuzz` runs for.
 S ?= 60
@@ -21,7 +21,7 @@ test: ## The whole suite, as CI runs it; installs what is missing
 check: ## The quick loop: format, lints, unit tests
 	@scripts/test.sh fmt clippy unit
 
-bench: bench-decode bench-fold bench-client bench-bridge bench-sessions bench-page ## Measure everything that has a bar; takes minutes
+bench: bench-decode bench-fold bench-client bench-bridge bench-sessions bench-hosts bench-page ## Measure everything that has a bar; takes minutes
 
 bench-bridge: ## Measure what the server adds, beside another bridge
 	benches/bridge/run.sh
@@ -34,6 +34,9 @@ bench-fold: ## Measure what turning frames into events costs
 
 bench-client: ## Measure the SDK beside the official ones
 	benches/client/run.py
+
+bench-hosts: ## Measure the processes that keep agents: memory, latency, a mute bridge
+	benches/hosts/run.py
 
 bench-page: ## Measure the page in a browser: a session of 10,000 events, 200 pieces a second
 	benches/page/run.sh

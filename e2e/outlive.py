@@ -9,10 +9,13 @@ import http.client
 import json
 import os
 import random
+import signal
+import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +32,8 @@ KILLS_PER_SESSION = 50
 LEASE_SECONDS = 60
 # What is promised for what an agent leaves behind.
 GONE_SECONDS_MAX = 10
+# What is promised for what is shown of an agent or a host that was killed or stopped. Asked for with `BARS=1`, on an idle machine.
+SHOWN_SECONDS_MAX = 2
 STORY = (
     "There was once a server that was killed in the middle of every sentence, "
     "and nobody noticed, for the agent went on. "
@@ -49,33 +54,91 @@ def play(programs: Programs, root: Path) -> tuple[list[str], str]:
         kills += run.kills
         events += len(run.watcher.seen)
         left -= run.kills.total()
+    found, shown = states(programs, root)
+    problems += found
     said = ", ".join(f"{count} {what}" for what, count in kills.items())
     fine = "0 agents died, 0 prompts lost or answered twice, 0 of {} events lost, doubled or out of order, every text whole"
     verdict = fine.format(events) if not problems else "NOT WELL"
-    return problems, f"{kills.total()} kills (seed {seed}): {said}: {verdict}"
+    return problems, f"{kills.total()} kills (seed {seed}): {said}: {verdict}; {shown}"
 
 
 def _conversation(
     programs: Programs, root: Path, kills: int, chance: random.Random,
 ) -> tuple[list[str], Run]:
     """One session that outlives so many servers."""
-    place = Place.make(programs, root, NAME)
     rounds = [ROUNDS[number % len(ROUNDS)] for number in range(kills)]
     turns = [turn for number, each in enumerate(rounds) for turn in each.turns(number)]
+    with _session(programs, root, turns, chance) as run:
+        done = 0
+        while run.kills.total() < kills:
+            rounds[done].play(run, done)
+            done += 1
+        run.check([each.expected(number) for number, each in enumerate(rounds[:done])])
+    return run.problems, run
+
+
+@contextmanager
+def _session(programs: Programs, root: Path, turns: list[str], chance: random.Random) -> Iterator[Run]:
+    """A session whose model says these turns. What is left of it in the end is a problem."""
+    place = Place.make(programs, root, NAME)
     script = place.root / "script.toml"
     script.write_text(place.fill("".join(turns)))
     with Api(programs, script, place.root / "api.ndjson") as api:
         run = Run(place, api.url, chance)
         try:
-            done = 0
-            while run.kills.total() < kills:
-                rounds[done].play(run, done)
-                done += 1
-            problems = run.finish([each.expected(number) for number, each in enumerate(rounds[:done])])
+            yield run
+            run.stop()
         finally:
             run.server.kill()
         left_over = api.close()
-    return problems + ([left_over] if left_over else []), run
+    run.problems += [left_over] if left_over else []
+
+
+def states(programs: Programs, root: Path) -> tuple[list[str], str]:
+    """Kills and stops agents and hosts: what went wrong, and how soon it was shown."""
+    problems: list[str] = []
+    took: dict[str, float] = {}
+    # It is called as the agents are, and is none of ours.
+    bystander = subprocess.Popen([str(programs.claude), "600"], executable="/bin/sleep")
+    try:
+        for who in ("agent", "host"):
+            with _session(programs, root, Permission.turns(0), random.Random(1)) as run:
+                took[f"killed {who}"] = _killed(run, who)
+            problems += run.problems
+            with _session(programs, root, Streaming.turns(0), random.Random(1)) as run:
+                took[f"stopped {who}"] = _stopped(run, who)
+                run.check([Streaming.expected(0)])
+            problems += run.problems
+        if bystander.poll() is not None:
+            problems.append("a process that is none of ours was ended")
+    finally:
+        bystander.kill()
+        bystander.wait()
+    if os.environ.get("BARS"):
+        late = {what: seconds for what, seconds in took.items() if seconds > SHOWN_SECONDS_MAX}
+        problems += [f"{what} was shown after {seconds:.1f} s" for what, seconds in late.items()]
+    return problems, "shown after " + ", ".join(f"{seconds:.2f} s ({what})" for what, seconds in took.items())
+
+
+def _killed(run: Run, who: str) -> float:
+    """kill -9 while a permission waits: the turn is interrupted, says why, and the question is lost."""
+    run.say("p", "[note 0]")
+    asked = run.watcher.until_named("PermissionRequired")["tool_use_id"]
+    took = run.signal(who, signal.SIGKILL, lambda view: view["state"] == "interrupted" and view["error"])
+    resolved = run.watcher.until_named("PermissionResolved")
+    if (resolved["tool_use_id"], resolved["outcome"]) != (asked, "Lost"):
+        run.problems.append(f"killed {who}: the question ended as {resolved}")
+    return took
+
+
+def _stopped(run: Run, who: str) -> float:
+    """SIGSTOP in the middle of a sentence: the session says so, and goes on when it may."""
+    run.say("p", "[stream 0]")
+    run.watcher.until_named("TextChunk")
+    took = run.signal(who, signal.SIGSTOP, lambda view: view.get("stalled"))
+    run.signal(who, signal.SIGCONT, lambda view: not view.get("stalled"))
+    run.watcher.until_named("Complete")
+    return took
 
 
 class Run:
@@ -149,12 +212,27 @@ class Run:
         sending.join()
         call()
 
-    def finish(self, expected: list[tuple[list[tuple[str, str]], dict[str, str]]]) -> list[str]:
-        """Ends the session; everything that went wrong."""
+    def signal(self, who: str, number: int, wanted: Callable[[dict[str, Any]], Any]) -> float:
+        """Sends a signal to the agent or to its host; how long it took until what is wanted was shown."""
+        found = self._agents() if who == "agent" else self._hosts()
+        if len(found) != 1:
+            raise RuntimeError(f"there are {len(found)} processes that could be the {who}")
+        began = time.monotonic()
+        os.kill(found[0], number)
+        while not wanted(view := self.server.web.call("GET", f"/v1/sessions/{self.key}")[1]):
+            if time.monotonic() - began > GONE_SECONDS_MAX:
+                self.problems.append(f"signal {number} to the {who} is never shown: {view}")
+                break
+            time.sleep(0.02)
+        return time.monotonic() - began
+
+    def check(self, expected: list[tuple[list[tuple[str, str]], dict[str, str]]]) -> None:
+        """Whether everything was said and done, once and in order."""
         prompts = [prompt for turns, _ in expected for prompt, _ in turns]
         texts = [text for turns, _ in expected for _, text in turns]
         events = [each["event"] for each in self.watcher.seen]
-        problems = self.problems + self.watcher.problems
+        problems = self.problems
+        problems += self.watcher.problems
         problems += dense(self.watcher.seen, self.watcher.first)
         problems += same_history(self.server.web, self.key, events)
         said = [event["UserPrompt"]["text"] for event in events if "UserPrompt" in event]
@@ -174,12 +252,17 @@ class Run:
             path = self.place.project / name
             if (found := path.read_text() if path.exists() else None) != content:
                 problems.append(f"{name} has {found!r}: the tool did not run once")
+
+    def stop(self) -> None:
+        """Ends the agent, and waits until nothing is left of it."""
         self.server.web.call("POST", f"/v1/sessions/{self.key}/stop", {})
         began = time.monotonic()
         while (left := self._processes()) and time.monotonic() - began < GONE_SECONDS_MAX:
             time.sleep(0.1)
-        problems += [f"{pid} ({line}) was left behind" for pid, line in left.items()]
-        return problems
+        self.problems += [f"{pid} ({line}) was left behind" for pid, line in left.items()]
+
+    def _hosts(self) -> list[int]:
+        return [pid for pid, line in self._processes().items() if " host " in line]
 
     def _agents(self) -> list[int]:
         program = str(self.place.programs.claude)
@@ -355,10 +438,9 @@ class Queue:
         for word in ("first", "second", "third"):
             run.say(f"p{number} {word}", f"[{word} {number}]")
         run.watcher.until_named("TextChunk")
-        run.pause(0.4)
-        told = run.kill("queue not empty")
-        if told["state"]["queued"] < 2:
-            run.problems.append(f"prompts do not wait after a kill: {told['state']}")
+        run.pause(0.2)
+        waiting = run.server.web.call("GET", f"/v1/sessions/{run.key}/queue")[1]
+        run.kill("queue not empty" if waiting else "streaming")
         for _ in range(3):
             run.watcher.until_named("Complete")
 

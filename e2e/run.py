@@ -27,6 +27,7 @@ import readme  # noqa: E402
 import run_command  # noqa: E402
 import server  # noqa: E402
 import sessions_repair  # noqa: E402
+import upgrade  # noqa: E402
 from lib import check, compare, sdk, sessions, table, twins  # noqa: E402
 from lib.api import Api  # noqa: E402
 from lib.cli import E2E, Missing, Place, Programs  # noqa: E402
@@ -81,14 +82,22 @@ class Run:
 
     def outlive(self) -> Row:
         """Servers that are killed while the real CLI works."""
+        return self._counted(outlive.NAME, outlive.play)
+
+    def upgrade(self) -> Row:
+        """A server that is replaced while many agents work."""
+        return self._counted(upgrade.NAME, upgrade.play)
+
+    def _counted(self, name: str, play: Callable[[Programs, Path], tuple[list[str], str]]) -> Row:
+        """A row that says how much it has done."""
         said = ""
 
         def problems_of(programs: Programs, root: Path) -> list[str]:
             nonlocal said
-            problems, said = outlive.play(programs, root)
+            problems, said = play(programs, root)
             return problems
 
-        row = self._extra(outlive.NAME, "cli×api", problems_of)
+        row = self._extra(name, "cli×api", problems_of)
         row.said = said
         return row
 
@@ -209,10 +218,11 @@ def main() -> int:
     opts.command = "cli×api" in opts.column and _wanted(opts, run_command.NAME)
     opts.server = "cli×api" in opts.column and _wanted(opts, server.NAME)
     opts.outlive = "cli×api" in opts.column and _wanted(opts, outlive.NAME)
+    opts.upgrade = "cli×api" in opts.column and _wanted(opts, upgrade.NAME)
     opts.made = "sessions" in opts.column and _wanted(opts, MADE)
     opts.readme = "rs-sdk" in opts.column and _wanted(opts, readme.NAME)
     names = [each.name for each in scenarios]
-    names += [outlive.NAME] * opts.outlive
+    names += [outlive.NAME] * opts.outlive + [upgrade.NAME] * opts.upgrade
     names += [server.NAME] * opts.server + [run_command.NAME] * opts.command + [sessions_repair.NAME] * opts.repair
     names += [MADE] * opts.made + [readme.NAME] * opts.readme
     if opts.list or not names:
@@ -246,6 +256,7 @@ def report(opts: argparse.Namespace, scenarios: list[Scenario], root: Path) -> i
     with ThreadPoolExecutor(PARALLEL_MAX) as pool:
         extra = [run.outlive] * opts.outlive + [run.readme] * opts.readme + [run.server] * opts.server
         extra += [run.run_command] * opts.command + [run.sessions_repair] * opts.repair + [run.made] * opts.made
+        extra += [run.upgrade] * opts.upgrade
         waiting = [pool.submit(each) for each in extra]
         rows = list(pool.map(one, scenarios)) + [row.result() for row in waiting]
     rows = [row for row in rows if row.cells]

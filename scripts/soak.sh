@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # What takes too long for every run, and has to hold for longer.
 # Without arguments every part; with arguments only the parts named.
-# SESSIONS=n, CASES=n, KILLS=n, STUCK=n, MIB=n, ROUNDS=n and TIMES=n for other numbers, SEED=n for another run; a failure names its seed.
+# SESSIONS=n, CASES=n, KILLS=n, AGENTS=n, STUCK=n, MIB=n, ROUNDS=n and TIMES=n for other numbers, SEED=n for another run; a failure names its seed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-all_parts=(sessions resume kill hosts outlive outlive-cli stuck answers properties)
+all_parts=(sessions resume kill hosts outlive outlive-cli upgrade stuck answers properties)
 [ -z "${SEED:-}" ] || export TIDINGS_SOAK_SEED=$SEED
 
 # A thousand sessions that end at all the wrong moments; fails if a process, a task or an open file is left of them.
@@ -43,6 +43,13 @@ soak_outlive-cli() {
     e2e/install.sh
     cargo build -p tidings-cli -p tidings-e2e-driver
     KILLS=${KILLS:-1000} python3 e2e/run.py --only outlive --column 'cli×api'
+}
+
+# A server is replaced while fifty agents work.
+soak_upgrade() {
+    e2e/install.sh
+    cargo build -p tidings-cli -p tidings-e2e-driver
+    AGENTS=${AGENTS:-50} python3 e2e/run.py --only upgrade --column 'cli×api'
 }
 
 # Clients that never read while a gibibyte is published.

@@ -6,6 +6,7 @@ import json
 import subprocess
 import threading
 from functools import cached_property
+from pathlib import Path
 
 from .cli import Place
 from .web import Web
@@ -21,13 +22,15 @@ class Server:
     Its agents end with it unless `lease_seconds` says how long they wait for the next one.
     """
 
-    def __init__(self, place: Place, base_url: str, lease_seconds: int = 0) -> None:
+    def __init__(
+        self, place: Place, base_url: str, lease_seconds: int = 0, claude: Path | None = None,
+    ) -> None:
         data = place.root / "data"
         self._log = open(place.root / "serve.stderr", "a+b")
         self._child = subprocess.Popen(
             [
                 str(place.programs.tidings), "serve", "--json", "--listen", "127.0.0.1:0", "--data", str(data),
-                "--claude-path", str(place.programs.claude), "--agent-lease", str(lease_seconds), *PASSED,
+                "--claude-path", str(claude or place.programs.claude), "--agent-lease", str(lease_seconds), *PASSED,
             ],
             env=place.env(base_url), cwd=place.root, stdout=subprocess.PIPE, stderr=self._log,
             stdin=subprocess.DEVNULL, **place.programs.as_user(),
@@ -56,6 +59,12 @@ class Server:
             self._child.kill()
             return [f"it did not end when told to: {self.said()}"]
         return [] if code == 0 else [f"it ended with {code}: {self.said()}"]
+
+    def refusal(self) -> str:
+        """Waits until it has ended by itself because it could not start; what it said at last."""
+        if self._child.wait(START_SECONDS_MAX) == 0:
+            raise RuntimeError("it ended as if all was well")
+        return self._child.stdout.read().decode()
 
     def kill(self) -> None:
         """kill -9."""
