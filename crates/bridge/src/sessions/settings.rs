@@ -116,7 +116,7 @@ impl Settings {
     /// What came of a command that was sent before.
     pub(super) fn done_before(&self, id: &ClientId) -> Option<Accepted> {
         let done = self.done.iter().find(|done| done.client_id == id.as_str())?;
-        Some(Accepted { turn_id: None, seq: done.seq, cursor: done.cursor.clone() })
+        Some(Accepted { turn_id: None, seq: done.seq, cursor: done.cursor.clone(), rewind: None })
     }
 
     /// Remembers what came of a command.
