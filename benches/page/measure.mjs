@@ -2,7 +2,7 @@
 
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg } from "node:os";
-import { DESKTOP, launch, open, visit } from "../../e2e/browser/lib/browser.mjs";
+import { launch, newContext, open, visit } from "../../e2e/browser/lib/browser.mjs";
 import { Server } from "../../e2e/browser/lib/server.mjs";
 import { ANSWERS, script } from "./script.mjs";
 import { Trace } from "./tasks.mjs";
@@ -10,6 +10,8 @@ import { Trace } from "./tasks.mjs";
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
 const DOC = new URL("../../docs/performance.md", import.meta.url);
 const PATIENCE_MS = 300_000;
+const TASK_MS = 50;
+const QUIET_TRIES = 4;
 const LONG = { calls: 1300, events: 10_000 };
 const STREAMED = { calls: 650, events: 5000 };
 
@@ -25,7 +27,7 @@ const bars = [
   ["script, compressed", "bytes", 150_000, scriptBytes()],
   [`opening ${LONG.events.toLocaleString("en-GB")} events`, "ms", 1000, long.wall],
   ["bytes moved by it", "bytes", 200_000, long.bytes],
-  ["longest task while 200 pieces a second arrive, by CPU", "ms", 50, Math.max(...streams.map((stream) => stream.cpu))],
+  ["longest task while 200 pieces a second arrive, by CPU", "ms", TASK_MS, Math.max(...streams.map((stream) => stream.cpu))],
   ["layout shift while streaming", "", 0.02, Math.max(...streams.map((stream) => stream.shift))],
 ];
 const text = report();
@@ -43,7 +45,7 @@ async function firstView() {
   await paired.context().close();
   const rounds = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const context = await browser.newContext({ ...DESKTOP, serviceWorkers: "block" });
+    const context = await newContext(browser);
     await context.addCookies(cookies);
     const page = await open(context, "about:blank");
     await page.addInitScript(() => {
@@ -117,24 +119,28 @@ async function streaming() {
   await page.getByText("All steps are done").first().waitFor({ timeout: PATIENCE_MS });
   await loadAll(page);
   await page.evaluate(() => {
-    window.longest = 0;
     window.shift = 0;
-    new PerformanceObserver((list) => list.getEntries().forEach((entry) => (window.longest = Math.max(window.longest, entry.duration)))).observe({ type: "longtask" });
     new PerformanceObserver((list) => list.getEntries().forEach((entry) => (window.shift += entry.hadRecentInput ? 0 : entry.value))).observe({ type: "layout-shift" });
   });
   const trace = await Trace.of(page);
   const found = [];
   for (const name of Object.keys(ANSWERS)) {
-    await page.evaluate(() => (window.longest = window.shift = 0));
-    const turns = (await server.call("GET", `sessions/${key}`)).totals.turns;
-    await trace.begin();
-    await server.call("POST", `sessions/${key}/input`, { content: name });
-    await server.until(key, (view) => view.totals.turns > turns, PATIENCE_MS);
-    await page.locator(".session .state.idle").waitFor({ timeout: PATIENCE_MS });
-    const { cpu, wall } = await trace.end();
-    const seen = await page.evaluate(() => ({ longtask: window.longest, shift: window.shift }));
-    found.push({ name, cpu, wall, ...seen });
-    console.log(`# ${name}: longest task ${shown(cpu)} ms of CPU, ${shown(wall)} ms on the clock, load ${loadavg()[0].toFixed(1)}`);
+    const worst = { name, cpu: 0, wall: Infinity, shift: 0 };
+    // On the clock the quietest run counts, since a task may have had to wait for a core; by CPU the worst does.
+    for (let run = 0; run < QUIET_TRIES && worst.wall > TASK_MS; run += 1) {
+      await page.evaluate(() => (window.shift = 0));
+      const turns = (await server.call("GET", `sessions/${key}`)).totals.turns;
+      await trace.begin();
+      await server.call("POST", `sessions/${key}/input`, { content: name });
+      await server.until(key, (view) => view.totals.turns > turns, PATIENCE_MS);
+      await page.locator(".session .state.idle").waitFor({ timeout: PATIENCE_MS });
+      const { cpu, wall } = await trace.end();
+      worst.cpu = Math.max(worst.cpu, cpu);
+      worst.wall = Math.min(worst.wall, wall);
+      worst.shift = Math.max(worst.shift, await page.evaluate(() => window.shift));
+      console.log(`# ${name}: longest task ${shown(cpu)} ms of CPU, ${shown(wall)} ms on the clock, load ${loadavg()[0].toFixed(1)}`);
+    }
+    found.push(worst);
   }
   await page.context().close();
   await server.stop();
@@ -162,7 +168,7 @@ function report() {
   const lines = [
     `${cpus()[0]?.model ?? "a machine"}, ${availableParallelism()} cores, Chromium ${browser.version()}; ${ROUNDS} rounds; load ${loadavg()[0].toFixed(1)} at the end.`,
     "",
-    "| answer, at 200 pieces a second | longest task, CPU ms | on the clock, ms | layout shift |",
+    "| answer, at 200 pieces a second | longest task, CPU ms | on the clock in the quietest run, ms | layout shift |",
     "|---|--:|--:|--:|",
     ...streams.map(({ name, cpu, wall, shift }) => `| ${name} | ${shown(cpu)} | ${shown(wall)} | ${shift.toFixed(4)} |`),
     "",

@@ -27,8 +27,7 @@ export function launch() {
 
 /** A page of a browser of its own that was let in. */
 export async function visit(browser, server, { path = "", scopes, ...options } = {}) {
-  const context = await browser.newContext({ ...DESKTOP, serviceWorkers: "block", ...options });
-  if (process.env.FRESH_PAGE === "1") await freshPage(context);
+  const context = await newContext(browser, options);
   const page = await open(context, await server.link(scopes));
   await page.locator(".page").waitFor();
   if (path !== "") {
@@ -36,6 +35,13 @@ export async function visit(browser, server, { path = "", scopes, ...options } =
     await page.locator(".page").waitFor();
   }
   return page;
+}
+
+/** A browser of its own: nothing is kept in it yet. */
+export async function newContext(browser, options = {}) {
+  const context = await browser.newContext({ ...DESKTOP, serviceWorkers: "block", ...options });
+  if (process.env.FRESH_PAGE === "1") await freshPage(context);
+  return context;
 }
 
 /** The page as it was built last, whatever is in the program: for a quick look at a change. */
