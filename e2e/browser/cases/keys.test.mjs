@@ -63,7 +63,8 @@ test("a session is reached, read and allowed by keys alone, and never by Enter",
   const two = await at.server.session("ask again", { title: "Once more" });
   await at.server.until(two.key, (view) => view.state === "needs_you");
   await page.locator(".session-card.needs_you").waitFor();
-  await page.keyboard.press("Alt+j");
+  // As a Mac tells it.
+  await page.evaluate(() => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "∆", code: "KeyJ", altKey: true, bubbles: true, cancelable: true })));
   await page.getByRole("heading", { name: "Run this command?" }).waitFor();
   await page.waitForFunction(() => document.activeElement.classList.contains("needs-you"));
   await page.keyboard.press("d");

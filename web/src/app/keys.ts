@@ -43,7 +43,8 @@ let wantsCard = false;
 export function followKeys(): void {
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.defaultPrevented) return;
-    const run = event.altKey ? action(event.key.toLowerCase()) : event.key === "?" && !isWriting(event.target) ? showKeys : undefined;
+    // With the Alt key of a Mac a letter is another sign, and only its place is the same.
+    const run = event.altKey ? (action(event.key) ?? action(event.code.replace("Key", ""))) : event.key === "?" && !isWriting(event.target) ? showKeys : undefined;
     if (run === undefined) return;
     event.preventDefault();
     run();
@@ -60,7 +61,7 @@ function showKeys(): void {
 }
 
 function action(key: string): (() => void) | undefined {
-  switch (key) {
+  switch (key.toLowerCase()) {
     case "arrowup":
       return () => step(-1);
     case "arrowdown":
