@@ -86,6 +86,9 @@ pub(crate) const STATEMENTS_MAX: usize = 64;
 /// above it reading gets slower, since readers look into the log first.
 pub(crate) const CHECKPOINT_BYTES: usize = 16 << 20;
 
+/// The length of the log from which on writers wait until all of it was copied, so that it begins anew.
+pub(crate) const WAL_BYTES_MAX: u64 = 64 << 20;
+
 /// What a call adds to the log beside its own bytes, about: the log holds whole pages, and even a short event touches
 /// its own page and that of its session.
 pub(crate) const CALL_LOG_BYTES: usize = 8 << 10;
@@ -304,6 +307,12 @@ pub(crate) const TRUST_DEPTH_MAX: usize = 8;
 
 /// How many folders above a folder are looked into.
 pub(crate) const TRUST_LEVELS_MAX: usize = 64;
+/// How often is looked whether the agent has written the rule that somebody has agreed to.
+pub(crate) const RULE_EVERY: Duration = Duration::from_millis(250);
+
+/// How many times; it writes it as soon as it has heard the answer.
+pub(crate) const RULE_LOOKS: u32 = 20;
+
 /// Requests about sessions on disk at the same time: reading is what takes the time, and a disk has one head or two.
 pub(crate) const TRANSCRIPT_JOBS_MAX: usize = 4;
 

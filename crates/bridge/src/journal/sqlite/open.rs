@@ -45,6 +45,14 @@ pub(super) fn writer_again(path: &Path, bytes_max: u64) -> Result<Connection, Jo
     Ok(conn)
 }
 
+/// Opens a connection that copies the log into the main file, beside the one that writes.
+pub(super) fn settler(path: &Path) -> Result<Connection, JournalError> {
+    let conn = connect(path)?;
+    conn.execute_batch("PRAGMA synchronous = FULL; PRAGMA cache_size = -64;").doing("open the journal")?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).doing("open the journal")?;
+    Ok(conn)
+}
+
 /// Opens a connection that only reads.
 pub(super) fn reader(path: &Path) -> Result<Connection, JournalError> {
     let conn = connect(path)?;

@@ -20,7 +20,7 @@ use super::{open, sweep};
 use crate::journal::{Class, Commit, ErrorKind, Event, JournalError, Key, Tap};
 use crate::limits::{
     CALL_LOG_BYTES, CHECKPOINT_BYTES, COMMIT_BYTES_MAX, COMMIT_CALLS_MAX, COMMIT_HERE_BYTES_MAX,
-    WRITER_QUEUE_MAX, WRITER_ROOM_BYTES_MAX, WRITER_ROOM_UNIT,
+    WAL_BYTES_MAX, WRITER_QUEUE_MAX, WRITER_ROOM_BYTES_MAX, WRITER_ROOM_UNIT,
 };
 
 /// The way to the connection.
@@ -34,6 +34,9 @@ pub(super) struct Writer {
     thread: Option<JoinHandle<()>>,
 }
 
+/// A page of the file, which is what the log is made of; `SQLite`'s usual length.
+const PAGE_BYTES: u64 = 4096;
+
 /// All the room there is, in units.
 const ROOM: usize = WRITER_ROOM_BYTES_MAX / WRITER_ROOM_UNIT;
 
@@ -41,6 +44,20 @@ const ROOM: usize = WRITER_ROOM_BYTES_MAX / WRITER_ROOM_UNIT;
 pub(super) struct Tx<'c> {
     pub(super) conn: &'c Connection,
     pub(super) told: Vec<Told>,
+}
+
+impl Tx<'_> {
+    /// Runs one of several calls, so that it can be taken back alone.
+    fn run(&mut self, job: &mut dyn Job) -> Result<(), JournalError> {
+        let told = self.told.len();
+        self.conn.prepare_cached("SAVEPOINT call").and_then(|mut it| it.execute([])).doing("begin a call")?;
+        if job.run(self)? == Ran::Refused {
+            self.told.truncate(told);
+            self.conn.execute_batch("ROLLBACK TO call").doing("take a call back")?;
+        }
+        self.conn.prepare_cached("RELEASE call").and_then(|mut it| it.execute([])).doing("end a call")?;
+        Ok(())
+    }
 }
 
 pub(super) enum Told {
@@ -80,8 +97,10 @@ impl Writer {
         };
         let desk = Arc::new(Mutex::new(Some(desk)));
         let shared = Arc::clone(&desk);
+        let settler = open::settler(path)?;
         let work = move || {
-            work(&shared, jobs);
+            work(&shared, jobs, &settler);
+            drop(settler);
             // The lock goes last: whoever gets it next finds everything written.
             drop(sit_down(&shared).take());
             drop(lock);
@@ -179,12 +198,20 @@ enum After {
     Stop,
 }
 
+/// What came of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ran {
+    Done,
+    /// Whatever it did is to be taken back.
+    Refused,
+}
+
 /// One call in the queue.
 trait Job: Send {
     fn load(&self) -> Load;
     fn after(&self) -> After;
     /// Does the work and keeps the result. `Err` only if the engine failed; a refusal is a result.
-    fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), JournalError>;
+    fn run(&mut self, tx: &mut Tx<'_>) -> Result<Ran, JournalError>;
     /// Hands the result over, or the reason why nothing was committed.
     fn answer(self: Box<Self>, committed: Result<(), JournalError>);
 }
@@ -211,20 +238,16 @@ where
         self.after
     }
 
-    fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), JournalError> {
-        let told = tx.told.len();
-        tx.conn.prepare_cached("SAVEPOINT call").and_then(|mut it| it.execute([])).doing("begin a call")?;
+    fn run(&mut self, tx: &mut Tx<'_>) -> Result<Ran, JournalError> {
         let result = (self.work)(tx);
-        if let Err(error) = &result {
-            if error.is_engine() {
-                return Err(error.clone());
-            }
-            tx.told.truncate(told);
-            tx.conn.execute_batch("ROLLBACK TO call").doing("take a call back")?;
+        if let Err(error) = &result
+            && error.is_engine()
+        {
+            return Err(error.clone());
         }
-        tx.conn.prepare_cached("RELEASE call").and_then(|mut it| it.execute([])).doing("end a call")?;
+        let ran = if result.is_ok() { Ran::Done } else { Ran::Refused };
         self.result = Some(result);
-        Ok(())
+        Ok(ran)
     }
 
     fn answer(self: Box<Self>, committed: Result<(), JournalError>) {
@@ -248,20 +271,59 @@ impl Job for Nudge {
         After::GoOn
     }
 
-    fn run(&mut self, _: &mut Tx<'_>) -> Result<(), JournalError> {
-        Ok(())
+    fn run(&mut self, _: &mut Tx<'_>) -> Result<Ran, JournalError> {
+        Ok(Ran::Done)
     }
 
     fn answer(self: Box<Self>, _: Result<(), JournalError>) {}
 }
 
 /// What the thread does until the last call, or until nobody can call any more.
-fn work(desk: &Mutex<Option<Desk>>, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+fn work(shared: &Mutex<Option<Desk>>, mut jobs: mpsc::Receiver<Box<dyn Job>>, settler: &Connection) {
     while let Some(first) = jobs.blocking_recv() {
-        let mut desk = sit_down(desk);
-        let Some(desk) = desk.as_mut() else { return };
-        if desk.serve(first, &mut jobs) == After::Stop {
-            return;
+        let is_due = {
+            let mut desk = sit_down(shared);
+            let Some(desk) = desk.as_mut() else { return };
+            if desk.serve(first, &mut jobs) == After::Stop {
+                return;
+            }
+            desk.is_due()
+        };
+        if is_due {
+            settle(shared, settler);
+        }
+    }
+}
+
+/// Copies the log into the main file while others go on writing: it waits for the disk, and nobody has to wait for it. Only
+/// a log that grows faster than it is copied makes the writers wait, since it can begin anew only when all of it was copied.
+fn settle(shared: &Mutex<Option<Desk>>, settler: &Connection) {
+    let left = checkpoint(settler, "PASSIVE");
+    let mut desk = sit_down(shared);
+    let Some(desk) = desk.as_mut() else { return };
+    if left.is_some_and(|left| left.log_bytes >= WAL_BYTES_MAX && !left.is_all) {
+        checkpoint(&desk.conn, "PASSIVE");
+    }
+}
+
+/// What a checkpoint has left.
+#[derive(Debug, Clone, Copy)]
+struct Left {
+    log_bytes: u64,
+    /// Whether all of it is in the main file.
+    is_all: bool,
+}
+
+fn checkpoint(conn: &Connection, mode: &str) -> Option<Left> {
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
+    match conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], read) {
+        Ok((frames, copied)) => {
+            let log_bytes = u64::try_from(frames).unwrap_or_default() * PAGE_BYTES;
+            Some(Left { log_bytes, is_all: frames == copied })
+        }
+        Err(error) => {
+            tracing::warn!(%error, "the log of the journal could not be copied into its file; it grows until it can");
+            None
         }
     }
 }
@@ -295,16 +357,22 @@ impl Desk {
         self.unsettled += bytes + batch.len() * CALL_LOG_BYTES;
         self.commit(batch);
         if last == After::Stop {
-            self.checkpoint("TRUNCATE");
+            checkpoint(&self.conn, "TRUNCATE");
             return last;
-        }
-        if self.unsettled >= CHECKPOINT_BYTES {
-            self.checkpoint("PASSIVE");
         }
         while self.sweeping && jobs.is_empty() {
             self.sweep();
         }
         last
+    }
+
+    /// Whether enough was written since the log was last copied. Whoever asks copies it.
+    fn is_due(&mut self) -> bool {
+        let is_due = self.unsettled >= CHECKPOINT_BYTES;
+        if is_due {
+            self.unsettled = 0;
+        }
+        is_due
     }
 
     /// Commits calls together; if the engine refuses, each by itself, so that one does not fail for another.
@@ -353,8 +421,16 @@ impl Desk {
         }
         self.conn.prepare_cached("BEGIN IMMEDIATE").and_then(|mut it| it.execute([])).doing(doing)?;
         let mut tx = Tx { conn: &self.conn, told: Vec::new() };
-        for job in batch {
-            job.run(&mut tx)?;
+        if let [job] = batch {
+            // It has the transaction for itself.
+            if job.run(&mut tx)? == Ran::Refused {
+                self.conn.execute_batch("ROLLBACK").doing(doing)?;
+                return Ok(Vec::new());
+            }
+        } else {
+            for job in batch {
+                tx.run(job.as_mut())?;
+            }
         }
         let told = tx.told;
         self.conn.prepare_cached("COMMIT").and_then(|mut it| it.execute([])).doing(doing)?;
@@ -386,21 +462,13 @@ impl Desk {
             drop(self.conn.execute_batch("ROLLBACK"));
         }
         if error.kind() == ErrorKind::Full {
-            self.checkpoint("TRUNCATE");
+            checkpoint(&self.conn, "TRUNCATE");
         }
         if error.kind() == ErrorKind::Io {
             match open::writer_again(&self.path, self.bytes_max) {
                 Ok(conn) => (self.conn, self.syncing) = (conn, None),
                 Err(again) => tracing::error!(%error, %again, "the journal could not be opened again"),
             }
-        }
-    }
-
-    fn checkpoint(&mut self, mode: &str) {
-        self.unsettled = 0;
-        let done = self.conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
-        if let Err(error) = done {
-            tracing::warn!(%error, "the log of the journal could not be copied into its file; it grows until it can");
         }
     }
 
