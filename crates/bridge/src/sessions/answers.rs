@@ -1,5 +1,7 @@
 //! People answer: the journal says who was first, and the agent hears that one.
 
+use std::path::Path;
+
 use serde_json::Value;
 use tidings_agent::AskKey;
 use tidings_agent::UiMessage;
@@ -17,7 +19,9 @@ use super::asks::{Shown, audit, shown, word};
 use super::entry::Entry;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
+use crate::guard::trust::{After, Before};
 use crate::journal::{Ask, AskId, ClientId, Settle, Settlement};
+use crate::limits::{RULE_EVERY, RULE_LOOKS};
 
 impl Entry {
     /// Answers a permission. The first answer counts; whoever comes later is told who was first.
@@ -48,6 +52,10 @@ impl Entry {
             check_digest(&answer, digest.as_deref())?;
         }
         let (decided, resolution) = decide(&answer)?;
+        let before = match &decided {
+            Answer::Allow(allowed) if allowed.scope == Reach::Always => self.before_rule().await,
+            _ => None,
+        };
         let mut resolved = PermissionResolved::new(self.handle, tool_use_id, resolution);
         resolved.by = Some(caller.name.clone());
         match &decided {
@@ -81,7 +89,38 @@ impl Entry {
             // The agent took it back at this very moment.
             Err(error) => tracing::info!(session = %self.key, ask = tool_use_id, %error, "answered too late"),
         }
+        if let Some(before) = before {
+            self.follow_rule(before);
+        }
         Ok(result)
+    }
+
+    /// The folder of the session before a rule is added to it; none if it is not trusted.
+    async fn before_rule(&self) -> Option<Before> {
+        let (trust, cwd) = (self.trust.clone()?, self.memory().row.cwd.clone());
+        let look = move || trust.before_rule(Path::new(&cwd));
+        tokio::task::spawn_blocking(look).await.ok()?.unwrap_or_default()
+    }
+
+    /// The agent is about to write a rule into the folder's settings; when it has, the folder stays trusted.
+    fn follow_rule(&self, before: Before) {
+        let Some(trust) = self.trust.clone() else { return };
+        let key = self.key.clone();
+        drop(tokio::spawn(async move {
+            for _ in 0..RULE_LOOKS {
+                tokio::time::sleep(RULE_EVERY).await;
+                let (trust, before) = (trust.clone(), before.clone());
+                let followed = tokio::task::spawn_blocking(move || trust.after_rule(&before)).await;
+                match followed {
+                    Ok(Ok(After::Same)) => {}
+                    Ok(Ok(After::Agreed)) | Err(_) => return,
+                    Ok(Ok(After::Doubtful)) => {
+                        return tracing::warn!(session = %key, "more than a rule has changed in the folder");
+                    }
+                    Ok(Err(error)) => return tracing::warn!(session = %key, %error),
+                }
+            }
+        }));
     }
 
     /// Answers the permissions of a batch, one after the other.

@@ -13,6 +13,7 @@ use super::Config;
 use super::settings::Settings;
 use super::view::{self, Waiting};
 use crate::error::Error;
+use crate::guard::trust::Trust;
 #[cfg(unix)]
 use crate::hosts::Hosted;
 use crate::hub::Hub;
@@ -28,6 +29,7 @@ pub(super) struct Entry {
     pub(super) hub: Hub,
     pub(super) clock: Clock,
     pub(super) ids: Ids,
+    pub(super) trust: Option<Trust>,
     pub(super) permissions: PermissionRegistry,
     pub(super) questions: UserInteractionRegistry,
     /// Something may be there to be delivered.
@@ -93,6 +95,7 @@ impl Entry {
             hub,
             clock: config.clock.clone(),
             ids: config.ids.clone(),
+            trust: config.trust.clone(),
             permissions: PermissionRegistry::default(),
             questions: UserInteractionRegistry::default(),
             wake: Notify::new(),

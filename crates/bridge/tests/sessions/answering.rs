@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use tidings_agent::Clock;
 use tidings_agent::UiMessage;
 use tidings_agent::session::Batches;
+use tidings_bridge::guard::{Guard, Random, Settings};
 use tidings_bridge::sessions::Verb;
 use tidings_bridge::{Caller, Code, Scope};
 use tidings_protocol::api::{
@@ -213,4 +215,37 @@ async fn p5_after_a_crash_open_questions_are_lost_and_the_turn_is_interrupted() 
     assert_eq!(stale.code(), Code::Unavailable);
     // What waited is not lost; it goes on with the next prompt.
     assert_eq!(sessions.queue(&session.key).await.unwrap().len(), 1);
+}
+
+/// T10: an answer for always makes the agent write a rule into the folder's settings. Whoever gave it has agreed to that
+/// change, and to no other.
+#[tokio::test]
+async fn t10_a_rule_that_was_agreed_to_does_not_cost_the_folder_its_trust() {
+    let data = tempfile::tempdir().unwrap();
+    let settings = Settings::new(data.path().join("data"), Random::system(), Clock::system());
+    let guard = Guard::open(settings).unwrap();
+    let house = House::with(ASKS, |config| config.trust = Some(guard.trust().clone())).await;
+    let folder = house.folder.path().to_owned();
+    std::fs::create_dir_all(folder.join(".claude")).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.join(".claude").join(name), text).unwrap();
+    write("settings.json", r#"{"hooks":{"Stop":[{"command":"true"}]}}"#);
+    let is_trusted = || guard.trust().look(&folder).unwrap().1;
+    guard.trust().agree(&folder, &guard.trust().look(&folder).unwrap().0.digest).unwrap();
+
+    let session = house.create("look").await;
+    let mut watcher = house.watch(&session).await;
+    let id = watcher.asked().await;
+    let digest = house.sessions.permissions(None).await.unwrap().remove(0).details.digest;
+    let always = PermissionAnswer { scope: PermissionScope::Always, digest, ..yes() };
+    house.sessions.answer_permission(&me(), &session.key, &id, always).await.unwrap();
+    write("settings.local.json", r#"{"permissions":{"allow":["Bash(ls)"]}}"#);
+    for _ in 0..400 {
+        if is_trusted() {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+    }
+    assert!(is_trusted(), "somebody has agreed to the rule");
+    write("settings.local.json", r#"{"permissions":{"allow":["Bash(ls)", "Bash(rm *)"]}}"#);
+    assert!(!is_trusted(), "and to no other");
 }

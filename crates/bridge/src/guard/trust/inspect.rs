@@ -1,10 +1,11 @@
 //! Looking for what a folder would have an agent run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::super::secret::hex;
@@ -18,6 +19,10 @@ pub struct Inspection {
     pub digest: String,
     /// What is run or obeyed; none if the folder is harmless.
     pub commands: Vec<Found>,
+    /// The same as `digest` without the local settings.
+    pub(super) rest: String,
+    /// What the local settings say.
+    pub(super) local: BTreeMap<PathBuf, Value>,
 }
 
 /// Something that runs programs, or changes whom the agent talks to.
@@ -32,7 +37,10 @@ pub struct Found {
 }
 
 /// Files of one level that are looked into.
-const SETTINGS: [&str; 2] = [".claude/settings.json", ".claude/settings.local.json"];
+const SETTINGS: [&str; 2] = [".claude/settings.json", LOCAL];
+
+/// Settings of one person, which the agent writes to as well.
+const LOCAL: &str = ".claude/settings.local.json";
 
 /// Folders whose files may say what is run.
 const DESCRIPTIONS: [&str; 3] = [".claude/agents", ".claude/commands", ".claude/skills"];
@@ -42,7 +50,14 @@ const PROGRAMS: [&str; 2] = [".claude/hooks", ".claude/plugins"];
 
 /// Looks into a folder, and into those above it as far as `claude` does.
 pub fn inspect(folder: &Path) -> Inspection {
-    let mut look = Look { folder, hash: Sha256::new(), commands: Vec::new(), files: 0 };
+    let mut look = Look {
+        folder,
+        hash: Sha256::new(),
+        rest: Sha256::new(),
+        local: BTreeMap::new(),
+        commands: Vec::new(),
+        files: 0,
+    };
     let repository = folder.ancestors().take(TRUST_LEVELS_MAX).find(|level| level.join(".git").exists());
     for level in folder.ancestors().take(TRUST_LEVELS_MAX) {
         look.file(&level.join(".mcp.json"), settings::servers);
@@ -51,12 +66,19 @@ pub fn inspect(folder: &Path) -> Inspection {
             look.level(level);
         }
     }
-    Inspection { digest: hex(&look.hash.finalize()), commands: look.commands }
+    Inspection {
+        digest: hex(&look.hash.finalize()),
+        commands: look.commands,
+        rest: hex(&look.rest.finalize()),
+        local: look.local,
+    }
 }
 
 struct Look<'a> {
     folder: &'a Path,
     hash: Sha256,
+    rest: Sha256,
+    local: BTreeMap<PathBuf, Value>,
     commands: Vec<Found>,
     files: usize,
 }
@@ -96,9 +118,17 @@ impl Look<'_> {
         let mut bytes = Vec::new();
         let whole = (&mut file).take(TRUST_FILE_BYTES_MAX + 1).read_to_end(&mut bytes).is_ok();
         let name = self.name(path);
+        let is_local = path.ends_with(LOCAL);
         for part in [name.as_bytes(), &bytes] {
             self.hash.update((part.len() as u64).to_le_bytes());
             self.hash.update(part);
+            if !is_local {
+                self.rest.update((part.len() as u64).to_le_bytes());
+                self.rest.update(part);
+            }
+        }
+        if is_local {
+            self.local.insert(path.to_owned(), serde_json::from_slice(&bytes).unwrap_or_default());
         }
         match std::str::from_utf8(&bytes) {
             _ if !whole || bytes.len() as u64 > TRUST_FILE_BYTES_MAX => {

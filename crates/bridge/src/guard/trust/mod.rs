@@ -9,6 +9,7 @@
 
 mod inspect;
 mod markdown;
+mod rule;
 mod settings;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use tidings_protocol::api::{FolderTrust, FoundCommand};
 
 pub use inspect::{Found, Inspection, inspect};
+pub(crate) use rule::{After, Before};
 
 use super::private;
 use super::secret::Random;
