@@ -95,7 +95,7 @@ fn bars(found: &Found, added_us: f64) -> Vec<Bar> {
         bar("added for each piece, p50", 0.1, added_us / 1e3, "ms"),
         bar("CPU of server and host for each piece", 0.05, median(found.ours.cpu_us.iter().copied()) / 1e3, "ms"),
         bar(&format!("{SESSIONS} sessions, p99"), 20.0, many.latency.p99 / 1e3, "ms"),
-        bar(&format!("one session for {WATCHERS} watchers, p99"), 50.0, found.fan.latency.p99 / 1e3, "ms"),
+        bar(&format!("one session for {WATCHERS} watchers, p99"), 100.0, found.fan.latency.p99 / 1e3, "ms"),
         bar("memory of an idle server", 20.0, median(found.idle.memory.iter().map(|memory| memory.resident)), "MiB"),
         bar("memory of the server for each live session", 1.0, live, "MiB"),
         bar("start to ready", 100.0, median(found.idle.ready_ms.iter().copied()), "ms"),

@@ -13,16 +13,19 @@ use crate::server::Server;
 use crate::watchers::Watchers;
 use crate::{Failure, Plan, idle};
 
-/// A hundred pieces a second, as models write.
-pub(crate) const GAP_US: u64 = 10_000;
-/// For ten seconds.
-const PIECES: usize = 1_000;
+/// As a fast model writes.
+pub(crate) const GAP_US: u64 = 4_000;
+/// For eight seconds.
+const PIECES: usize = 2_000;
 /// As fast as the agent can.
 const BURST: usize = 20_000;
 /// Sessions at the same time, and how far apart their pieces are.
 pub(crate) const SESSIONS: usize = 200;
 const SESSIONS_GAP_US: u64 = 100_000;
-const SESSIONS_PIECES: usize = 150;
+/// Enough for them to be started one after the other, to settle, and to be looked at.
+const SESSIONS_PIECES: usize = 400;
+const SETTLES_NS: u64 = 1_000_000_000;
+const WINDOW_NS: u64 = 15_000_000_000;
 /// Watchers of one session.
 pub(crate) const WATCHERS: usize = 1_000;
 const WATCHERS_GAP_US: u64 = 50_000;
@@ -166,15 +169,16 @@ fn many(plan: &Plan, agent: &Path) -> Result<Many, Failure> {
     if hosts.len() != SESSIONS {
         return Err(format!("{} hosts for {SESSIONS} sessions", hosts.len()).into());
     }
-    let cpu = server.cpu_ms(&hosts)?;
-    let began = now_ns();
     for session in &sessions {
         server.prompt(session, SESSIONS_PIECES, SESSIONS_GAP_US)?;
     }
-    let pieces = SESSIONS * SESSIONS_PIECES;
-    watchers.hear(pieces, PATIENCE)?;
+    // What begins a turn is synchronised with the disk; here it is about those that are under way.
+    watchers.hear_until(now_ns() + SETTLES_NS)?;
+    let (cpu, began) = (server.cpu_ms(&hosts)?, now_ns());
+    watchers.latencies.clear();
+    watchers.hear_until(began + WINDOW_NS)?;
     let seconds = (now_ns() - began) as f64 / 1e9;
-    let used = server.cpu_ms(&hosts)?;
+    let (used, pieces) = (server.cpu_ms(&hosts)?, watchers.latencies.len());
     let each = |ms: f64| ms * 1e3 / pieces as f64;
     let held: Result<Vec<Memory>, Failure> = hosts.iter().map(|host| process::memory(*host)).collect();
     let held = held?;

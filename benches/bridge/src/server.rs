@@ -69,7 +69,7 @@ impl Server {
         for _ in 0..1000 {
             let path = format!("/v1/sessions/{session}");
             let view = http::expect(&self.address, &self.token, "GET", &path, None)?;
-            if view["state"] == "idle" {
+            if view["state"] == "idle" || view["state"] == "parked" {
                 return Ok(());
             }
             std::thread::sleep(Duration::from_millis(20));

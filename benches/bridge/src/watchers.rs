@@ -63,6 +63,11 @@ impl Watchers {
         heard.map_err(|_| format!("{} of {pieces} pieces came in time", self.latencies.len() - told).into())
     }
 
+    /// Reads whatever comes until then.
+    pub(crate) fn hear_until(&mut self, end_ns: u64) -> Result<(), Failure> {
+        self.until(Duration::from_secs(600), |_| now_ns() >= end_ns)
+    }
+
     fn until(&mut self, patience: Duration, enough: impl Fn(&Watchers) -> bool) -> Result<(), Failure> {
         let end = now_ns() + u64::try_from(patience.as_nanos())?;
         let mut ready = Vec::with_capacity(64);
@@ -95,7 +100,10 @@ impl Watchers {
         while let Some((code, payload, length)) = frame(&socket.rest[used..]) {
             match code {
                 0x1 if payload.starts_with(br#"{"type":"event""#) => {
-                    self.latencies.extend(times(payload).map(|said| now.saturating_sub(said)));
+                    // Other events repeat the text once it is complete.
+                    if memchr::memmem::find(payload, br#""event":{"TextChunk":"#).is_some() {
+                        self.latencies.extend(times(payload).map(|said| now.saturating_sub(said)));
+                    }
                 }
                 0x1 if memchr::memmem::find(payload, br#""type":"ack""#).is_some() => self.acks += 1,
                 0x1 => return Err(String::from_utf8_lossy(payload).into()),
