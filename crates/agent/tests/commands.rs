@@ -333,6 +333,8 @@ fn s2_23_the_standard_table_goes_by_parsed_commands() {
         ("git config core.pager ./x", "ask", "shell"),
         ("cargo build", "allow", "build"),
         ("cargo test -q", "allow", "test"),
+        ("python3 -m pytest -q tests/x.py", "allow", "test"),
+        ("python3 -c x -m pytest", "ask", "shell"),
         ("cargo --config x test", "ask", "shell"),
         ("cargo test --config x", "ask", "shell"),
         ("npm test", "allow", "test"),

@@ -154,6 +154,7 @@ impl Command {
             "pytest" | "jest" | "vitest" | "mocha" | "rspec" | "phpunit" | "tox" | "ctest" => {
                 CommandKind::Test
             }
+            "python" | "python3" if is_test_module(self.arguments()) => CommandKind::Test,
             "tsc" | "rustc" | "gcc" | "g++" | "clang" | "clang++" | "javac" | "cmake" | "ninja"
             | "webpack" | "vite" | "esbuild" => CommandKind::Build,
             _ => CommandKind::Other,
@@ -217,6 +218,12 @@ fn git(arguments: &[Word]) -> CommandKind {
     } else {
         CommandKind::Other
     }
+}
+
+/// Whether `python` is told to run tests, and nothing else: what stands before `-m` could be code.
+fn is_test_module(arguments: &[Word]) -> bool {
+    let mut words = arguments.iter().map(|word| word.text.as_str());
+    words.next() == Some("-m") && matches!(words.next(), Some("pytest" | "unittest"))
 }
 
 /// Programs that build, test and install, by their subcommand.
