@@ -22,7 +22,10 @@ impl Adapter {
     pub(crate) fn start(node: &Path, script: &Path, agent: &Path, home: &Path) -> Result<Self, Failure> {
         let mut command = Command::new(node);
         command.arg(script).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        command.env("HOME", home).env("CLAUDE_CONFIG_DIR", home.join(".claude")).env("ANTHROPIC_API_KEY", "none");
+        command
+            .env("HOME", home)
+            .env("CLAUDE_CONFIG_DIR", home.join(".claude"))
+            .env("ANTHROPIC_API_KEY", "none");
         command.env("CLAUDE_CODE_EXECUTABLE", agent).current_dir(home);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn()?;

@@ -29,7 +29,8 @@ pub(crate) fn memory(pid: u32) -> Result<Memory, Failure> {
     let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
     let mib = |name: &str| {
         let line = text.lines().find(|line| line.starts_with(name));
-        let kib = line.and_then(|line| line.split_whitespace().nth(1)).and_then(|kib| kib.parse::<f64>().ok());
+        let kib =
+            line.and_then(|line| line.split_whitespace().nth(1)).and_then(|kib| kib.parse::<f64>().ok());
         kib.unwrap_or_default() / 1024.0
     };
     Ok(Memory { resident: mib("Rss:"), private: mib("Private_Clean:") + mib("Private_Dirty:") })
@@ -39,9 +40,12 @@ pub(crate) fn memory(pid: u32) -> Result<Memory, Failure> {
 pub(crate) fn below(pid: u32) -> Vec<u32> {
     let mut parents = Vec::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let Some(child) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        let Some(child) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
         let Ok(stat) = fs::read_to_string(entry.path().join("stat")) else { continue };
-        let parent = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1)?.parse::<u32>().ok());
+        let parent =
+            stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1)?.parse::<u32>().ok());
         parents.extend(parent.map(|parent| (child, parent)));
     }
     let (mut found, mut at) = (vec![pid], 0);
@@ -57,7 +61,9 @@ pub(crate) fn below(pid: u32) -> Vec<u32> {
 pub(crate) fn called(words: &[&str]) -> Vec<u32> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
         let Ok(line) = fs::read(entry.path().join("cmdline")) else { continue };
         let line = String::from_utf8_lossy(&line).replace('\0', " ");
         if words.iter().all(|word| line.contains(word)) {

@@ -25,7 +25,10 @@ pub(crate) fn text(found: &Found, plan: &Plan) -> (String, bool) {
     let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
     put(&mut out, format!("{}, {cores} cores, Linux; {} rounds.\n", processor(), plan.rounds));
     put(&mut out, format!("One session, a piece every {} ms; medians over the rounds:\n", GAP_US / 1000));
-    put(&mut out, "| way | p50, ms | p90, ms | p99, ms | added, p50, ms | CPU per piece, ms | as fast as it goes: pieces per second | CPU per piece, ms |");
+    put(
+        &mut out,
+        "| way | p50, ms | p90, ms | p99, ms | added, p50, ms | CPU per piece, ms | as fast as it goes: pieces per second | CPU per piece, ms |",
+    );
     put(&mut out, "|---|--:|--:|--:|--:|--:|--:|--:|");
     let added = |way: &Way| {
         median(way.latencies.iter().zip(&found.direct.latencies).map(|(own, direct)| own.p50 - direct.p50))
@@ -36,24 +39,39 @@ pub(crate) fn text(found: &Found, plan: &Plan) -> (String, bool) {
             if values.is_empty() { "–".to_owned() } else { show(median(values.iter().copied())) }
         };
         let more = if way.cpu_us.is_empty() { "–".to_owned() } else { ms(added(way)) };
-        put(&mut out, format!(
-            "| {} | {} | {} | {} | {more} | {} | {} | {} |",
-            way.title, at(|all| all.p50), at(|all| all.p90), at(|all| all.p99), some(&way.cpu_us, ms),
-            some(&way.burst_rate, |rate| format!("{rate:.0}")), some(&way.burst_us, ms),
-        ));
+        put(
+            &mut out,
+            format!(
+                "| {} | {} | {} | {} | {more} | {} | {} | {} |",
+                way.title,
+                at(|all| all.p50),
+                at(|all| all.p90),
+                at(|all| all.p99),
+                some(&way.cpu_us, ms),
+                some(&way.burst_rate, |rate| format!("{rate:.0}")),
+                some(&way.burst_us, ms),
+            ),
+        );
     }
     let parts = |of: fn(&(f64, f64)) -> f64| ms(median(found.ours.parts_us.iter().map(of)));
-    put(&mut out, format!(
-        "\nOf our CPU time at the pace of a model, {} ms are the server's and {} ms the host's, which keeps the agent while servers come and go.\n",
-        parts(|(server, _)| *server), parts(|(_, host)| *host)
-    ));
+    put(
+        &mut out,
+        format!(
+            "\nOf our CPU time at the pace of a model, {} ms are the server's and {} ms the host's, which keeps the agent while servers come and go.\n",
+            parts(|(server, _)| *server),
+            parts(|(_, host)| *host)
+        ),
+    );
     many(&mut out, found);
     let bars = bars(found, added(&found.ours));
     put(&mut out, "| bar | at most | this run | |");
     put(&mut out, "|---|--:|--:|---|");
     for bar in &bars {
         let missed = if bar.holds() { "" } else { "**missed**" };
-        put(&mut out, format!("| {} | {} {} | {} | {missed} |", bar.what, bar.most, bar.unit, short(bar.found)));
+        put(
+            &mut out,
+            format!("| {} | {} {} | {} | {missed} |", bar.what, bar.most, bar.unit, short(bar.found)),
+        );
     }
     (out.trim_end().to_owned(), bars.iter().all(Bar::holds))
 }
@@ -62,49 +80,83 @@ fn many(out: &mut String, found: &Found) {
     let (many, fan) = (&found.many, &found.fan);
     put(out, "| load | pieces per second | p50, ms | p99, ms | longest, ms | CPU |");
     put(out, "|---|--:|--:|--:|--:|---|");
-    put(out, format!(
-        "| {} sessions, a watcher each | {:.0} | {} | {} | {} | {} ms per piece in the server, {} ms in its host |",
-        many.sessions, many.rate, ms(many.latency.p50), ms(many.latency.p99), ms(many.latency.max),
-        ms(many.server_us), ms(many.hosts_us),
-    ));
-    put(out, format!(
-        "| one session, {} watchers | {:.0} | {} | {} | {} | {} ms per piece and watcher in the server |\n",
-        fan.watchers, fan.rate, ms(fan.latency.p50), ms(fan.latency.p99), ms(fan.latency.max), ms(fan.cpu_us),
-    ));
+    put(
+        out,
+        format!(
+            "| {} sessions, a watcher each | {:.0} | {} | {} | {} | {} ms per piece in the server, {} ms in its host |",
+            many.sessions,
+            many.rate,
+            ms(many.latency.p50),
+            ms(many.latency.p99),
+            ms(many.latency.max),
+            ms(many.server_us),
+            ms(many.hosts_us),
+        ),
+    );
+    put(
+        out,
+        format!(
+            "| one session, {} watchers | {:.0} | {} | {} | {} | {} ms per piece and watcher in the server |\n",
+            fan.watchers,
+            fan.rate,
+            ms(fan.latency.p50),
+            ms(fan.latency.p99),
+            ms(fan.latency.max),
+            ms(fan.cpu_us),
+        ),
+    );
     let idle = &found.idle.memory;
     put(out, "| memory | resident, MiB | its own, MiB |");
     put(out, "|---|--:|--:|");
-    put(out, format!(
-        "| the server, idle | {:.1} | {:.1} |",
-        median(idle.iter().map(|memory| memory.resident)), median(idle.iter().map(|memory| memory.private))
-    ));
-    let each = |after: f64, before: f64| (after - before) / f64::from(u32::try_from(many.sessions).unwrap_or(1));
-    put(out, format!(
-        "| the server, for each of {} live sessions more | {:.2} | {:.2} |",
-        many.sessions, each(many.server.resident, many.before.resident), each(many.server.private, many.before.private)
-    ));
-    put(out, format!(
-        "| the host of a live session | {:.1} | {:.1} |\n", many.host.resident, many.host.private
-    ));
+    put(
+        out,
+        format!(
+            "| the server, idle | {:.1} | {:.1} |",
+            median(idle.iter().map(|memory| memory.resident)),
+            median(idle.iter().map(|memory| memory.private))
+        ),
+    );
+    let each =
+        |after: f64, before: f64| (after - before) / f64::from(u32::try_from(many.sessions).unwrap_or(1));
+    put(
+        out,
+        format!(
+            "| the server, for each of {} live sessions more | {:.2} | {:.2} |",
+            many.sessions,
+            each(many.server.resident, many.before.resident),
+            each(many.server.private, many.before.private)
+        ),
+    );
+    put(
+        out,
+        format!("| the host of a live session | {:.1} | {:.1} |\n", many.host.resident, many.host.private),
+    );
 }
 
 fn bars(found: &Found, added_us: f64) -> Vec<Bar> {
     let many = &found.many;
-    let live = (many.server.resident - many.before.resident) / f64::from(u32::try_from(many.sessions).unwrap_or(1));
-    let mut bars = vec![
+    let live =
+        (many.server.resident - many.before.resident) / f64::from(u32::try_from(many.sessions).unwrap_or(1));
+    vec![
         bar("added for each piece, p50", 0.1, added_us / 1e3, "ms"),
-        bar("CPU of server and host for each piece", 0.05, median(found.ours.cpu_us.iter().copied()) / 1e3, "ms"),
+        bar(
+            "CPU of server and host for each piece",
+            0.05,
+            median(found.ours.cpu_us.iter().copied()) / 1e3,
+            "ms",
+        ),
+        bar("the same, as fast as it goes", 0.05, median(found.ours.burst_us.iter().copied()) / 1e3, "ms"),
         bar(&format!("{SESSIONS} sessions, p99"), 20.0, many.latency.p99 / 1e3, "ms"),
         bar(&format!("one session for {WATCHERS} watchers, p99"), 100.0, found.fan.latency.p99 / 1e3, "ms"),
-        bar("memory of an idle server", 20.0, median(found.idle.memory.iter().map(|memory| memory.resident)), "MiB"),
+        bar(
+            "memory of an idle server",
+            20.0,
+            median(found.idle.memory.iter().map(|memory| memory.resident)),
+            "MiB",
+        ),
         bar("memory of the server for each live session", 1.0, live, "MiB"),
         bar("start to ready", 100.0, median(found.idle.ready_ms.iter().copied()), "ms"),
-    ];
-    if let Some(peer) = &found.peer {
-        let ratio = median(found.ours.cpu_us.iter().zip(&peer.cpu_us).map(|(own, theirs)| own / theirs));
-        bars.push(bar("CPU for each piece, ours to claude-agent-acp", 0.5, ratio, ""));
-    }
-    bars
+    ]
 }
 
 fn bar(what: &str, most: f64, found: f64, unit: &'static str) -> Bar {
@@ -133,7 +185,8 @@ fn put(out: &mut String, line: impl AsRef<str>) {
 fn processor() -> String {
     let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = text.lines().find(|line| line.starts_with("model name"));
-    name.and_then(|line| line.split_once(':')).map_or("unknown".to_owned(), |(_, name)| name.trim().to_owned())
+    name.and_then(|line| line.split_once(':'))
+        .map_or("unknown".to_owned(), |(_, name)| name.trim().to_owned())
 }
 
 /// Puts the tables between the marks on the page.

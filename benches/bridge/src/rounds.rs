@@ -66,7 +66,8 @@ fn paced(plan: &Plan, agent: &Path, scratch: &Path, found: &mut Found) -> Result
     };
     found.direct.title = "the agent's pipe, nothing between".to_owned();
     found.ours.title = "tidings serve, WebSocket".to_owned();
-    found.peer = plan.peer.as_ref().map(|_| Way { title: "claude-agent-acp, pipe".to_owned(), ..Way::default() });
+    found.peer =
+        plan.peer.as_ref().map(|_| Way { title: "claude-agent-acp, pipe".to_owned(), ..Way::default() });
     for round in 0..=plan.rounds {
         eprintln!("round {round} of {}", plan.rounds);
         // The first round warms up, and is short.

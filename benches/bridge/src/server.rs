@@ -30,7 +30,16 @@ impl Server {
         let (data, project) = (folder.path().join("data"), folder.path().join("project"));
         std::fs::create_dir_all(&project)?;
         let mut command = Command::new(tidings);
-        command.args(["serve", "--json", "--listen", "127.0.0.1:0", "--live-max", "1000", "--log-level", "warn"]);
+        command.args([
+            "serve",
+            "--json",
+            "--listen",
+            "127.0.0.1:0",
+            "--live-max",
+            "1000",
+            "--log-level",
+            "warn",
+        ]);
         command.arg("--data").arg(&data).arg("--claude-path").arg(agent);
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", folder.path()).stdin(Stdio::null()).stdout(Stdio::piped());
@@ -39,7 +48,8 @@ impl Server {
         let mut said = String::new();
         BufReader::new(child.stdout.take().ok_or("no pipe")?).read_line(&mut said)?;
         let said: Value = serde_json::from_str(&said)?;
-        let address = said["address"].as_str().and_then(|url| url.strip_prefix("http://")).ok_or("no address")?;
+        let address =
+            said["address"].as_str().and_then(|url| url.strip_prefix("http://")).ok_or("no address")?;
         let token = std::fs::read_to_string(data.join("token"))?.trim().to_owned();
         // Ready is who answers, not who says so.
         let (status, text) = http::ask(address, &token, "GET", "/readyz", None)?;
