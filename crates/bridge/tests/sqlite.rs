@@ -6,6 +6,7 @@ mod chance;
 use std::path::Path;
 
 use chance::Chance;
+use futures_util::FutureExt as _;
 use jiff::Timestamp;
 use rusqlite::Connection;
 use tidings_bridge::journal::{
@@ -53,6 +54,21 @@ async fn t3_only_the_owner_may_read_the_journal() {
     for file in files {
         assert_eq!(mode(&file), 0o600, "{}", file.display());
     }
+}
+
+/// Whoever asks for something and then waits for something else keeps nobody from reading: a socket with many subscriptions does.
+#[tokio::test(flavor = "multi_thread")]
+async fn those_who_ask_and_do_not_take_the_answer_hold_nobody_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = filled(&folder.path().join("journal.db"), 3).await;
+    let mut asked: Vec<_> = (0..32).map(|_| journal.read(&key(), None, Max::default())).collect();
+    for call in &mut asked {
+        drop(call.now_or_never());
+    }
+    let read = journal.read(&key(), None, Max::default());
+    let page = tokio::time::timeout(std::time::Duration::from_secs(30), read).await.unwrap().unwrap();
+    assert_eq!(page.events.len(), 3);
+    drop(asked);
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
 
 use super::failure::At as _;
 use super::open;
@@ -33,16 +34,18 @@ impl Readers {
     ) -> Call<'static, R> {
         let readers = Arc::clone(self);
         Box::pin(async move {
-            let permit = Arc::clone(&readers.permits).acquire_owned().await;
-            let permit = permit.map_err(|_| JournalError::closed())?;
-            let done = tokio::task::spawn_blocking(move || {
-                let result = readers.run(work);
-                drop(permit);
-                result
-            });
-            done.await.unwrap_or_else(|_| {
-                Err(JournalError::new(ErrorKind::Io, "Reading the journal was broken off", ""))
-            })
+            // In a task of its own: whoever asks may wait for something else meanwhile, and would keep a place that it does not use.
+            let mut reading = Reading(tokio::spawn(async move {
+                let permit = Arc::clone(&readers.permits).acquire_owned().await;
+                let permit = permit.map_err(|_| JournalError::closed())?;
+                let done = tokio::task::spawn_blocking(move || {
+                    let result = readers.run(work);
+                    drop(permit);
+                    result
+                });
+                done.await.unwrap_or_else(|_| Err(broken_off()))
+            }));
+            (&mut reading.0).await.unwrap_or_else(|_| Err(broken_off()))
         })
     }
 
@@ -69,6 +72,19 @@ impl Readers {
         }
         result
     }
+}
+
+/// Somebody reads, as long as somebody wants to know.
+struct Reading<R>(JoinHandle<R>);
+
+impl<R> Drop for Reading<R> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+fn broken_off() -> JournalError {
+    JournalError::new(ErrorKind::Io, "Reading the journal was broken off", "")
 }
 
 impl fmt::Debug for Readers {
