@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +35,15 @@ def play(programs: Programs, root: Path) -> tuple[list[str], str]:
     text = "".join(f"{number:7} " for number in range(chunks)).strip()
     program = _stand_in(place, text)
     problems: list[str] = []
-    server = Server(place, "", LEASE_SECONDS, program)
+    start = partial(Server, place, "", LEASE_SECONDS, program, "--live-max", str(count))
+    server = start()
     try:
         crowd = Crowd(place, server.web, count)
         crowd.until(lambda seen: any("TextChunk" in each["event"] for each in seen))
         agents = _agents(place)
         if len(agents) != count:
             problems.append(f"{len(agents)} agents run, not {count}")
-        refusal = _second(place, program)
+        refusal = _second(start())
         said = []
         for how in ("kill -9", "SIGTERM"):
             busy = crowd.busy()
@@ -50,7 +52,7 @@ def play(programs: Programs, root: Path) -> tuple[list[str], str]:
             else:
                 server.kill()
             crowd.drain()
-            server = Server(place, "", LEASE_SECONDS, program)
+            server = start()
             crowd.join(server.web)
             said.append(f"{how} with {busy} of {count} in the middle of a turn")
             if _agents(place) != agents:
@@ -160,9 +162,8 @@ def _stand_in(place: Place, text: str) -> Path:
     return program
 
 
-def _second(place: Place, program: Path) -> list[str]:
+def _second(second: Server) -> list[str]:
     """Another server on the same data while the first one lives has to refuse, and to say why."""
-    second = Server(place, "", LEASE_SECONDS, program)
     try:
         said = second.refusal()
     except subprocess.TimeoutExpired:

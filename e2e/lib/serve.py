@@ -23,14 +23,14 @@ class Server:
     """
 
     def __init__(
-        self, place: Place, base_url: str, lease_seconds: int = 0, claude: Path | None = None,
+        self, place: Place, base_url: str, lease_seconds: int = 0, claude: Path | None = None, *flags: str,
     ) -> None:
         data = place.root / "data"
         self._log = open(place.root / "serve.stderr", "a+b")
         self._child = subprocess.Popen(
             [
                 str(place.programs.tidings), "serve", "--json", "--listen", "127.0.0.1:0", "--data", str(data),
-                "--claude-path", str(claude or place.programs.claude), "--agent-lease", str(lease_seconds), *PASSED,
+                "--claude-path", str(claude or place.programs.claude), "--agent-lease", str(lease_seconds), *PASSED, *flags,
             ],
             env=place.env(base_url), cwd=place.root, stdout=subprocess.PIPE, stderr=self._log,
             stdin=subprocess.DEVNULL, **place.programs.as_user(),

@@ -116,7 +116,7 @@ fn table(sessions: &[SessionView], now: Timestamp, columns: usize) -> String {
         let project = session.cwd.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let age = session.active.parse().map_or_else(|_| String::new(), |active| human::age(active, now));
         let waiting = session.pending_permissions + session.pending_questions;
-        let told = [&session.error, &session.title, &session.last_line];
+        let told = [&session.stalled, &session.error, &session.title, &session.last_line];
         let line = told.into_iter().flatten().next().map(String::as_str).unwrap_or_default();
         let waiting = if waiting > 0 { format!("({waiting} waiting) ") } else { String::new() };
         let line = human::fit(&printable(&format!("{waiting}{}", line.replace('\n', " "))), room);
