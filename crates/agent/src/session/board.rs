@@ -177,16 +177,21 @@ impl Board {
         let key = |id: &String| AskKey::new(*handle, id.as_str());
         let tools: Vec<AskKey> = self.tools.keys().map(key).collect();
         let asked: Vec<AskKey> = self.questions.iter().map(key).collect();
-        let tools = tools.iter().filter_map(|key| {
-            let outcome = permissions.outcome(key).unwrap_or(Outcome::Disconnected);
-            self.settled(key, &outcome)
-        });
+        let tools =
+            tools.iter().filter_map(|key| self.settled(key, &with_the_agent(permissions.outcome(key))));
         let mut settled: Vec<Settled> = tools.collect();
-        settled.extend(asked.iter().filter_map(|key| {
-            let outcome = questions.outcome(key).unwrap_or(Outcome::Disconnected);
-            self.answered(key, &outcome)
-        }));
+        settled.extend(
+            asked.iter().filter_map(|key| self.answered(key, &with_the_agent(questions.outcome(key)))),
+        );
         settled
+    }
+}
+
+/// How a question ended whose agent is gone. If nobody was faster it ended with the agent, which looks as if that had taken it back.
+pub(super) fn with_the_agent<A>(outcome: Option<Outcome<A>>) -> Outcome<A> {
+    match outcome {
+        None | Some(Outcome::Cancelled) => Outcome::Disconnected,
+        Some(other) => other,
     }
 }
 

@@ -151,6 +151,7 @@ impl AgentSession {
             asking,
             status: Arc::clone(&status),
             client: client.guest(),
+            is_over: false,
             over: over.clone().drop_guard(),
         };
         drop(tokio::spawn(pump.run()));

@@ -30,6 +30,8 @@ pub(super) struct Pump {
     pub(super) status: Arc<status::Shared>,
     /// A guest: the session ends when those who use it are gone.
     pub(super) client: Client,
+    /// Whether the agent has ended.
+    pub(super) is_over: bool,
     /// Tells that the last event was taken.
     pub(super) over: DropGuard,
 }
@@ -177,6 +179,7 @@ impl Pump {
     }
 
     fn ended(&mut self, exit: Exit, error: Option<&tidings::Error>, events: &mut Vec<UiMessage>) {
+        self.is_over = true;
         // What was told before the end comes before the end, and so does how each open question ended.
         for note in self.inbox.close() {
             self.take(note, events);
@@ -252,21 +255,18 @@ impl Pump {
                 return events.push(UiMessage::CommandComplete { command, session_id });
             }
             Note::Decided(key, outcome) => Some(self.board.decided(&key, &outcome)),
-            Note::Settled(key, outcome) => self.board.settled(&key, &self.with_the_agent(outcome)),
+            Note::Settled(key, outcome) => self.board.settled(&key, &self.taken_back(outcome)),
             Note::Declined(key, outcome) => Some(board::declined(&key, &outcome)),
-            Note::Answered(key, outcome) => self.board.answered(&key, &self.with_the_agent(outcome)),
+            Note::Answered(key, outcome) => self.board.answered(&key, &self.taken_back(outcome)),
         };
         if let Some(settled) = settled {
             self.fold.step(Input::Settled(&settled), events);
         }
     }
 
-    /// A question ends with the agent that asked it. It looks as if it had been taken back.
-    fn with_the_agent<A>(&self, outcome: Outcome<A>) -> Outcome<A> {
-        match outcome {
-            Outcome::Cancelled if self.client.is_closed() => Outcome::Disconnected,
-            other => other,
-        }
+    /// A question that the agent has taken back, unless the agent is gone.
+    fn taken_back<A>(&self, outcome: Outcome<A>) -> Outcome<A> {
+        if self.is_over || self.client.is_closed() { board::with_the_agent(Some(outcome)) } else { outcome }
     }
 
     async fn hand_over(&mut self, events: &mut Vec<UiMessage>) -> Result<(), Closed> {
