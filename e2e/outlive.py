@@ -91,7 +91,8 @@ def _session(programs: Programs, root: Path, turns: list[str], chance: random.Ra
         finally:
             run.server.kill()
         left_over = api.close()
-    run.problems += [left_over] if left_over else []
+    # A CLI whose host was killed may go on for a moment, and asks what nobody has an answer for.
+    run.problems += [left_over] if left_over and not run.is_cut_short else []
 
 
 def states(programs: Programs, root: Path) -> tuple[list[str], str]:
@@ -124,6 +125,7 @@ def _killed(run: Run, who: str) -> float:
     """kill -9 while a permission waits: the turn is interrupted, says why, and the question is lost."""
     run.say("p", "[note 0]")
     asked = run.watcher.until_named("PermissionRequired")["tool_use_id"]
+    run.is_cut_short = True
     took = run.signal(who, signal.SIGKILL, lambda view: view["state"] == "interrupted" and view["error"])
     resolved = run.watcher.until_named("PermissionResolved")
     if (resolved["tool_use_id"], resolved["outcome"]) != (asked, "Lost"):
@@ -148,6 +150,7 @@ class Run:
         self.place, self.base_url, self.chance = place, base_url, chance
         self.kills: Counter[str] = Counter()
         self.problems: list[str] = []
+        self.is_cut_short = False
         self.server = self._start()
         new = {"cwd": str(place.project), "allowed_tools": ["Bash"]}
         status, session = self.server.web.call("POST", "/v1/sessions", new)
@@ -265,8 +268,11 @@ class Run:
         return [pid for pid, line in self._processes().items() if " host " in line]
 
     def _agents(self) -> list[int]:
+        """The CLI under its host. What it starts looks like itself for a moment."""
+        hosts = self._hosts()
         program = str(self.place.programs.claude)
-        return [pid for pid, line in self._processes().items() if line.startswith(program)]
+        found = [pid for pid, line in self._processes().items() if line.startswith(program)]
+        return [pid for pid in found if _parent(pid) in hosts]
 
     def _processes(self) -> dict[int, str]:
         """What runs in the place, but for the server: the host, the CLI and its tools."""
@@ -281,6 +287,13 @@ class Run:
             if is_host or cwd.startswith(str(self.place.project)):
                 found[int(folder.name)] = line
         return found
+
+
+def _parent(pid: int) -> int | None:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()[1])
+    except OSError:
+        return None
 
 
 def _asked_once(events: list[dict[str, Any]]) -> list[str]:
