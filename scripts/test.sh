@@ -58,7 +58,8 @@ stage_docs() {
 programs() { cargo nextest run --workspace --all-features --no-run; }
 
 # The real CLI and the official SDKs, which `e2e/install.sh` fetches once. A run without them fails.
-stage_e2e() { e2e/install.sh && programs && python3 e2e/run.py; }
+# The driver has no tests of its own, so it was not built yet.
+stage_e2e() { e2e/install.sh && programs && cargo build -p tidings-e2e-driver && python3 e2e/run.py; }
 
 # The page in a real browser, on the real server.
 stage_browser() { programs && TIDINGS="${CARGO_TARGET_DIR:-$PWD/target}/debug/tidings" scripts/browser.sh; }
