@@ -25,8 +25,12 @@ export class OpenSession {
   readonly more = signal(false);
   /** The place of the last event that was folded in. */
   cursor: string | undefined;
+  /** Settles when everybody who wanted it watched has been served. */
+  watching: Promise<void> = Promise.resolve();
   #before: string | undefined;
   #planned = false;
+  /** Whether what the server sends goes on where the conversation ends. */
+  #live = false;
 
   constructor(readonly name: string) {}
 
@@ -45,13 +49,25 @@ export class OpenSession {
     return snapshot.session;
   }
 
+  /** A subscription is asked for: what an earlier one still sends will be sent again after the answer. */
+  pause(): void {
+    this.#live = false;
+  }
+
+  /** The earlier subscription stays. */
+  resume(): void {
+    this.#live = true;
+  }
+
   /** The server's word on what waits counts more than what the events said. */
   subscribed(told: Subscribed): void {
+    this.#live = true;
     this.#waiting(told.pending_permissions, told.pending_questions);
     this.#plan();
   }
 
   take(cursor: string, event: UiMessage): void {
+    if (!this.#live) return;
     this.cursor = cursor;
     fold(this.conversation, event);
     this.#plan();

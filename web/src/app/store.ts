@@ -166,13 +166,20 @@ export function openSession(name: string | undefined): void {
   watch(session).catch(() => undefined);
 }
 
-async function watch(session: OpenSession | undefined): Promise<void> {
-  if (session === undefined) return;
+/** One call after the other: a picture that is loaded while events arrive would have some of them twice. */
+function watch(session: OpenSession | undefined): Promise<void> {
+  if (session === undefined) return Promise.resolve();
+  session.watching = session.watching.then(() => watchNow(session));
+  return session.watching;
+}
+
+async function watchNow(session: OpenSession): Promise<void> {
   try {
     if (session.cursor === undefined) remember(await session.load());
     await subscribe(session);
   } catch (error) {
     if (error instanceof Lost) return;
+    session.resume();
     const missing = error instanceof ApiError && error.status === 404;
     if (session.cursor === undefined) session.loading.value = missing ? "missing" : "failed";
     session.problem.value = words(error);
@@ -182,6 +189,7 @@ async function watch(session: OpenSession | undefined): Promise<void> {
 async function subscribe(session: OpenSession): Promise<void> {
   if (link.value !== "open" || open.value !== session) return;
   const ask = () => connection.request({ type: "subscribe", session: session.name, deltas: DELTAS, ...(session.cursor === undefined ? {} : { after: session.cursor }) });
+  session.pause();
   let ack = await ask();
   if (ack.subscribed !== undefined && ack.subscribed.verdict !== "ok") {
     // What is on the screen does not lead to what comes: begin with the server's picture.
