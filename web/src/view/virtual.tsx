@@ -103,9 +103,9 @@ export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
   const watchRow = (element: Element) => observer.current?.observe(element);
   const unwatchRow = (element: Element) => observer.current?.unobserve(element);
   return (
-    <div class="scroller" ref={scroller} tabIndex={0} role="feed" aria-label={props.label} aria-busy="false">
+    <div class="scroller" ref={scroller} tabIndex={0} role="region" aria-label={props.label}>
       {props.before}
-      <div class="rows" ref={inner}>
+      <div class="rows" ref={inner} role="feed" aria-label={props.label} aria-busy="false">
         <div style={{ height: `${above}px` }} />
         {props.items.slice(first, last).map((item) => (
           <Row key={item.key} item={item} epoch={props.epoch} render={props.render} watch={watchRow} unwatch={unwatchRow} />
