@@ -30,7 +30,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Command after command, each with an id of its own; some are durable, and some come several at once.
+/// Numbers from here on are those of pieces.
+const PIECES: u64 = 1 << 63;
+
+/// Command after command, each with an id of its own; some are durable, and some come several at once. Between them come pieces, which
+/// have no id, and so no number of theirs may ever be used twice.
 async fn write(journal: Arc<SqliteJournal>, key: Key, from: u64) -> Result<(), JournalError> {
     let made = journal.create(NewSession::new(key.clone(), "/", Timestamp::UNIX_EPOCH)).await;
     if let Err(error) = made
@@ -40,7 +44,15 @@ async fn write(journal: Arc<SqliteJournal>, key: Key, from: u64) -> Result<(), J
     }
     let fence = journal.claim(&key).await?;
     let mut command = from;
+    let mut piece = PIECES | u64::from(std::process::id()) << 24;
     loop {
+        for _ in 0..command % 5 {
+            piece += 1;
+            let stored = journal.append(&key, fence, vec![said(Class::Delta, piece)?]).await?;
+            for stored in stored {
+                drop(writeln!(std::io::stdout(), "{key} {piece} {}", stored.cursor));
+            }
+        }
         let class = if command.is_multiple_of(7) { Class::Durable } else { Class::Delta };
         let commands = command..command + 1 + command % 3;
         let drafts = commands.clone().map(|n| draft(class, n)).collect::<Result<Vec<Draft>, _>>()?;
@@ -56,7 +68,10 @@ async fn write(journal: Arc<SqliteJournal>, key: Key, from: u64) -> Result<(), J
 }
 
 fn draft(class: Class, n: u64) -> Result<Draft, JournalError> {
+    Ok(said(class, n)?.with_client_id(ClientId::new(n.to_string())?))
+}
+
+fn said(class: Class, n: u64) -> Result<Draft, JournalError> {
     let body = format!("command {n} {}", "x".repeat(usize::try_from(n % 5).unwrap_or_default() * 300));
-    let draft = Draft::new(class, Timestamp::UNIX_EPOCH, Kind::new("said")?, body.into_bytes());
-    Ok(draft.with_client_id(ClientId::new(n.to_string())?))
+    Ok(Draft::new(class, Timestamp::UNIX_EPOCH, Kind::new("said")?, body.into_bytes()))
 }

@@ -73,8 +73,21 @@ pub(crate) const COMMIT_CALLS_MAX: usize = 256;
 /// Bytes that are committed together, for the same reason.
 pub(crate) const COMMIT_BYTES_MAX: usize = 4 << 20;
 
-/// The longest call that is committed where it is made: some pages of the log, which the kernel takes in microseconds.
-pub(crate) const COMMIT_HERE_BYTES_MAX: usize = 16 << 10;
+/// The longest call that is stored where it is made: some pages of a file, which the kernel takes in microseconds.
+pub(crate) const PIECE_BYTES_MAX: usize = 16 << 10;
+
+/// Pieces of text that wait until they are put into the tables together. With so many the transaction costs each of them next
+/// to nothing, and with more the last of them would wait noticeably.
+pub(crate) const PIECES_MAX: usize = 64;
+
+/// Bytes of pieces that wait, for the same reason.
+pub(crate) const PIECES_BYTES_MAX: usize = 64 << 10;
+
+/// Pieces that wait while there is no room for them in the tables; then whoever has more of them is told.
+pub(crate) const PIECES_STUCK_MAX: usize = 4 * PIECES_MAX;
+
+/// The length of the log of pieces: all that can wait, and what belongs to it.
+pub(crate) const PIECE_LOG_BYTES_MAX: u64 = 8 << 20;
 
 /// Connections that read at the same time. Two cores are the common machine, and pages are short.
 pub(crate) const READERS_MAX: usize = 4;

@@ -60,6 +60,9 @@ async fn f106_only_deltas_after_the_last_sync_are_lost_and_readers_who_saw_them_
         let unsynced = bytes.len() as u64 - synced_bytes;
         let kept = usize::try_from(synced_bytes + chance.below(unsynced + 1)).unwrap();
         std::fs::write(beside(&image, "-wal"), &bytes[..kept]).unwrap();
+        let pieces = std::fs::read(beside(&path, "-pieces")).unwrap();
+        let kept = usize::try_from(chance.below(pieces.len() as u64 + 1)).unwrap();
+        std::fs::write(beside(&image, "-pieces"), &pieces[..kept]).unwrap();
 
         let journal = SqliteJournal::open(&image, &opening(2)).unwrap();
         let page = journal.read(&key(), None, Max::default()).await.unwrap();

@@ -3,7 +3,7 @@
 
 mod chance;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use chance::Chance;
 use futures_util::FutureExt as _;
@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use tidings_bridge::journal::{
     Class, Cursor, Draft, Epoch, ErrorKind, Fence, Journal, Keep, Key, Kind, Max, NewSession, Opening, Rest,
-    SqliteJournal, Verdict,
+    SessionName, SqliteJournal, Verdict,
 };
 
 fn key() -> Key {
@@ -192,6 +192,93 @@ async fn f107_a_full_journal_refuses_and_goes_on_when_there_is_room() {
     assert_eq!(retained.rest, Rest::Done);
     let next = journal.append(&key(), fence, vec![draft(Class::Durable, vec![b'x'; 10_000])]).await.unwrap();
     assert_eq!(next[0].cursor.seq, stored + 1);
+}
+
+/// Pieces of text that were acknowledged keep their place, also while there is no room for them in the tables.
+#[tokio::test]
+async fn f107_a_full_journal_keeps_pieces_that_it_acknowledged_and_lets_room_be_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let journal = SqliteJournal::open_bounded(&path, &opening(1), 1 << 20).unwrap();
+    let fence = session(&journal).await;
+    let mut stored = 0_u64;
+    let full = loop {
+        match journal
+            .append(&key(), fence, vec![draft(Class::Delta, format!("{stored} {}", "x".repeat(2000)))])
+            .await
+        {
+            Ok(_) => stored += 1,
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(full.kind(), ErrorKind::Full);
+    assert!(stored > 300, "{stored} pieces fit");
+    // What cannot be shown whole is not shown in part.
+    assert_eq!(journal.read(&key(), None, Max::events(1)).await.unwrap_err().kind(), ErrorKind::Full);
+    let keep = Keep { events: Some(10), ..Keep::default() };
+    while journal.retain(&key(), keep, Timestamp::UNIX_EPOCH).await.unwrap().rest == Rest::More {}
+    let next = journal.append(&key(), fence, vec![draft(Class::Delta, "next")]).await.unwrap();
+    assert_eq!(next[0].cursor.seq, stored + 1);
+    let page = journal.history(&key(), None, Max::events(2)).await.unwrap();
+    let bodies: Vec<String> =
+        page.events.iter().map(|event| String::from_utf8_lossy(&event.body).into_owned()).collect();
+    assert!(bodies[0].starts_with(&format!("{} ", stored - 1)) && bodies[1] == "next", "{bodies:?}");
+}
+
+/// What was acknowledged is there for the next process, although it is in no table yet; and it is there once.
+#[tokio::test]
+async fn p4_pieces_in_the_log_are_put_in_by_the_next_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let journal = filled(&path, 5).await;
+    let fence = journal.claim(&key()).await.unwrap();
+    for n in 6..=9 {
+        let mut piece = draft(Class::Delta, format!("{n}"));
+        piece.host_offset = Some(n * 100);
+        assert_eq!(journal.append(&key(), fence, vec![piece]).await.unwrap()[0].cursor.seq, n);
+    }
+    // As the files are when the process is killed now.
+    let copy = |to: &str| {
+        let image = folder.path().join(to);
+        for suffix in ["", "-wal", "-pieces"] {
+            let name = |path: &Path| PathBuf::from(format!("{}{suffix}", path.display()));
+            std::fs::copy(name(&path), name(&image)).unwrap();
+        }
+        image
+    };
+    let before = copy("before.db");
+    // A reader has them put in; then they are in both.
+    assert_eq!(journal.read(&key(), None, Max::default()).await.unwrap().head.seq, 9);
+    let after = copy("after.db");
+    for image in [before, after] {
+        let journal = SqliteJournal::open(&image, &opening(1)).unwrap();
+        let page = journal.read(&key(), None, Max::default()).await.unwrap();
+        assert_eq!(
+            page.events.iter().map(|event| event.cursor.seq).collect::<Vec<_>>(),
+            (1..=9).collect::<Vec<_>>()
+        );
+        assert_eq!(&*page.events[8].body, b"9");
+        assert_eq!(journal.session(&SessionName::Key(key())).await.unwrap().host_offset, Some(900));
+        let fence = journal.claim(&key()).await.unwrap();
+        let next = journal.append(&key(), fence, vec![draft(Class::Delta, "10")]).await.unwrap();
+        assert_eq!(next[0].cursor.seq, 10);
+    }
+}
+
+/// A session whose right was taken over, or that is gone, takes no piece, whatever waits.
+#[tokio::test]
+async fn pieces_are_refused_as_everything_else_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = filled(&folder.path().join("journal.db"), 1).await;
+    let fence = journal.claim(&key()).await.unwrap();
+    let piece = || vec![draft(Class::Delta, "piece")];
+    journal.append(&key(), fence, piece()).await.unwrap();
+    let newer = journal.claim(&key()).await.unwrap();
+    assert_eq!(journal.append(&key(), fence, piece()).await.unwrap_err().kind(), ErrorKind::Fenced);
+    journal.append(&key(), newer, piece()).await.unwrap();
+    assert_eq!(journal.append(&key(), fence, piece()).await.unwrap_err().kind(), ErrorKind::Fenced);
+    journal.delete(&key()).await.unwrap();
+    assert_eq!(journal.append(&key(), newer, piece()).await.unwrap_err().kind(), ErrorKind::NotFound);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 use sha2::{Digest as _, Sha256};
 
 use super::failure::{At as _, damaged};
@@ -18,6 +18,7 @@ use crate::journal::{
 use crate::limits::{CLIENT_ID_KEPT, RETAIN_STEP, SEQ_BITS, SEQ_MAX};
 
 /// What an append needs of a session's row.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub(super) handle: Handle,
     pub(super) epoch: Epoch,
@@ -134,9 +135,20 @@ pub(super) fn time(micros: i64) -> Result<Timestamp, JournalError> {
 
 impl Place {
     pub(super) fn find(conn: &Connection, key: &Key) -> Result<Self, JournalError> {
-        let doing = "read a session";
         let sql = "SELECT handle, epoch, head, floor, bytes, fence, active, host_offset
             FROM sessions WHERE key = ?1";
+        Place::look(conn, sql, key.as_str())?.ok_or_else(|| JournalError::no_session(key))
+    }
+
+    /// The same of a session that may have been deleted.
+    pub(super) fn of(conn: &Connection, handle: Handle) -> Result<Option<Self>, JournalError> {
+        let sql = "SELECT handle, epoch, head, floor, bytes, fence, active, host_offset
+            FROM sessions WHERE handle = ?1";
+        Place::look(conn, sql, handle.number())
+    }
+
+    fn look(conn: &Connection, sql: &str, name: impl ToSql) -> Result<Option<Self>, JournalError> {
+        let doing = "read a session";
         let mut find = conn.prepare_cached(sql).doing(doing)?;
         let read = |row: &Row<'_>| {
             let place = Place {
@@ -151,17 +163,21 @@ impl Place {
             };
             Ok((place, row.get(6)?))
         };
-        let found = find.query_row([key.as_str()], read).optional().doing(doing)?;
-        let (place, active) = found.ok_or_else(|| JournalError::no_session(key))?;
+        let found = find.query_row([name], read).optional().doing(doing)?;
+        let Some((place, active)) = found else { return Ok(None) };
         if place.floor == 0 || place.floor > place.head + 1 || place.head > SEQ_MAX {
-            return Err(damaged(&format!("the session `{key}` has no sense")));
+            return Err(damaged(&format!("session {} has no sense", place.handle)));
         }
-        Ok(Place { active: time(active)?, ..place })
+        Ok(Some(Place { active: time(active)?, ..place }))
     }
 
     pub(super) fn fenced(conn: &Connection, key: &Key, fence: Fence) -> Result<Self, JournalError> {
-        let place = Place::find(conn, key)?;
-        if place.fence == fence.number() { Ok(place) } else { Err(JournalError::fenced(key)) }
+        Place::find(conn, key)?.guarded(key, fence)
+    }
+
+    /// The place, for whoever has the right to the session.
+    pub(super) fn guarded(self, key: &Key, fence: Fence) -> Result<Self, JournalError> {
+        if self.fence == fence.number() { Ok(self) } else { Err(JournalError::fenced(key)) }
     }
 
     pub(super) fn cursor(&self, seq: u64) -> Cursor {
@@ -184,49 +200,72 @@ impl Place {
         draft: &Draft,
         told: &mut Vec<Arc<Event>>,
     ) -> Result<Stored, JournalError> {
-        let doing = "append to the journal";
         if let Some(id) = &draft.client_id
             && let Some(cursor) = self.seen(conn, id)?
         {
             return Ok(Stored { cursor, novelty: Novelty::Seen });
         }
-        if self.head >= SEQ_MAX {
-            return Err(JournalError::new(ErrorKind::TooLarge, "The session has used up its numbers", ""));
-        }
-        self.head += 1;
-        let event = Event::of(draft, self.cursor(self.head));
-        let (id, at) = (row_of(self.handle, self.head), event.at.as_microsecond());
-        let client_id = event.client_id.as_ref().map(ClientId::as_str);
-        let sql = "INSERT INTO events (id, at, class, kind, client_id, seal, body)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-        let mut insert = conn.prepare_cached(sql).doing(doing)?;
-        let (class, kind, seal) = (class_number(event.class), event.kind.as_str(), seal(id, &event));
-        insert.execute(params![id, at, class, kind, client_id, seal, &*event.body]).doing(doing)?;
-        if let Some(client_id) = client_id {
-            let sql = "INSERT INTO client_ids (session, id, seq, at) VALUES (?1, ?2, ?3, ?4)";
-            let mut insert = conn.prepare_cached(sql).doing(doing)?;
-            insert.execute(params![self.handle.number(), client_id, self.head, at]).doing(doing)?;
-        }
-        self.bytes += event.weight();
-        self.active = self.active.max(event.at);
-        self.host_offset = self.host_offset.max(draft.host_offset);
+        let event = self.follow(draft)?;
+        self.insert(conn, &event)?;
         let stored = Stored { cursor: event.cursor, novelty: Novelty::New };
         told.push(Arc::new(event));
         Ok(stored)
     }
 
+    /// What a draft is as the next event of the session.
+    pub(super) fn follow(&mut self, draft: &Draft) -> Result<Event, JournalError> {
+        if self.head >= SEQ_MAX {
+            return Err(JournalError::new(ErrorKind::TooLarge, "The session has used up its numbers", ""));
+        }
+        let event = Event::of(draft, self.cursor(self.head + 1));
+        self.take(&event, draft.host_offset);
+        Ok(event)
+    }
+
+    /// Counts the next event in.
+    pub(super) fn take(&mut self, event: &Event, host_offset: Option<u64>) {
+        self.head = event.cursor.seq;
+        self.bytes += event.weight();
+        self.active = self.active.max(event.at);
+        self.host_offset = self.host_offset.max(host_offset);
+    }
+
+    /// Puts an event of this session into the tables.
+    pub(super) fn insert(&self, conn: &Connection, event: &Event) -> Result<(), JournalError> {
+        let doing = "append to the journal";
+        let seq = event.cursor.seq;
+        let (id, at) = (row_of(self.handle, seq), event.at.as_microsecond());
+        let client_id = event.client_id.as_ref().map(ClientId::as_str);
+        let sql = "INSERT INTO events (id, at, class, kind, client_id, seal, body)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let mut insert = conn.prepare_cached(sql).doing(doing)?;
+        let (class, kind, seal) = (class_number(event.class), event.kind.as_str(), seal(id, event));
+        insert.execute(params![id, at, class, kind, client_id, seal, &*event.body]).doing(doing)?;
+        if let Some(client_id) = client_id {
+            let sql = "INSERT INTO client_ids (session, id, seq, at) VALUES (?1, ?2, ?3, ?4)";
+            let mut insert = conn.prepare_cached(sql).doing(doing)?;
+            insert.execute(params![self.handle.number(), client_id, seq, at]).doing(doing)?;
+        }
+        Ok(())
+    }
+
     /// Writes the row back, and has the events told once they are committed.
     pub(super) fn store(self, tx: &mut Tx<'_>, key: &Key, told: Vec<Arc<Event>>) -> Result<(), JournalError> {
-        if told.is_empty() {
-            return Ok(());
+        if !told.is_empty() {
+            self.write(tx.conn)?;
+            tx.told.push(Told::Events(key.clone(), told));
         }
+        Ok(())
+    }
+
+    /// Writes the row back.
+    pub(super) fn write(&self, conn: &Connection) -> Result<(), JournalError> {
         let doing = "append to the journal";
         let sql =
             "UPDATE sessions SET head = ?2, bytes = ?3, active = ?4, host_offset = ?5 WHERE handle = ?1";
-        let mut update = tx.conn.prepare_cached(sql).doing(doing)?;
+        let mut update = conn.prepare_cached(sql).doing(doing)?;
         let (handle, active) = (self.handle.number(), self.active.as_microsecond());
         update.execute(params![handle, self.head, self.bytes, active, self.host_offset]).doing(doing)?;
-        tx.told.push(Told::Events(key.clone(), told));
         Ok(())
     }
 

@@ -9,6 +9,8 @@ mod backup;
 mod events;
 mod failure;
 mod open;
+mod piece_log;
+mod pieces;
 mod projects;
 mod readers;
 mod schema;
@@ -24,14 +26,14 @@ use jiff::Timestamp;
 
 use self::failure::At as _;
 use self::readers::Readers;
-use self::writer::{Load, Writer};
+use self::writer::{Load, Room, Writer};
 use super::event::{check_drafts, class_of, weight};
 use super::{
-    Ask, AskId, AuditDraft, AuditEntry, Call, Changed, Cursor, Draft, Fence, Handle, Journal, JournalError,
-    Keep, Key, Max, NewAsk, NewSession, Novelty, Opening, Page, Project, ProjectFolder, Resume, Retained,
-    Session, SessionChange, SessionName, Settle, Settled, Settlement, Stored, Tap,
+    Ask, AskId, AuditDraft, AuditEntry, Call, Changed, Class, Cursor, Draft, Fence, Handle, Journal,
+    JournalError, Keep, Key, Max, NewAsk, NewSession, Novelty, Opening, Page, Project, ProjectFolder, Resume,
+    Retained, Session, SessionChange, SessionName, Settle, Settled, Settlement, Stored, Tap,
 };
-use crate::limits::JOURNAL_BYTES_MAX;
+use crate::limits::{JOURNAL_BYTES_MAX, PIECE_BYTES_MAX};
 
 /// A journal in one `SQLite` file.
 ///
@@ -56,9 +58,9 @@ impl SqliteJournal {
         bytes_max: u64,
     ) -> Result<Self, JournalError> {
         let path = path.into();
-        let (conn, lock) = open::writer(&path, opening, bytes_max)?;
-        let readers = Readers::new(path.clone());
-        let writer = Writer::start(conn, lock, &path, bytes_max)?;
+        let (conn, lock, log) = open::writer(&path, opening, bytes_max)?;
+        let writer = Writer::start(conn, lock, log, &path, bytes_max)?;
+        let readers = Readers::new(path.clone(), writer.waiting());
         Ok(SqliteJournal { path, readers, writer })
     }
 
@@ -70,9 +72,12 @@ impl SqliteJournal {
     /// Copies the journal to a new file while it is being written. A journal that is opened from the copy begins
     /// another epoch, so that readers who saw more are told.
     pub fn backup(&self, to: impl Into<PathBuf>) -> Call<'_, ()> {
-        let (path, to) = (self.path.clone(), to.into());
+        let (path, to, waiting) = (self.path.clone(), to.into(), self.writer.waiting());
         Box::pin(async move {
-            let copy = move || backup::copy(&open::reader(&path)?, &to);
+            let copy = move || {
+                waiting.put_in()?;
+                backup::copy(&open::reader(&path)?, &to)
+            };
             tokio::task::spawn_blocking(copy).await.unwrap_or_else(|_| Err(JournalError::closed()))
         })
     }
@@ -105,7 +110,7 @@ impl Journal for SqliteJournal {
 
     fn delete(&self, key: &Key) -> Call<'_, ()> {
         let key = key.clone();
-        Box::pin(self.writer.call(Load::DURABLE, move |tx| sessions::delete(tx, &key)))
+        Box::pin(self.writer.call(Load::MAKES_ROOM, move |tx| sessions::delete(tx, &key)))
     }
 
     fn claim(&self, key: &Key) -> Call<'_, Fence> {
@@ -118,7 +123,16 @@ impl Journal for SqliteJournal {
         Box::pin(async move {
             check_drafts(&drafts)?;
             let bytes: u64 = drafts.iter().map(|draft| weight(draft.body.len())).sum();
-            let load = Load { class: class_of(&drafts), bytes: usize::try_from(bytes).unwrap_or(usize::MAX) };
+            let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+            let class = class_of(&drafts);
+            let are_pieces = class == Class::Delta && drafts.iter().all(|draft| draft.client_id.is_none());
+            if are_pieces
+                && bytes <= PIECE_BYTES_MAX
+                && let Some(stored) = self.writer.store_here(&key, fence, &drafts)
+            {
+                return stored;
+            }
+            let load = Load { class, bytes, room: Room::Takes };
             self.writer.call(load, move |tx| events::append(tx, &key, fence, &drafts)).await
         })
     }
@@ -172,7 +186,7 @@ impl Journal for SqliteJournal {
 
     fn retain(&self, key: &Key, keep: Keep, now: Timestamp) -> Call<'_, Retained> {
         let key = key.clone();
-        Box::pin(self.writer.call(Load::DURABLE, move |tx| events::retain(tx, &key, keep, now)))
+        Box::pin(self.writer.call(Load::MAKES_ROOM, move |tx| events::retain(tx, &key, keep, now)))
     }
 
     fn open_project(&self, folder: ProjectFolder, session: Option<Key>, at: Timestamp) -> Call<'_, Project> {

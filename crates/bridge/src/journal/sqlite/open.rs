@@ -7,25 +7,29 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
 use super::failure::At as _;
-use super::schema;
+use super::piece_log::{Piece, PieceLog};
+use super::{pieces, schema};
 use crate::journal::opening::Stop;
 use crate::journal::{Epoch, ErrorKind, Handle, JournalError, Opening};
 use crate::limits::{BUSY_WAIT, PAST_EPOCHS_MAX, STATEMENTS_MAX, WAL_KEPT_BYTES};
 
 /// Opens the one connection that writes, brings the file up to date, and begins another epoch where one is due.
-/// The second value holds the lock for as long as it lives.
+/// The second value holds the lock for as long as it lives, the third takes pieces of text.
 pub(super) fn writer(
     path: &Path,
     opening: &Opening,
     bytes_max: u64,
-) -> Result<(Connection, File), JournalError> {
+) -> Result<(Connection, File, PieceLog), JournalError> {
     make_folder(path)?;
     let lock = lock(path)?;
     private_file(path).map_err(|error| JournalError::io("create", path, error))?;
     let mut conn = writer_again(path, bytes_max)?;
     schema::climb(&conn)?;
-    begin(&mut conn, opening)?;
-    Ok((conn, lock))
+    let pieces = PieceLog::read(path).map_err(|error| JournalError::io("read the pieces of", path, error))?;
+    begin(&mut conn, opening, &pieces)?;
+    let log = PieceLog::open(path, opening.fresh_epoch.to_stored().cast_unsigned());
+    let log = log.map_err(|error| JournalError::io("write the pieces of", path, error))?;
+    Ok((conn, lock, log))
 }
 
 /// Opens the connection that writes on a journal that is locked and up to date.
@@ -111,10 +115,11 @@ fn lock(path: &Path) -> Result<File, JournalError> {
     }
 }
 
-/// Marks the journal as open, and begins another epoch if numbers may have been lost.
-fn begin(conn: &mut Connection, opening: &Opening) -> Result<(), JournalError> {
+/// Marks the journal as open, puts in what the last process did not get to, and begins another epoch if numbers may have been lost.
+fn begin(conn: &mut Connection, opening: &Opening, pieces: &[Piece]) -> Result<(), JournalError> {
     let doing = "begin to write the journal";
     let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).doing(doing)?;
+    pieces::put_in(&tx, pieces)?;
     let left = tx
         .query_row("SELECT clean, boot_id FROM journal", [], |row| {
             let stop = if row.get(0)? { Stop::Clean } else { Stop::Unclean };

@@ -11,20 +11,23 @@ use tokio::task::JoinHandle;
 
 use super::failure::At as _;
 use super::open;
+use super::writer::WaitingPieces;
 use crate::journal::{Call, ErrorKind, JournalError};
 use crate::limits::READERS_MAX;
 
 pub(super) struct Readers {
     path: PathBuf,
+    /// What is stored and not in the tables yet.
+    waiting: WaitingPieces,
     idle: Mutex<Vec<Connection>>,
     permits: Arc<Semaphore>,
     closed: AtomicBool,
 }
 
 impl Readers {
-    pub(super) fn new(path: PathBuf) -> Arc<Self> {
+    pub(super) fn new(path: PathBuf, waiting: WaitingPieces) -> Arc<Self> {
         let permits = Arc::new(Semaphore::new(READERS_MAX));
-        Arc::new(Readers { path, idle: Mutex::default(), permits, closed: AtomicBool::new(false) })
+        Arc::new(Readers { path, waiting, idle: Mutex::default(), permits, closed: AtomicBool::new(false) })
     }
 
     /// Has `work` done on what the journal is at this moment, whatever is written meanwhile.
@@ -60,6 +63,7 @@ impl Readers {
         if self.closed.load(Ordering::SeqCst) {
             return Err(JournalError::closed());
         }
+        self.waiting.put_in()?;
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut conn = idle.map_or_else(|| open::reader(&self.path), Ok)?;
         let tx = conn.transaction_with_behavior(TransactionBehavior::Deferred).doing("read the journal")?;

@@ -3,12 +3,12 @@
 //! A thread takes whatever is queued and commits it together: there is no timer, so a single call is committed at once,
 //! and under load the cost of a commit is shared. One durable call makes the whole commit durable.
 //!
-//! A short call that need not reach the disk before it is answered, such as a piece of text, is committed where it is
-//! made, if nothing else waits: it takes less time than waking the thread and being woken by it, and that is most of what
-//! a watcher would wait for.
+//! A piece of text need not reach the disk before it is answered. If nobody sits at the desk it is [stored](Pieces) where it is
+//! made: that takes less time than waking the thread and being woken by it, and that is most of what a watcher would wait for.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 
@@ -16,11 +16,13 @@ use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::failure::At as _;
+use super::piece_log::PieceLog;
+use super::pieces::Pieces;
 use super::{open, sweep};
-use crate::journal::{Class, Commit, ErrorKind, Event, JournalError, Key, Tap};
+use crate::journal::{Class, Commit, Draft, ErrorKind, Event, Fence, JournalError, Key, Stored, Tap};
 use crate::limits::{
-    CALL_LOG_BYTES, CHECKPOINT_BYTES, COMMIT_BYTES_MAX, COMMIT_CALLS_MAX, COMMIT_HERE_BYTES_MAX,
-    WAL_BYTES_MAX, WRITER_QUEUE_MAX, WRITER_ROOM_BYTES_MAX, WRITER_ROOM_UNIT,
+    CALL_LOG_BYTES, CHECKPOINT_BYTES, COMMIT_BYTES_MAX, COMMIT_CALLS_MAX, WAL_BYTES_MAX, WRITER_QUEUE_MAX,
+    WRITER_ROOM_BYTES_MAX, WRITER_ROOM_UNIT,
 };
 
 /// The way to the connection.
@@ -30,8 +32,27 @@ pub(super) struct Writer {
     room: Arc<Semaphore>,
     /// Nothing once the journal is closed.
     desk: Arc<Mutex<Option<Desk>>>,
+    /// How many pieces of text are not in the tables yet.
+    pieces: Arc<AtomicUsize>,
     tap: Arc<Mutex<Option<Tap>>>,
     thread: Option<JoinHandle<()>>,
+}
+
+/// Pieces of text that are stored and not in the tables yet, for those who read the tables.
+#[derive(Clone)]
+pub(super) struct WaitingPieces {
+    desk: Arc<Mutex<Option<Desk>>>,
+    count: Arc<AtomicUsize>,
+}
+
+impl WaitingPieces {
+    /// Has them put in. It may wait for the disk.
+    pub(super) fn put_in(&self) -> Result<(), JournalError> {
+        if self.count.load(Ordering::Acquire) == 0 {
+            return Ok(());
+        }
+        sit_down(&self.desk).as_mut().map_or(Ok(()), Desk::put_pieces_in)
+    }
 }
 
 /// A page of the file, which is what the log is made of; `SQLite`'s usual length.
@@ -70,24 +91,39 @@ pub(super) enum Told {
 pub(super) struct Load {
     pub(super) class: Class,
     pub(super) bytes: usize,
+    pub(super) room: Room,
+}
+
+/// What a call does to the room that is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    Takes,
+    /// It appends nothing and removes something, so it is done on a full disk as well.
+    Makes,
 }
 
 impl Load {
     /// A short call that has to survive a loss of power.
-    pub(super) const DURABLE: Load = Load { class: Class::Durable, bytes: 0 };
+    pub(super) const DURABLE: Load = Load { class: Class::Durable, bytes: 0, room: Room::Takes };
+    /// The same of one that removes something.
+    pub(super) const MAKES_ROOM: Load = Load { room: Room::Makes, ..Load::DURABLE };
 }
 
 impl Writer {
     pub(super) fn start(
         conn: Connection,
         lock: File,
+        log: PieceLog,
         path: &Path,
         bytes_max: u64,
     ) -> Result<Self, JournalError> {
         let (queue, jobs) = mpsc::channel(WRITER_QUEUE_MAX);
         let tap = Arc::new(Mutex::new(None));
+        let pieces = Pieces::new(log);
+        let count = pieces.count();
         let desk = Desk {
             conn,
+            pieces,
             path: path.to_owned(),
             bytes_max,
             tap: Arc::clone(&tap),
@@ -108,7 +144,11 @@ impl Writer {
         let thread = std::thread::Builder::new().name("tidings-journal".to_owned()).spawn(work);
         let thread = thread.map_err(|error| JournalError::io("start the thread that writes", path, error))?;
         let room = Arc::new(Semaphore::new(ROOM));
-        Ok(Writer { queue: Some(queue), room, desk, tap, thread: Some(thread) })
+        Ok(Writer { queue: Some(queue), room, desk, pieces: count, tap, thread: Some(thread) })
+    }
+
+    pub(super) fn waiting(&self) -> WaitingPieces {
+        WaitingPieces { desk: Arc::clone(&self.desk), count: Arc::clone(&self.pieces) }
     }
 
     pub(super) fn set_tap(&self, tap: Tap) {
@@ -138,41 +178,37 @@ impl Writer {
         R: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> Result<R, JournalError> + Send + 'static,
     {
-        // Whoever waits for the thread goes first, and so the thread is never kept from the desk for long.
-        let is_idle = self.room.available_permits() == ROOM;
         let units = u32::try_from((load.bytes / WRITER_ROOM_UNIT + 1).min(ROOM)).unwrap_or(u32::MAX);
         let room = Arc::clone(&self.room).acquire_many_owned(units).await;
         let room = room.map_err(|_| JournalError::closed())?;
         let (reply, answer) = oneshot::channel();
-        let mut job: Box<dyn Job> = Box::new(Waiting { load, after, work, result: None, reply, room });
-        if is_idle && load.class == Class::Delta && load.bytes <= COMMIT_HERE_BYTES_MAX {
-            match self.commit_here(job) {
-                None => return answer.await.map_err(|_| JournalError::closed())?,
-                Some(refused) => job = refused,
-            }
-        }
+        let job: Box<dyn Job> = Box::new(Waiting { load, after, work, result: None, reply, room });
         let queue = self.queue.as_ref().ok_or_else(JournalError::closed)?;
         queue.send(job).await.map_err(|_| JournalError::closed())?;
         answer.await.map_err(|_| JournalError::closed())?
     }
 
-    /// Commits a call where it was made. Gives it back if the desk is taken.
-    fn commit_here(&self, job: Box<dyn Job>) -> Option<Box<dyn Job>> {
+    /// Stores pieces of text where they are made. Gives nothing if they have to take the way of everything else.
+    pub(super) fn store_here(
+        &self,
+        key: &Key,
+        fence: Fence,
+        drafts: &[Draft],
+    ) -> Option<Result<Vec<Stored>, JournalError>> {
         let mut desk = match self.desk.try_lock() {
             Ok(desk) => desk,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return Some(job),
+            Err(TryLockError::WouldBlock) => return None,
         };
-        let Some(desk) = desk.as_mut() else { return Some(job) };
-        desk.unsettled += job.load().bytes + CALL_LOG_BYTES;
-        desk.commit(vec![job]);
+        let desk = desk.as_mut()?;
+        let stored = desk.store_pieces(key, fence, drafts);
         if desk.unsettled >= CHECKPOINT_BYTES
             && let Some(queue) = &self.queue
         {
             // Copying the log takes long, so the thread does it. If the queue is full it will come to it by itself.
             drop(queue.try_send(Box::new(Nudge)));
         }
-        None
+        stored
     }
 }
 
@@ -264,7 +300,7 @@ struct Nudge;
 
 impl Job for Nudge {
     fn load(&self) -> Load {
-        Load { class: Class::Delta, bytes: 0 }
+        Load { class: Class::Delta, bytes: 0, room: Room::Makes }
     }
 
     fn after(&self) -> After {
@@ -328,9 +364,17 @@ fn checkpoint(conn: &Connection, mode: &str) -> Option<Left> {
     }
 }
 
+/// What a transaction does about the pieces of text that wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pieced {
+    PutIn,
+    Wait,
+}
+
 /// What it takes to write.
 struct Desk {
     conn: Connection,
+    pieces: Pieces,
     path: PathBuf,
     bytes_max: u64,
     tap: Arc<Mutex<Option<Tap>>>,
@@ -343,6 +387,35 @@ struct Desk {
 }
 
 impl Desk {
+    fn store_pieces(
+        &mut self,
+        key: &Key,
+        fence: Fence,
+        drafts: &[Draft],
+    ) -> Option<Result<Vec<Stored>, JournalError>> {
+        // What somebody left half done is taken back by the next commit.
+        if !self.conn.is_autocommit() {
+            return None;
+        }
+        let stored = self.pieces.add(&self.conn, key, fence, drafts)?.map(|(stored, events)| {
+            self.tell(&[Told::Events(key.clone(), events)]);
+            stored
+        });
+        if self.pieces.are_due()
+            && let Err(error) = self.put_pieces_in()
+        {
+            tracing::warn!(%error, "pieces of text are stored in their log and could not be put into the tables yet");
+        }
+        Some(stored)
+    }
+
+    fn put_pieces_in(&mut self) -> Result<(), JournalError> {
+        let bytes = self.pieces.bytes();
+        self.run(Class::Delta, &mut [], Pieced::PutIn).inspect_err(|error| self.recover(error))?;
+        self.unsettled += bytes + CALL_LOG_BYTES;
+        Ok(())
+    }
+
     /// Commits a call and those that are queued behind it, and does what is due.
     fn serve(&mut self, first: Box<dyn Job>, jobs: &mut mpsc::Receiver<Box<dyn Job>>) -> After {
         let mut bytes = first.load().bytes;
@@ -394,7 +467,17 @@ impl Desk {
 
     fn try_commit(&mut self, batch: &mut [Box<dyn Job>]) -> Result<(), JournalError> {
         let class = batch.iter().map(|job| job.load().class).max().unwrap_or(Class::Durable);
-        match self.run(class, batch) {
+        let mut done = self.run(class, batch, Pieced::PutIn);
+        if let Err(error) = &done
+            && error.kind() == ErrorKind::Full
+            && self.pieces.are_waiting()
+            && batch.iter().all(|job| job.load().room == Room::Makes)
+        {
+            // Pieces that find no room must not keep anybody from making some.
+            self.recover(&error.clone());
+            done = self.run(class, batch, Pieced::Wait);
+        }
+        match done {
             Ok(told) => {
                 self.tell(&told);
                 Ok(())
@@ -406,7 +489,12 @@ impl Desk {
         }
     }
 
-    fn run(&mut self, class: Class, batch: &mut [Box<dyn Job>]) -> Result<Vec<Told>, JournalError> {
+    fn run(
+        &mut self,
+        class: Class,
+        batch: &mut [Box<dyn Job>],
+        pieces: Pieced,
+    ) -> Result<Vec<Told>, JournalError> {
         let doing = "commit to the journal";
         if !self.conn.is_autocommit() {
             self.conn.execute_batch("ROLLBACK").doing(doing)?;
@@ -420,6 +508,10 @@ impl Desk {
             self.syncing = Some(class);
         }
         self.conn.prepare_cached("BEGIN IMMEDIATE").and_then(|mut it| it.execute([])).doing(doing)?;
+        if pieces == Pieced::PutIn {
+            self.pieces.put_in(&self.conn)?;
+        }
+        let has_calls = !batch.is_empty();
         let mut tx = Tx { conn: &self.conn, told: Vec::new() };
         if let [job] = batch {
             // It has the transaction for itself.
@@ -434,6 +526,12 @@ impl Desk {
         }
         let told = tx.told;
         self.conn.prepare_cached("COMMIT").and_then(|mut it| it.execute([])).doing(doing)?;
+        if pieces == Pieced::PutIn {
+            self.pieces.are_in();
+            if has_calls {
+                self.pieces.forget_places();
+            }
+        }
         Ok(told)
     }
 
@@ -444,6 +542,7 @@ impl Desk {
                 Told::Events(key, events) => Commit::Events(key, events),
                 Told::Deleted(key) => {
                     self.sweeping = true;
+                    self.pieces.forget(key);
                     Commit::Deleted(key)
                 }
             };

@@ -1,0 +1,239 @@
+//! The file that pieces of text are written to before they are in the tables.
+//!
+//! It is written from its beginning to some length again and again, each time under another number (the round), so that what an earlier
+//! round left behind the last record is not taken for one. A record is its length, a checksum, and:
+//!
+//! ```text
+//! round 8 | handle 8 | epoch 8 | seq 8 | at 8 | host offset 8 (all ones: none) | length of the kind 2 | kind | body
+//! ```
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use sha2::{Digest as _, Sha256};
+
+use super::open;
+use crate::journal::event::Written;
+use crate::journal::{Class, Cursor, Epoch, Event, Handle, Kind};
+use crate::limits::PIECE_LOG_BYTES_MAX;
+
+pub(super) struct PieceLog {
+    file: File,
+    round: u64,
+    /// Where the next record goes.
+    end: u64,
+    buffer: Vec<u8>,
+}
+
+/// A piece of text, and which session's it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) handle: Handle,
+    pub(super) event: Arc<Event>,
+    pub(super) host_offset: Option<u64>,
+}
+
+/// Before each record: how long it is, and its checksum.
+const HEAD: usize = 4 + 8;
+
+impl PieceLog {
+    /// Opens the log of a journal. Rounds begin after this number, which is random.
+    pub(super) fn open(journal: &Path, round: u64) -> io::Result<Self> {
+        let file = open::private_file(&beside(journal))?;
+        Ok(PieceLog { file, round, end: 0, buffer: Vec::new() })
+    }
+
+    /// What the log of a journal holds: all that was written in the last round.
+    pub(super) fn read(journal: &Path) -> io::Result<Vec<Piece>> {
+        let file = match File::open(beside(journal)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut bytes = Vec::new();
+        file.take(PIECE_LOG_BYTES_MAX).read_to_end(&mut bytes)?;
+        let (mut pieces, mut rest, mut last) = (Vec::new(), &*bytes, None);
+        while let Some((round, piece)) = record(&mut rest)
+            && last.is_none_or(|last| last == round)
+        {
+            last = Some(round);
+            pieces.extend(piece);
+        }
+        Ok(pieces)
+    }
+
+    /// Writes pieces. What is written in part does not count, and is written over.
+    pub(super) fn write(&mut self, pieces: &[Piece]) -> io::Result<()> {
+        self.buffer.clear();
+        for piece in pieces {
+            put(&mut self.buffer, self.round, piece)?;
+        }
+        if self.end + self.buffer.len() as u64 > PIECE_LOG_BYTES_MAX {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        if let Err(error) = self.file.write_all(&self.buffer) {
+            self.file.seek(SeekFrom::Start(self.end))?;
+            return Err(error);
+        }
+        self.end += self.buffer.len() as u64;
+        Ok(())
+    }
+
+    /// Everything in it is somewhere else now.
+    pub(super) fn begin_again(&mut self) {
+        if self.end > 0 && self.file.rewind().is_ok() {
+            self.end = 0;
+            self.round = self.round.wrapping_add(1);
+        }
+    }
+}
+
+fn beside(journal: &Path) -> PathBuf {
+    let mut name = journal.as_os_str().to_owned();
+    name.push("-pieces");
+    PathBuf::from(name)
+}
+
+fn put(buffer: &mut Vec<u8>, round: u64, piece: &Piece) -> io::Result<()> {
+    let (event, kind) = (&*piece.event, piece.event.kind.as_str().as_bytes());
+    let kind_bytes = u16::try_from(kind.len()).map_err(io::Error::other)?;
+    let start = buffer.len();
+    buffer.extend([0; HEAD]);
+    for number in [
+        round,
+        piece.handle.number(),
+        event.cursor.epoch.to_stored().cast_unsigned(),
+        event.cursor.seq,
+        event.at.as_microsecond().cast_unsigned(),
+        piece.host_offset.unwrap_or(u64::MAX),
+    ] {
+        buffer.extend(number.to_le_bytes());
+    }
+    buffer.extend(kind_bytes.to_le_bytes());
+    buffer.extend(kind);
+    buffer.extend(&*event.body);
+    let (head, text) = buffer[start..].split_at_mut(HEAD);
+    let length = u32::try_from(text.len()).map_err(io::Error::other)?;
+    head[..4].copy_from_slice(&length.to_le_bytes());
+    head[4..].copy_from_slice(&checksum(text));
+    Ok(())
+}
+
+/// Takes a record off the front: its round, and the piece, if it makes sense. Nothing where there is no record.
+fn record(bytes: &mut &[u8]) -> Option<(u64, Option<Piece>)> {
+    let (length, rest) = bytes.split_first_chunk()?;
+    let (sum, rest) = rest.split_first_chunk::<8>()?;
+    let (text, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+    if checksum(text) != *sum {
+        return None;
+    }
+    *bytes = rest;
+    let (round, text) = number(text)?;
+    Some((round, piece(text)))
+}
+
+fn piece(text: &[u8]) -> Option<Piece> {
+    let (handle, text) = number(text)?;
+    let (epoch, text) = number(text)?;
+    let (seq, text) = number(text)?;
+    let (at, text) = number(text)?;
+    let (host_offset, text) = number(text)?;
+    let (kind_bytes, text) = text.split_first_chunk()?;
+    let (kind, body) = text.split_at_checked(u16::from_le_bytes(*kind_bytes).into())?;
+    let event = Event {
+        cursor: Cursor::new(Epoch::from_stored(epoch.cast_signed()), seq),
+        class: Class::Delta,
+        at: Timestamp::from_microsecond(at.cast_signed()).ok()?,
+        kind: Kind::new(std::str::from_utf8(kind).ok()?).ok()?,
+        body: Arc::from(body),
+        client_id: None,
+        message: Written::default(),
+    };
+    let host_offset = Some(host_offset).filter(|offset| *offset != u64::MAX);
+    Some(Piece { handle: Handle::new(handle), event: Arc::new(event), host_offset })
+}
+
+fn number(text: &[u8]) -> Option<(u64, &[u8])> {
+    let (number, rest) = text.split_first_chunk()?;
+    Some((u64::from_le_bytes(*number), rest))
+}
+
+fn checksum(text: &[u8]) -> [u8; 8] {
+    Sha256::digest(text).first_chunk().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn piece(seq: u64, body: &[u8]) -> Piece {
+        let event = Event {
+            cursor: Cursor::new(Epoch::from_random(7), seq),
+            class: Class::Delta,
+            at: Timestamp::from_microsecond(-5).unwrap(),
+            kind: Kind::new("TextChunk").unwrap(),
+            body: Arc::from(body),
+            client_id: None,
+            message: Written::default(),
+        };
+        let host_offset = (!body.is_empty()).then_some(seq * 10);
+        Piece { handle: Handle::new(3), event: Arc::new(event), host_offset }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        /// Whatever was written since the log last began is read, and nothing of what was written before; a log that ends in the
+        /// middle of a record ends before it.
+        #[test]
+        fn a_log_gives_back_the_pieces_of_its_last_round(
+            rounds in prop::collection::vec(prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 1..20), 1..4),
+            cut in any::<prop::sample::Index>(),
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let journal = folder.path().join("journal.db");
+            let mut log = PieceLog::open(&journal, u64::MAX - 1).unwrap();
+            let (mut seq, mut last) = (0, Vec::new());
+            for bodies in &rounds {
+                log.begin_again();
+                last.clear();
+                for body in bodies {
+                    seq += 1;
+                    last.push(piece(seq, body));
+                    log.write(&last[last.len() - 1..]).unwrap();
+                }
+            }
+            prop_assert_eq!(&PieceLog::read(&journal).unwrap(), &last);
+
+            let (path, whole) = (beside(&journal), log.end);
+            let bytes = std::fs::read(&path).unwrap();
+            let kept = cut.index(usize::try_from(whole).unwrap());
+            std::fs::write(&path, &bytes[..kept]).unwrap();
+            let found = PieceLog::read(&journal).unwrap();
+            prop_assert!(found.len() < last.len());
+            prop_assert_eq!(&found, &last[..found.len()]);
+        }
+    }
+
+    /// A record that was changed is no record, and neither is what follows it.
+    #[test]
+    fn f109_a_flipped_bit_ends_the_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = folder.path().join("journal.db");
+        let mut log = PieceLog::open(&journal, 1).unwrap();
+        let pieces: Vec<Piece> = (1..=3).map(|seq| piece(seq, b"some text")).collect();
+        log.write(&pieces).unwrap();
+        let path = beside(&journal);
+        let bytes = std::fs::read(&path).unwrap();
+        let one = bytes.len() / 3;
+        for at in one..2 * one {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 0x10;
+            std::fs::write(&path, flipped).unwrap();
+            assert_eq!(PieceLog::read(&journal).unwrap(), pieces[..1], "bit in byte {at}");
+        }
+    }
+}
