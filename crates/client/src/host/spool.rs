@@ -21,6 +21,8 @@ pub(crate) struct Spool {
     /// The byte after the last one.
     next: u64,
     bytes_max: u64,
+    /// What was written last, for a bridge that keeps up: it need not be read back from the file.
+    last: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -35,7 +37,7 @@ impl Spool {
     /// An empty one in a new folder.
     pub(crate) fn create(folder: PathBuf, bytes_max: u64) -> io::Result<Self> {
         super::folder::make_private(&folder)?;
-        Ok(Spool { folder, files: VecDeque::new(), first: 0, next: 0, bytes_max })
+        Ok(Spool { folder, files: VecDeque::new(), first: 0, next: 0, bytes_max, last: Vec::new() })
     }
 
     /// One that a host left behind. It cannot be written to.
@@ -51,8 +53,14 @@ impl Spool {
         }
         found.sort_by_key(|segment| segment.start);
         let first = found.first().map_or(0, |segment| segment.start);
-        let mut spool =
-            Spool { folder: folder.to_owned(), files: VecDeque::new(), first, next: first, bytes_max: 0 };
+        let mut spool = Spool {
+            folder: folder.to_owned(),
+            files: VecDeque::new(),
+            first,
+            next: first,
+            bytes_max: 0,
+            last: Vec::new(),
+        };
         for segment in found {
             // What does not join what is before it is of no use to anybody.
             if segment.start == spool.next {
@@ -90,12 +98,20 @@ impl Spool {
             segment.file.write_all_at(bytes, segment.length)?;
             segment.length += bytes.len() as u64;
             self.next += bytes.len() as u64;
+            self.last.clear();
+            self.last.extend_from_slice(bytes);
         }
         Ok(())
     }
 
     /// Reads from a place on, as much as there is in one file.
     pub(crate) fn read(&self, from: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let behind = usize::try_from(self.next.saturating_sub(from)).unwrap_or(usize::MAX);
+        if let Some(rest) = self.last.len().checked_sub(behind).map(|at| &self.last[at..]) {
+            let length = buffer.len().min(rest.len());
+            buffer[..length].copy_from_slice(&rest[..length]);
+            return Ok(length);
+        }
         let after = self.files.partition_point(|segment| segment.start <= from);
         let Some(segment) = after.checked_sub(1).and_then(|index| self.files.get(index)) else {
             return Ok(0);
