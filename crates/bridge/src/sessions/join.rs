@@ -24,9 +24,9 @@ use crate::journal::AskId;
 use crate::limits::ASKED_AGAIN_WAIT;
 
 impl Actor {
-    /// What carries the lines of a new agent: a host, if the server has any.
+    /// What carries the lines of a new agent: a host, if agents are to outlive the server.
     pub(super) fn hosted(&self, mut setup: Setup) -> (Box<dyn Transport>, Setup) {
-        let Some(hosts) = &self.config.hosts else {
+        let Some(hosts) = self.config.hosts.as_ref().filter(|hosts| !hosts.lease().is_zero()) else {
             return ((self.config.carrier)(&self.config), setup);
         };
         let mut memory = self.entry.memory();

@@ -75,8 +75,8 @@ pub(super) struct Layer {
     #[arg(long, value_name = "SECONDS")]
     pub(super) park_after_s: Option<u64>,
 
-    /// How many seconds agents go on without a server, so that a restart does not end them; 0 ends them with it
-    /// [default: 600]
+    /// How many seconds agents go on without a server, so that a restart does not end them; 0 runs them below the server,
+    /// and they end with it [default: 600]
     #[arg(long, value_name = "SECONDS")]
     pub(super) agent_lease: Option<u64>,
 
