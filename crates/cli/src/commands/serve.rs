@@ -60,7 +60,8 @@ impl Serve {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let settings = Settings::gather(self)?;
         logs::start(settings.log, settings.log_level);
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(workers()).enable_all().build()?;
         let exit = runtime.block_on(serve(&settings, self.json, out));
         // Whatever still waits for a disk or an agent has had its time.
         runtime.shutdown_background();
@@ -69,6 +70,12 @@ impl Serve {
         }
         exit
     }
+}
+
+/// Few threads: what the server does is short, and whatever takes long or waits for a disk has threads of its own. Each thread more is
+/// woken for pieces of text that another has passed on already, which costs as much as passing them on.
+fn workers() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(4))
 }
 
 async fn serve(settings: &Settings, json: bool, out: &mut Output) -> anyhow::Result<Exit> {
