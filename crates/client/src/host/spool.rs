@@ -104,14 +104,14 @@ impl Spool {
         Ok(())
     }
 
+    /// Everything from a place on, if that was written last.
+    pub(crate) fn last_from(&self, from: u64) -> Option<&[u8]> {
+        let behind = usize::try_from(self.next.checked_sub(from)?).ok()?;
+        self.last.get(self.last.len().checked_sub(behind)?..)
+    }
+
     /// Reads from a place on, as much as there is in one file.
     pub(crate) fn read(&self, from: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let behind = usize::try_from(self.next.saturating_sub(from)).unwrap_or(usize::MAX);
-        if let Some(rest) = self.last.len().checked_sub(behind).map(|at| &self.last[at..]) {
-            let length = buffer.len().min(rest.len());
-            buffer[..length].copy_from_slice(&rest[..length]);
-            return Ok(length);
-        }
         let after = self.files.partition_point(|segment| segment.start <= from);
         let Some(segment) = after.checked_sub(1).and_then(|index| self.files.get(index)) else {
             return Ok(0);
@@ -171,6 +171,13 @@ mod tests {
                 spool.forget(forgotten);
                 let first = usize::try_from(spool.first()).unwrap();
                 prop_assert_eq!(read_all(&spool, spool.first()), &written[first..]);
+                for from in [written.len() - length, written.len() - length / 2, written.len()] {
+                    prop_assert_eq!(spool.last_from(from as u64), Some(&written[from..]));
+                }
+                prop_assert_eq!(spool.last_from(written.len() as u64 + 1), None);
+                if length < written.len() {
+                    prop_assert_eq!(spool.last_from((written.len() - length) as u64 - 1), None);
+                }
                 let files: u64 = std::fs::read_dir(&path).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum();
                 prop_assert!(files <= spool.next() - spool.first() + SPOOL_FILE_BYTES + 400_000);
                 prop_assert_eq!(spool.has_room(), spool.next() - spool.first() < 2 << 20);

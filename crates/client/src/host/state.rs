@@ -423,11 +423,18 @@ impl Host {
             wire::encode(&FromHost::Stderr, &line, out);
         }
         session.stderr_bytes = 0;
-        let mut piece = [0; HOST_PIECE_BYTES];
-        let count = session.spool.read(*sent, &mut piece)?;
-        if count > 0 {
-            *sent += count as u64;
-            wire::encode(&FromHost::Out { end: *sent }, &piece[..count], out);
+        let mut read;
+        // A bridge that keeps up gets what was written a moment ago, and another one what is on the disk.
+        let piece = if let Some(last) = session.spool.last_from(*sent) {
+            last
+        } else {
+            read = [0; HOST_PIECE_BYTES];
+            let count = session.spool.read(*sent, &mut read)?;
+            &read[..count]
+        };
+        if !piece.is_empty() {
+            *sent += piece.len() as u64;
+            wire::encode_out(*sent, piece, out);
         } else if let Some(exit) = session.exit.filter(|_| !connection.exit_told) {
             wire::encode(&FromHost::exit(exit, session.spool.next()), &[], out);
             connection.exit_told = true;

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 
-use crate::limits::HOST_HEAD_BYTES_MAX;
+use crate::limits::{HOST_HEAD_BYTES_MAX, HOST_PIECE_BYTES};
 use crate::transport::Exit;
 
 /// The version that this crate speaks.
@@ -262,6 +262,36 @@ impl<H: Serialize> Message<H> {
     }
 }
 
+/// Writes [`FromHost::Out`] behind what is there: the same as [`encode`] does, for the one message that comes with every piece of text.
+pub(crate) fn encode_out(end: u64, bytes: &[u8], out: &mut Vec<u8>) {
+    use std::io::Write as _;
+    let length = bytes.len();
+    // Writing into memory cannot fail.
+    drop(writeln!(out, "{OUT}{end}{OUT_BYTES}{length}}}"));
+    out.extend_from_slice(bytes);
+}
+
+const OUT: &str = r#"{"kind":"out","end":"#;
+const OUT_BYTES: &str = r#","bytes":"#;
+
+/// What messages begin with.
+pub(crate) trait Head: DeserializeOwned {
+    /// The head and how many bytes follow, if it is one that comes often and is spelt as ever.
+    fn read_frequent(_: &[u8]) -> Option<(Self, u64)> {
+        None
+    }
+}
+
+impl Head for ToHost {}
+
+impl Head for FromHost {
+    fn read_frequent(head: &[u8]) -> Option<(Self, u64)> {
+        let numbers = std::str::from_utf8(head).ok()?.strip_prefix(OUT)?.strip_suffix('}')?;
+        let (end, bytes) = numbers.split_once(OUT_BYTES)?;
+        Some((FromHost::Out { end: end.parse().ok()? }, bytes.parse().ok()?))
+    }
+}
+
 /// Writes a message behind what is there.
 pub(crate) fn encode<H: Serialize>(head: &H, bytes: &[u8], out: &mut Vec<u8>) {
     #[derive(Serialize)]
@@ -299,7 +329,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
     }
 
     /// The next message; `None` when the other side has closed. It must not be dropped half-way.
-    pub(crate) async fn next<H: DeserializeOwned>(&mut self) -> io::Result<Option<Message<H>>> {
+    pub(crate) async fn next<H: Head>(&mut self) -> io::Result<Option<Message<H>>> {
         self.head.clear();
         let limit = HOST_HEAD_BYTES_MAX;
         let count = (&mut self.from).take(limit).read_until(b'\n', &mut self.head).await?;
@@ -309,15 +339,20 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         if self.head.pop() != Some(b'\n') {
             return Err(invalid("a head without an end"));
         }
-        let length: Length = serde_json::from_slice(&self.head)?;
-        if length.bytes > self.bytes_max {
+        let (head, length) = if let Some(read) = H::read_frequent(&self.head) {
+            read
+        } else {
+            let length: Length = serde_json::from_slice(&self.head)?;
+            (serde_json::from_slice(&self.head)?, length.bytes)
+        };
+        if length > self.bytes_max {
             return Err(invalid("more bytes than anybody sends"));
         }
-        let head = serde_json::from_slice(&self.head)?;
-        let mut bytes = Vec::new();
         // The buffer grows with what comes, and not with what the head promises.
-        (&mut self.from).take(length.bytes).read_to_end(&mut bytes).await?;
-        if bytes.len() as u64 != length.bytes {
+        let mut bytes =
+            Vec::with_capacity(usize::try_from(length).unwrap_or(usize::MAX).min(HOST_PIECE_BYTES));
+        (&mut self.from).take(length).read_to_end(&mut bytes).await?;
+        if bytes.len() as u64 != length {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         Ok(Some(Message { head, bytes }))

@@ -100,7 +100,7 @@ fn version_1() -> (Table<ToHost>, Table<FromHost>) {
     (to_host, from_host)
 }
 
-async fn read_all<H: DeserializeOwned>(bytes: &[u8]) -> Vec<Message<H>> {
+async fn read_all<H: Head>(bytes: &[u8]) -> Vec<Message<H>> {
     let mut reader = Reader::new(bytes, 1000);
     let mut all = Vec::new();
     while let Some(message) = reader.next().await.unwrap() {
@@ -124,6 +124,30 @@ async fn version_1_is_written_and_read_as_ever() {
     let text: String = from_host.iter().map(|(_, bytes)| *bytes).collect();
     let messages: Vec<_> = from_host.into_iter().map(|(message, _)| message).collect();
     assert_eq!(read_all::<FromHost>(text.as_bytes()).await, messages);
+}
+
+/// The message that has a way of its own is the same as over the general one, and other spellings of it are read as well.
+#[tokio::test]
+async fn a_piece_is_written_and_read_as_everything_else_is() {
+    for (end, bytes) in [(0, ""), (3, "\0\n\r"), (u64::MAX, "{}")] {
+        let (mut short, mut long) = (Vec::new(), Vec::new());
+        encode_out(end, bytes.as_bytes(), &mut short);
+        encode(&FromHost::Out { end }, bytes.as_bytes(), &mut long);
+        let message = Message::with(FromHost::Out { end }, bytes);
+        assert_eq!(read_all::<FromHost>(&short).await, std::slice::from_ref(&message));
+        assert_eq!(read_all::<FromHost>(&long).await, [message]);
+        if !bytes.is_empty() {
+            assert_eq!(short, long);
+        }
+    }
+    let text = "{\"bytes\":2, \"end\":7, \"kind\":\"out\"}\nab{\"kind\":\"out\",\"end\":9,\"why\":1,\"bytes\":2}\ncd";
+    let expected = [(7, "ab"), (9, "cd")].map(|(end, bytes)| Message::with(FromHost::Out { end }, bytes));
+    assert_eq!(read_all::<FromHost>(text.as_bytes()).await, expected);
+    for head in
+        ["{\"kind\":\"out\",\"end\":-1,\"bytes\":1}\n", "{\"kind\":\"out\",\"end\":1,\"bytes\":1001}\nx"]
+    {
+        assert!(Reader::new(head.as_bytes(), 1000).next::<FromHost>().await.is_err(), "{head}");
+    }
 }
 
 /// What a later version says is passed over with its bytes, and a key that a later version adds is ignored.
