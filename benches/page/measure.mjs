@@ -64,7 +64,7 @@ async function firstView() {
     await context.close();
   }
   await server.stop();
-  return { paint: median(rounds, "paint"), largest: median(rounds, "largest"), shift: median(rounds, "shift"), blocked: median(rounds, "blocked") };
+  return { paint: median(rounds, "paint"), largest: median(rounds, "largest"), shift: Math.max(...rounds.map((round) => round.shift)), blocked: median(rounds, "blocked") };
 }
 
 /** A server with one long session. */

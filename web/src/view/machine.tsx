@@ -13,6 +13,7 @@ const TRIES_MAX = 20;
 
 export function MachineCard(): VNode | null {
   const [found, setFound] = useState<TranscriptSummary | undefined>(undefined);
+  const [refused, setRefused] = useState(false);
   const [tries, setTries] = useState(0);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -21,32 +22,33 @@ export function MachineCard(): VNode | null {
         setFound(summary);
         if (summary.month_cost_usd === undefined && tries < TRIES_MAX) timer = setTimeout(() => setTries(tries + 1), AGAIN_MS);
       },
-      () => undefined,
+      () => setRefused(true),
     );
     return () => clearTimeout(timer);
   }, [tries]);
-  if (found === undefined) return null;
+  // Its room is kept from the start: what stands below it would jump when the figures come.
+  if (found === undefined && refused) return null;
   return (
     <section class="machine" aria-label="Sessions on this machine">
       <h2>
         Found on this machine <span class="machine-note">read-only</span>
       </h2>
       <dl>
-        <div title={`In ${found.projects} ${found.projects === 1 ? "project" : "projects"}`}>
+        <div title={found && `In ${found.projects} ${found.projects === 1 ? "project" : "projects"}`}>
           <dt>sessions</dt>
-          <dd>{found.sessions.toLocaleString("en-GB")}</dd>
+          <dd>{found?.sessions.toLocaleString("en-GB") ?? "…"}</dd>
         </div>
         <div>
           <dt>on disk</dt>
-          <dd>{bytes(found.bytes)}</dd>
+          <dd>{found === undefined ? "…" : bytes(found.bytes)}</dd>
         </div>
         <div title="At list prices">
           <dt>this month</dt>
-          <dd>{found.month_cost_usd === undefined ? "…" : dollars(found.month_cost_usd)}</dd>
+          <dd>{found?.month_cost_usd === undefined ? "…" : dollars(found.month_cost_usd)}</dd>
         </div>
-        <div title={`The CLI deletes sessions that were not changed for ${found.cleanup_days} days`}>
+        <div title={found && `The CLI deletes sessions that were not changed for ${found.cleanup_days} days`}>
           <dt>expire in a week</dt>
-          <dd class={found.cleanup_sessions > 0 ? "warn" : undefined}>{found.cleanup_sessions.toLocaleString("en-GB")}</dd>
+          <dd class={found !== undefined && found.cleanup_sessions > 0 ? "warn" : undefined}>{found?.cleanup_sessions.toLocaleString("en-GB") ?? "…"}</dd>
         </div>
       </dl>
       <p class="machine-more">

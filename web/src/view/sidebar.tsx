@@ -52,11 +52,7 @@ export function Sidebar(): VNode {
           )}
         </div>
         {wide && hint}
-        {waitingCount.value > 0 && (
-          <p class="waiting-line" role="status">
-            <Icon name="bell" /> {waitingCount.value === 1 ? "One thing waits for you" : `${waitingCount.value} things wait for you`}
-          </p>
-        )}
+        {all.length > 0 && <WaitingLine count={waitingCount.value} />}
         <ul class="session-list">
           {shown.map((session) => (
             <SessionCard key={session.key} session={session} />
@@ -66,8 +62,9 @@ export function Sidebar(): VNode {
           <p class="muted pad">No sessions run here yet. Start one, or go on with one from the history.</p>
         )}
         {all.length > 0 && shown.length === 0 && <p class="muted pad">None of {all.length} sessions fits “{filter}”.</p>}
-        {!wide && hint}
-        {!wide && <MachineCard />}
+        {/* Only when the list has its length, which would push them down. */}
+        {!wide && sessionsLoaded.value && hint}
+        {!wide && sessionsLoaded.value && <MachineCard />}
       </div>
       <footer class="sidebar-foot">
         <a href={href({ view: "history", id: undefined })} class={route.value.view === "history" ? "on" : undefined}>
@@ -79,6 +76,15 @@ export function Sidebar(): VNode {
         {meta.value?.demo && <span class="demo-mark">DEMO</span>}
       </footer>
     </nav>
+  );
+}
+
+/** It is there when nothing waits too: the list below must not jump under a finger when something begins to. */
+function WaitingLine({ count }: { count: number }): VNode {
+  return (
+    <p class={count === 0 ? "waiting-line none" : "waiting-line"} role="status">
+      <Icon name="bell" /> {count === 0 ? "Nothing waits for you" : count === 1 ? "One thing waits for you" : `${count} things wait for you`}
+    </p>
   );
 }
 
