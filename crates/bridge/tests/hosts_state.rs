@@ -62,13 +62,13 @@ impl House {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("script.toml"), script).unwrap();
         let store = MemoryStore::default();
-        let sessions = server(folder.path(), &store).await;
+        let sessions = server(folder.path(), &store, PATIENCE).await;
         House { folder, store, sessions }
     }
 
     /// Another server on the same data.
-    async fn next_server(&self) -> Sessions {
-        server(self.folder.path(), &self.store).await
+    async fn next_server(&self, lease: Duration) -> Sessions {
+        server(self.folder.path(), &self.store, lease).await
     }
 
     async fn create(&self, prompt: &str) -> SessionView {
@@ -115,14 +115,14 @@ impl Drop for House {
     }
 }
 
-async fn server(folder: &Path, store: &MemoryStore) -> Sessions {
+async fn server(folder: &Path, store: &MemoryStore, lease: Duration) -> Sessions {
     let test = std::env::current_exe().unwrap();
     let program: PathBuf = test.ancestors().nth(2).unwrap().join("examples/mortal_server");
     assert!(program.exists(), "run `cargo build -p tidings-bridge --all-features --examples` first");
     let path = |name: &str| folder.join(name).display().to_string();
     let mut config = Config::default();
     let (hosts, args) = (folder.join("hosts"), vec!["host".into()]);
-    let hosts = Hosts::open(hosts, &program, args, PATIENCE, config.clock.clone(), config.ids.clone());
+    let hosts = Hosts::open(hosts, &program, args, lease, config.clock.clone(), config.ids.clone());
     config.hosts = Some(hosts.unwrap());
     config.claude = Some(program);
     config.claude_args = vec!["claude".to_owned(), path("script.toml"), path("config")];
@@ -304,6 +304,28 @@ async fn f36_a_stopped_agent_or_host_is_shown_and_goes_on() {
     }
 }
 
+/// Where no agent is to outlive the server there are no hosts: the agent runs below the server and ends with it. One that an earlier
+/// server left with its host is gone on with.
+#[tokio::test]
+async fn agents_without_a_lease_run_below_the_server() {
+    let mut house = House::playing(TELLS).await;
+    let old = house.create("tell").await;
+    house.until(&old, is_text).await;
+    house.sessions.drain().await;
+    house.sessions = house.next_server(Duration::ZERO).await;
+    until_shown(&house.sessions, &old, |view| view.state == ServerPhase::Idle).await;
+    assert_eq!(text(&events(&house.sessions, &old).await), STORY);
+
+    let new = house.create("tell").await;
+    house.until(&new, is_text).await;
+    assert_eq!(processes(&[" host ", &house.path("hosts")]).len(), 1, "the host of the old one");
+    assert_eq!(processes(&[" claude ", &house.path("script.toml")]).len(), 2);
+    house.sessions.drain().await;
+    all_gone(&house).await;
+    let said = text(&events(&house.sessions, &new).await);
+    assert!(!said.is_empty() && STORY.starts_with(&said), "{said}");
+}
+
 /// F103: both the server and the host died. What the agent had said and no server had stored is stored before the session is called
 /// interrupted, once; a turn that was over by then is over.
 #[tokio::test]
@@ -337,7 +359,7 @@ async fn f103_the_last_words_of_an_agent_are_read_after_both_died() {
         all_gone(&house).await;
         let said = told(&heard());
         for _ in 0..2 {
-            let sessions = house.next_server().await;
+            let sessions = house.next_server(PATIENCE).await;
             let view = sessions.find(&session.key).await.unwrap();
             let expected = if is_over { ServerPhase::Parked } else { ServerPhase::Interrupted };
             assert_eq!(view.state, expected, "{view:#?}");

@@ -1,0 +1,41 @@
+//! Work that keeps every core awake and is pushed aside by any other.
+//!
+//! A core that has nothing to do for some milliseconds goes to sleep and forgets what it had at hand; whoever wakes it pays for that. On a
+//! machine that does something besides it does not happen.
+
+use std::process::{Child, Command, Stdio};
+
+use crate::Failure;
+
+/// One process for each core, until it is dropped.
+pub(crate) struct Awake(Vec<Child>);
+
+impl Awake {
+    pub(crate) fn start() -> Result<Self, Failure> {
+        let cores = std::thread::available_parallelism()?.get();
+        let mut all = Awake(Vec::new());
+        for _ in 0..cores {
+            // The idle class of the scheduler: it runs where nobody else wants to.
+            let mut spin = Command::new("chrt");
+            spin.args(["--idle", "0"]).arg(std::env::current_exe()?).arg("spin").stdin(Stdio::null());
+            all.0.push(spin.spawn().map_err(|error| format!("chrt, of util-linux: {error}"))?);
+        }
+        Ok(all)
+    }
+}
+
+impl Drop for Awake {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            drop(child.kill());
+            drop(child.wait());
+        }
+    }
+}
+
+/// Does nothing, as fast as it can.
+pub(crate) fn spin() -> ! {
+    loop {
+        std::hint::spin_loop();
+    }
+}
