@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixListener;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
+use super::socket::{self, Incoming, Outgoing};
 use super::state::{Admitted, Host, Over, Then};
 use super::wire::{FromHost, Message, Reader, Refusal, ToHost};
 use super::{Start, cli, ending};
@@ -37,7 +36,10 @@ pub(super) async fn accept(host: Arc<Host>, listener: UnixListener) {
         let (host, strangers) = (Arc::clone(&host), Arc::clone(&strangers));
         let starter = Starter::new(&host);
         drop(tokio::spawn(async move {
-            let (read, mut write) = stream.into_split();
+            let Ok((read, mut write)) = socket::split(stream) else {
+                strangers.fetch_sub(1, Ordering::Relaxed);
+                return;
+            };
             let mut reader = Reader::new(read, HOST_BYTES_MAX);
             let greeting = greet(&host, starter, &mut reader, &mut write);
             let admitted = tokio::time::timeout(HOST_GREETING, greeting).await;
@@ -80,8 +82,8 @@ impl Drop for Starter {
 async fn greet(
     host: &Arc<Host>,
     starter: Starter,
-    reader: &mut Reader<OwnedReadHalf>,
-    write: &mut OwnedWriteHalf,
+    reader: &mut Reader<Incoming>,
+    write: &mut Outgoing,
 ) -> Option<Admitted> {
     let mut starter = Some(starter);
     loop {
@@ -142,12 +144,7 @@ async fn begin(host: &Arc<Host>, start: &[u8]) -> Option<FromHost> {
 }
 
 /// Serves the bridge until it leaves or is displaced.
-async fn serve(
-    host: &Arc<Host>,
-    admitted: Admitted,
-    mut reader: Reader<OwnedReadHalf>,
-    write: OwnedWriteHalf,
-) {
+async fn serve(host: &Arc<Host>, admitted: Admitted, mut reader: Reader<Incoming>, write: Outgoing) {
     let (id, closed) = (admitted.id, admitted.closed.clone());
     let mut writing = tokio::spawn(send(Arc::clone(host), admitted, write));
     loop {
@@ -197,7 +194,7 @@ fn hear(host: &Host, message: Message<ToHost>) {
 }
 
 /// Sends what there is to send, from the spool and nowhere else: what happens now takes the way of what was missed.
-async fn send(host: Arc<Host>, admitted: Admitted, mut write: OwnedWriteHalf) {
+async fn send(host: Arc<Host>, admitted: Admitted, mut write: Outgoing) {
     let Admitted { id, after: mut sent, closed, .. } = admitted;
     let mut changed = host.changes();
     let mut out = Vec::new();

@@ -46,6 +46,7 @@ mod connection;
 mod ending;
 mod folder;
 mod memory;
+mod socket;
 mod spool;
 mod start;
 mod state;
