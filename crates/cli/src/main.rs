@@ -5,6 +5,7 @@ mod confirm;
 mod error;
 mod human;
 mod input;
+mod later;
 mod output;
 mod progress;
 mod remote;
@@ -22,6 +23,7 @@ use crate::commands::{
     token,
 };
 use crate::error::Exit;
+use crate::later::Later;
 use crate::output::Output;
 
 /// Watch, approve and search every Claude Code session from any device.
@@ -39,46 +41,46 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// One prompt through Claude Code, or a conversation in the terminal
-    Run(Box<run::RunArgs>),
+    Run(Box<Later<run::RunArgs>>),
     /// Serve sessions to browsers, phones and scripts
-    Serve(Box<serve::Serve>),
+    Serve(Box<Later<serve::Serve>>),
     /// Sessions of the server, those that need you first
-    Ps(ps::Ps),
+    Ps(Later<ps::Ps>),
     /// Watch a session of the server, and answer what it asks
-    Attach(attach::Attach),
+    Attach(Later<attach::Attach>),
     /// Say something to a session of the server
-    Send(send::Send),
+    Send(Later<send::Send>),
     /// Allow what a session of the server waits for
-    Approve(decide::Approve),
+    Approve(Later<decide::Approve>),
     /// Refuse what a session of the server waits for
-    Deny(decide::Deny),
+    Deny(Later<decide::Deny>),
     /// Stop a session of the server; the next prompt starts it again
-    Stop(stop::Stop),
+    Stop(Later<stop::Stop>),
     /// Let a device in: a link and a picture of it, good for one minute
-    Pair(pair::Pair),
+    Pair(Later<pair::Pair>),
     /// List, make and revoke the credentials of devices
     #[command(subcommand)]
-    Token(token::TokenCommand),
+    Token(Later<token::TokenCommand>),
     /// Export and verify the log of who decided what
     #[command(subcommand)]
-    Audit(audit::AuditCommand),
+    Audit(Later<audit::AuditCommand>),
     /// Decode, check and convert the lines a Claude Code process exchanges
     #[command(subcommand)]
-    Frames(frames::FramesCommand),
+    Frames(Later<frames::FramesCommand>),
     /// Read, search, count, check, export and follow what Claude Code left on disk
-    Sessions(sessions::SessionsArgs),
+    Sessions(Later<sessions::SessionsArgs>),
     /// Stand-ins for the Messages API and for `claude`, from one readable script
     #[command(subcommand)]
-    Rehearse(rehearse::RehearseCommand),
+    Rehearse(Later<rehearse::RehearseCommand>),
     /// Look at what Tidings needs, and say what to do about what is missing
-    Doctor(doctor::Doctor),
+    Doctor(Later<doctor::Doctor>),
     /// Keep one `claude` while the server comes and goes; started by `tidings serve`
     #[cfg(unix)]
     #[command(hide = true)]
-    Host(host::HostArgs),
+    Host(Later<host::HostArgs>),
     /// Print the schema of the messages that Tidings itself sends
     #[command(subcommand)]
-    Schema(schema::SchemaCommand),
+    Schema(Later<schema::SchemaCommand>),
 }
 
 impl Command {
@@ -86,8 +88,10 @@ impl Command {
     fn wants_json(&self) -> bool {
         match self {
             Command::Run(run) => run.wants_json(),
-            Command::Frames(frames::FramesCommand::Check(check)) => check.json,
-            Command::Rehearse(rehearse::RehearseCommand::Api(api)) => api.json,
+            Command::Frames(frames) => matches!(&**frames, frames::FramesCommand::Check(check) if check.json),
+            Command::Rehearse(rehearse) => {
+                matches!(&**rehearse, rehearse::RehearseCommand::Api(api) if api.json)
+            }
             Command::Sessions(sessions) => sessions.place.json,
             Command::Doctor(doctor) => doctor.place.json,
             Command::Serve(serve) => serve.json,
