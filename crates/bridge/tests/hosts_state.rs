@@ -16,8 +16,9 @@ use tidings_bridge::hub::{Delivery, Watch};
 use tidings_bridge::journal::{Epoch, Max, MemoryJournal, MemoryStore, Opening, SessionName};
 use tidings_bridge::sessions::Config;
 use tidings_bridge::{Caller, Hub, Sessions};
-use tidings_protocol::api::{CreateSession, Input, ServerPhase, SessionView};
+use tidings_protocol::api::{CreateSession, Input, Notice, ServerPhase, SessionView};
 use tidings_protocol::ui::Resolution;
+use tokio::sync::broadcast;
 
 /// No test waits longer than this for something to happen.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -163,6 +164,23 @@ async fn until_shown(
     }
 }
 
+/// What those hear who watch no session in particular.
+async fn until_told(
+    notices: &mut broadcast::Receiver<Arc<Notice>>,
+    wanted: impl Fn(&SessionView) -> bool,
+) -> SessionView {
+    let told = async {
+        loop {
+            if let Notice::Session { session } = &*notices.recv().await.unwrap()
+                && wanted(session)
+            {
+                return session.clone();
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, told).await.unwrap()
+}
+
 /// Everything that the journal has of a session.
 async fn events(sessions: &Sessions, session: &SessionView) -> Vec<UiMessage> {
     let name = SessionName::Key(session.key.parse().unwrap());
@@ -289,8 +307,12 @@ async fn f36_a_stopped_agent_or_host_is_shown_and_goes_on() {
         house.until(&session, is_text).await;
         let (host, agent) = house.pids();
         let pid = if is_host { host } else { agent };
+        let seen = until_shown(&house.sessions, &session, |view| view.head > 0).await;
+        let mut notices = house.sessions.notices();
         signal(pid, "STOP");
         let view = until_shown(&house.sessions, &session, |view| view.stalled.is_some()).await;
+        let told = until_told(&mut notices, |view| view.stalled.is_some()).await;
+        assert!(told.head > seen.head, "a watcher would take it for an old one: {told:?}");
         assert!(view.stalled.as_ref().unwrap().contains(expected), "{view:?}");
         assert_eq!(view.state, ServerPhase::Running);
         signal(pid, "CONT");

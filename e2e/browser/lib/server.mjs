@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -124,6 +124,17 @@ export class Server {
 
   async session(prompt, more = {}) {
     return this.call("POST", "sessions", { cwd: this.project, ...(prompt === undefined ? {} : { prompt }), ...more });
+  }
+
+  /** Sends a signal to every stand-in that runs. */
+  signalAgents(signal) {
+    for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+      try {
+        if (readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`${this.folder}/script.toml`)) process.kill(Number(pid), signal);
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
   }
 
   /** Waits until a session stands as wanted. */

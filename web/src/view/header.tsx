@@ -11,7 +11,7 @@ import { send } from "../net/api.ts";
 import { baseName, compactTokens, dollars, modelName } from "../text/format.ts";
 import type { SessionView } from "../wire.ts";
 import { Icon } from "./icons.tsx";
-import { StateChip } from "./state.tsx";
+import { Stalled, StateChip } from "./state.tsx";
 
 const MODES: [string, string][] = [
   ["default", "Ask first"],
@@ -43,6 +43,7 @@ export function Header({ session, all, panel, setPanel }: { session: SessionView
         </h2>
         <p class="session-facts">
           <StateChip state={session.state} />
+          {session.stalled !== undefined && <Stalled why={session.stalled} />}
           <span class="mono cut" title={session.cwd}>{baseName(session.cwd)}</span>
         </p>
       </div>

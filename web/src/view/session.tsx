@@ -142,7 +142,7 @@ function Tail({ session, items }: { session: SessionView; items: readonly Item[]
   if (session.state === "failed") return <p class="tail bad">This session has failed{session.error === undefined ? "" : `: ${session.error}`}. The next prompt starts it again.</p>;
   if (session.state === "interrupted") return <p class="tail">The agent ended during a turn. The next prompt goes on from there.</p>;
   if (session.state === "starting") return <p class="tail"><Spinner /> Starting</p>;
-  if (session.state === "running" && !(last?.kind === "text" && last.open) && !(last?.kind === "tool" && last.state === "running")) {
+  if (session.state === "running" && session.stalled === undefined && !(last?.kind === "text" && last.open) && !(last?.kind === "tool" && last.state === "running")) {
     return <p class="tail"><Spinner /> Working</p>;
   }
   if (items.length === 0) return <p class="tail muted">Nothing was said yet. Write below to begin.</p>;

@@ -14,7 +14,7 @@ import type { SessionView } from "../wire.ts";
 import { Icon } from "./icons.tsx";
 import { InstallHint } from "./install.tsx";
 import { MachineCard } from "./machine.tsx";
-import { StateChip } from "./state.tsx";
+import { Stalled, StateChip } from "./state.tsx";
 
 export function Sidebar(): VNode {
   const [filter, setFilter] = useState("");
@@ -99,7 +99,7 @@ function SessionCard({ session }: { session: SessionView }): VNode {
           <span class="card-title">{name}</span>
           <span class="card-age">{age(session.active, now.value)}</span>
         </span>
-        <span class="card-line">{session.error ?? wants(session) ?? session.last_line ?? (session.state === "running" ? "At work" : session.cwd)}</span>
+        <span class="card-line">{session.stalled === undefined ? line(session) : <Stalled why={session.stalled} />}</span>
         <span class="card-facts">
           <StateChip state={session.state} />
           {session.demo && <span class="demo-mark">DEMO</span>}
@@ -110,6 +110,10 @@ function SessionCard({ session }: { session: SessionView }): VNode {
       </a>
     </li>
   );
+}
+
+function line(session: SessionView): string {
+  return session.error ?? wants(session) ?? session.last_line ?? (session.state === "running" ? "At work" : session.cwd);
 }
 
 /** What a session waits for, in a line. */

@@ -14,6 +14,16 @@ const WORDS: Record<ServerPhase, string> = {
   failed: "Failed",
 };
 
+/** Why the agent does not answer: as long as somebody has stopped it, nothing that is said here reaches it. */
+export function Stalled({ why }: { why: string }): VNode {
+  return (
+    <span class="state stalled" title={why}>
+      <span class="state-dot" />
+      <span class="cut">{why}</span>
+    </span>
+  );
+}
+
 export function StateChip({ state }: { state: ServerPhase }): VNode {
   return (
     <span class={`state ${state}`}>

@@ -4,9 +4,8 @@ use std::sync::{Arc, Weak};
 
 use tidings::transport::Health;
 use tidings_agent::UiMessage;
-use tidings_protocol::api::Notice;
 
-use super::entry::Entry;
+use super::entry::{Change, Entry};
 use crate::hosts::Hosted;
 use crate::limits::{PULSE_EVERY, PULSE_LATE};
 
@@ -41,20 +40,20 @@ impl Entry {
         self.memory().host.as_ref().is_some_and(|kept| kept.folder == host.folder)
     }
 
-    /// The agent does not answer, or does again. Those who watch are told once.
+    /// The agent does not answer, or does again. Those who watch are told once, together with the event that says so: a notice
+    /// that knew less of the session than they do would be taken for an old one.
     async fn stalls(&self, why: Option<&str>) {
-        let view = {
+        {
             let mut memory = self.memory();
             if memory.stalled.as_deref() == why {
                 return;
             }
             memory.stalled = why.map(str::to_owned);
-            memory.view()
-        };
-        self.tell(Notice::Session { session: view });
+        }
         let message = why.unwrap_or("The agent goes on").to_owned();
-        let event = UiMessage::System { message, session_id: Some(self.handle) };
-        if let Err(error) = self.say(&event, None).await {
+        let event = self.draft_of(&UiMessage::System { message, session_id: Some(self.handle) }, None);
+        let told = self.change(|_, _| Ok(Change { event: Some(event), ..Change::default() })).await;
+        if let Err(error) = told {
             tracing::warn!(session = %self.key, %error, "it could not be stored that the agent does not answer");
         }
     }
