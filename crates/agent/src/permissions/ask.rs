@@ -42,6 +42,8 @@ pub struct Ask {
     pub model_says: Option<String>,
     /// The sub-agent that wants it; none for the main conversation.
     pub agent_id: Option<String>,
+    /// The path that made the CLI ask.
+    pub blocked_path: Option<String>,
     /// Changes of the rules that the CLI suggests.
     pub suggestions: Vec<PermissionUpdate>,
     /// Whether "always" can be offered.
@@ -59,6 +61,7 @@ impl Ask {
         let mut ask = Ask::announced(session_id, tool_use_id, &call.tool_name, input, folder);
         ask.request.reason.clone_from(&call.decision_reason);
         ask.agent_id.clone_from(&call.agent_id);
+        ask.blocked_path.clone_from(&call.blocked_path);
         ask.suggestions.clone_from(&call.permission_suggestions);
         ask.can_be_always = call.suppress_always_allow_rule != Some(true);
         ask.needs_person = call.requires_user_interaction == Some(true);
@@ -85,6 +88,7 @@ impl Ask {
             script: derived.script,
             model_says,
             agent_id: None,
+            blocked_path: None,
             suggestions: Vec::new(),
             can_be_always: true,
             needs_person: false,

@@ -128,6 +128,7 @@ impl Board {
         }
         details.digest = Some(ask.digest.to_string());
         details.agent_id.clone_from(&ask.agent_id);
+        details.blocked_path.clone_from(&ask.blocked_path);
         details.decision_reason.clone_from(&ask.request.reason);
         details.description.clone_from(&ask.model_says);
         if ask.can_be_always {

@@ -90,6 +90,20 @@ async fn s3_18_a_permission_waits_for_the_registry() {
     assert_eq!(scene.results(), [(tool_use_id.as_str(), "README.md")]);
 }
 
+/// A command reads harmless; the path that it was asked for says what it is about.
+#[tokio::test]
+async fn a_permission_names_the_path_that_made_the_agent_ask() {
+    let script = LIST.replace("ask = true", r#"ask = { blocked_path = "/home/dev/other" }"#);
+    let mut scene = Scene::start(&script, Interactive).await;
+    scene.session.input(hello(1)).await.unwrap();
+    scene.until(is_permission).await;
+    let path = scene.seen.iter().find_map(|event| match event {
+        UiMessage::PermissionDetails(details) => Some(details.blocked_path.as_deref()),
+        _ => None,
+    });
+    assert_eq!(path, Some(Some("/home/dev/other")));
+}
+
 /// S3.29: a policy that decides asks nobody, and what it decided says by which rule.
 #[tokio::test]
 async fn s3_29_a_policy_that_decides_asks_nobody() {

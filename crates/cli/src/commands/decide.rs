@@ -196,6 +196,7 @@ impl Which {
             reason: request
                 .and_then(|request| request.reason.clone())
                 .or_else(|| details.decision_reason.clone()),
+            path: details.blocked_path.clone(),
             agent: details.agent_id.clone(),
             ..PermissionAsk::default()
         };

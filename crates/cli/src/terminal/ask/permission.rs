@@ -16,6 +16,8 @@ pub(crate) struct PermissionAsk {
     pub(crate) description: String,
     /// Why the CLI asks.
     pub(crate) reason: Option<String>,
+    /// The path that made the CLI ask.
+    pub(crate) path: Option<String>,
     /// The sub-agent that wants it.
     pub(crate) agent: Option<String>,
     /// The rules that "always" adds, letter for letter; none if it cannot be said.
@@ -55,6 +57,9 @@ impl PermissionAsk {
                 barred.extend(line);
                 lines.push(barred);
             }
+        }
+        if let Some(path) = &self.path {
+            lines.extend(Line::styled(&format!("  about {path}"), Style::DIM).wrap(columns, 2));
         }
         if let Some(reason) = &self.reason {
             lines.extend(Line::styled(&format!("  because {reason}"), Style::DIM).wrap(columns, 2));

@@ -7,6 +7,7 @@ fn bash() -> PermissionAsk {
         tool: "Bash".to_owned(),
         input: json!({"command": "rm -rf build\u{202e}\necho\u{a0}done", "note": "one\ntwo", "timeout": 5}),
         description: "Run the command `rm -rf build`".to_owned(),
+        path: Some("/home/ada/build".to_owned()),
         reason: Some("it is not on the list".to_owned()),
         rules: vec!["Bash(rm:*)".to_owned()],
         ..PermissionAsk::default()

@@ -70,6 +70,7 @@ impl View {
             input: details.map(|details| details.input.clone()).unwrap_or_default(),
             description: request.description.clone(),
             reason: request.reason.clone().or_else(|| details?.decision_reason.clone()),
+            path: details.and_then(|details| details.blocked_path.clone()),
             agent: details.and_then(|details| details.agent_id.clone()),
             rules: details.and_then(|details| details.suggestions.as_ref()).map(rules).unwrap_or_default(),
             warning: risky.then(|| "high risk: look closely".to_owned()),
