@@ -297,6 +297,11 @@ pub(crate) const RATE_ADDRESSES_MAX: usize = 4096;
 /// Connections at the same time. A thousand watchers, and room for those who ask.
 pub(crate) const CONNECTIONS_MAX: usize = 4096;
 
+/// Files that a server wants to be able to have open: its connections, three for each agent that runs, and its journal. Not as many
+/// as it may, since that can be a thousand million.
+#[cfg(unix)]
+pub(crate) const OPEN_FILES_WANTED: u64 = 16_384;
+
 /// Connections from one address at the same time. Behind a proxy, everybody comes from one.
 pub(crate) const ADDRESS_CONNECTIONS_MAX: usize = 2048;
 

@@ -16,6 +16,8 @@ use axum_server::Handle;
 use tokio_util::sync::CancellationToken;
 
 pub use bounds::Bounds;
+#[cfg(unix)]
+pub use bounds::{limit_open_files, raise_open_files};
 pub use listen::{Bound, Exposure, Listen};
 pub use tls::{TlsFiles, choose_tls};
 

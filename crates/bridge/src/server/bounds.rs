@@ -1,5 +1,10 @@
 use std::time::Duration;
 
+#[cfg(unix)]
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+#[cfg(unix)]
+use crate::limits::OPEN_FILES_WANTED;
 use crate::limits::{ADDRESS_CONNECTIONS_MAX, CONNECTIONS_MAX, HEAD_TIME_MAX, WRITE_WAIT};
 
 /// How often the files of a certificate are looked at. Those of private networks are renewed every few weeks.
@@ -31,4 +36,25 @@ impl Default for Bounds {
             certificate_every: CERTIFICATE_EVERY,
         }
     }
+}
+
+/// Lets this process have as many files open as its watchers need, as far as it may. Gives how many it could have before.
+///
+/// Whatever it starts inherits that, and should get back what it would have had with [`limit_open_files`]: programs that use
+/// `select` fail with files above 1,024, and some close every number up to the limit when they start another.
+#[cfg(unix)]
+pub fn raise_open_files() -> std::io::Result<Option<u64>> {
+    let before = getrlimit(Resource::Nofile);
+    let wanted = before.maximum.map_or(OPEN_FILES_WANTED, |most| most.min(OPEN_FILES_WANTED));
+    if before.current.is_some_and(|now| now < wanted) {
+        limit_open_files(wanted)?;
+    }
+    Ok(before.current)
+}
+
+/// Sets how many files this process may have open.
+#[cfg(unix)]
+pub fn limit_open_files(count: u64) -> std::io::Result<()> {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    Ok(setrlimit(Resource::Nofile, Rlimit { current: Some(count), maximum })?)
 }

@@ -5,6 +5,7 @@
 mod commands;
 mod drain;
 mod house;
+mod open_files;
 mod secrets;
 mod start;
 mod users;

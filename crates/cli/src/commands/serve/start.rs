@@ -3,6 +3,8 @@
 use std::env;
 use std::path::PathBuf;
 use std::sync::Arc;
+#[cfg(unix)]
+use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use tidings_agent::Clock;
@@ -80,8 +82,25 @@ fn claude(settings: &Settings) -> Option<PathBuf> {
 #[cfg(unix)]
 fn hosts(settings: &Settings, config: &Config) -> anyhow::Result<Hosts> {
     let (folder, program) = (settings.data.join("hosts"), env::current_exe()?);
-    let (lease, args) = (settings.agent_lease, vec!["host".into()]);
+    let lease = settings.agent_lease;
+    let mut args = vec!["host".into()];
+    if let Some(before) = raise_open_files(lease) {
+        args.extend(["--open-files".into(), before.to_string().into()]);
+    }
     Ok(Hosts::open(folder, program, args, lease, config.clock.clone(), config.ids.clone())?)
+}
+
+/// A thousand watchers are a thousand open files. Gives how many the server could have before, which hosts set again before they start
+/// an agent; agents that run below the server would inherit the new limit, so where they do it stays as it is.
+#[cfg(unix)]
+fn raise_open_files(lease: Duration) -> Option<u64> {
+    if lease.is_zero() {
+        return None;
+    }
+    tidings_bridge::server::raise_open_files().unwrap_or_else(|error| {
+        tracing::warn!(%error, "the limit of open files could not be raised: it bounds how many can watch");
+        None
+    })
 }
 
 /// Where Claude Code, or who plays its part, keeps its sessions.
