@@ -1392,6 +1392,11 @@ export type SessionView = {
   error?: string,
   /** Why its agent does not answer, while it does not: somebody has stopped it, or what keeps it. */
   stalled?: string,
+  /**
+   * The agent that runs was started without what its folder brings (settings, hooks, MCP servers), because nobody has
+   * agreed to it; left out when it was not.
+   */
+  untrusted?: boolean,
   /** The CLI's own ids for it, the oldest first. */
   cli_session_ids: Array<string>,
   /** The model that answers. */

@@ -111,23 +111,3 @@ test("a picture goes with a prompt", async () => {
   await page.locator(".prompt .attached").waitFor();
   await page.locator(".answer").getByText("That is done.").waitFor();
 });
-
-test("a session says that somebody has stopped its agent, and goes on with it", async () => {
-  const one = await at.server.session("Speak slowly", { title: "Stopped" });
-  const page = await at.visit({ path: `#/s/${one.key}` });
-  await page.locator(".answer").getByText("one word after the other").waitFor();
-  const told = page.locator(".session-head .stalled").getByText("Somebody has stopped the agent");
-  const listed = page.locator(".session-card", { hasText: "Stopped" }).locator(".stalled");
-  try {
-    at.server.signalAgents("SIGSTOP");
-    await told.waitFor();
-    await listed.waitFor();
-    assert.deepEqual(await accessibility(page), []);
-  } finally {
-    at.server.signalAgents("SIGCONT");
-  }
-  await told.waitFor({ state: "detached" });
-  await listed.waitFor({ state: "detached" });
-  await page.getByRole("button", { name: "Interrupt" }).click();
-  await page.locator(".session .state.idle").waitFor();
-});

@@ -44,6 +44,11 @@ export function Header({ session, all, panel, setPanel }: { session: SessionView
         <p class="session-facts">
           <StateChip state={session.state} />
           {session.stalled !== undefined && <Stalled why={session.stalled} />}
+          {session.untrusted && (
+            <button type="button" class="untrusted" title="Nobody has agreed to the commands that this folder brings. Press to read them." onClick={() => setPanel("overview")}>
+              Without the folder’s settings
+            </button>
+          )}
           <span class="mono cut" title={session.cwd}>{baseName(session.cwd)}</span>
         </p>
       </div>

@@ -11,6 +11,7 @@ import type { SessionView, WorkingTree } from "../wire.ts";
 import { Diff, DiffCount, DiffSwitch } from "./diff.tsx";
 import { Icon, Spinner } from "./icons.tsx";
 import { Todos } from "./todos.tsx";
+import { TrustNote } from "./trust.tsx";
 
 export function PanelFrame({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }): VNode {
   return (
@@ -33,6 +34,16 @@ export function Overview({ all, session }: { all: Conversation; drawn: number; s
   const nothing = all.todos.length === 0 && lanes.length === 0 && tasks.length === 0 && limit === undefined;
   return (
     <>
+      {session.untrusted && (
+        <section>
+          <h4>Without the folder’s settings</h4>
+          <p>
+            This agent was started without the settings, hooks and MCP servers of its folder, since nobody had agreed to them.
+            Agree to them here, then stop the agent: the next prompt starts it with them.
+          </p>
+          <TrustNote folder={session.cwd} />
+        </section>
+      )}
       {all.progress !== undefined && all.progress.percentage !== undefined && (
         <section>
           <h4>Progress{all.progress.estimated ? " (a guess)" : ""}</h4>

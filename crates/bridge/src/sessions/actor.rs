@@ -20,7 +20,7 @@ use super::{Config, Verb, launch, policy};
 use crate::error::{Code, Error};
 #[cfg(unix)]
 use crate::hosts::Found;
-use crate::journal::{ClientId, Cursor};
+use crate::journal::{ClientId, Cursor, Session};
 use crate::limits::COMMAND_WAIT;
 
 /// What a session is told to do.
@@ -151,8 +151,9 @@ impl Actor {
         if let Some(agent) = self.entry.agent().filter(|agent| !agent.client().is_closed()) {
             return Ok(agent);
         }
-        let starting = |settings: &mut Settings, _: &_| {
+        let starting = |settings: &mut Settings, row: &Session| {
             settings.error = None;
+            settings.untrusted = launch::is_untrusted(&row.cwd, &self.config)?;
             Ok(Change { phase: Some(ServerPhase::Starting), ..Change::default() })
         };
         self.entry.change(starting).await?;

@@ -222,8 +222,11 @@ impl Memory {
     }
 
     fn view_of(&self, row: &Session) -> SessionView {
-        let stalled = self.stalled.clone().filter(|_| self.agent.is_some());
-        SessionView { stalled, ..view::view(row, &self.settings, self.waiting()) }
+        // The end of an agent is told while it is still being cleared away.
+        let runs = self.agent.is_some() && view::has_agent(view::phase(&row.state));
+        let stalled = self.stalled.clone().filter(|_| runs);
+        let untrusted = self.settings.untrusted && runs;
+        SessionView { stalled, untrusted, ..view::view(row, &self.settings, self.waiting()) }
     }
 
     fn waiting(&self) -> Waiting {

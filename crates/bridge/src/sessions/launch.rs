@@ -27,10 +27,7 @@ pub(super) fn options(row: &Session, settings: &Settings, config: &Config) -> Re
     for (name, value) in &config.environment {
         options = options.env(name, value);
     }
-    // What a folder brings is used only after somebody has seen it (T10).
-    if let Some(trust) = &config.trust
-        && !trust.look(Path::new(&row.cwd))?.1
-    {
+    if settings.untrusted {
         options = options.setting_sources([SettingSource::User]).strict_mcp_config();
     }
     if let Some(claude) = config.program(launch.demo) {
@@ -72,6 +69,12 @@ pub(super) fn options(row: &Session, settings: &Settings, config: &Config) -> Re
         options = options.max_budget_usd(left);
     }
     Ok(options)
+}
+
+/// Whether what a folder brings is to be left out: it is used only after somebody has seen it (T10).
+pub(super) fn is_untrusted(folder: &str, config: &Config) -> Result<bool, Error> {
+    let Some(trust) = &config.trust else { return Ok(false) };
+    Ok(!trust.look(Path::new(folder))?.1)
 }
 
 /// The mode in which the CLI asks nobody.

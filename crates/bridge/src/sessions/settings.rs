@@ -29,6 +29,9 @@ pub(super) struct Settings {
     pub(super) last_line: Option<String>,
     /// Why it failed.
     pub(super) error: Option<String>,
+    /// Whether its newest process goes without what the folder brings: looked up before each start, and kept for a server that
+    /// goes on with the process.
+    pub(super) untrusted: bool,
     /// Commands that were done lately, for clients that did not hear what came of theirs; the oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) done: Vec<Done>,
@@ -89,6 +92,7 @@ impl Default for Settings {
             queue: Vec::new(),
             last_line: None,
             error: None,
+            untrusted: false,
             done: Vec::new(),
         }
     }

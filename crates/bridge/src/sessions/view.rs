@@ -22,6 +22,7 @@ pub(super) fn view(row: &Session, settings: &Settings, waiting: Waiting) -> Sess
         state: phase(&row.state),
         error: settings.error.clone(),
         stalled: None,
+        untrusted: false,
         cli_session_ids: row.cli_sessions.clone(),
         model: settings.launch.model.clone(),
         permission_mode: settings.launch.permission_mode.clone(),
@@ -45,6 +46,11 @@ pub(super) fn view(row: &Session, settings: &Settings, waiting: Waiting) -> Sess
 pub(super) fn number(handle: Handle) -> i64 {
     // Handles have 23 bits.
     i64::try_from(handle.number()).unwrap_or(i64::MAX)
+}
+
+/// Whether a session in this phase has an agent that was started.
+pub(super) fn has_agent(phase: ServerPhase) -> bool {
+    matches!(phase, ServerPhase::Idle | ServerPhase::Running | ServerPhase::NeedsYou)
 }
 
 /// A phase as it is kept in the row.

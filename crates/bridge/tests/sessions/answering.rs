@@ -249,3 +249,33 @@ async fn t10_a_rule_that_was_agreed_to_does_not_cost_the_folder_its_trust() {
     write("settings.local.json", r#"{"permissions":{"allow":["Bash(ls)", "Bash(rm *)"]}}"#);
     assert!(!is_trusted(), "and to no other");
 }
+
+/// T10: whoever watches sees what the agent goes without. It is what this process was started with, whatever was agreed to since.
+#[tokio::test]
+async fn t10_a_session_says_that_its_agent_goes_without_what_the_folder_brings() {
+    let data = tempfile::tempdir().unwrap();
+    let settings = Settings::new(data.path().join("data"), Random::system(), Clock::system());
+    let guard = Guard::open(settings).unwrap();
+    let house = House::with(HELLO, |config| config.trust = Some(guard.trust().clone())).await;
+    let folder = house.folder.path().canonicalize().unwrap();
+    std::fs::create_dir_all(folder.join(".claude")).unwrap();
+    std::fs::write(folder.join(".claude/settings.json"), r#"{"hooks":{"Stop":[{"command":"true"}]}}"#)
+        .unwrap();
+
+    let session = house.create("hello").await;
+    let mut watcher = house.watch(&session).await;
+    watcher.complete().await;
+    let idle = || until_state(&house.sessions, &session.key, ServerPhase::Idle);
+    assert!(idle().await.untrusted);
+    guard.trust().agree(&folder, &guard.trust().look(&folder).unwrap().0.digest).unwrap();
+    house.sessions.input(&me(), &session.key, say("again")).await.unwrap();
+    watcher.complete().await;
+    let view = idle().await;
+    assert!(view.untrusted, "the same process goes on: {view:?}");
+
+    house.sessions.command(&me(), &session.key, Verb::Stop, CommandRequest::default()).await.unwrap();
+    let view = until_state(&house.sessions, &session.key, ServerPhase::Stopped).await;
+    assert!(!view.untrusted, "no agent runs");
+    house.sessions.input(&me(), &session.key, say("again")).await.unwrap();
+    assert!(!idle().await.untrusted);
+}

@@ -28,7 +28,9 @@ Examples:
   tidings ps --json | jq -r 'select(.state == \"needs_you\").key'
   TIDINGS_SERVER=https://box.example tidings ps
 
-A session is named by its number, by its key, or by the beginning of either.";
+A session is named by its number, by its key, or by the beginning of either.
+One that goes without its folder's settings has hooks, MCP servers or rules in its folder that nobody has agreed to;
+its page shows them.";
 
 /// Sessions that were used later than this are shown without being asked for.
 const RECENT_SECONDS: i64 = 24 * 60 * 60;
@@ -119,7 +121,9 @@ fn table(sessions: &[SessionView], now: Timestamp, columns: usize) -> String {
         let told = [&session.stalled, &session.error, &session.title, &session.last_line];
         let line = told.into_iter().flatten().next().map(String::as_str).unwrap_or_default();
         let waiting = if waiting > 0 { format!("({waiting} waiting) ") } else { String::new() };
-        let line = human::fit(&printable(&format!("{waiting}{}", line.replace('\n', " "))), room);
+        let untrusted = if session.untrusted { "(without the folder's settings) " } else { "" };
+        let line = format!("{waiting}{untrusted}{}", line.replace('\n', " "));
+        let line = human::fit(&printable(&line), room);
         // Writing into a String cannot fail.
         let _ = writeln!(
             text,
@@ -130,4 +134,37 @@ fn table(sessions: &[SessionView], now: Timestamp, columns: usize) -> String {
         );
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn session(more: &Value) -> SessionView {
+        let mut view = json!({
+            "handle": 1, "key": "a1", "cwd": "/home/ada/shop", "state": "running", "policy": "ask", "title": "The build",
+            "cli_session_ids": [], "created": "2026-01-01T00:00:00Z", "active": "2026-01-01T00:00:00Z", "cursor": "1:1",
+            "head": 1, "floor": 1, "totals": {"turns": 0, "cost_usd": 0.0, "input_tokens": 0, "output_tokens": 0},
+            "budget": {}, "pending_permissions": 0, "pending_questions": 0, "queued": 0,
+        });
+        for (name, value) in more.as_object().unwrap() {
+            view[name] = value.clone();
+        }
+        serde_json::from_value(view).unwrap()
+    }
+
+    #[test]
+    fn what_somebody_must_know_stands_before_the_title() {
+        for (more, expected) in [
+            (json!({}), "The build"),
+            (json!({"pending_permissions": 2}), "(2 waiting) The build"),
+            (json!({"untrusted": true}), "(without the folder's settings) The build"),
+            (json!({"stalled": "Somebody has stopped it"}), "Somebody has stopped it"),
+        ] {
+            let text = table(&[session(&more)], Timestamp::UNIX_EPOCH, 200);
+            assert!(text.ends_with(&format!("  {expected}\n")), "{text}");
+        }
+    }
 }

@@ -27,6 +27,11 @@ shapes! {
         /// Why its agent does not answer, while it does not: somebody has stopped it, or what keeps it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub stalled: Option<String>,
+        /// The agent that runs was started without what its folder brings (settings, hooks, MCP servers), because nobody has
+        /// agreed to it; left out when it was not.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        pub untrusted: bool,
         /// The CLI's own ids for it, the oldest first.
         pub cli_session_ids: Vec<String>,
         /// The model that answers.
