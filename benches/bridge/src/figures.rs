@@ -70,12 +70,34 @@ pub(crate) struct Idle {
     pub(crate) memory: Vec<Memory>,
 }
 
+/// One session, over each way.
+#[derive(Debug, Default)]
+pub(crate) struct Ways {
+    pub(crate) direct: Way,
+    /// Two programs that do nothing but pass on.
+    pub(crate) passed: Way,
+    /// Our server, with the agent below it.
+    pub(crate) alone: Way,
+    /// Our server, with a host between.
+    pub(crate) hosted: Way,
+    pub(crate) peer: Option<Way>,
+}
+
+impl Ways {
+    /// What a way adds to the agent's own pipe, in microseconds.
+    pub(crate) fn added(&self, way: &Way) -> f64 {
+        let both = way.latencies.iter().zip(&self.direct.latencies);
+        median(both.map(|(own, direct)| own.p50 - direct.p50))
+    }
+}
+
 /// Everything.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    pub(crate) direct: Way,
-    pub(crate) ours: Way,
-    pub(crate) peer: Option<Way>,
+    /// On cores that sleep between the pieces.
+    pub(crate) asleep: Ways,
+    /// On cores that something else keeps awake.
+    pub(crate) awake: Ways,
     pub(crate) idle: Idle,
     pub(crate) many: Many,
     pub(crate) fan: Fan,

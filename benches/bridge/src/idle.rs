@@ -13,7 +13,7 @@ const STARTS: usize = 5;
 pub(crate) fn measure(tidings: &Path, agent: &Path) -> Result<Idle, Failure> {
     let mut idle = Idle::default();
     for _ in 0..STARTS {
-        let server = Server::start(tidings, agent)?;
+        let server = Server::start(tidings, agent, &[])?;
         std::thread::sleep(Duration::from_secs(1));
         idle.ready_ms.push(server.ready_ms);
         idle.memory.push(server.memory()?);

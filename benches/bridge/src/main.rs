@@ -7,6 +7,7 @@
 
 mod acp;
 mod agent;
+mod awake;
 mod clock;
 mod direct;
 mod figures;
@@ -31,6 +32,8 @@ struct Plan {
     /// The other bridge: its interpreter and its script.
     peer: Option<(PathBuf, PathBuf)>,
     rounds: usize,
+    /// One session at the pace of a model and nothing else, for a look while working on it.
+    is_short: bool,
     /// The page that the tables go to.
     update: Option<PathBuf>,
 }
@@ -39,6 +42,8 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let done = match arguments.next().as_deref() {
         Some("agent") => agent::run(&arguments.collect::<Vec<_>>()),
+        Some("pass") => direct::pass(),
+        Some("spin") => awake::spin(),
         _ => measure(),
     };
     match done {
@@ -59,9 +64,14 @@ fn measure() -> Result<bool, Failure> {
         tidings: path("TIDINGS").ok_or("TIDINGS has to name the program; benches/bridge/run.sh does")?,
         peer: path("PEER_NODE").zip(path("PEER")),
         rounds: given("ROUNDS").map_or(Ok(3), |rounds| rounds.to_string_lossy().parse())?,
+        is_short: given("SHORT").is_some_and(|short| short == "1"),
         update: path("PAGE").filter(|_| given("UPDATE").is_some_and(|update| update == "1")),
     };
     let found = rounds::all(&plan)?;
+    if plan.is_short {
+        println!("{}", report::both(&found));
+        return Ok(true);
+    }
     let (text, holds) = report::text(&found, &plan);
     println!("{text}");
     if let Some(page) = &plan.update {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use crate::figures::{Found, Latency, Way, median};
+use crate::figures::{Found, Latency, Way, Ways, median};
 use crate::rounds::{GAP_US, SESSIONS, WATCHERS};
 use crate::{Failure, Plan};
 
@@ -24,23 +24,58 @@ pub(crate) fn text(found: &Found, plan: &Plan) -> (String, bool) {
     let mut out = String::new();
     let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
     put(&mut out, format!("{}, {cores} cores, Linux; {} rounds.\n", processor(), plan.rounds));
-    put(&mut out, format!("One session, a piece every {} ms; medians over the rounds:\n", GAP_US / 1000));
+    put(&mut out, both(found));
+    let parts = |of: fn(&(f64, f64)) -> f64| ms(median(found.asleep.hosted.parts_us.iter().map(of)));
     put(
         &mut out,
+        format!(
+            "Of the CPU time with a host, on cores that sleep, {} ms are the server's and {} ms the host's, which keeps the agent while servers come and go.\n",
+            parts(|(server, _)| *server),
+            parts(|(_, host)| *host)
+        ),
+    );
+    many(&mut out, found);
+    let bars = bars(found);
+    put(&mut out, "| bar | at most | this run | |");
+    put(&mut out, "|---|--:|--:|---|");
+    for bar in &bars {
+        let missed = if bar.holds() { "" } else { "**missed**" };
+        put(
+            &mut out,
+            format!("| {} | {} {} | {} | {missed} |", bar.what, bar.most, bar.unit, short(bar.found)),
+        );
+    }
+    (out.trim_end().to_owned(), bars.iter().all(Bar::holds))
+}
+
+/// What each way takes for one session.
+pub(crate) fn both(found: &Found) -> String {
+    let mut out = String::new();
+    let pace = format!("One session, a piece every {} ms, medians over the rounds", GAP_US / 1000);
+    put(
+        &mut out,
+        format!("{pace}; the machine has nothing else to do, and its cores sleep between the pieces:\n"),
+    );
+    ways(&mut out, &found.asleep);
+    put(&mut out, format!("\n{pace}; cores are kept awake by work that anything else pushes aside:\n"));
+    ways(&mut out, &found.awake);
+    out
+}
+
+fn ways(out: &mut String, ways: &Ways) {
+    put(
+        out,
         "| way | p50, ms | p90, ms | p99, ms | added, p50, ms | CPU per piece, ms | as fast as it goes: pieces per second | CPU per piece, ms |",
     );
-    put(&mut out, "|---|--:|--:|--:|--:|--:|--:|--:|");
-    let added = |way: &Way| {
-        median(way.latencies.iter().zip(&found.direct.latencies).map(|(own, direct)| own.p50 - direct.p50))
-    };
-    for way in [Some(&found.direct), Some(&found.ours), found.peer.as_ref()].into_iter().flatten() {
+    put(out, "|---|--:|--:|--:|--:|--:|--:|--:|");
+    for way in [&ways.direct, &ways.passed, &ways.alone, &ways.hosted].into_iter().chain(&ways.peer) {
         let at = |of: fn(&Latency) -> f64| ms(median(way.latencies.iter().map(of)));
         let some = |values: &[f64], show: fn(f64) -> String| {
             if values.is_empty() { "–".to_owned() } else { show(median(values.iter().copied())) }
         };
-        let more = if way.cpu_us.is_empty() { "–".to_owned() } else { ms(added(way)) };
+        let more = if way.cpu_us.is_empty() { "–".to_owned() } else { ms(ways.added(way)) };
         put(
-            &mut out,
+            out,
             format!(
                 "| {} | {} | {} | {} | {more} | {} | {} | {} |",
                 way.title,
@@ -53,27 +88,6 @@ pub(crate) fn text(found: &Found, plan: &Plan) -> (String, bool) {
             ),
         );
     }
-    let parts = |of: fn(&(f64, f64)) -> f64| ms(median(found.ours.parts_us.iter().map(of)));
-    put(
-        &mut out,
-        format!(
-            "\nOf our CPU time at the pace of a model, {} ms are the server's and {} ms the host's, which keeps the agent while servers come and go.\n",
-            parts(|(server, _)| *server),
-            parts(|(_, host)| *host)
-        ),
-    );
-    many(&mut out, found);
-    let bars = bars(found, added(&found.ours));
-    put(&mut out, "| bar | at most | this run | |");
-    put(&mut out, "|---|--:|--:|---|");
-    for bar in &bars {
-        let missed = if bar.holds() { "" } else { "**missed**" };
-        put(
-            &mut out,
-            format!("| {} | {} {} | {} | {missed} |", bar.what, bar.most, bar.unit, short(bar.found)),
-        );
-    }
-    (out.trim_end().to_owned(), bars.iter().all(Bar::holds))
 }
 
 fn many(out: &mut String, found: &Found) {
@@ -133,19 +147,21 @@ fn many(out: &mut String, found: &Found) {
     );
 }
 
-fn bars(found: &Found, added_us: f64) -> Vec<Bar> {
+fn bars(found: &Found) -> Vec<Bar> {
     let many = &found.many;
     let live =
         (many.server.resident - many.before.resident) / f64::from(u32::try_from(many.sessions).unwrap_or(1));
+    let added = |ways: &Ways, way: &Way| ways.added(way) / 1e3;
+    let cpu = |values: &[f64]| median(values.iter().copied()) / 1e3;
+    let (asleep, awake) = (&found.asleep, &found.awake);
     vec![
-        bar("added for each piece, p50", 0.1, added_us / 1e3, "ms"),
-        bar(
-            "CPU of server and host for each piece",
-            0.05,
-            median(found.ours.cpu_us.iter().copied()) / 1e3,
-            "ms",
-        ),
-        bar("the same, as fast as it goes", 0.05, median(found.ours.burst_us.iter().copied()) / 1e3, "ms"),
+        bar("added for each piece, p50, cores awake", 0.1, added(awake, &awake.alone), "ms"),
+        bar("the same with a host", 0.1, added(awake, &awake.hosted), "ms"),
+        bar("the same with a host, cores asleep", 0.1, added(asleep, &asleep.hosted), "ms"),
+        bar("CPU for each piece, cores awake", 0.05, cpu(&awake.alone.cpu_us), "ms"),
+        bar("the same with a host", 0.05, cpu(&awake.hosted.cpu_us), "ms"),
+        bar("the same with a host, cores asleep", 0.05, cpu(&asleep.hosted.cpu_us), "ms"),
+        bar("the same with a host, as fast as it goes", 0.05, cpu(&asleep.hosted.burst_us), "ms"),
         bar(&format!("{SESSIONS} sessions, p99"), 20.0, many.latency.p99 / 1e3, "ms"),
         bar(&format!("one session for {WATCHERS} watchers, p99"), 100.0, found.fan.latency.p99 / 1e3, "ms"),
         bar(

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::acp::Adapter;
+use crate::awake::Awake;
 use crate::clock::now_ns;
 use crate::direct::Direct;
-use crate::figures::{Fan, Found, Latency, Many, Way};
+use crate::figures::{Fan, Found, Latency, Many, Way, Ways};
 use crate::process::{self, Memory};
 use crate::server::Server;
 use crate::watchers::Watchers;
@@ -37,7 +38,12 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) fn all(plan: &Plan) -> Result<Found, Failure> {
     let scratch = tempfile::tempdir()?;
     let agent = agent_in(scratch.path())?;
-    let mut found = Found { idle: idle::measure(&plan.tidings, &agent)?, ..Found::default() };
+    let mut found = Found::default();
+    if plan.is_short {
+        paced(plan, &agent, scratch.path(), &mut found)?;
+        return Ok(found);
+    }
+    found.idle = idle::measure(&plan.tidings, &agent)?;
     paced(plan, &agent, scratch.path(), &mut found)?;
     found.many = many(plan, &agent)?;
     found.fan = fan(plan, &agent)?;
@@ -55,49 +61,100 @@ fn agent_in(folder: &Path) -> Result<PathBuf, Failure> {
 
 /// One session at the pace of a model, and then as fast as it goes, over each way.
 fn paced(plan: &Plan, agent: &Path, scratch: &Path, found: &mut Found) -> Result<(), Failure> {
-    let mut direct = Direct::start(agent)?;
-    let server = Server::start(&plan.tidings, agent)?;
-    let session = server.session()?;
-    let mut watchers = Watchers::new()?;
-    watchers.join(&server.address, &server.token, &session)?;
-    let mut peer = match &plan.peer {
-        Some((node, script)) => Some(Adapter::start(node, script, agent, scratch)?),
-        None => None,
-    };
-    found.direct.title = "the agent's pipe, nothing between".to_owned();
-    found.ours.title = "tidings serve, WebSocket".to_owned();
-    found.peer =
-        plan.peer.as_ref().map(|_| Way { title: "claude-agent-acp, pipe".to_owned(), ..Way::default() });
+    let mut running = Running::start(plan, agent, scratch)?;
+    for ways in [&mut found.asleep, &mut found.awake] {
+        running.name(ways);
+    }
     for round in 0..=plan.rounds {
         eprintln!("round {round} of {}", plan.rounds);
-        // The first round warms up, and is short.
-        let pieces = if round == 0 { 200 } else { PIECES };
-        let piped = Latency::of(direct.tell(pieces, GAP_US)?);
-        let served = ours(&server, &session, &mut watchers, pieces, GAP_US)?;
-        let fast = ours(&server, &session, &mut watchers, BURST, 0)?;
-        if round > 0 {
-            found.direct.latencies.push(piped);
-            found.ours.latencies.push(served.latency);
-            found.ours.cpu_us.push(served.server_us + served.hosts_us);
-            found.ours.parts_us.push((served.server_us, served.hosts_us));
-            found.ours.burst_us.push(fast.server_us + fast.hosts_us);
-            found.ours.burst_rate.push(fast.rate);
-        }
-        if let (Some(adapter), Some(way)) = (&mut peer, &mut found.peer) {
-            let (latency, cpu_us, _) = theirs(adapter, pieces, GAP_US)?;
-            let (_, burst_us, rate) = theirs(adapter, BURST, 0)?;
-            if round > 0 {
-                way.latencies.push(latency);
-                way.cpu_us.push(cpu_us);
-                way.burst_us.push(burst_us);
-                way.burst_rate.push(rate);
-            }
-        }
+        running.tell(round, &mut found.asleep)?;
+        let awake = Awake::start()?;
+        running.tell(round, &mut found.awake)?;
+        drop(awake);
     }
     Ok(())
 }
 
-/// One story through our server.
+/// Everything that passes pieces on, each with an agent of its own.
+struct Running {
+    direct: Direct,
+    passed: Direct,
+    alone: Watched,
+    hosted: Watched,
+    peer: Option<Adapter>,
+}
+
+impl Running {
+    fn start(plan: &Plan, agent: &Path, scratch: &Path) -> Result<Self, Failure> {
+        let peer = plan.peer.as_ref();
+        Ok(Running {
+            direct: Direct::start(agent, 0)?,
+            passed: Direct::start(agent, 2)?,
+            alone: Watched::start(plan, agent, &["--agent-lease", "0"])?,
+            hosted: Watched::start(plan, agent, &[])?,
+            peer: peer.map(|(node, script)| Adapter::start(node, script, agent, scratch)).transpose()?,
+        })
+    }
+
+    fn name(&self, ways: &mut Ways) {
+        let way = |title: &str| Way { title: title.to_owned(), ..Way::default() };
+        ways.direct = way("the agent's pipe, nothing between");
+        ways.passed = way("two programs that only pass on, pipes");
+        ways.alone = way("`tidings serve --agent-lease 0`, WebSocket");
+        ways.hosted = way("`tidings serve`, a server and a host, WebSocket");
+        ways.peer = self.peer.as_ref().map(|_| way("claude-agent-acp, pipe"));
+    }
+
+    /// One story over each way. The first round warms up, and is short.
+    fn tell(&mut self, round: usize, ways: &mut Ways) -> Result<(), Failure> {
+        let pieces = if round == 0 { 200 } else { PIECES };
+        let note = |way: &mut Way, paced: Told, burst: Told| {
+            if round > 0 {
+                way.latencies.push(paced.latency);
+                way.cpu_us.push(paced.server_us + paced.hosts_us);
+                way.parts_us.push((paced.server_us, paced.hosts_us));
+                way.burst_us.push(burst.server_us + burst.hosts_us);
+                way.burst_rate.push(burst.rate);
+            }
+        };
+        let piped = Latency::of(self.direct.tell(pieces, GAP_US)?);
+        if round > 0 {
+            ways.direct.latencies.push(piped);
+        }
+        let passed = &mut self.passed;
+        note(&mut ways.passed, passing(passed, pieces, GAP_US)?, passing(passed, BURST, 0)?);
+        for (server, way) in [(&mut self.alone, &mut ways.alone), (&mut self.hosted, &mut ways.hosted)] {
+            note(way, server.tell(pieces, GAP_US)?, server.tell(BURST, 0)?);
+        }
+        if let (Some(adapter), Some(way)) = (&mut self.peer, &mut ways.peer) {
+            note(way, theirs(adapter, pieces, GAP_US)?, theirs(adapter, BURST, 0)?);
+        }
+        Ok(())
+    }
+}
+
+/// A server with one session and one who watches it.
+struct Watched {
+    server: Server,
+    session: String,
+    watchers: Watchers,
+}
+
+impl Watched {
+    fn start(plan: &Plan, agent: &Path, arguments: &[&str]) -> Result<Self, Failure> {
+        let server = Server::start(&plan.tidings, agent, arguments)?;
+        let session = server.session()?;
+        let mut watchers = Watchers::new()?;
+        watchers.join(&server.address, &server.token, &session)?;
+        Ok(Watched { server, session, watchers })
+    }
+
+    fn tell(&mut self, pieces: usize, gap_us: u64) -> Result<Told, Failure> {
+        ours(&self.server, &self.session, &mut self.watchers, pieces, gap_us)
+    }
+}
+
+/// One story, over one of the ways.
 struct Told {
     latency: Latency,
     server_us: f64,
@@ -133,20 +190,35 @@ fn ours(
     })
 }
 
-#[expect(clippy::cast_precision_loss, reason = "these are small numbers")]
-fn theirs(adapter: &mut Adapter, pieces: usize, gap_us: u64) -> Result<(Latency, f64, f64), Failure> {
+fn theirs(adapter: &mut Adapter, pieces: usize, gap_us: u64) -> Result<Told, Failure> {
     let (before, began) = (adapter.cpu_ms()?, now_ns());
     let all = adapter.tell(pieces, gap_us)?;
+    told(all, pieces, began, adapter.cpu_ms()? - before)
+}
+
+fn passing(direct: &mut Direct, pieces: usize, gap_us: u64) -> Result<Told, Failure> {
+    let (before, began) = (direct.cpu_ms()?, now_ns());
+    let all = direct.tell(pieces, gap_us)?;
+    told(all, pieces, began, direct.cpu_ms()? - before)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "these are small numbers")]
+fn told(all: Vec<u64>, pieces: usize, began: u64, cpu_ms: f64) -> Result<Told, Failure> {
     let seconds = (now_ns() - began) as f64 / 1e9;
     if all.len() != pieces {
-        return Err(format!("{} of {pieces} pieces came through the adapter", all.len()).into());
+        return Err(format!("{} of {pieces} pieces came through", all.len()).into());
     }
-    Ok((Latency::of(all), (adapter.cpu_ms()? - before) * 1e3 / pieces as f64, pieces as f64 / seconds))
+    Ok(Told {
+        latency: Latency::of(all),
+        server_us: cpu_ms * 1e3 / pieces as f64,
+        hosts_us: 0.0,
+        rate: pieces as f64 / seconds,
+    })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "these are small numbers")]
 fn many(plan: &Plan, agent: &Path) -> Result<Many, Failure> {
-    let server = Server::start(&plan.tidings, agent)?;
+    let server = Server::start(&plan.tidings, agent, &[])?;
     let mut watchers = Watchers::new()?;
     std::thread::sleep(Duration::from_secs(1));
     let before = server.memory()?;
@@ -198,7 +270,7 @@ fn many(plan: &Plan, agent: &Path) -> Result<Many, Failure> {
 
 #[expect(clippy::cast_precision_loss, reason = "these are small numbers")]
 fn fan(plan: &Plan, agent: &Path) -> Result<Fan, Failure> {
-    let server = Server::start(&plan.tidings, agent)?;
+    let server = Server::start(&plan.tidings, agent, &[])?;
     let session = server.session()?;
     let mut watchers = Watchers::new()?;
     for number in 0..WATCHERS {

@@ -25,7 +25,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn start(tidings: &Path, agent: &Path) -> Result<Self, Failure> {
+    pub(crate) fn start(tidings: &Path, agent: &Path, arguments: &[&str]) -> Result<Self, Failure> {
         let folder = tempfile::tempdir()?;
         let (data, project) = (folder.path().join("data"), folder.path().join("project"));
         std::fs::create_dir_all(&project)?;
@@ -40,7 +40,7 @@ impl Server {
             "--log-level",
             "warn",
         ]);
-        command.arg("--data").arg(&data).arg("--claude-path").arg(agent);
+        command.args(arguments).arg("--data").arg(&data).arg("--claude-path").arg(agent);
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", folder.path()).stdin(Stdio::null()).stdout(Stdio::piped());
         let began = now_ns();
