@@ -215,6 +215,17 @@ class Run:
         sending.join()
         call()
 
+    def kill_while_asked(self, what: str, asked: str, body: dict[str, Any], outcome: str) -> None:
+        """The same while a permission or a question waits, and again while it is answered."""
+        self.pause(0.1)
+        waiting = self.kill(f"{what} pending")[f"pending_{what}s"]
+        if [each["tool_use_id"] for each in waiting] != [asked]:
+            self.problems.append(f"{asked} does not wait after a kill: {waiting}")
+        self.kill_during(
+            f"{what} being answered", lambda: self.answer(f"{what}s/{asked}", body, outcome), 0.03,
+        )
+        self.watcher.until_named("Complete")
+
     def signal(self, who: str, number: int, wanted: Callable[[dict[str, Any]], Any]) -> float:
         """Sends a signal to the agent or to its host; how long it took until what is wanted was shown."""
         found = self._agents() if who == "agent" else self._hosts()
@@ -389,15 +400,7 @@ class Permission:
     def play(run: Run, number: int) -> None:
         run.say(f"p{number}", f"[note {number}]")
         asked = run.watcher.until_named("PermissionRequired")["tool_use_id"]
-        run.pause(0.1)
-        told = run.kill("permission pending")
-        if [each["tool_use_id"] for each in told["pending_permissions"]] != [asked]:
-            run.problems.append(f"{asked} does not wait after a kill: {told['pending_permissions']}")
-        yes = {"decision": "allow", "client_id": f"yes {number}"}
-        run.kill_during(
-            "permission being given", lambda: run.answer(f"permissions/{asked}", yes, "allowed"), 0.03,
-        )
-        run.watcher.until_named("Complete")
+        run.kill_while_asked("permission", asked, {"decision": "allow", "client_id": f"yes {number}"}, "allowed")
 
 
 class Question:
@@ -420,17 +423,9 @@ class Question:
     def play(run: Run, number: int) -> None:
         run.say(f"p{number}", f"[ask {number}]")
         shown = run.watcher.until_named("UserInteractionRequired")
-        asked = shown["tool_use_id"]
-        run.pause(0.1)
-        told = run.kill("question pending")
-        if [each["tool_use_id"] for each in told["pending_questions"]] != [asked]:
-            run.problems.append(f"{asked} does not wait after a kill: {told['pending_questions']}")
         replies = [{"question_id": each["id"], "answer": ["Blue"]} for each in shown["request"]["questions"]]
         body = {"answers": replies, "client_id": f"answer {number}"}
-        run.kill_during(
-            "question being answered", lambda: run.answer(f"questions/{asked}", body, "answered"), 0.03,
-        )
-        run.watcher.until_named("Complete")
+        run.kill_while_asked("question", shown["tool_use_id"], body, "answered")
 
 
 class Queue:

@@ -117,21 +117,13 @@ async fn allow_everything(sessions: Sessions, caller: Caller, key: String) -> Re
 
 /// Plays a script. Its ids are random, as those of the real one are.
 fn claude(script: &str, config_dir: &str, arguments: &[String]) -> Result<(), Failure> {
-    use tidings_rehearsal::agent::{self, Ids, States, World, stepping_clock};
+    use tidings_rehearsal::agent::{self, Ids, World};
+    let cwd = std::env::current_dir()?;
     let world = World {
-        stdin: Box::new(std::io::stdin()),
-        stdout: Box::new(std::io::stdout()),
         stderr: Box::new(std::io::stderr()),
-        cwd: std::env::current_dir()?,
-        config_dir: config_dir.into(),
-        clock: stepping_clock(),
         ids: Ids::random(),
         pid: std::process::id(),
-        terminal: false,
-        retries_max: 1,
-        states: States::ForSdk,
-        signals: None,
-        raise: Box::new(|_| {}),
+        ..World::new(std::io::stdin(), std::io::stdout(), cwd, config_dir)
     };
     let script = tidings_rehearsal::script::Script::parse(&std::fs::read_to_string(script)?)?;
     match agent::run(arguments, script, world) {

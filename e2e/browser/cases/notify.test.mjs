@@ -2,25 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hide, stage } from "../lib/setup.mjs";
+import { asksAndSays, hide, stage } from "../lib/setup.mjs";
 
-const SCRIPT = `
-[[turn]]
-when = { last_contains = "ask" }
-repeat = true
-
-[[turn.block]]
-tool = "Bash"
-ask = true
-input = { command = "make secret", description = "Build" }
-result = "built"
-
-[[turn]]
-repeat = true
-text = "It is done."
-`;
-
-const at = stage({ script: SCRIPT });
+const at = stage({ script: asksAndSays("make secret", "It is done.") });
 
 /** Notes what is shown, and how to press it. */
 function watchNotifications() {

@@ -2,31 +2,17 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { allow, hide, stage } from "../lib/setup.mjs";
+import { allow, asksAndSays, hide, stage } from "../lib/setup.mjs";
 
-const SCRIPT = `
+const SLOWLY = `
 [[turn]]
 when = { last_contains = "slowly" }
 repeat = true
 text = "${Array.from({ length: 60 }, (_, index) => `word${index}`).join(" ")} end."
 pace = { chunk_chars = 6, chunk_delay_ms = 60 }
-
-[[turn]]
-when = { last_contains = "ask" }
-repeat = true
-
-[[turn.block]]
-tool = "Bash"
-ask = true
-input = { command = "make", description = "Build" }
-result = "built"
-
-[[turn]]
-repeat = true
-text = "Answered."
 `;
 
-const at = stage({ script: SCRIPT });
+const at = stage({ script: SLOWLY + asksAndSays("make", "Answered.") });
 
 test("p12_a_server_that_is_killed_is_noticed_and_nothing_is_lost_or_doubled", async () => {
   const page = await at.visit();
@@ -54,6 +40,7 @@ test("p12_a_server_that_is_killed_is_noticed_and_nothing_is_lost_or_doubled", as
   assert.deepEqual(prompts, ["Say hello", "Speak slowly", "Written while it was away"]);
   assert.equal(await field.inputValue(), "Not finished yet");
   const again = await at.tab(page, `#/s/${one.key}`);
+  await again.locator(".answer").nth(2).waitFor();
   assert.deepEqual(await again.locator(".answer").allInnerTexts(), await page.locator(".answer").allInnerTexts());
 });
 

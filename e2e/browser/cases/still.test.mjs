@@ -3,31 +3,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PHONE } from "../lib/browser.mjs";
-import { stage } from "../lib/setup.mjs";
-
-const SCRIPT = `
-[[turn]]
-when = { last_contains = "ask" }
-repeat = true
-
-[[turn.block]]
-text = "I look at it."
-
-[[turn.block]]
-tool = "Bash"
-ask = true
-input = { command = "make", description = "Build" }
-result = "built"
-
-[[turn]]
-repeat = true
-text = "Answered."
-`;
+import { asksAndSays, stage } from "../lib/setup.mjs";
 
 /** Browsers call 0.1 good; what is left below is a word that got longer. */
 const SHIFT_MAX = 0.01;
 
-const at = stage({ script: SCRIPT });
+const at = stage({ script: asksAndSays("make", "Answered.") });
 
 /** Notes every jump from the next load on, and what jumped. */
 async function watchShifts(page) {

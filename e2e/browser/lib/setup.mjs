@@ -37,6 +37,28 @@ export function stage({ begin, ...options } = {}) {
   return shared;
 }
 
+/** A script: whoever says "ask" is asked whether `command` may run, and everything else is answered with `text`. */
+export function asksAndSays(command, text) {
+  return `
+[[turn]]
+when = { last_contains = "ask" }
+repeat = true
+
+[[turn.block]]
+text = "I look at it."
+
+[[turn.block]]
+tool = "Bash"
+ask = true
+input = { command = "${command}", description = "Build" }
+result = "built"
+
+[[turn]]
+repeat = true
+text = "${text}"
+`;
+}
+
 /** Nobody looks at the page any more, or somebody does again. */
 export async function hide(page, hidden) {
   await page.evaluate((now) => {

@@ -1,7 +1,6 @@
 //! A stand-in for the agent, played in this process.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
@@ -11,7 +10,7 @@ use tidings::transport::{Exit, Link, Transport, memory};
 use tidings::{Error, Options};
 use tidings_agent::policy::PermissionPolicy;
 use tidings_agent::{AgentSession, ChannelEventSink, Setup, UiMessage};
-use tidings_rehearsal::agent::{self, Ids, States, World, stepping_clock};
+use tidings_rehearsal::agent::{self, World};
 use tidings_rehearsal::script::Script;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
@@ -49,21 +48,7 @@ impl Transport for StandIn {
             }
         });
         let playing = std::thread::spawn(move || {
-            let world = World {
-                stdin: Box::new(stdin),
-                stdout: Box::new(stdout),
-                stderr: Box::new(std::io::sink()),
-                cwd: PathBuf::from("/home/dev/demo"),
-                config_dir: self.folder.path().to_owned(),
-                clock: stepping_clock(),
-                ids: Ids::seeded(7),
-                pid: 7,
-                terminal: false,
-                retries_max: 1,
-                states: States::ForSdk,
-                signals: None,
-                raise: Box::new(|_| {}),
-            };
+            let world = World::new(stdin, stdout, "/home/dev/demo", self.folder.path());
             agent::run(&arguments, Script::parse(&self.script).unwrap(), world)
         });
         std::thread::spawn(move || {

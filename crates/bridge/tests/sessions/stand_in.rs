@@ -9,7 +9,7 @@ use futures_core::future::BoxFuture;
 use tidings::options::{Arg, Launch};
 use tidings::transport::{Exit, Link, Transport, memory};
 use tidings_bridge::sessions::Carrier;
-use tidings_rehearsal::agent::{self, Ids, States, World, stepping_clock};
+use tidings_rehearsal::agent::{self, Ids, World};
 use tidings_rehearsal::script::Script;
 use tokio::runtime::Handle;
 
@@ -60,21 +60,7 @@ impl Transport for StandIn {
             }
         });
         let playing = std::thread::spawn(move || {
-            let world = World {
-                stdin: Box::new(stdin),
-                stdout: Box::new(stdout),
-                stderr: Box::new(std::io::sink()),
-                cwd,
-                config_dir: self.config_dir,
-                clock: stepping_clock(),
-                ids: Ids::random(),
-                pid: 7,
-                terminal: false,
-                retries_max: 1,
-                states: States::ForSdk,
-                signals: None,
-                raise: Box::new(|_| {}),
-            };
+            let world = World { ids: Ids::random(), ..World::new(stdin, stdout, cwd, self.config_dir) };
             agent::run(&arguments, Script::parse(&self.script).unwrap(), world)
         });
         std::thread::spawn(move || {

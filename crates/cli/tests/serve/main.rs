@@ -6,6 +6,7 @@ mod commands;
 mod drain;
 mod house;
 mod open_files;
+mod remote;
 mod secrets;
 mod start;
 mod users;

@@ -37,6 +37,33 @@ pub struct World {
     pub raise: Box<dyn FnMut(i32) + Send>,
 }
 
+impl World {
+    /// The surroundings of a stand-in that a test plays in its own process: nobody hears its complaints, its clock steps, its ids
+    /// are the same in every run, and an SDK drives it.
+    pub fn new(
+        stdin: impl Read + Send + 'static,
+        stdout: impl Write + Send + 'static,
+        cwd: impl Into<PathBuf>,
+        config_dir: impl Into<PathBuf>,
+    ) -> Self {
+        World {
+            stdin: Box::new(stdin),
+            stdout: Box::new(stdout),
+            stderr: Box::new(std::io::sink()),
+            cwd: cwd.into(),
+            config_dir: config_dir.into(),
+            clock: stepping_clock(),
+            ids: Ids::seeded(7),
+            pid: 7,
+            terminal: false,
+            retries_max: 1,
+            states: States::ForSdk,
+            signals: None,
+            raise: Box::new(|_| {}),
+        }
+    }
+}
+
 /// Whether `session_state_changed` frames are sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum States {

@@ -1,14 +1,14 @@
 //! A host: starts the stand-in, writes to it and reads what it says.
 
 use std::io::{BufRead, BufReader, PipeWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tidings_rehearsal::agent::{self, Ids, Signal, States, World, stepping_clock};
+use tidings_rehearsal::agent::{self, Ids, Signal, States, World};
 use tidings_rehearsal::script::Script;
 
 /// No rehearsal keeps a host waiting this long.
@@ -73,19 +73,14 @@ impl Host {
         let (signals, signal_receiver) = sync_channel(4);
         let (raise, raised) = sync_channel(1);
         let world = World {
-            stdin: Box::new(stdin_reader),
-            stdout: Box::new(stdout_writer),
             stderr: Box::new(stderr_writer),
-            cwd: PathBuf::from("/home/dev/demo"),
-            config_dir: dir.to_owned(),
-            clock: stepping_clock(),
             ids: Ids::seeded(seed),
             pid: 1,
-            terminal: false,
             retries_max,
             states: States::Hidden,
             signals: Some(signal_receiver),
             raise: Box::new(move |signal| raise.send(signal).unwrap()),
+            ..World::new(stdin_reader, stdout_writer, "/home/dev/demo", dir)
         };
         let (sender, lines) = sync_channel(1 << 16);
         drop(thread::spawn(move || {
