@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use tidings_agent::UiMessage;
+use tidings_bridge::guard::{self, Guard, Random};
 use tidings_bridge::hosts::Hosts;
 use tidings_bridge::hub::{Delivery, Watch};
 use tidings_bridge::journal::{Epoch, Max, MemoryJournal, MemoryStore, Opening, SessionName};
@@ -127,6 +128,8 @@ async fn server(folder: &Path, store: &MemoryStore, lease: Duration) -> Sessions
     config.hosts = Some(hosts.unwrap());
     config.claude = Some(program);
     config.claude_args = vec!["claude".to_owned(), path("script.toml"), path("config")];
+    let guard = guard::Settings::new(folder.join("guard"), Random::system(), config.clock.clone());
+    config.trust = Some(Guard::open(guard).unwrap().trust().clone());
     let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
     Sessions::open(Hub::new(Arc::new(MemoryJournal::open(store, &opening))), config).await.unwrap()
 }
@@ -346,6 +349,23 @@ async fn agents_without_a_lease_run_below_the_server() {
     all_gone(&house).await;
     let said = text(&events(&house.sessions, &new).await);
     assert!(!said.is_empty() && STORY.starts_with(&said), "{said}");
+}
+
+/// T10: the server that goes on with an agent did not start it, and still knows what it goes without.
+#[tokio::test]
+async fn t10_the_next_server_knows_what_an_agent_goes_without() {
+    let mut house = House::playing(SAYS).await;
+    let brought = house.folder.path().join(".claude");
+    std::fs::create_dir(&brought).unwrap();
+    std::fs::write(brought.join("settings.json"), r#"{"hooks":{"Stop":[{"command":"true"}]}}"#).unwrap();
+    let session = house.create("hello").await;
+    let view = until_shown(&house.sessions, &session, |view| view.state == ServerPhase::Idle).await;
+    assert!(view.untrusted);
+    house.sessions.drain().await;
+    std::fs::remove_dir_all(&brought).unwrap();
+    house.sessions = house.next_server(PATIENCE).await;
+    let view = until_shown(&house.sessions, &session, |view| view.untrusted).await;
+    assert_eq!(view.state, ServerPhase::Idle);
 }
 
 /// F103: both the server and the host died. What the agent had said and no server had stored is stored before the session is called
