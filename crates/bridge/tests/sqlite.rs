@@ -318,6 +318,9 @@ async fn what_retention_and_deletion_remove_is_given_back_to_the_disk() {
         let drafts = (0..10).map(|_| draft(Class::Delta, vec![b'x'; 10_000])).collect();
         journal.append(&key(), fence, drafts).await.unwrap();
     }
+    // Some go by retention, the rest with the session.
+    let keep = Keep { events: Some(200), ..Keep::default() };
+    journal.retain(&key(), keep, Timestamp::UNIX_EPOCH).await.unwrap();
     journal.delete(&key()).await.unwrap();
     // The events go step by step, while nobody waits for anything else.
     let reader = Connection::open(&path).unwrap();
@@ -325,7 +328,14 @@ async fn what_retention_and_deletion_remove_is_given_back_to_the_disk() {
     while left() > 0 {
         tokio::task::yield_now().await;
     }
+    let free = || reader.pragma_query_value(None, "freelist_count", |row| row.get::<_, i64>(0)).unwrap();
+    while free() > 0 {
+        tokio::task::yield_now().await;
+    }
     drop(reader);
     journal.close().await.unwrap();
-    assert!(std::fs::metadata(&path).unwrap().len() < 1 << 20, "three megabytes were deleted");
+    let log = std::fs::metadata(folder.path().join("journal.db-wal")).map_or(0, |log| log.len());
+    assert_eq!(log, 0, "what is closed is in its file");
+    let bytes = std::fs::metadata(&path).unwrap().len();
+    assert!(bytes < 200_000, "three megabytes were deleted, and {bytes} bytes are left");
 }

@@ -18,7 +18,10 @@ pub(super) fn step(conn: &mut Connection) -> Result<Left, JournalError> {
     let doing = "clear away a deleted session";
     let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).doing(doing)?;
     let doomed = tx.query_row("SELECT handle FROM doomed LIMIT 1", [], |row| row.get::<_, u64>(0));
-    let Some(handle) = doomed.optional().doing(doing)? else { return Ok(Left::None) };
+    let Some(handle) = doomed.optional().doing(doing)? else {
+        drop(tx);
+        return give_back(conn);
+    };
     let events = "DELETE FROM events WHERE id IN
         (SELECT id FROM events WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3)";
     let of = Handle::new(handle);
@@ -35,8 +38,13 @@ pub(super) fn step(conn: &mut Connection) -> Result<Left, JournalError> {
     Ok(Left::Some)
 }
 
-/// Gives some free pages of the file back to the disk.
-pub(super) fn give_back(conn: &Connection) -> Result<(), JournalError> {
-    conn.execute_batch(&format!("PRAGMA incremental_vacuum({VACUUM_PAGES})"))
-        .doing("give pages back to the disk")
+/// Gives some free pages of the file back to the disk, and says whether there are more.
+pub(super) fn give_back(conn: &Connection) -> Result<Left, JournalError> {
+    let doing = "give pages back to the disk";
+    let mut vacuum = conn.prepare(&format!("PRAGMA incremental_vacuum({VACUUM_PAGES})")).doing(doing)?;
+    // It gives one page back for each row that it is asked for.
+    let mut rows = vacuum.query([]).doing(doing)?;
+    while rows.next().doing(doing)?.is_some() {}
+    let free: u64 = conn.pragma_query_value(None, "freelist_count", |row| row.get(0)).doing(doing)?;
+    Ok(if free == 0 { Left::None } else { Left::Some })
 }

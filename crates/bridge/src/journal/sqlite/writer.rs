@@ -428,9 +428,15 @@ impl Desk {
             batch.push(job);
         }
         self.unsettled += bytes + batch.len() * CALL_LOG_BYTES;
-        self.commit(batch);
-        if last == After::Stop {
+        let closing = (last == After::Stop).then(|| batch.pop()).flatten();
+        if !batch.is_empty() {
+            self.commit(batch);
+        }
+        if let Some(mut closing) = closing {
+            // Whoever closes the journal finds it in its file.
+            let committed = self.try_commit(std::slice::from_mut(&mut closing));
             checkpoint(&self.conn, "TRUNCATE");
+            closing.answer(committed);
             return last;
         }
         while self.sweeping && jobs.is_empty() {
