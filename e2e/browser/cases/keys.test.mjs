@@ -47,7 +47,8 @@ test("a session is reached, read and allowed by keys alone, and never by Enter",
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Run this command?" }).waitFor();
   await page.keyboard.press("Alt+j");
-  assert.ok(await page.evaluate(() => document.activeElement.classList.contains("needs-you")), "the card has the focus, and none of its buttons");
+  // The card has the focus, and none of its buttons.
+  await page.waitForFunction(() => document.activeElement.classList.contains("needs-you"));
   await page.waitForFunction(() => document.querySelector(".yes.main").getAttribute("aria-disabled") === "false");
 
   // Neither Enter nor a single key allows anything.

@@ -12,6 +12,7 @@ mod page;
 mod problem;
 mod reach;
 mod rest;
+pub(crate) mod route;
 mod scope;
 mod sse;
 mod tether;
@@ -86,8 +87,7 @@ impl fmt::Debug for Doors {
 /// All routes under `/v1` that are about sessions. Whoever serves them puts the guard before them.
 pub fn router(doors: Doors) -> Router {
     let ids = doors.sessions.config().ids.clone();
-    let (router, _) = rest::routes().split_for_parts();
-    router
+    route::router(rest::routes())
         .layer(DefaultBodyLimit::max(BODY_REQUEST_BYTES_MAX))
         .layer(middleware::from_fn_with_state(ids, name_requests))
         .with_state(doors)

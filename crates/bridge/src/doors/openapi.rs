@@ -3,18 +3,18 @@
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{ComponentsBuilder, Info, OpenApi, OpenApiBuilder};
 
-use super::rest;
 use super::scope::BEARER;
+use super::{rest, route};
 
 /// The description of every route, as `OpenAPI` 3.1.
 pub fn openapi() -> OpenApi {
-    let mut all = rest::routes().into_openapi();
-    all.merge(crate::guard::routes().into_openapi());
+    let mut all = route::describe(about(), &rest::routes());
+    all.merge(route::describe(OpenApi::default(), &crate::guard::routes()));
     all
 }
 
 /// What is said of the API as a whole.
-pub(crate) fn about() -> OpenApi {
+fn about() -> OpenApi {
     let mut info = Info::new("Tidings", env!("CARGO_PKG_VERSION"));
     info.description = Some(
         "Claude Code sessions over HTTP. Each operation names the scope that its credential needs. \

@@ -9,6 +9,7 @@ use utoipa::openapi::{Ref, RefOr, Response as Described, ResponseBuilder, conten
 use utoipa_axum::router::UtoipaMethodRouter;
 
 use super::Doors;
+use super::route::Route;
 use crate::caller::{Caller, Scope};
 use crate::error::Error;
 
@@ -16,20 +17,25 @@ use crate::error::Error;
 pub(crate) const BEARER: &str = "bearer";
 
 /// The same route for those only whose credential has the scope, which its description says as well.
-pub(crate) fn needs(scope: Scope, route: UtoipaMethodRouter<Doors>) -> UtoipaMethodRouter<Doors> {
-    let (schemas, paths, methods) = needs_later(scope, route);
+pub(crate) fn needs(scope: Scope, route: Route<Doors>) -> Route<Doors> {
     let check = move |caller: Caller, request: Request, next: Next| async move {
         caller.require(scope)?;
         Ok::<Response, Error>(next.run(request).await)
     };
-    (schemas, paths, methods.route_layer(middleware::from_fn(check)))
+    let route = needs_later(scope, route);
+    Route { methods: route.methods.route_layer(middleware::from_fn(check)), ..route }
 }
 
 /// Only says so: the credential may come later, and the handler has to check it.
-pub(crate) fn needs_later(
+pub(crate) fn needs_later(scope: Scope, route: Route<Doors>) -> Route<Doors> {
+    Route { scope: Some(scope), ..route }
+}
+
+/// Says in a description what the route needs.
+pub(crate) fn say<S>(
+    (schemas, mut paths, methods): UtoipaMethodRouter<S>,
     scope: Scope,
-    (schemas, mut paths, methods): UtoipaMethodRouter<Doors>,
-) -> UtoipaMethodRouter<Doors> {
+) -> UtoipaMethodRouter<S> {
     for item in paths.paths.values_mut() {
         for operation in operations_mut(item) {
             operation.security = Some(vec![SecurityRequirement::new(BEARER, [scope.as_str()])]);

@@ -43,7 +43,7 @@ use self::rates::Limiter;
 use self::secret::Fingerprint;
 use self::trust::Trust;
 use crate::caller::Caller;
-use crate::doors::name_requests;
+use crate::doors::{name_requests, route};
 use crate::error::{Code, Error};
 
 /// Revocations that a door may not have seen yet. A door that misses some closes everything that has a device.
@@ -145,8 +145,7 @@ impl Guard {
 
     /// What the guard itself answers: pairing, devices and trust.
     pub fn routes(&self) -> Router {
-        let (own, _) = routes::routes().split_for_parts();
-        own.with_state(self.clone())
+        route::router(routes::routes()).with_state(self.clone())
     }
 
     /// The ids of devices whose credentials have just ended. Whatever they hold open has to be closed.

@@ -9,26 +9,28 @@ use serde::Deserialize;
 use tidings_protocol::api::{
     CredentialKind, DeviceList, FolderTrust, NewCredential, NewDevice, PairRequest, PairingCode, TrustRequest,
 };
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::gate::Called;
 use super::pairing::CODE_LIFETIME;
 use super::{Guard, cookie};
 use crate::caller::{Caller, Scope};
+use crate::doors::route::{Route, route};
 use crate::doors::{Path, Query};
 use crate::error::{Code, Error};
 use crate::limits::BODY_REQUEST_BYTES_MAX;
 
 /// What belongs to the guard itself.
-pub(crate) fn routes() -> OpenApiRouter<Guard> {
-    OpenApiRouter::new()
-        .routes(routes!(pair))
-        .routes(routes!(make_code))
-        .routes(routes!(list, add))
-        .routes(routes!(revoke))
-        .routes(routes!(show_trust, set_trust))
-        .layer(DefaultBodyLimit::max(BODY_REQUEST_BYTES_MAX))
+pub(crate) fn routes() -> Vec<Route<Guard>> {
+    let own = [
+        route!(pair),
+        route!(make_code),
+        route!(list),
+        route!(add),
+        route!(revoke),
+        route!(show_trust),
+        route!(set_trust),
+    ];
+    own.map(|route| route.bounded(DefaultBodyLimit::max(BODY_REQUEST_BYTES_MAX))).into()
 }
 
 type Answer = Result<Response, Error>;

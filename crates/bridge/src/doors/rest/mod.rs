@@ -9,50 +9,51 @@ mod steer;
 mod workspace;
 
 use axum::extract::DefaultBodyLimit;
-use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt as _};
-use utoipa_axum::routes;
 
+use super::route::{Route, route};
 use super::scope::{needs, needs_later};
-use super::{Doors, mobile, openapi, sse, transcripts, ws};
+use super::{Doors, mobile, sse, transcripts, ws};
 use crate::caller::Scope::{Admin, Decide, Prompt, Read};
 use crate::limits::INPUT_BYTES_MAX;
 
 /// Every route, and what it needs.
-pub(crate) fn routes() -> OpenApiRouter<Doors> {
+pub(crate) fn routes() -> Vec<Route<Doors>> {
     let long = || DefaultBodyLimit::max(INPUT_BYTES_MAX);
-    OpenApiRouter::with_openapi(openapi::about())
-        .routes(needs(Read, routes!(server::meta)))
-        .routes(needs(Read, routes!(server::list_models)))
-        .routes(needs(Read, routes!(server::openapi_json)))
-        .routes(needs(Admin, routes!(server::audit)))
-        .routes(needs(Read, routes!(sessions::list_sessions)))
-        .routes(needs(Prompt, routes!(sessions::create_session)).layer(long()))
-        .routes(needs(Read, routes!(sessions::get_session)))
-        .routes(needs(Prompt, routes!(sessions::patch_session)))
-        .routes(needs(Admin, routes!(sessions::delete_session)))
-        .routes(needs_later(Read, routes!(ws::websocket)))
-        .routes(needs_later(Read, routes!(mobile::mobile)))
-        .routes(needs(Read, routes!(sse::all_events)))
-        .routes(needs(Read, routes!(sse::session_events)))
-        .routes(needs(Read, routes!(history::get_snapshot)))
-        .routes(needs(Read, routes!(history::get_history)))
-        .routes(needs(Prompt, routes!(queue::post_input)).layer(long()))
-        .routes(needs(Read, routes!(queue::get_queue)))
-        .routes(needs(Prompt, routes!(queue::cancel_input)))
-        .routes(needs(Prompt, routes!(steer::interrupt)))
-        .routes(needs(Prompt, routes!(steer::mode)))
-        .routes(needs(Prompt, routes!(steer::model)))
-        .routes(needs(Prompt, routes!(steer::rewind)))
-        .routes(needs(Prompt, routes!(steer::stop)))
-        .routes(needs(Prompt, routes!(steer::compact)))
-        .routes(needs(Prompt, routes!(steer::clear)))
-        .routes(needs(Read, routes!(workspace::list_commands)))
-        .routes(needs(Read, routes!(workspace::find_files)))
-        .routes(needs(Read, routes!(workspace::get_diff)))
-        .routes(needs(Read, routes!(asks::list_permissions)))
-        .routes(needs(Decide, routes!(asks::answer_permission)))
-        .routes(needs(Decide, routes!(asks::answer_batch)))
-        .routes(needs(Read, routes!(asks::list_questions)))
-        .routes(needs(Decide, routes!(asks::answer_question)))
-        .merge(transcripts::routes())
+    let mut routes = vec![
+        needs(Read, route!(server::meta)),
+        needs(Read, route!(server::list_models)),
+        needs(Read, route!(server::openapi_json)),
+        needs(Admin, route!(server::audit)),
+        needs(Read, route!(sessions::list_sessions)),
+        needs(Prompt, route!(sessions::create_session)).bounded(long()),
+        needs(Read, route!(sessions::get_session)),
+        needs(Prompt, route!(sessions::patch_session)),
+        needs(Admin, route!(sessions::delete_session)),
+        needs_later(Read, route!(ws::websocket)),
+        needs_later(Read, route!(mobile::mobile)),
+        needs(Read, route!(sse::all_events)),
+        needs(Read, route!(sse::session_events)),
+        needs(Read, route!(history::get_snapshot)),
+        needs(Read, route!(history::get_history)),
+        needs(Prompt, route!(queue::post_input)).bounded(long()),
+        needs(Read, route!(queue::get_queue)),
+        needs(Prompt, route!(queue::cancel_input)),
+        needs(Prompt, route!(steer::interrupt)),
+        needs(Prompt, route!(steer::mode)),
+        needs(Prompt, route!(steer::model)),
+        needs(Prompt, route!(steer::rewind)),
+        needs(Prompt, route!(steer::stop)),
+        needs(Prompt, route!(steer::compact)),
+        needs(Prompt, route!(steer::clear)),
+        needs(Read, route!(workspace::list_commands)),
+        needs(Read, route!(workspace::find_files)),
+        needs(Read, route!(workspace::get_diff)),
+        needs(Read, route!(asks::list_permissions)),
+        needs(Decide, route!(asks::answer_permission)),
+        needs(Decide, route!(asks::answer_batch)),
+        needs(Read, route!(asks::list_questions)),
+        needs(Decide, route!(asks::answer_question)),
+    ];
+    routes.extend(transcripts::routes());
+    routes
 }

@@ -11,24 +11,23 @@ mod shelf;
 mod summary;
 mod when;
 
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
-
 pub use shelf::Transcripts;
 
 use super::Doors;
+use super::route::{Route, route};
 use super::scope::needs;
 use crate::caller::Scope::Read;
 
 /// The routes under `/v1/transcripts`.
-pub(crate) fn routes() -> OpenApiRouter<Doors> {
-    OpenApiRouter::new()
-        .routes(needs(Read, routes!(list::list_transcripts)))
-        .routes(needs(Read, routes!(summary::transcript_summary)))
-        .routes(needs(Read, routes!(search::search_transcripts)))
-        .routes(needs(Read, routes!(cost::transcript_stats)))
-        .routes(needs(Read, routes!(cost::transcript_cost)))
-        .routes(needs(Read, routes!(one::get_transcript)))
-        .routes(needs(Read, routes!(one::transcript_events)))
-        .routes(needs(Read, routes!(one::transcript_branches)))
+pub(crate) fn routes() -> [Route<Doors>; 8] {
+    [
+        needs(Read, route!(list::list_transcripts)),
+        needs(Read, route!(summary::transcript_summary)),
+        needs(Read, route!(search::search_transcripts)),
+        needs(Read, route!(cost::transcript_stats)),
+        needs(Read, route!(cost::transcript_cost)),
+        needs(Read, route!(one::get_transcript)),
+        needs(Read, route!(one::transcript_events)),
+        needs(Read, route!(one::transcript_branches)),
+    ]
 }
