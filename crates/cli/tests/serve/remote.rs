@@ -100,7 +100,8 @@ fn a_refusal_reaches_the_agent() {
 #[test]
 fn what_is_not_there_is_said_in_words() {
     let server = Demo::start();
-    for args in [["attach", "99"], ["send", "99"], ["stop", "99"], ["deny", "99"]] {
+    // No key begins like this, as one might with a number.
+    for args in [["attach", "nobody"], ["send", "nobody"], ["stop", "nobody"], ["deny", "nobody"]] {
         let mut args = args.to_vec();
         if args[0] == "send" {
             args.push("Hello");
