@@ -99,6 +99,14 @@ impl House {
     }
 }
 
+/// Hosts outlive a server that a test has killed, and must not outlive the test.
+impl Drop for House {
+    fn drop(&mut self) {
+        let folder = self.path("").display().to_string();
+        drop(Command::new("pkill").args(["-f", &format!(" host .*{folder}")]).status());
+    }
+}
+
 impl Running {
     /// The admin token.
     pub(crate) fn token(&self) -> String {
