@@ -234,6 +234,10 @@ pub(crate) const HEARTBEATS_MISSED_MAX: u32 = 3;
 /// Bytes that are written to a stream at once, if there are as many.
 pub(crate) const CHUNK_BYTES: usize = 16 << 10;
 
+/// Bytes that are read from a WebSocket at once. The library below fills as many with zeros each time it looks whether
+/// something has come, which is for each piece of text that is sent.
+pub(crate) const SOCKET_READ_BYTES: usize = 2 << 10;
+
 /// The longest time that pieces of text are held back to be sent together.
 pub(crate) const COALESCED_MAX: Duration = Duration::from_secs(5);
 

@@ -14,6 +14,7 @@ mod reach;
 mod rest;
 pub(crate) mod route;
 mod scope;
+mod several;
 mod sse;
 mod tether;
 mod transcripts;

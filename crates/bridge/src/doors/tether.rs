@@ -1,5 +1,9 @@
 //! What ends a stream from outside: its credential counts no longer, or the server stops.
 
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_core::future::BoxFuture;
 use tidings::Ids;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
@@ -17,41 +21,59 @@ pub(crate) enum End {
 }
 
 /// Holds a stream to its credential and to the server.
-#[derive(Debug)]
 pub(crate) struct Tether {
-    device: Option<String>,
-    revoked: broadcast::Receiver<String>,
-    stopping: CancellationToken,
+    device: Arc<Mutex<Option<String>>>,
+    /// One for the whole life of the stream, since it is looked at for each event that is sent.
+    pulled: BoxFuture<'static, End>,
+    end: Option<End>,
 }
 
 impl Tether {
     /// Made before the credential is checked, so that no revocation falls between.
     pub(crate) fn new(doors: &Doors) -> Self {
-        Tether { device: None, revoked: doors.revoked.subscribe(), stopping: doors.stopping.clone() }
+        let device = Arc::default();
+        let pulled = pulled(Arc::clone(&device), doors.revoked.subscribe(), doors.stopping.clone());
+        Tether { device, pulled: Box::pin(pulled), end: None }
     }
 
     /// Holds the stream to the credential of this caller.
     pub(crate) fn hold(&mut self, caller: &Caller) {
-        self.device.clone_from(&caller.device);
+        self.device.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&caller.device);
     }
 
     /// Ends when the stream has to. It may be dropped while it waits.
     pub(crate) async fn cut(&mut self) -> End {
+        match self.end {
+            Some(end) => end,
+            None => *self.end.insert((&mut self.pulled).await),
+        }
+    }
+}
+
+async fn pulled(
+    device: Arc<Mutex<Option<String>>>,
+    mut revoked: broadcast::Receiver<String>,
+    stopping: CancellationToken,
+) -> End {
+    let stopped = pin!(stopping.cancelled());
+    let revoked = async {
         loop {
-            tokio::select! {
-                () = self.stopping.cancelled() => return End::Stopping,
-                revoked = self.revoked.recv() => match revoked {
-                    Ok(device) if self.device.as_ref() == Some(&device) => return End::Revoked,
-                    // One of those that were missed may have been ours, so the client has to show itself again.
-                    Err(RecvError::Lagged(_)) if self.device.is_some() => return End::Revoked,
-                    Ok(_) | Err(RecvError::Lagged(_)) => {}
-                    Err(RecvError::Closed) => {
-                        self.stopping.cancelled().await;
-                        return End::Stopping;
-                    }
-                },
+            let revoked = revoked.recv().await;
+            let device = device.lock().unwrap_or_else(PoisonError::into_inner);
+            match revoked {
+                Ok(revoked) if device.as_ref() == Some(&revoked) => return,
+                // One of those that were missed may have been ours, so the client has to show itself again.
+                Err(RecvError::Lagged(_)) if device.is_some() => return,
+                Ok(_) | Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => break,
             }
         }
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        biased;
+        () = stopped => End::Stopping,
+        () = revoked => End::Revoked,
     }
 }
 

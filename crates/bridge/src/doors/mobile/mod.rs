@@ -22,7 +22,7 @@ use axum::response::Response;
 use super::Doors;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
-use crate::limits::{CHUNK_BYTES, MESSAGE_BYTES_MAX};
+use crate::limits::{CHUNK_BYTES, MESSAGE_BYTES_MAX, SOCKET_READ_BYTES};
 
 /// Projects, prompts, answers and permissions for phones that speak the protocol of seed 002.
 ///
@@ -44,7 +44,7 @@ pub(crate) async fn mobile(
     let upgrade = upgrade
         .max_message_size(MESSAGE_BYTES_MAX)
         .max_frame_size(MESSAGE_BYTES_MAX)
-        .read_buffer_size(CHUNK_BYTES)
+        .read_buffer_size(SOCKET_READ_BYTES)
         .write_buffer_size(CHUNK_BYTES);
     let port = port(&headers);
     Ok(upgrade.on_upgrade(move |socket| socket::serve(doors, caller, port, socket)))

@@ -4,9 +4,6 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use axum::extract::ws::{Message, WebSocket};
-use futures_core::future::BoxFuture;
-use futures_util::StreamExt as _;
-use futures_util::stream::FuturesUnordered;
 use tidings_protocol::api::{Notice, ServerPhase, SessionView};
 use tidings_protocol::mobile::{
     AuthError, AuthSuccess, HealthCheckResponse, HeartbeatMessage, MOBILE_WIRE_VERSION, MobileMessage,
@@ -23,6 +20,7 @@ use super::work::{self, Done, Order};
 use super::{asks, projects};
 use crate::caller::{Caller, Scope};
 use crate::doors::Doors;
+use crate::doors::several::Several;
 use crate::doors::tether::{Tether, retry_ms};
 use crate::doors::ws::close::Close;
 use crate::doors::ws::socket::{farewell, received};
@@ -91,13 +89,13 @@ struct Phone {
     socket: WebSocket,
     notices: broadcast::Receiver<Arc<Notice>>,
     /// What is watched; each waits for what comes next.
-    feeds: FuturesUnordered<BoxFuture<'static, (Feed, News)>>,
+    feeds: Several<(Feed, News)>,
     /// The projects that were joined, and the session of each that is watched.
     joined: HashMap<String, Option<Watched>>,
     /// The project that was joined last.
     current: Option<String>,
     /// What is being done, and what comes after it. Answers to permissions do not wait in it.
-    working: FuturesUnordered<BoxFuture<'static, Finished>>,
+    working: Several<Finished>,
     waiting: VecDeque<(Option<String>, Option<String>, Work)>,
     heartbeat: Interval,
     heartbeats_missed: u32,
@@ -122,10 +120,10 @@ impl Phone {
             tether,
             socket,
             notices,
-            feeds: FuturesUnordered::new(),
+            feeds: Several::new(),
             joined: HashMap::new(),
             current: None,
-            working: FuturesUnordered::new(),
+            working: Several::new(),
             waiting: VecDeque::new(),
             heartbeat,
             heartbeats_missed: 0,
@@ -142,14 +140,14 @@ impl Phone {
             let step = tokio::select! {
                 biased;
                 end = self.tether.cut() => Err(Close::from_end(end, retry_ms)),
-                Some((id, done)) = self.working.next() => self.done(id, done).await,
+                (id, done) = self.working.next() => self.done(id, done).await,
                 // Whoever sends faster than is carried out has to wait.
                 message = self.socket.recv(), if self.waiting.len() < REQUESTS_MAX => match received(message) {
                     Ok(message) => self.receive(message).await,
                     Err(close) => Err(close),
                 },
                 notice = self.notices.recv() => self.hear(notice).await,
-                Some((feed, news)) = self.feeds.next() => self.pass_on(feed, news).await,
+                (feed, news) = self.feeds.next() => self.pass_on(feed, news).await,
                 _ = self.heartbeat.tick() => self.beat().await,
             };
             if let Err(close) = step {
@@ -213,16 +211,16 @@ impl Phone {
     }
 
     fn begin_work(&mut self) {
-        if !self.working.is_empty() {
+        if self.working.len() > 0 {
             return;
         }
         let Some((id, project, work)) = self.waiting.pop_front() else { return };
         let project = project.or_else(|| self.current.clone());
         let (doors, caller) = (self.doors.clone(), self.caller.clone());
-        self.working.push(Box::pin(async move {
+        self.working.push(async move {
             let order = Order { doors, caller, id: id.clone(), project };
             (id, order.run(work).await)
-        }));
+        });
     }
 
     async fn done(&mut self, id: Option<String>, done: Result<Done, Refusal>) -> Result<(), Close> {
@@ -272,10 +270,10 @@ impl Phone {
     }
 
     fn wait_for(&mut self, mut feed: Feed) {
-        self.feeds.push(Box::pin(async move {
+        self.feeds.push(async move {
             let news = feed.next().await;
             (feed, news)
-        }));
+        });
     }
 
     /// Watches the session of a project that is not watched yet: somebody else may have begun it.

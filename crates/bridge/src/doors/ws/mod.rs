@@ -15,7 +15,7 @@ use axum::response::Response;
 use super::{Doors, PROTOCOL};
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
-use crate::limits::{CHUNK_BYTES, MESSAGE_BYTES_MAX};
+use crate::limits::{CHUNK_BYTES, MESSAGE_BYTES_MAX, SOCKET_READ_BYTES};
 
 /// Sessions on a WebSocket: requests and answers, and events of whatever is subscribed to.
 ///
@@ -40,7 +40,7 @@ pub(crate) async fn websocket(
         .protocols([PROTOCOL])
         .max_message_size(MESSAGE_BYTES_MAX)
         .max_frame_size(MESSAGE_BYTES_MAX)
-        .read_buffer_size(CHUNK_BYTES)
+        .read_buffer_size(SOCKET_READ_BYTES)
         .write_buffer_size(CHUNK_BYTES);
     if offers_others && upgrade.selected_protocol().is_none() {
         let message = "None of these subprotocols is spoken here";

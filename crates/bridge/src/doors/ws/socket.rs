@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::extract::ws::{Message, WebSocket};
-use futures_core::future::BoxFuture;
-use futures_util::stream::FuturesUnordered;
-use futures_util::{SinkExt as _, StreamExt as _};
+use futures_util::SinkExt as _;
 use tidings_protocol::api::{RequestId, SocketAck, SocketMessage, SocketRequest};
 use tokio::time::{Instant, Interval, MissedTickBehavior, timeout};
 use tokio_util::sync::CancellationToken;
@@ -19,6 +17,7 @@ use super::requests::{self, Incoming, Reply};
 use crate::caller::{Caller, Scope};
 use crate::doors::Doors;
 use crate::doors::reach::{self, Sight};
+use crate::doors::several::Several;
 use crate::doors::tether::{Tether, retry_ms};
 use crate::error::{Code, Error};
 use crate::hub::Watch;
@@ -114,11 +113,11 @@ struct Connection {
     tether: Tether,
     socket: WebSocket,
     /// What is subscribed to; each waits for what comes next.
-    feeds: FuturesUnordered<BoxFuture<'static, (Feed, Sent)>>,
+    feeds: Several<(Feed, Sent)>,
     /// How to end each of them, by key.
     watched: HashMap<Arc<str>, CancellationToken>,
     /// Requests that are being carried out.
-    requests: FuturesUnordered<BoxFuture<'static, SocketMessage>>,
+    requests: Several<SocketMessage>,
     order: Order,
     heartbeat: Interval,
     heartbeats_missed: u32,
@@ -135,9 +134,9 @@ impl Connection {
             caller,
             tether,
             socket,
-            feeds: FuturesUnordered::new(),
+            feeds: Several::new(),
             watched: HashMap::new(),
-            requests: FuturesUnordered::new(),
+            requests: Several::new(),
             order: Order::default(),
             heartbeat,
             heartbeats_missed: 0,
@@ -150,13 +149,13 @@ impl Connection {
             let step = tokio::select! {
                 biased;
                 end = self.tether.cut() => Err(Close::from_end(end, self.retry_ms)),
-                Some(message) = self.requests.next() => self.say(&message).await,
+                message = self.requests.next() => self.say(&message).await,
                 // Whoever sends faster than is carried out has to wait.
                 message = self.socket.recv(), if self.requests.len() < REQUESTS_MAX => match received(message) {
                     Ok(message) => self.receive(message).await,
                     Err(close) => Err(close),
                 },
-                Some((feed, sent)) = self.feeds.next() => self.pass_on(feed, sent).await,
+                (feed, sent) = self.feeds.next() => self.pass_on(feed, sent).await,
                 _ = self.heartbeat.tick() => self.beat().await,
             };
             if let Err(close) = step {
@@ -241,10 +240,10 @@ impl Connection {
     {
         let (doors, caller) = (self.doors.clone(), self.caller.clone());
         let ids = doors.sessions.config().ids.clone();
-        self.requests.push(Box::pin(async move {
+        self.requests.push(async move {
             let result = work(doors, caller).await;
             requests::outcome(id, result, || ids.next())
-        }));
+        });
     }
 
     fn sign_in_again(&mut self, token: &str) -> Result<SocketAck, Error> {
@@ -310,10 +309,10 @@ impl Connection {
     }
 
     fn wait_for(&mut self, mut feed: Feed) {
-        self.feeds.push(Box::pin(async move {
+        self.feeds.push(async move {
             let sent = feed.next().await;
             (feed, sent)
-        }));
+        });
     }
 
     async fn pass_on(&mut self, mut feed: Feed, sent: Sent) -> Result<(), Close> {
