@@ -26,7 +26,7 @@ use jiff::Timestamp;
 
 use self::failure::At as _;
 use self::readers::Readers;
-use self::writer::{Load, Room, Writer};
+use self::writer::{Load, Writer};
 use super::event::{check_drafts, class_of, weight};
 use super::{
     Ask, AskId, AuditDraft, AuditEntry, Call, Changed, Class, Cursor, Draft, Fence, Handle, Journal,
@@ -132,7 +132,7 @@ impl Journal for SqliteJournal {
             {
                 return stored;
             }
-            let load = Load { class, bytes, room: Room::Takes };
+            let load = Load { class, bytes, makes_room: false };
             self.writer.call(load, move |tx| events::append(tx, &key, fence, &drafts)).await
         })
     }

@@ -91,22 +91,15 @@ pub(super) enum Told {
 pub(super) struct Load {
     pub(super) class: Class,
     pub(super) bytes: usize,
-    pub(super) room: Room,
-}
-
-/// What a call does to the room that is left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Room {
-    Takes,
-    /// It appends nothing and removes something, so it is done on a full disk as well.
-    Makes,
+    /// Whether it appends nothing and removes something, so that it is done on a full disk as well.
+    pub(super) makes_room: bool,
 }
 
 impl Load {
     /// A short call that has to survive a loss of power.
-    pub(super) const DURABLE: Load = Load { class: Class::Durable, bytes: 0, room: Room::Takes };
+    pub(super) const DURABLE: Load = Load { class: Class::Durable, bytes: 0, makes_room: false };
     /// The same of one that removes something.
-    pub(super) const MAKES_ROOM: Load = Load { room: Room::Makes, ..Load::DURABLE };
+    pub(super) const MAKES_ROOM: Load = Load { makes_room: true, ..Load::DURABLE };
 }
 
 impl Writer {
@@ -300,7 +293,7 @@ struct Nudge;
 
 impl Job for Nudge {
     fn load(&self) -> Load {
-        Load { class: Class::Delta, bytes: 0, room: Room::Makes }
+        Load { class: Class::Delta, bytes: 0, makes_room: true }
     }
 
     fn after(&self) -> After {
@@ -477,7 +470,7 @@ impl Desk {
         if let Err(error) = &done
             && error.kind() == ErrorKind::Full
             && self.pieces.are_waiting()
-            && batch.iter().all(|job| job.load().room == Room::Makes)
+            && batch.iter().all(|job| job.load().makes_room)
         {
             // Pieces that find no room must not keep anybody from making some.
             self.recover(&error.clone());
