@@ -1,7 +1,9 @@
-//! The agent's pipe with nothing between, or with programs that only pass on what they read: what pipes, wake-ups and
-//! the reader take by themselves.
+//! The agent's pipe with nothing between, or with programs that only write down and pass on what they read: what pipes, files,
+//! sockets, wake-ups and the reader take by themselves.
 
-use std::io::{Read as _, Write as _};
+use std::fs::File;
+use std::io::{Read, Seek as _, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
@@ -10,25 +12,38 @@ use serde_json::json;
 use crate::clock::{now_ns, times};
 use crate::{Failure, process};
 
+/// Bytes after which a file is written from its beginning again.
+const FILE_BYTES: usize = 64 << 10;
+
 /// An agent, and those who pass on what it says.
 pub(crate) struct Direct {
     agent: Child,
     passers: Vec<Child>,
-    output: ChildStdout,
+    output: Box<dyn Read>,
 }
 
 impl Direct {
-    pub(crate) fn start(agent: &Path, passers: usize) -> Result<Self, Failure> {
-        let mut agent = Command::new(agent).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let mut output = agent.stdout.take().ok_or("no pipe")?;
-        let mut all = Vec::new();
-        for _ in 0..passers {
+    /// Nothing between.
+    pub(crate) fn start(agent: &Path) -> Result<Self, Failure> {
+        let (agent, output) = begin(agent)?;
+        Ok(Direct { agent, passers: Vec::new(), output: Box::new(output) })
+    }
+
+    /// As a host and a server do it: one that keeps what it reads in a file and passes it on, and another that does the same over TCP.
+    pub(crate) fn passed(agent: &Path, scratch: &Path) -> Result<Self, Failure> {
+        let (agent, output) = begin(agent)?;
+        let pass = |number: &str| {
             let mut passer = Command::new(std::env::current_exe()?);
-            let mut passer = passer.arg("pass").stdin(output).stdout(Stdio::piped()).spawn()?;
-            output = passer.stdout.take().ok_or("no pipe")?;
-            all.push(passer);
-        }
-        Ok(Direct { agent, passers: all, output })
+            passer.arg("pass").arg(scratch.join(number));
+            Ok::<_, Failure>(passer)
+        };
+        let mut host = pass("1")?.stdin(output).stdout(Stdio::piped()).spawn()?;
+        let kept = host.stdout.take().ok_or("no pipe")?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let port = listener.local_addr()?.port().to_string();
+        let server = pass("2")?.arg(port).stdin(kept).spawn()?;
+        let (output, _) = listener.accept()?;
+        Ok(Direct { agent, passers: vec![host, server], output: Box::new(output) })
     }
 
     /// How long each piece takes, in nanoseconds.
@@ -37,14 +52,20 @@ impl Direct {
         let content = format!("pieces={pieces} gap_us={gap_us}");
         let prompt = json!({"type": "user", "message": {"role": "user", "content": content}});
         input.write_all(format!("{prompt}\n").as_bytes())?;
-        let (mut chunk, mut all) = (vec![0; 256 << 10], Vec::new());
+        let (mut chunk, mut rest, mut all) = (vec![0; 256 << 10], Vec::new(), Vec::new());
         loop {
             let count = self.output.read(&mut chunk)?;
             let now = now_ns();
-            all.extend(times(&chunk[..count]).map(|said| now.saturating_sub(said)));
-            if count == 0 || memchr::memmem::find(&chunk[..count], br#""type":"result""#).is_some() {
+            if count == 0 {
                 return Ok(all);
             }
+            rest.extend_from_slice(&chunk[..count]);
+            let Some(end) = memchr::memrchr(b'\n', &rest) else { continue };
+            all.extend(times(&rest[..end]).map(|said| now.saturating_sub(said)));
+            if memchr::memmem::find(&rest[..end], br#""type":"result""#).is_some() {
+                return Ok(all);
+            }
+            rest.drain(..=end);
         }
     }
 
@@ -63,17 +84,35 @@ impl Drop for Direct {
     }
 }
 
-/// Passes on what it reads.
-pub(crate) fn pass() -> Result<bool, Failure> {
-    let (mut input, mut output) = (
-        std::io::stdin().lock(),
-        std::fs::File::from(std::os::fd::AsFd::as_fd(&std::io::stdout()).try_clone_to_owned()?),
-    );
-    let mut chunk = vec![0; 64 << 10];
-    loop {
-        match input.read(&mut chunk)? {
-            0 => return Ok(true),
-            count => output.write_all(&chunk[..count])?,
+fn begin(agent: &Path) -> Result<(Child, ChildStdout), Failure> {
+    let mut agent = Command::new(agent).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let output = agent.stdout.take().ok_or("no pipe")?;
+    Ok((agent, output))
+}
+
+/// Writes down what it reads and passes it on, to a port if one is given.
+pub(crate) fn pass(arguments: &[String]) -> Result<bool, Failure> {
+    let mut kept = File::create(arguments.first().ok_or("no file")?)?;
+    let mut output: Box<dyn Write> = match arguments.get(1) {
+        Some(port) => {
+            let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port.parse()?))?;
+            stream.set_nodelay(true)?;
+            Box::new(stream)
         }
+        None => Box::new(File::from(std::os::fd::AsFd::as_fd(&std::io::stdout()).try_clone_to_owned()?)),
+    };
+    let (mut input, mut chunk, mut written) = (std::io::stdin().lock(), vec![0; FILE_BYTES], 0);
+    loop {
+        let count = input.read(&mut chunk)?;
+        if count == 0 {
+            return Ok(true);
+        }
+        if written + count > FILE_BYTES {
+            kept.rewind()?;
+            written = 0;
+        }
+        kept.write_all(&chunk[..count])?;
+        written += count;
+        output.write_all(&chunk[..count])?;
     }
 }

@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let done = match arguments.next().as_deref() {
         Some("agent") => agent::run(&arguments.collect::<Vec<_>>()),
-        Some("pass") => direct::pass(),
+        Some("pass") => direct::pass(&arguments.collect::<Vec<_>>()),
         Some("spin") => awake::spin(),
         _ => measure(),
     };

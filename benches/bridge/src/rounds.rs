@@ -88,8 +88,8 @@ impl Running {
     fn start(plan: &Plan, agent: &Path, scratch: &Path) -> Result<Self, Failure> {
         let peer = plan.peer.as_ref();
         Ok(Running {
-            direct: Direct::start(agent, 0)?,
-            passed: Direct::start(agent, 2)?,
+            direct: Direct::start(agent)?,
+            passed: Direct::passed(agent, scratch)?,
             alone: Watched::start(plan, agent, &["--agent-lease", "0"])?,
             hosted: Watched::start(plan, agent, &[])?,
             peer: peer.map(|(node, script)| Adapter::start(node, script, agent, scratch)).transpose()?,
@@ -99,7 +99,7 @@ impl Running {
     fn name(&self, ways: &mut Ways) {
         let way = |title: &str| Way { title: title.to_owned(), ..Way::default() };
         ways.direct = way("the agent's pipe, nothing between");
-        ways.passed = way("two programs that only pass on, pipes");
+        ways.passed = way("two programs that only write down and pass on, TCP");
         ways.alone = way("`tidings serve --agent-lease 0`, WebSocket");
         ways.hosted = way("`tidings serve`, a server and a host, WebSocket");
         ways.peer = self.peer.as_ref().map(|_| way("claude-agent-acp, pipe"));

@@ -101,9 +101,9 @@ impl Watchers {
             match code {
                 0x1 if payload.starts_with(br#"{"type":"event""#) => {
                     // Other events repeat the text once it is complete.
-                    if memchr::memmem::find(payload, br#""event":{"TextChunk":"#).is_some() {
-                        self.latencies.extend(times(payload).map(|said| now.saturating_sub(said)));
-                    }
+                    let is_piece = memchr::memmem::find(payload, br#""event":{"TextChunk":"#).is_some();
+                    let told = is_piece.then(|| times(payload)).into_iter().flatten();
+                    self.latencies.extend(told.map(|said| now.saturating_sub(said)));
                 }
                 0x1 if memchr::memmem::find(payload, br#""type":"ack""#).is_some() => self.acks += 1,
                 0x1 => return Err(String::from_utf8_lossy(payload).into()),
