@@ -55,9 +55,14 @@ test("a long session draws little of itself and moves at most 200 KB", async () 
 
   // What was before is there on demand, and what is looked at stays where it is.
   await page.locator(".scroller").evaluate((element) => (element.scrollTop = 0));
-  const seen = page.locator(".row", { hasText: /^Step \d+: / }).first();
-  await seen.waitFor();
-  const step = /^Step \d+/.exec(await seen.innerText())[0];
+  // One that can be seen: those from the end are drawn until the page has noticed that it was scrolled.
+  const found = await page.waitForFunction(() => {
+    const frame = document.querySelector(".scroller").getBoundingClientRect();
+    const inSight = (row) => row.getBoundingClientRect().top >= frame.top && row.getBoundingClientRect().bottom <= frame.bottom;
+    const rows = [...document.querySelectorAll(".row")].filter(inSight);
+    return rows.map((row) => /^Step \d+/.exec(row.innerText)?.[0]).find(Boolean);
+  });
+  const step = await found.jsonValue();
   const row = page.locator(".row", { hasText: `${step}:` });
   const place = async () => (await row.boundingBox()).y;
   const height = () => page.locator(".scroller").evaluate((element) => element.scrollHeight);
