@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures what the server adds between an agent and those who watch it, and fails when a bar is missed.
+# Measures what the server adds between an agent and those who watch it, and fails when a bar is missed that must hold.
 # ROUNDS=n for more or fewer rounds, PEERS=0 to leave out the other bridge, UPDATE=1 to write docs/performance.md.
 # SHORT=1 prints what one session takes and looks at no bar, for a look while working on it.
 set -euo pipefail

@@ -56,7 +56,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether every bar holds.
+/// Whether every bar holds that must.
 fn measure() -> Result<bool, Failure> {
     let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let path = |name: &str| given(name).map(PathBuf::from);

@@ -21,7 +21,7 @@ struct Bar {
     must_hold: bool,
 }
 
-/// Everything as Markdown, and whether every bar holds.
+/// Everything as Markdown, and whether every bar holds that must.
 pub(crate) fn text(found: &Found, plan: &Plan) -> (String, bool) {
     let mut out = String::new();
     let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
