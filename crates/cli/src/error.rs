@@ -5,6 +5,7 @@ use std::io;
 use std::process::ExitCode;
 
 use serde::Serialize;
+use tidings_bridge::journal::JournalError;
 use tidings_transcript::ErrorKind;
 
 use crate::output::Output;
@@ -69,14 +70,12 @@ pub(crate) fn finish(result: anyhow::Result<Exit>, json: bool, out: &mut Output)
 fn show(error: &anyhow::Error, json: bool, out: &mut Output) {
     let cannot = cannot_run(error);
     let (code, hint) = cannot.as_ref().map_or(("failed", ""), |cannot| (cannot.code, cannot.hint));
-    let shown = if json {
-        let line = json_line(&ErrorLine { code, message: format!("{error:#}"), hint });
-        out.text(&line).and_then(|()| out.flush())
-    } else {
-        out.error(error, hint)
-    };
-    // Nobody is left to tell if even this cannot be written.
-    drop(shown);
+    let line = || json_line(&ErrorLine { code, message: format!("{error:#}"), hint });
+    let is_told = json && out.text(&line()).and_then(|()| out.flush()).is_ok();
+    if !is_told {
+        // Nobody is left to tell if even this cannot be written.
+        drop(out.error(error, hint));
+    }
 }
 
 /// What scripts and people get to know of an error, whichever crate it is from.
@@ -99,14 +98,28 @@ fn cannot_run(error: &anyhow::Error) -> Option<Cannot<'_>> {
         };
         return Some(Cannot { code, hint: error.hint() });
     }
-    let error = error.downcast_ref::<tidings_transcript::Error>()?;
-    let code = match error.kind() {
-        ErrorKind::NotFound => "not_found",
-        ErrorKind::Ambiguous => "ambiguous",
-        ErrorKind::Invalid => CannotRun::USAGE,
-        _ => "failed",
-    };
-    Some(Cannot { code, hint: error.hint() })
+    if let Some(error) = error.downcast_ref::<JournalError>() {
+        return Some(Cannot { code: "failed", hint: error.hint() });
+    }
+    if let Some(error) = error.downcast_ref::<tidings_transcript::Error>() {
+        let code = match error.kind() {
+            ErrorKind::NotFound => "not_found",
+            ErrorKind::Ambiguous => "ambiguous",
+            ErrorKind::Invalid => CannotRun::USAGE,
+            _ => "failed",
+        };
+        return Some(Cannot { code, hint: error.hint() });
+    }
+    match error.chain().find_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind) {
+        Some(io::ErrorKind::NotFound) => {
+            Some(Cannot { code: "not_found", hint: "see whether the path is right" })
+        }
+        Some(io::ErrorKind::PermissionDenied) => {
+            Some(Cannot { code: "failed", hint: "see who may read and write there" })
+        }
+        Some(io::ErrorKind::StorageFull) => Some(Cannot { code: "failed", hint: "make room on the disk" }),
+        _ => None,
+    }
 }
 
 struct Cannot<'a> {

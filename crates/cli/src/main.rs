@@ -11,6 +11,7 @@ mod progress;
 mod remote;
 mod signals;
 mod terminal;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -20,7 +21,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use crate::commands::host;
 use crate::commands::{
     attach, audit, decide, doctor, frames, pair, ps, rehearse, run, schema, send, serve, sessions, stop,
-    token,
+    summary, token,
 };
 use crate::error::Exit;
 use crate::later::Later;
@@ -122,7 +123,10 @@ Exit codes: 0 fine, 1 what was checked is not fine, 2 wrong usage, 3 cannot run,
 4 a person is needed and none is there, 130 interrupted";
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match usage::parse::<Cli>(Cli::command()) {
+        Ok(cli) => cli,
+        Err(exit) => return exit,
+    };
     let mut out = Output::new(cli.color);
     let json = cli.command.as_ref().is_some_and(Command::wants_json);
     let result = match &cli.command {
@@ -147,13 +151,7 @@ fn main() -> ExitCode {
             out.text(&text)?;
             Ok(Exit::Fine)
         }),
-        None => summary(&mut out),
+        None => summary::run(&mut out),
     };
     error::finish(result, json, &mut out)
-}
-
-/// What somebody sees who types `tidings` and nothing else.
-fn summary(out: &mut Output) -> anyhow::Result<Exit> {
-    out.text(&Cli::command().render_long_help().to_string())?;
-    Ok(Exit::Fine)
 }

@@ -17,4 +17,5 @@ pub(crate) mod send;
 pub(crate) mod serve;
 pub(crate) mod sessions;
 pub(crate) mod stop;
+pub(crate) mod summary;
 pub(crate) mod token;

@@ -1,0 +1,82 @@
+//! What somebody sees who types `tidings` and nothing else: what is here, and what to do with it.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tidings_protocol::api::ServerPhase;
+use tidings_transcript::roots::{Roots, SessionFiles};
+
+use super::named;
+use super::sessions::Place;
+use crate::error::Exit;
+use crate::human;
+use crate::output::{BOLD, DIM, Output, PLAIN, printable};
+use crate::remote::RemoteArgs;
+
+const COMMANDS: &[(&str, &str)] = &[
+    ("tidings serve", "the page, for browsers and phones"),
+    ("tidings run \"what is this?\"", "one prompt through Claude Code"),
+    ("tidings sessions list", "what Claude Code left on disk"),
+    ("tidings sessions cost", "what it has cost, by day"),
+    ("tidings doctor", "whether all is there, and what to do"),
+    ("tidings --help", "everything else"),
+];
+
+/// How long a server may take to say what it has.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+pub(crate) fn run(out: &mut Output) -> anyhow::Result<Exit> {
+    let found = [("Claude Code", claude()), ("sessions", sessions()), ("server", server()?)];
+    let mut text = format!("{BOLD}Tidings {}{PLAIN}\n\n", env!("CARGO_PKG_VERSION"));
+    for (name, words) in found {
+        // Writing into a String cannot fail.
+        let _ = writeln!(text, "  {}  {}", human::padded(name, 11), printable(&words));
+    }
+    text.push('\n');
+    for (command, words) in COMMANDS {
+        let _ = writeln!(text, "  {}  {DIM}{words}{PLAIN}", human::padded(command, 29));
+    }
+    out.text(&text)?;
+    Ok(Exit::Fine)
+}
+
+fn claude() -> String {
+    match tidings::find::claude() {
+        Ok(path) => path.display().to_string(),
+        Err(_) => "not found; `tidings doctor` says how to get it".to_owned(),
+    }
+}
+
+fn sessions() -> String {
+    let Ok(found) = Roots::new([Place::config_folder_of_user()]).scan() else { return "none yet".to_owned() };
+    let mut folders: Vec<_> = found.sessions.iter().map(|session| &session.folder).collect();
+    folders.sort();
+    folders.dedup();
+    let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+    let sessions = human::plural(number(found.sessions.len()), "session");
+    let projects = human::plural(number(folders.len()), "project");
+    let bytes = human::bytes(found.sessions.iter().map(SessionFiles::bytes).sum());
+    let last =
+        found.sessions.iter().filter_map(|session| session.main.as_ref()).map(|file| file.modified).max();
+    let last = last.and_then(|last| Timestamp::try_from(last).ok());
+    let last = last.map(|last| format!(", the last one {} ago", human::age(last, Timestamp::now())));
+    format!("{sessions} in {projects}, {bytes}{}", last.unwrap_or_default())
+}
+
+/// The server that commands would talk to.
+fn server() -> anyhow::Result<String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let remote = RemoteArgs { data: None, server: None, json: false }.remote();
+    let Ok(remote) = remote else { return Ok("none; `tidings serve` starts one".to_owned()) };
+    // On a runtime, since that is what measures the time.
+    let asked = runtime.block_on(async { tokio::time::timeout(PATIENCE, named::sessions(&remote)).await });
+    let Ok(Ok(all)) = asked else { return Ok("does not answer; `tidings serve` starts one".to_owned()) };
+    let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+    let waiting = all.iter().filter(|session| session.state == ServerPhase::NeedsYou).count();
+    let words = human::plural(number(all.len()), "session");
+    Ok(match waiting {
+        0 => format!("runs, with {words}"),
+        _ => format!("runs, with {words}; {waiting} wait for you, see `tidings ps`"),
+    })
+}
