@@ -51,14 +51,18 @@ pub(crate) struct Remote {
 }
 
 impl RemoteArgs {
+    /// The address of a server elsewhere, if one is meant.
+    pub(crate) fn elsewhere(&self) -> Option<String> {
+        self.server.clone().or_else(|| {
+            let variable = env::var("TIDINGS_SERVER").ok().filter(|url| !url.is_empty());
+            variable.filter(|_| self.data.is_none())
+        })
+    }
+
     /// The server that is meant. Nobody has asked it anything yet.
     pub(crate) fn remote(&self) -> anyhow::Result<Remote> {
         let client = http_client().timeout(ANSWER_MAX);
-        let named = self.server.clone().or_else(|| {
-            let variable = env::var("TIDINGS_SERVER").ok().filter(|url| !url.is_empty());
-            variable.filter(|_| self.data.is_none())
-        });
-        if let Some(base) = named {
+        if let Some(base) = self.elsewhere() {
             let token =
                 env::var("TIDINGS_TOKEN").ok().filter(|token| !token.is_empty()).ok_or_else(|| {
                     let hint =
@@ -126,11 +130,15 @@ impl Remote {
             Some(data) if error.is_connect() => not_running(data),
             // The address may be one with a secret in it.
             _ => {
+                if error.is_builder() {
+                    let hint = "an address looks like `https://box.example` or `http://127.0.0.1:7717`";
+                    return Error::new(Code::Invalid, "It is no address of a server", hint);
+                }
                 let reason = if error.is_timeout() { "it takes too long" } else { "nobody answers" };
                 Error::new(
                     Code::Unavailable,
                     format!("Failed to reach the server: {reason}"),
-                    "see whether it runs",
+                    "see whether it runs, and whether its address begins with http:// or https:// as it should",
                 )
             }
         }

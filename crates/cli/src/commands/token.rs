@@ -1,6 +1,7 @@
 //! `tidings token`: credentials of devices.
 
 use clap::{Args, Subcommand};
+use serde::Serialize;
 use tidings_bridge::Scope;
 use tidings_bridge::guard::read_admin_token;
 use tidings_protocol::api::{Device, DeviceList, NewCredential, NewDevice};
@@ -31,6 +32,12 @@ Examples:
   tidings token create --name ci --scope read --scope prompt --folder /srv/app
   tidings token revoke 3f2a9c01d4e5
   curl -H \"Authorization: Bearer $(tidings token admin)\" http://127.0.0.1:7717/v1/sessions";
+
+/// The admin token, for scripts.
+#[derive(Serialize)]
+struct AdminLine<'a> {
+    token: &'a str,
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
@@ -186,13 +193,27 @@ impl Revoke {
 
 impl Admin {
     fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
+        // That of this machine, sent there, would tell another server how to rule this one.
+        if self.remote.elsewhere().is_some() {
+            return Err(CannotRun {
+                code: CannotRun::USAGE,
+                message: "The admin token of a server elsewhere stays there".to_owned(),
+                hint: "use its TIDINGS_TOKEN, or leave out --server and TIDINGS_SERVER for the one of this machine",
+            }
+            .into());
+        }
         let data = self.remote.data.clone().or_else(Place::data_folder).unwrap_or_default();
         let token = read_admin_token(&data)?.ok_or_else(|| CannotRun {
             code: "not_found",
             message: format!("There is no token in `{}`", data.display()),
             hint: "start `tidings serve` once, or name its folder with --data",
         })?;
-        out.text(&format!("{}\n", token.reveal()))?;
+        let line = if self.remote.json {
+            serde_json::to_string(&AdminLine { token: token.reveal() })?
+        } else {
+            token.reveal().to_owned()
+        };
+        out.text(&format!("{line}\n"))?;
         Ok(Exit::Fine)
     }
 }
