@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use serde::Serialize;
+use serde::{Deserialize as _, Serialize};
 use tidings_protocol::api::{ServerPhase, SessionView, Snapshot};
 use tidings_protocol::ui::{SessionPhase, UiMessage};
 use tokio::sync::mpsc::Receiver;
@@ -48,7 +48,7 @@ pub(crate) struct Attach {
 const EXAMPLES: &str = "\
 Examples:
   tidings attach 3
-  tidings attach 3 --wait > answer.md
+  tidings attach 3 --wait > answer.md    # exit code 1 if the turn has failed
   tidings attach 3 --json | jq -c .event
 
 It begins with the end of the conversation. Permissions and questions are answered with the keys that are shown.
@@ -87,8 +87,12 @@ impl Attach {
     /// Events as lines, from now on.
     async fn lines(&self, remote: &Remote, snapshot: &Snapshot, out: &mut Output) -> anyhow::Result<Exit> {
         let session = &snapshot.session;
+        let mut last = Exit::Fine;
+        for event in snapshot.events.iter().filter_map(|event| UiMessage::deserialize(event).ok()) {
+            self.ends(&event, &mut last);
+        }
         if self.wait && !is_busy(session) {
-            return Ok(Exit::Fine);
+            return Ok(ended(session, last));
         }
         let mut stream = Stream::new(remote.clone(), session.handle, snapshot.cursor.clone()).start();
         let mut signal = std::pin::pin!(signals()?);
@@ -104,7 +108,7 @@ impl Attach {
                     out.text(&format!("{}\n", serde_json::to_string(&line)?))?;
                     out.flush()?;
                     let event = serde_json::from_str(event.get()).ok();
-                    if let Some(exit) = event.as_ref().and_then(|event| self.ends(event)) {
+                    if let Some(exit) = event.as_ref().and_then(|event| self.ends(event, &mut last)) {
                         return Ok(exit);
                     }
                 }
@@ -122,15 +126,20 @@ impl Attach {
         view.note(Line::styled(&headline(&snapshot.session), Style::DIM))?;
         let past = snapshot.events.into_iter().filter_map(|event| serde_json::from_value(event).ok());
         let past: Vec<UiMessage> = past.collect();
+        let mut last = Exit::Fine;
         for event in &past {
             show(&mut view, &mut answers, event)?;
+            self.ends(event, &mut last);
         }
         if self.wait && !is_busy(&snapshot.session) {
             view.finish()?;
-            return Ok(Exit::Fine);
+            return Ok(ended(&snapshot.session, last));
+        }
+        if snapshot.session.state == ServerPhase::NeedsYou && !is_here() {
+            view.note(waits(snapshot.session.handle))?;
         }
         let stream = Stream::new(remote.clone(), snapshot.session.handle, snapshot.cursor).start();
-        let exit = self.follow(&mut view, &mut answers, stream).await;
+        let exit = self.follow(&mut view, &mut answers, stream, last).await;
         view.finish()?;
         exit
     }
@@ -140,9 +149,10 @@ impl Attach {
         view: &mut View,
         answers: &mut Answers,
         mut stream: Receiver<anyhow::Result<Heard>>,
+        mut last: Exit,
     ) -> anyhow::Result<Exit> {
         // The terminal is as it was when this is dropped.
-        let is_here = io::stderr().is_terminal() && can_type();
+        let is_here = is_here();
         let mut keyboard = if is_here { Some(Keyboard::open()?) } else { None };
         let mut signal = std::pin::pin!(signals()?);
         let mut ticks = tokio::time::interval(FRAME);
@@ -169,7 +179,10 @@ impl Attach {
                         // What a newer server may send is passed over.
                         let Ok(event) = serde_json::from_str::<UiMessage>(&json) else { continue };
                         show(view, answers, &event)?;
-                        if let Some(exit) = self.ends(&event) {
+                        if !is_here && asks(&event) {
+                            view.note(waits(answers.handle()))?;
+                        }
+                        if let Some(exit) = self.ends(&event, &mut last) {
                             return Ok(exit);
                         }
                     }
@@ -187,19 +200,52 @@ impl Attach {
         }
     }
 
-    /// Whether this was what was waited for.
-    fn ends(&self, event: &UiMessage) -> Option<Exit> {
-        if !self.wait {
-            return None;
-        }
+    /// Whether this was what was waited for, and how it went. `last` is how the last turn went.
+    fn ends(&self, event: &UiMessage, last: &mut Exit) -> Option<Exit> {
         match event {
-            UiMessage::Complete { .. } => Some(Exit::Fine),
+            UiMessage::TurnResult(result) => *last = exit(!result.is_error),
             UiMessage::SessionStateChanged(state) if state.state == SessionPhase::Ended => {
-                Some(if state.error.is_some() { Exit::NotFine } else { Exit::Fine })
+                *last = exit(state.error.is_none());
+                return Some(*last).filter(|_| self.wait);
             }
-            _ => None,
+            UiMessage::Complete { .. } => return Some(*last).filter(|_| self.wait),
+            _ => {}
         }
+        None
     }
+}
+
+fn exit(is_fine: bool) -> Exit {
+    if is_fine { Exit::Fine } else { Exit::NotFine }
+}
+
+/// How a session that does nothing has ended its last turn.
+fn ended(session: &SessionView, last: Exit) -> Exit {
+    match session.state {
+        ServerPhase::Interrupted | ServerPhase::Failed => Exit::NotFine,
+        _ => last,
+    }
+}
+
+/// Whether somebody sees what is shown and can answer with keys.
+fn is_here() -> bool {
+    io::stderr().is_terminal() && can_type()
+}
+
+fn asks(event: &UiMessage) -> bool {
+    matches!(
+        event,
+        UiMessage::PermissionRequired { .. }
+            | UiMessage::BatchPermissionRequired { .. }
+            | UiMessage::UserInteractionRequired { .. }
+    )
+}
+
+/// What to do where no keys can be read: somebody else may answer, so it is waited for.
+fn waits(handle: i64) -> Line {
+    let words =
+        format!("• it waits for a person: the page, `tidings approve {handle}`, or this in a terminal");
+    Line::styled(&words, Style::YELLOW)
 }
 
 fn show(view: &mut View, answers: &mut Answers, event: &UiMessage) -> anyhow::Result<()> {

@@ -88,6 +88,39 @@ fn a_session_is_listed_answered_watched_and_stopped() {
 }
 
 #[test]
+fn who_waits_for_a_turn_learns_whether_it_went_well() {
+    let house = House::new();
+    let script = house.path("script.toml");
+    fs::write(&script, "[[turn]]\n[turn.error]\nstatus = 400\n[[turn]]\ntext = \"Well.\"\n").unwrap();
+    let server = house.serve(&["--demo", "--script", script.to_str().unwrap()]);
+    let server = Demo { house, server };
+    let session = server.session("idle");
+    let number = session["handle"].to_string();
+    for form in [&["--json"][..], &[]] {
+        let waited = server.run(&[&["attach", &number, "--wait"], form].concat());
+        assert_eq!(waited.status.code(), Some(1), "{form:?}: it has failed already");
+    }
+    server.text(&["send", &number, "Once more."]);
+    server.text(&["attach", &number, "--wait"]);
+}
+
+#[test]
+fn the_admin_token_of_this_machine_is_for_no_other() {
+    let server = Demo::start();
+    let token = server.text(&["token", "admin"]);
+    let json: Value = serde_json::from_str(&server.text(&["token", "admin", "--json"])).unwrap();
+    assert_eq!(json["token"], token.trim());
+    let mut by_flag = server.house.tidings(&["token", "admin", "--server", "https://box.example"]);
+    let mut by_variable = server.house.tidings(&["token", "admin"]);
+    by_variable.env("TIDINGS_SERVER", "https://box.example");
+    for command in [&mut by_flag, &mut by_variable] {
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{command:?}");
+        assert!(output.stdout.is_empty(), "{command:?}");
+    }
+}
+
+#[test]
 fn a_refusal_reaches_the_agent() {
     let server = Demo::start();
     let session = server.session("needs_you");

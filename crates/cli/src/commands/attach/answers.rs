@@ -38,6 +38,11 @@ impl Answers {
         }
     }
 
+    /// The number of the session.
+    pub(super) fn handle(&self) -> i64 {
+        self.handle
+    }
+
     /// Remembers what an answer will have to quote.
     pub(super) fn hear(&mut self, event: &UiMessage) {
         match event {
