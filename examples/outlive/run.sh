@@ -11,8 +11,9 @@ tidings=$(realpath "$tidings")
 work=$(mktemp -d)
 server=
 finish() {
-    [ -z "$server" ] || kill "$server" 2>/dev/null || true
+    # The agent outlives the server, so it is told first.
     "$tidings" stop 1 --data "$work/data" >/dev/null 2>&1 || true
+    [ -z "$server" ] || kill "$server" 2>/dev/null || true
     wait 2>/dev/null || true
     rm -rf "$work"
 }

@@ -181,7 +181,7 @@ fn bind_unix(path: &Path) -> Result<Socket, Error> {
         Error::new(
             Code::Unavailable,
             message,
-            "another server may be running; name another socket with --unix",
+            "another server may be running with this data; stop it, or name another folder with --data",
         )
     };
     if let Ok(found) = std::fs::symlink_metadata(path) {

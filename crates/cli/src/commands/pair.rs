@@ -34,6 +34,12 @@ Examples:
 
 The code is good for one minute and one device. It stands behind the # of the link, so no server and no proxy sees it.";
 
+/// Whether a link leads to whatever machine opens it.
+fn is_of_this_machine(link: &str) -> bool {
+    let host = link.split_once("://").map_or(link, |(_, rest)| rest);
+    ["127.0.0.1", "localhost", "[::1]"].iter().any(|name| host.starts_with(name))
+}
+
 impl Pair {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let remote = self.remote.remote()?;
@@ -54,6 +60,11 @@ impl Pair {
             printable(&code.code)
         ))?;
         out.text(&format!("{}\n", printable(&code.link)))?;
+        if is_of_this_machine(&code.link) {
+            out.note(
+                "Only this machine can open it: start the server with --public-url for phones, see docs/phone.md",
+            )?;
+        }
         Ok(Exit::Fine)
     }
 }

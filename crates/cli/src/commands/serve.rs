@@ -85,7 +85,8 @@ async fn serve(settings: &Settings, json: bool, out: &mut Output) -> anyhow::Res
     let guard = Guard::open(guard_settings(settings)?)?;
     let bound = start::listen(settings).bind()?;
     let sessions = start::sessions(settings, &guard).await?;
-    let address = greeting::address(settings, bound.address());
+    let listens = bound.address();
+    let address = greeting::address(settings, listens);
     guard.reached_at(&address);
     start::leave_note(settings)?;
     if let Some(demo) = &settings.demo {
@@ -94,7 +95,7 @@ async fn serve(settings: &Settings, json: bool, out: &mut Output) -> anyhow::Res
     let server = Server::new(sessions, guard.clone())
         .transcripts(start::transcripts())
         .notifier(start::notifier(settings, &address)?);
-    greeting::print(settings, &guard, &address, json, out)?;
+    greeting::print(settings, &guard, listens, json, out)?;
 
     let (stopping, stopped) = tokio::sync::oneshot::channel();
     let stop = async {

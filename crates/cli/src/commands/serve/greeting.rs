@@ -9,6 +9,7 @@ use tidings_bridge::{Guard, Scope};
 use tidings_protocol::api::NewDevice;
 
 use super::settings::Settings;
+use crate::commands::sessions::Place;
 use crate::output::{BOLD, Output, PLAIN, YELLOW};
 
 /// Variables that agents are often meant to have, and do not get unless they are named.
@@ -25,27 +26,32 @@ struct Line<'a> {
 }
 
 /// The address to open, without a path.
-pub(super) fn address(settings: &Settings, bound: Option<SocketAddr>) -> String {
-    if let Some(url) = settings.public_urls.first() {
-        return url.trim_end_matches('/').to_owned();
-    }
+pub(super) fn address(settings: &Settings, listens: Option<SocketAddr>) -> String {
+    let public = settings.public_urls.first().map(|url| url.trim_end_matches('/').to_owned());
+    public.or_else(|| listens.map(|at| here(settings, at))).unwrap_or_else(|| "http://localhost".to_owned())
+}
+
+/// The address on this machine.
+fn here(settings: &Settings, mut at: SocketAddr) -> String {
     let scheme = if settings.tls.is_some() { "https" } else { "http" };
-    let Some(mut bound) = bound else { return "http://localhost".to_owned() };
-    if bound.ip().is_unspecified() {
-        bound.set_ip(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    if at.ip().is_unspecified() {
+        at.set_ip(IpAddr::V4(Ipv4Addr::LOCALHOST));
     }
-    format!("{scheme}://{bound}")
+    format!("{scheme}://{at}")
 }
 
 /// Says where the server is. Somebody who sits there, and whoever starts it first, also gets a link to come in by.
 pub(super) fn print(
     settings: &Settings,
     guard: &Guard,
-    address: &str,
+    listens: Option<SocketAddr>,
     json: bool,
     out: &mut Output,
 ) -> anyhow::Result<()> {
-    let wanted = guard.devices().is_empty() || io::stderr().is_terminal();
+    let address = &address(settings, listens);
+    // A browser cannot open a socket of the file system.
+    let can_open = listens.is_some() || !settings.public_urls.is_empty();
+    let wanted = can_open && (guard.devices().is_empty() || io::stderr().is_terminal());
     let link = if wanted { Some(guard.link(&guard.pairing_code(owner())?)) } else { None };
     if json {
         let data = settings.data.display().to_string();
@@ -58,14 +64,20 @@ pub(super) fn print(
     } else {
         format!("{BOLD}Tidings{PLAIN}")
     };
-    out.note(&format!(
-        "{what}\nListens on {address}{}, keeps its data in {}",
-        settings.base_path,
-        settings.data.display()
-    ))?;
+    let base = &settings.base_path;
+    let place = match (listens, settings.public_urls.first()) {
+        (Some(at), None) => format!("Listens on {}{base}", here(settings, at)),
+        (Some(at), Some(_)) => format!("Listens on {}, is reached at {address}{base}", here(settings, at)),
+        (None, Some(_)) => format!("Listens on a socket alone, is reached at {address}{base}"),
+        (None, None) => "Listens on a socket alone".to_owned(),
+    };
+    let data = settings.data.display();
+    out.note(&format!("{what}\n{place}, keeps its data in {data}"))?;
     warnings(settings, out)?;
     if let Some(link) = link {
-        out.note("Open this within a minute, on one device (another: `tidings pair`):")?;
+        let is_usual = Place::data_folder().is_some_and(|usual| usual == settings.data);
+        let pair = if is_usual { "tidings pair".to_owned() } else { format!("tidings pair --data {data}") };
+        out.note(&format!("Open this within a minute, on one device (another: `{pair}`):"))?;
         out.text(&format!("{link}\n"))?;
     }
     Ok(out.flush()?)
@@ -79,8 +91,17 @@ fn warnings(settings: &Settings, out: &Output) -> anyhow::Result<()> {
     if settings.demo.is_some() {
         return Ok(());
     }
-    if settings.claude_path.is_none() && tidings::find::claude().is_err() {
-        warn("Claude Code was not found, so sessions cannot start; see `tidings doctor`")?;
+    match &settings.claude_path {
+        Some(path) if !path.exists() => {
+            warn(&format!("there is no `{}`, so sessions cannot start", path.display()))?;
+        }
+        None if tidings::find::claude().is_err() => {
+            warn("Claude Code was not found, so sessions cannot start; see `tidings doctor`")?;
+        }
+        _ => {}
+    }
+    for folder in settings.allow_folders.iter().filter(|folder| !folder.is_dir()) {
+        warn(&format!("there is no folder `{}`, so no session can work there", folder.display()))?;
     }
     let kept = tidings_bridge::guard::environment(env::vars_os(), &settings.pass_env);
     for name in OFTEN_MEANT {

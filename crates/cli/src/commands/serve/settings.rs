@@ -182,6 +182,9 @@ impl Settings {
                 .into());
             }
         };
+        if said.live_max == Some(0) {
+            return Err(usage("No agent could run".into(), "--live-max is at least 1").into());
+        }
         let data = match (said.data, &demo) {
             (Some(data), _) => data,
             (None, Some(demo)) => demo.folder.clone(),
@@ -340,6 +343,7 @@ mod tests {
             (&["--base-path", "/a/../b"], &[], ""),
             (&["--base-path", "/a b"], &[], ""),
             (&[], &[("TIDINGS_LIVE_MAX", "many")], ""),
+            (&["--live-max", "0"], &[], ""),
             (&[], &[("TIDINGS_ALLOW_BYPASS", "perhaps")], ""),
             (&[], &[], "listn = \"127.0.0.1:1\""),
             (&[], &[], "listen = 7717"),

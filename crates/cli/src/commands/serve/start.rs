@@ -126,7 +126,9 @@ pub(super) fn leave_note(settings: &Settings) -> anyhow::Result<()> {
     if settings.base_path.is_empty() {
         drop(fs_err::remove_file(note));
     } else {
-        fs_err::write(note, &settings.base_path)?;
+        fs_err::write(&note, &settings.base_path)?;
+        #[cfg(unix)]
+        fs_err::set_permissions(note, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
     }
     Ok(())
 }
