@@ -4,7 +4,7 @@ import type { SocketMessage, SocketRequest, UiMessage } from "../../schema/tidin
 const [said, asked, form] = ["#said", "#asked", "form"].map((name) => document.querySelector(name)!);
 const wanted = new URLSearchParams(location.search);
 const [server, session] = [wanted.get("server") ?? location.origin, wanted.get("session") ?? "1"];
-const token = prompt("The credential, from `tidings token`") ?? "";
+const token = prompt("The credential, from `tidings token create`") ?? "";
 let socket: WebSocket, after: string | undefined, wait = 500;
 
 function connect(): void {
