@@ -11,7 +11,7 @@ import { ACCEPTED, forget, pick } from "../app/pictures.ts";
 import { go, href } from "../app/route.ts";
 import { mayI, sorted, words } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
-import { postJson } from "../net/api.ts";
+import { ApiError, postJson } from "../net/api.ts";
 import type { CreateSession, SessionView, TranscriptList } from "../wire.ts";
 import { Icon, Spinner } from "./icons.tsx";
 import { InstallHint } from "./install.tsx";
@@ -42,8 +42,8 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
   const [picked, setPicked] = useState<readonly Picked[]>([]);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
-  // The same id until it worked: a second try makes no second session.
-  const clientId = useRef(newId());
+  /** What was asked for without a clear answer: the same again gets the same id, and makes no second session. */
+  const tried = useRef({ form: "", id: "" });
   const attach = (files: Iterable<File>) => {
     void pick(files).then(({ picked: more, refused }) => {
       setPicked((before) => [...before, ...more]);
@@ -62,17 +62,18 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
       ...(attachments.length === 0 ? {} : { attachments }),
       ...(resume === undefined ? {} : { resume, fork }),
       ...(hasDemo.value ? { demo: demo && resume === undefined } : {}),
-      client_id: clientId.current,
     };
+    const form = JSON.stringify(request);
+    if (tried.current.form !== form) tried.current = { form, id: newId() };
     try {
-      const session = await postJson<SessionView>("sessions", request);
+      const session = await postJson<SessionView>("sessions", { ...request, client_id: tried.current.id });
       forget(picked);
       go({ view: "session", id: session.key });
     } catch (error) {
       setProblem(words(error));
       setBusy(false);
-      // Something may be changed now, which makes it another request.
-      clientId.current = newId();
+      // A clear no is over. Anything else may have made the session all the same.
+      if (error instanceof ApiError && error.status > 0 && error.status < 500) tried.current = { form: "", id: "" };
     }
   };
   if (!mayI("prompt")) {
