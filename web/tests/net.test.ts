@@ -181,25 +181,34 @@ test("messages that are no JSON, or of unknown types, do no harm", () => {
   assert.equal(world.connection.link, "open");
 });
 
-const input = (content: string): Command => ({ type: "input", session: "s", input: { content, delivery: "queue" } }) as Command;
+const input = (content: string, session = "s"): Command => ({ type: "input", session, input: { content, delivery: "queue" } }) as Command;
+const answer = { type: "answer", session: "s", to: "t" } as Command;
+const run = (command: string): Command => ({ type: "command", session: "s", command, with: {} }) as Command;
 
 class Post {
-  kept: string | null = null;
+  kept = new Map<string, string>();
   posted: string[] = [];
+  /** What becomes of the next ones; by the text of a prompt, or for whatever comes. */
   answers: ("ok" | "lost" | Problem)[] = [];
+  refusals = new Map<string, Problem>();
   shown: readonly Letter[] = [];
+  world = new World();
 
   outbox(): Outbox {
     return new Outbox(
-      { load: () => this.kept, save: (text) => (this.kept = text) },
+      { load: () => [...this.kept.values()].reverse(), save: (id, text) => void this.kept.set(id, text), remove: (id) => void this.kept.delete(id) },
       (command) => {
-        this.posted.push(command.type === "input" ? command.input.content : command.type);
-        const answer = this.answers.shift() ?? "ok";
+        const name = command.type === "input" ? command.input.content : command.type === "command" ? command.command : command.type;
+        this.posted.push(name);
+        const answer = this.refusals.get(name) ?? this.answers.shift() ?? "ok";
         if (answer === "ok") return Promise.resolve();
         return Promise.reject(answer === "lost" ? new Lost() : new Refused(answer));
       },
-      (letters) => (this.shown = letters),
-      (letter) => (letter.command.type === "input" ? "keep" : "drop"),
+      (run, ms) => this.world.later(run, ms),
+      {
+        changed: (letters) => (this.shown = letters),
+        refused: (letter) => (letter.command.type === "input" ? "keep" : "drop"),
+      },
     );
   }
 }
@@ -216,6 +225,7 @@ test("what could not be sent is sent again, in order, also after a reload", asyn
   await second.flush();
   assert.deepEqual(post.posted, ["one", "one", "two"]);
   assert.equal(second.letters.length, 0);
+  assert.equal(post.kept.size, 0);
 });
 
 test("a prompt that is refused stays in sight and does not stop the others", async () => {
@@ -229,15 +239,56 @@ test("a prompt that is refused stays in sight and does not stop the others", asy
   assert.deepEqual(outbox.letters.map((letter) => letter.problem?.status), [422]);
 });
 
-test("what may work later waits", async () => {
+test("a prompt that has to wait holds up neither other sessions nor what somebody decides", async () => {
   const post = new Post();
-  post.answers = [problem(503, true)];
+  post.refusals.set("stuck", problem(429, true));
+  const outbox = post.outbox();
+  outbox.put("1", input("stuck"));
+  outbox.put("2", input("behind it"));
+  outbox.put("3", input("elsewhere", "other"));
+  outbox.put("4", answer);
+  outbox.put("5", run("model"));
+  outbox.put("6", run("interrupt"));
+  await settle();
+  assert.deepEqual(post.posted, ["stuck", "elsewhere", "answer", "interrupt"]);
+  assert.deepEqual(outbox.letters.map(({ delayed }) => delayed?.status), [429, undefined, undefined], "it says why it waits");
+  assert.equal(outbox.letters[0]?.problem, undefined);
+});
+
+test("what may work later is tried again by itself, later each time and never before the server wants it", async () => {
+  const post = new Post();
+  post.refusals.set("later", problem(429, true));
   const outbox = post.outbox();
   outbox.put("1", input("later"));
   await settle();
-  assert.equal(outbox.letters[0]?.problem, undefined);
-  await outbox.flush();
+  const gaps: number[] = [];
+  for (const wanted of [undefined, undefined, 10_000, undefined]) {
+    post.refusals.set("later", { ...problem(429, true), ...(wanted === undefined ? {} : { retry_after_ms: wanted }) });
+    const [timer] = post.world.timers;
+    assert.ok(timer);
+    gaps.push(timer.at - post.world.time);
+    post.world.pass(timer.at - post.world.time);
+    await settle();
+  }
+  assert.deepEqual(gaps, [1000, 2000, 4000, 10_000]);
+  post.refusals.clear();
+  post.world.pass(60_000);
+  await settle();
   assert.equal(outbox.letters.length, 0);
+  assert.equal(post.world.timers.length, 0);
+});
+
+test("whoever leaves takes along what was not sent", async () => {
+  const post = new Post();
+  post.refusals.set("mine", problem(429, true));
+  const outbox = post.outbox();
+  outbox.put("1", input("mine"));
+  await settle();
+  outbox.clear();
+  post.world.pass(600_000);
+  await settle();
+  assert.deepEqual(post.posted, ["mine"]);
+  assert.equal(post.kept.size, 0);
 });
 
 function settle(): Promise<void> {

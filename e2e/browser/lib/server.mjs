@@ -18,9 +18,11 @@ export class Server {
   /**
    * `script` is the text of a script: the stand-in plays it, or with `real` the real CLI runs against it as its API.
    * Without one the demo is played and nothing is kept; `beside` is a script for a stand-in that is found as `claude`.
+   * `args` are handed to the server.
    */
-  static async start({ script, root, real, beside } = {}) {
+  static async start({ script, root, real, beside, args = [] } = {}) {
     const server = new Server();
+    server.args = args;
     server.folder = mkdtempSync(join(tmpdir(), "tidings-browser-"));
     server.project = join(server.folder, "project");
     mkdirSync(server.project);
@@ -58,7 +60,7 @@ export class Server {
   }
 
   async #run(listen) {
-    const args = ["serve", "--json", "--listen", listen];
+    const args = ["serve", "--json", "--listen", listen, ...this.args];
     if (this.claude === undefined) args.push("--demo");
     else args.push("--data", join(this.folder, "data"), "--claude-path", this.claude, "--agent-lease=60");
     for (const name of Object.keys(this.env ?? {})) args.push(`--pass-env=${name}`);
@@ -93,7 +95,7 @@ export class Server {
   async stop() {
     if (this.#child.exitCode === null && this.#child.signalCode === null) {
       // Agents outlive the server, and must not outlive the tests.
-      const { items } = await this.call("GET", "sessions");
+      const { items } = await this.call("GET", "sessions?limit=1000");
       await Promise.all(items.map(({ key }) => this.call("POST", `sessions/${key}/stop`)));
       this.#child.kill("SIGTERM");
       await once(this.#child, "exit");

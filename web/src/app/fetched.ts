@@ -1,18 +1,21 @@
 // What is read from the server once and shown.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Query } from "../net/api.ts";
 import { getJson } from "../net/api.ts";
-import { words } from "./store.ts";
+import { openings, words } from "./store.ts";
 
 export interface Fetched<T> {
   value: T | undefined;
   problem: string;
+  /** Reads it once more. */
+  again(): void;
 }
 
 /** Reads an address again whenever it changes; no path reads nothing. What was read stays until the next is there. */
 export function useFetched<T>(path: string | undefined, query: Query = {}): Fetched<T> {
-  const [state, setState] = useState<Fetched<T>>({ value: undefined, problem: "" });
+  const [state, setState] = useState<Omit<Fetched<T>, "again">>({ value: undefined, problem: "" });
+  const [tries, again] = useTries(state.problem !== "");
   const name = JSON.stringify([path, query]);
   useEffect(() => {
     if (path === undefined) {
@@ -27,6 +30,18 @@ export function useFetched<T>(path: string | undefined, query: Query = {}): Fetc
       },
     );
     return () => abort.abort();
-  }, [name]);
-  return state;
+  }, [name, tries]);
+  return { ...state, again };
+}
+
+/** Counts the tries at something: one more when somebody wants it, and when the connection is back after a failure. */
+export function useTries(failed: boolean): [number, () => void] {
+  const [tries, setTries] = useState(0);
+  const again = () => setTries((before) => before + 1);
+  const seen = useRef(openings.value);
+  useEffect(() => {
+    if (failed && seen.current !== openings.value) again();
+    seen.current = openings.value;
+  }, [openings.value]);
+  return [tries, again];
 }

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { go } from "./route.ts";
-import { open, sorted } from "./store.ts";
+import { open, sorted, viewOf, waitingSessions } from "./store.ts";
 
 export const KEYS: { about: string; keys: [string, string][] }[] = [
   {
@@ -89,10 +89,21 @@ function toWhatWaits(): void {
     card.focus();
     return;
   }
-  const next = sorted.value.find((session) => session.state === "needs_you");
+  const next = nextWaiting();
   if (next === undefined) return;
+  cardWanted();
+  go({ view: "session", id: next });
+}
+
+/** The session that waits for somebody after the one that is open. */
+export function nextWaiting(): string | undefined {
+  const all = waitingSessions.value;
+  const at = open.value === undefined ? -1 : all.indexOf(viewOf(open.value.name)?.key ?? "");
+  return all[(at + 1) % all.length];
+}
+
+export function cardWanted(): void {
   wantsCard = true;
-  go({ view: "session", id: next.key });
 }
 
 /** A card is there now. The focus goes to it if somebody asked for it, and to none of its buttons. */

@@ -8,7 +8,8 @@ import { fold } from "../model/fold.ts";
 import { prepend } from "../model/prepend.ts";
 import { getJson } from "../net/api.ts";
 
-export type Loading = "loading" | "ready" | "missing" | "failed";
+/** `gone` is what was there and is not any more. */
+export type Loading = "loading" | "ready" | "missing" | "failed" | "gone";
 
 const HISTORY_PAGE = 500;
 

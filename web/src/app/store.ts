@@ -20,6 +20,8 @@ import { Connection, Lost, Refused } from "../net/connection.ts";
 import type { Command, Letter } from "../net/outbox.ts";
 import { Outbox } from "../net/outbox.ts";
 import { newId, surroundings } from "./browser.ts";
+import { forgetDrafts } from "./drafts.ts";
+import { followShelf, forgetKept, letterShelf } from "./kept.ts";
 import { notifyAsk, notifyTurn } from "./notify.ts";
 import { prefs } from "./prefs.ts";
 import { route } from "./route.ts";
@@ -32,9 +34,13 @@ export const entrance = signal<Entrance>("knocking");
 export const meta = signal<Meta | undefined>(undefined);
 export const sessions = signal<ReadonlyMap<string, SessionView>>(new Map());
 export const sessionsLoaded = signal(false);
+/** Where the list of sessions goes on; nothing if it is complete. */
+export const olderSessions = signal<string | undefined>(undefined);
 /** Everything that waits for a person, in any session, by session and call. */
 export const waiting = signal<ReadonlyMap<string, PendingPermission | PendingQuestion>>(new Map());
 export const link = signal<Link>("asleep");
+/** How often there was a connection: what failed without one is worth another try. */
+export const openings = signal(0);
 export const retryAt = signal<number | undefined>(undefined);
 export const letters = signal<readonly Letter[]>([]);
 /** Calls that were answered here; the server may still say no. */
@@ -43,6 +49,8 @@ export const open = signal<OpenSession | undefined>(undefined);
 
 export const sorted = computed(() => [...sessions.value.values()].sort(byUrgency));
 export const waitingCount = computed(() => waiting.value.size);
+/** The sessions that wait for a person, each once. */
+export const waitingSessions = computed(() => [...new Set([...waiting.value.values()].map((ask) => ask.session))]);
 
 const HIDDEN_LIMIT_MS = 30_000;
 const SESSIONS_PAGE = 200;
@@ -52,30 +60,20 @@ const connection = new Connection(surroundings, {
   link(now, retry) {
     link.value = now;
     retryAt.value = retry;
-    if (now === "refused") entrance.value = "outside";
+    if (now === "refused") leave();
   },
   opened: () => void opened(),
   message: heard,
 });
 
-const outbox = new Outbox(
-  {
-    load: () => sessionStorage.getItem("tidings.outbox"),
-    save(text) {
-      try {
-        sessionStorage.setItem("tidings.outbox", text);
-      } catch {
-        // Too large to be kept over a reload, such as pictures; it is still in memory.
-      }
-    },
-  },
-  post,
-  (now) => {
+const outbox = new Outbox(letterShelf, post, surroundings.later, {
+  changed(now) {
     letters.value = now;
   },
-  refusedLetter,
-);
+  refused: refusedLetter,
+});
 letters.value = outbox.letters;
+followShelf((clientId) => outbox.forget(clientId));
 
 /** Sends a command. What may be too large for a message of the socket goes over HTTP, which is the same to the server. */
 async function post(command: Command): Promise<void> {
@@ -99,12 +97,20 @@ export async function enter(): Promise<void> {
     connection.wake();
   } catch (error) {
     if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
-      entrance.value = "outside";
+      leave();
       return;
     }
     entrance.value = "inside";
     connection.wake();
   }
+}
+
+/** This browser is not let in any more: what was written here is not for whoever comes in next. */
+function leave(): void {
+  outbox.clear();
+  forgetDrafts();
+  forgetKept();
+  entrance.value = "outside";
 }
 
 /** Exchanges a code for a cookie. */
@@ -121,6 +127,7 @@ function deviceName(): string {
 }
 
 async function opened(): Promise<void> {
+  openings.value += 1;
   try {
     // A session that is opened from here on is watched by whoever opens it.
     const before = open.value;
@@ -137,16 +144,50 @@ async function opened(): Promise<void> {
 /** Lists everything anew: after a connection, and when notices were missed. */
 async function refresh(): Promise<void> {
   const [list, permissions, questions, about] = await Promise.all([
-    getJson<SessionList>("sessions", { limit: SESSIONS_PAGE }),
+    listSessions(sessions.value.size),
     getJson<PermissionList>("permissions"),
     getJson<QuestionList>("questions"),
     // A Claude Code tells its version only after it was asked.
     meta.value?.claude?.version === undefined ? getJson<Meta>("meta") : Promise.resolve(meta.value),
   ]);
   meta.value = about;
-  sessions.value = new Map(list.items.map((session) => [session.key, session]));
+  const found = new Map(list.items.map((session) => [session.key, session]));
+  // The open one may be older than what is listed. Whether it is still there is told when it is watched again.
+  const shown = open.value === undefined ? undefined : viewOf(open.value.name);
+  if (shown !== undefined && !found.has(shown.key)) found.set(shown.key, shown);
+  sessions.value = found;
+  olderSessions.value = list.prev;
   sessionsLoaded.value = true;
   waiting.value = new Map([...permissions.items, ...questions.items].map((ask) => [askKey(ask.session, ask.tool_use_id), ask]));
+  await Promise.all(waitingSessions.value.map(meet));
+}
+
+/** The newest sessions: a page of them, or as many as were on the screen. */
+async function listSessions(wanted: number): Promise<SessionList> {
+  let list = await getJson<SessionList>("sessions", { limit: SESSIONS_PAGE });
+  while (list.prev !== undefined && list.items.length < wanted) {
+    const older = await getJson<SessionList>("sessions", { limit: SESSIONS_PAGE, before: list.prev });
+    list = { ...older, items: [...older.items, ...list.items] };
+  }
+  return list;
+}
+
+export async function showOlderSessions(): Promise<void> {
+  const page = await getJson<SessionList>("sessions", { limit: SESSIONS_PAGE, before: olderSessions.value });
+  olderSessions.value = page.prev;
+  for (const session of page.items) remember(session);
+}
+
+/** A session that waits for somebody belongs on the screen, however old it is. */
+async function meet(key: string): Promise<void> {
+  if (sessions.value.has(key)) return;
+  // If it is gone meanwhile, so is what it waits for.
+  await getJson<SessionView>(`sessions/${encodeURIComponent(key)}`).then(remember, () => undefined);
+}
+
+/** A session by its key or its number. */
+export function viewOf(name: string): SessionView | undefined {
+  return sessions.value.get(name) ?? [...sessions.value.values()].find((session) => String(session.handle) === name);
 }
 
 /** Opens the session that the address names. */
@@ -180,8 +221,9 @@ async function watchNow(session: OpenSession): Promise<void> {
   } catch (error) {
     if (error instanceof Lost) return;
     session.resume();
-    const missing = error instanceof ApiError && error.status === 404;
-    if (session.cursor === undefined) session.loading.value = missing ? "missing" : "failed";
+    const missing = (error instanceof ApiError || error instanceof Refused) && error.problem.status === 404;
+    if (missing) session.loading.value = session.cursor === undefined ? "missing" : "gone";
+    else if (session.cursor === undefined) session.loading.value = "failed";
     session.problem.value = words(error);
   }
 }
@@ -212,7 +254,9 @@ function heard(message: SocketMessage): void {
       noticed(message.notice);
       break;
     case "resync":
-      if (session !== undefined && isOpen(session, message.session) && message.reason !== "deleted") void watch(session);
+      if (session === undefined || !isOpen(session, message.session)) break;
+      if (message.reason === "deleted") session.loading.value = "gone";
+      else void watch(session);
       break;
     default:
       break;
@@ -229,6 +273,11 @@ function noticed(notice: Notice): void {
       remember(notice.session);
       break;
     case "deleted": {
+      if (open.value !== undefined && isOpen(open.value, notice.key)) {
+        open.value.loading.value = "gone";
+        // Where the address names none, another one takes its place.
+        if (route.value.view === "home") openSession(undefined);
+      }
       const left = new Map(sessions.value);
       left.delete(notice.key);
       sessions.value = left;
@@ -257,6 +306,7 @@ function noticed(notice: Notice): void {
 
 function await_(ask: PendingPermission | PendingQuestion): void {
   waiting.value = new Map(waiting.value).set(askKey(ask.session, ask.tool_use_id), ask);
+  void meet(ask.session);
   notifyAsk(sessions.value.get(ask.session), ask);
 }
 
@@ -320,11 +370,12 @@ function refusedLetter(letter: Letter, problem: Problem): "keep" | "drop" {
 }
 
 export function words(error: unknown): string {
-  if (error instanceof ApiError || error instanceof Refused) {
-    const { detail, hint, title } = error.problem;
-    return hint ? `${detail || title} (${hint})` : detail || title;
-  }
+  if (error instanceof ApiError || error instanceof Refused) return problemWords(error.problem);
   return error instanceof Error ? error.message : String(error);
+}
+
+export function problemWords({ detail, hint, title }: Problem): string {
+  return hint ? `${detail || title} (${hint})` : detail || title;
 }
 
 /** Closes the connection when nobody looks, and opens it again when somebody does. */
@@ -352,10 +403,19 @@ export function retryNow(): void {
   connection.wake();
 }
 
+/** Another try to open what could not be opened. */
+export function openAgain(): void {
+  const session = open.value;
+  if (session === undefined) return;
+  session.loading.value = "loading";
+  void watch(session);
+}
+
 export function followRoute(): void {
   route.subscribe((now) => {
+    const isOver = open.value?.loading.value === "gone" || open.value?.loading.value === "missing";
     if (now.view === "session") openSession(now.id);
-    else if (now.view !== "home") openSession(undefined);
+    else if (now.view !== "home" || isOver) openSession(undefined);
   });
 }
 

@@ -1,13 +1,13 @@
 // The tab says that somebody waits: in its title, its icon and, where there is one, the badge of the app.
 
 import { effect } from "@preact/signals";
-import { open, sessions, waitingCount } from "./store.ts";
+import { open, viewOf, waitingCount } from "./store.ts";
 
 export function followTitle(): void {
   effect(() => {
     const count = waitingCount.value;
     const name = open.value?.name;
-    const session = name === undefined ? undefined : (sessions.value.get(name) ?? [...sessions.value.values()].find((one) => String(one.handle) === name));
+    const session = name === undefined ? undefined : viewOf(name);
     const title = session?.title ?? undefined;
     document.title = `${count > 0 ? `(${count}) ` : ""}${title === undefined ? "Tidings" : `${title} · Tidings`}`;
     const icon = document.querySelector<HTMLLinkElement>("link[rel=icon]");

@@ -2,7 +2,7 @@
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { loadDraft, saveDraft } from "../app/drafts.ts";
+import { draftOf } from "../app/drafts.ts";
 import type { Picked } from "../app/pictures.ts";
 import { ACCEPTED, forget, pick } from "../app/pictures.ts";
 import { command, mayI, tell } from "../app/store.ts";
@@ -20,7 +20,8 @@ interface Props {
 }
 
 export function Composer({ session, all, busy }: Props): VNode {
-  const [text, setText] = useState(() => loadDraft(session));
+  const draft = draftOf(session);
+  const text = draft.value;
   const [cursor, setCursor] = useState(0);
   const [active, setActive] = useState(0);
   const [delivery, setDelivery] = useState<Delivery>("queue");
@@ -31,13 +32,10 @@ export function Composer({ session, all, busy }: Props): VNode {
   const items = useCompletions(session, wanted, all.slashCommands);
   const shown = wanted === undefined ? [] : items;
 
-  useEffect(() => {
-    saveDraft(session, text);
-    grow(field.current);
-  }, [session, text]);
+  useEffect(() => grow(field.current), [text]);
 
   const write = (value: string, at: number) => {
-    setText(value);
+    draft.value = value;
     setCursor(at);
     setActive(0);
   };

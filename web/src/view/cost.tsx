@@ -6,6 +6,7 @@ import { useFetched } from "../app/fetched.ts";
 import { href } from "../app/route.ts";
 import { baseName, compactTokens, dollars, modelName } from "../text/format.ts";
 import type { CostReport, CostRow } from "../wire.ts";
+import { Failed } from "./failed.tsx";
 import { Icon, Spinner } from "./icons.tsx";
 
 const SPANS: [number, string][] = [
@@ -40,7 +41,7 @@ export function Cost(): VNode {
         </fieldset>
       </header>
       <div class="sheet-body">
-        {byDay.problem !== "" && <p class="warn-line">{byDay.problem}</p>}
+        {byDay.problem !== "" && <Failed problem={byDay.problem} again={byDay.again} />}
         {total === undefined && byDay.problem === "" && <p class="muted"><Spinner /> Counting</p>}
         {total !== undefined && byDay.value !== undefined && (
           <>

@@ -3,7 +3,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { cardShown } from "../app/keys.ts";
-import { answered } from "../app/store.ts";
+import { answered, letters, problemWords } from "../app/store.ts";
 import type { Conversation } from "../model/conversation.ts";
 import { Icon, Spinner } from "./icons.tsx";
 import { PermissionCard } from "./permission.tsx";
@@ -13,12 +13,13 @@ export function NeedsYou({ all, session }: { all: Conversation; drawn: number; s
   const [at, setAt] = useState(0);
   const open = [...all.asks.values()].filter((ask) => !answered.value.has(ask.id) && (ask.kind === "permission" || ask.request.questions.length > 0));
   const underWay = [...all.asks.values()].some((ask) => answered.value.has(ask.id));
+  const delayed = letters.value.find(({ command, delayed }) => command.type === "answer" && command.session === session && delayed !== undefined)?.delayed;
   const ask = open[Math.min(at, open.length - 1)];
   if (ask === undefined) {
     if (!underWay) return null;
     return (
       <div class="needs-you sending" role="status">
-        <Spinner /> Your answer is on its way
+        <Spinner /> Your answer is on its way{delayed !== undefined && `, but was not taken yet: ${problemWords(delayed)}`}
       </div>
     );
   }

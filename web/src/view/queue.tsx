@@ -1,15 +1,16 @@
 // Prompts that wait: those that the server has, and those that have not reached it.
 
 import type { VNode } from "preact";
-import { dropLetter, letters, words } from "../app/store.ts";
-import { saveDraft } from "../app/drafts.ts";
+import { putBack } from "../app/drafts.ts";
+import { dropLetter, letters, problemWords, words } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
 import type { Conversation } from "../model/conversation.ts";
 import { send } from "../net/api.ts";
+import type { Letter } from "../net/outbox.ts";
 import { Icon, Spinner } from "./icons.tsx";
 
 export function Queue({ all, session }: { all: Conversation; drawn: number; session: string }): VNode | null {
-  const mine = letters.value.filter((letter) => letter.command.type === "input" && letter.command.session === session);
+  const mine = letters.value.filter((letter) => letter.command.session === session && isShown(letter));
   if (all.queue.length === 0 && mine.length === 0) return null;
   const cancel = (uuid: string) => {
     send("DELETE", `sessions/${encodeURIComponent(session)}/queue/${encodeURIComponent(uuid)}`).catch((error: unknown) => say("error", words(error)));
@@ -26,27 +27,33 @@ export function Queue({ all, session }: { all: Conversation; drawn: number; sess
           </button>
         </li>
       ))}
-      {mine.map((letter) => {
-        const text = letter.command.type === "input" ? letter.command.input.content : "";
-        return (
-          <li class={letter.problem === undefined ? undefined : "bad"}>
-            {letter.problem === undefined ? <Spinner /> : <Icon name="alert" />}
-            <span class="queue-text">{text}</span>
-            <span class="muted">{letter.problem === undefined ? "not sent yet" : letter.problem.detail}</span>
-            <button
-              type="button"
-              class="ghost small"
-              aria-label={`Take back: ${text.slice(0, 60)}`}
-              onClick={() => {
-                saveDraft(session, text);
-                dropLetter(letter.clientId);
-              }}
-            >
-              <Icon name="cross" />
-            </button>
-          </li>
-        );
-      })}
+      {mine.map((letter) => (
+        <Unsent key={letter.clientId} letter={letter} />
+      ))}
     </ul>
+  );
+}
+
+/** Prompts at once; settings and the like only when they are late. Answers are shown by their cards. */
+function isShown({ command, delayed }: Letter): boolean {
+  return command.type === "input" || (command.type === "command" && delayed !== undefined);
+}
+
+function Unsent({ letter }: { letter: Letter }): VNode {
+  const { command, problem, delayed } = letter;
+  const text = command.type === "input" ? command.input.content : command.type === "command" ? command.command : "";
+  const takeBack = () => {
+    if (command.type === "input") putBack(command.session, text);
+    dropLetter(letter.clientId);
+  };
+  return (
+    <li class={problem === undefined ? undefined : "bad"}>
+      {problem === undefined ? <Spinner /> : <Icon name="alert" />}
+      <span class="queue-text">{text}</span>
+      <span class="queue-why muted">{problem === undefined ? `not sent yet${delayed === undefined ? "" : `: ${problemWords(delayed)}`}` : problemWords(problem)}</span>
+      <button type="button" class="ghost small" aria-label={`Take back: ${text.slice(0, 60)}`} onClick={takeBack}>
+        <Icon name="cross" />
+      </button>
+    </li>
   );
 }

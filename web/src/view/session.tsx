@@ -2,10 +2,11 @@
 
 import type { VNode } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
+import { isWriting } from "../app/keys.ts";
 import { prefs } from "../app/prefs.ts";
 import { href } from "../app/route.ts";
 import type { OpenSession } from "../app/session.ts";
-import { command, mayI, sessions, words } from "../app/store.ts";
+import { command, mayI, openAgain, viewOf, words } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
 import type { Item } from "../model/conversation.ts";
 import type { SessionView } from "../wire.ts";
@@ -34,11 +35,15 @@ export function SessionPage({ open }: { open: OpenSession }): VNode {
       </div>
     );
   }
+  if (loading === "gone") return <Gone open={open} />;
   if (loading === "failed") {
     return (
       <div class="empty">
         <h2>The session could not be opened</h2>
         <p>{open.problem.value}</p>
+        <button type="button" onClick={openAgain}>
+          Try again
+        </button>
       </div>
     );
   }
@@ -53,8 +58,25 @@ export function SessionPage({ open }: { open: OpenSession }): VNode {
   return <Loaded open={open} session={session} />;
 }
 
-function viewOf(name: string): SessionView | undefined {
-  return sessions.value.get(name) ?? [...sessions.value.values()].find((session) => String(session.handle) === name);
+/** It was removed while it was looked at: here, or on another device. */
+function Gone({ open }: { open: OpenSession }): VNode {
+  const file = open.conversation.cliSessionId;
+  return (
+    <div class="empty" role="status">
+      <h2>This session is gone</h2>
+      <p>It was removed from the list. What was said in it is in its session file, if Claude Code has written one.</p>
+      <div class="empty-actions">
+        <a class="button main" href={href({ view: "home" })}>
+          All sessions
+        </a>
+        {file !== undefined && (
+          <a class="button" href={href({ view: "history", id: file })}>
+            Session file
+          </a>
+        )}
+      </div>
+    </div>
+  );
 }
 
 function Loaded({ open, session }: { open: OpenSession; session: SessionView }): VNode {
@@ -72,8 +94,9 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== "Escape" || event.defaultPrevented || !busy || !mayI("prompt")) return;
       const target = event.target as HTMLElement;
-      // Escape in a card closes nothing and interrupts nothing.
+      // Escape in a card closes nothing and interrupts nothing, and in another field it is about that field.
       if (target.closest(".needs-you, .panel, .menu, dialog") !== null) return;
+      if (isWriting(target) && target.closest(".composer") === null) return;
       command(session.key, "interrupt");
     };
     addEventListener("keydown", onKey);

@@ -5,9 +5,10 @@ import { useState } from "preact/hooks";
 import { hasClaude, hasDemo } from "../app/agents.ts";
 import { now } from "../app/clock.ts";
 import { isWide } from "../app/first.ts";
-import { keysShown } from "../app/keys.ts";
+import { cardWanted, keysShown, nextWaiting } from "../app/keys.ts";
 import { href, route } from "../app/route.ts";
-import { meta, open, sessionsLoaded, sorted, waiting, waitingCount } from "../app/store.ts";
+import { meta, olderSessions, open, sessionsLoaded, showOlderSessions, sorted, waiting, waitingCount, words } from "../app/store.ts";
+import { say } from "../app/toasts.ts";
 import { summary } from "../model/tools.ts";
 import { age, baseName, dollars } from "../text/format.ts";
 import type { SessionView } from "../wire.ts";
@@ -62,6 +63,7 @@ export function Sidebar(): VNode {
           <p class="muted pad">No sessions run here yet. Start one, or go on with one from the history.</p>
         )}
         {all.length > 0 && shown.length === 0 && <p class="muted pad">None of {all.length} sessions fits “{filter}”.</p>}
+        {olderSessions.value !== undefined && <ShowOlder />}
         {/* Only when the list has its length, which would push them down. */}
         {!wide && sessionsLoaded.value && hint}
         {!wide && sessionsLoaded.value && <MachineCard />}
@@ -79,11 +81,41 @@ export function Sidebar(): VNode {
   );
 }
 
-/** It is there when nothing waits too: the list below must not jump under a finger when something begins to. */
+/**
+ * It is there when nothing waits too: the list below must not jump under a finger when something begins to.
+ * It leads to what waits, one session after the other.
+ */
 function WaitingLine({ count }: { count: number }): VNode {
+  const next = nextWaiting();
+  if (count === 0 || next === undefined) {
+    return (
+      <p class="waiting-line none" role="status">
+        <Icon name="bell" /> Nothing waits for you
+      </p>
+    );
+  }
   return (
-    <p class={count === 0 ? "waiting-line none" : "waiting-line"} role="status">
-      <Icon name="bell" /> {count === 0 ? "Nothing waits for you" : count === 1 ? "One thing waits for you" : `${count} things wait for you`}
+    <p role="status">
+      <a class="waiting-line" href={href({ view: "session", id: next })} onClick={cardWanted}>
+        <Icon name="bell" /> {count === 1 ? "One thing waits for you" : `${count} things wait for you`}
+      </a>
+    </p>
+  );
+}
+
+function ShowOlder(): VNode {
+  const [busy, setBusy] = useState(false);
+  const show = () => {
+    setBusy(true);
+    showOlderSessions()
+      .catch((error: unknown) => say("error", words(error)))
+      .finally(() => setBusy(false));
+  };
+  return (
+    <p class="older">
+      <button type="button" disabled={busy} onClick={show}>
+        {busy ? "Looking…" : "Show older sessions"}
+      </button>
     </p>
   );
 }

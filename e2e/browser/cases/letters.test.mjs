@@ -1,0 +1,104 @@
+// What somebody says arrives once, holds nothing else up, and is never lost on the way.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { allow, asksAndSays, button, stage } from "../lib/setup.mjs";
+
+// One agent at a time: while one waits for an answer, no other session can go on.
+const at = stage({ script: asksAndSays("make", "Answered."), args: ["--live-max=1"] });
+const address = (path) => `${at.server.address}/#/${path}`;
+const field = (page) => page.getByLabel("Message to the agent");
+
+test("a prompt that cannot be taken yet says why, holds up no answer, and is sent by itself when there is room", async () => {
+  const page = await at.visit();
+  const idle = await at.server.session("Say hello");
+  await at.server.until(idle.key, (view) => view.state === "idle");
+  const asking = await at.server.session("ask me");
+  await at.server.until(asking.key, (view) => view.state === "needs_you");
+
+  await page.goto(address(`s/${idle.key}`));
+  await field(page).fill("When there is room");
+  await field(page).press("Enter");
+  await page.locator(".queue").getByText(/not sent yet: 1 agents run/).waitFor();
+
+  await page.goto(address(`s/${asking.key}`));
+  await allow(page);
+  await page.locator(".answer").getByText("Answered.").waitFor();
+  // The prompt follows without another word.
+  await at.server.until(idle.key, (view) => view.totals.turns === 2);
+  await page.goto(address(`s/${idle.key}`));
+  await page.locator(".prompt").getByText("When there is room").waitFor();
+  assert.equal(await page.locator(".queue").count(), 0);
+});
+
+test("an interrupt does not wait behind a prompt either", async () => {
+  const page = await at.visit();
+  const idle = await at.server.session("Say hello");
+  await at.server.until(idle.key, (view) => view.state === "idle");
+  const asking = await at.server.session("ask me");
+  await at.server.until(asking.key, (view) => view.state === "needs_you");
+  await page.goto(address(`s/${idle.key}`));
+  await field(page).fill("Stuck for now");
+  await field(page).press("Enter");
+  await page.locator(".queue").getByText(/not sent yet: /).waitFor();
+  await page.goto(address(`s/${asking.key}`));
+  await button(page, "Interrupt").click();
+  await at.server.until(asking.key, (view) => view.state === "idle");
+});
+
+test("what is taken back is put after what is being written, and a draft outlives its tab until its owner is sent away", async () => {
+  const page = await at.visit();
+  const one = await at.server.session("Say hello");
+  await page.goto(address(`s/${one.key}`));
+  await page.locator(".answer").getByText("Answered.").waitFor();
+  await at.server.kill();
+  await page.locator(".link-bar").waitFor();
+  await field(page).fill("A precious prompt");
+  await field(page).press("Enter");
+  await page.getByRole("button", { name: "Take back: A precious" }).click();
+  assert.equal(await field(page).inputValue(), "A precious prompt");
+  await field(page).press("Enter");
+  await field(page).fill("A thought");
+  await page.getByRole("button", { name: "Take back: A precious" }).click();
+  assert.equal(await field(page).inputValue(), "A thought\n\nA precious prompt");
+  assert.equal(await page.locator(".queue").count(), 0);
+
+  await field(page).fill("Not sent");
+  await field(page).press("Enter");
+  await page.locator(".queue").getByText("not sent yet").waitFor();
+  await field(page).fill("Half a sentence");
+  const context = page.context();
+  at.pages.splice(at.pages.indexOf(page), 1);
+  await page.close();
+  await at.server.restart();
+  const later = await context.newPage();
+  await later.goto(address(`s/${one.key}`));
+  await later.locator(".prompt").getByText("Not sent").waitFor();
+  assert.equal(await field(later).inputValue(), "Half a sentence");
+
+  // Whoever is let in next on this browser finds nothing of it.
+  const { items } = await at.server.call("GET", "devices");
+  for (const device of items) await at.server.call("DELETE", `devices/${device.id}`);
+  await later.getByText("This browser is not paired yet").waitFor();
+  assert.deepEqual(await later.evaluate(() => Object.keys(localStorage)), ["tidings.prefs"]);
+  await context.close();
+});
+
+test("a session is started once, also when the first answer is lost", async () => {
+  const page = await at.visit({ path: "#/new" });
+  const before = (await at.server.call("GET", "sessions")).items.length;
+  await page.getByLabel("Folder").fill(at.server.project);
+  await page.getByLabel("What shall it do?").fill("Say hello");
+  let lost = 0;
+  await page.route(/\/v1\/sessions$/, async (route) => {
+    if (route.request().method() !== "POST" || lost > 0) return route.continue();
+    lost += 1;
+    await route.fetch();
+    return route.abort("connectionrefused");
+  });
+  await button(page, "Start").click();
+  await page.locator(".form .warn-line").getByText("cannot be reached").waitFor();
+  await button(page, "Start").click();
+  await page.locator(".answer").getByText("Answered.").waitFor();
+  assert.equal((await at.server.call("GET", "sessions")).items.length, before + 1);
+});

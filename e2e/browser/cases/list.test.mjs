@@ -1,0 +1,81 @@
+// The list of sessions, when it is long, and when somebody else takes one away.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { accessibility } from "../lib/browser.mjs";
+import { asksAndSays, stage } from "../lib/setup.mjs";
+
+const SLOWLY = `
+[[turn]]
+when = { last_contains = "slowly" }
+repeat = true
+text = "${"It goes on and on, one word after the other. ".repeat(40)}"
+pace = { chunk_chars = 8, chunk_delay_ms = 40 }
+`;
+const MANY = 210;
+
+const at = stage({ script: SLOWLY + asksAndSays("make", "Answered.") });
+
+test("what waits in an old session is in the list and one press away, and older sessions come on demand", async () => {
+  const old = await at.server.session("ask me", { title: "The old one" });
+  await at.server.until(old.key, (view) => view.state === "needs_you");
+  const quiet = await at.server.session(undefined, { title: "Quiet and old" });
+  for (let made = 0; made < MANY; made += 10) await Promise.all(Array.from({ length: 10 }, (_, index) => at.server.session(undefined, { title: `Filler ${made + index}` })));
+
+  const page = await at.visit({ path: "#/settings" });
+  const line = page.getByRole("link", { name: "One thing waits for you" });
+  await line.waitFor();
+  assert.match(await page.locator(".session-card").first().innerText(), /The old one/);
+  assert.deepEqual(await accessibility(page), []);
+  await line.click();
+  await page.getByRole("heading", { name: "Run this command?" }).waitFor();
+  await page.waitForFunction(() => document.activeElement.classList.contains("needs-you"));
+
+  assert.equal(await page.locator(".session-card", { hasText: "Quiet and old" }).count(), 0);
+  await page.getByRole("button", { name: "Show older sessions" }).click();
+  await page.locator(".session-card", { hasText: "Quiet and old" }).waitFor();
+  assert.equal(await page.getByRole("button", { name: "Show older sessions" }).count(), 0);
+  assert.equal(await page.locator(".session-card").count(), MANY + 2);
+  await at.server.call("DELETE", `sessions/${quiet.key}`);
+  await page.locator(".session-card", { hasText: "Quiet and old" }).waitFor({ state: "detached" });
+});
+
+test("Escape in the filter is about the filter", async () => {
+  const page = await at.visit();
+  const one = await at.server.session("Speak slowly");
+  await page.goto(`${at.server.address}/#/s/${one.key}`);
+  await page.locator(".answer").getByText("one word").waitFor();
+  const filter = page.getByLabel("Filter sessions");
+  await filter.fill("Fill");
+  await filter.press("Escape");
+  await page.locator(".title-button").click();
+  await page.getByLabel("Title of the session").press("Escape");
+  // Whatever was sent by then has been answered.
+  await page.getByLabel("Permission mode").selectOption("plan");
+  await at.server.until(one.key, (view) => view.permission_mode === "plan");
+  assert.equal((await at.server.call("GET", `sessions/${one.key}`)).state, "running");
+  await page.getByLabel("Message to the agent").press("Escape");
+  await page.locator(".session .state.idle").waitFor();
+});
+
+test("a session that is removed elsewhere says that it is gone", async () => {
+  const page = await at.visit();
+  const one = await at.server.session("Say hello");
+  await page.goto(`${at.server.address}/#/s/${one.key}`);
+  await page.locator(".answer").getByText("Answered.").waitFor();
+  await at.server.call("DELETE", `sessions/${one.key}`);
+  await page.getByRole("heading", { name: "This session is gone" }).waitFor();
+  assert.deepEqual(await accessibility(page), []);
+  await page.getByRole("link", { name: "All sessions" }).first().click();
+  await page.locator(".composer").waitFor();
+
+  // Also while nobody was connected.
+  const two = await at.server.session("Say hello");
+  await page.goto(`${at.server.address}/#/s/${two.key}`);
+  await page.locator(".answer").getByText("Answered.").waitFor();
+  await at.server.kill();
+  await page.locator(".link-bar").waitFor();
+  await at.server.restart();
+  await at.server.call("DELETE", `sessions/${two.key}`);
+  await page.getByRole("heading", { name: "This session is gone" }).waitFor();
+});
