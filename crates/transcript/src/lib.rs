@@ -37,6 +37,7 @@ pub mod index;
 pub mod limits;
 pub mod list;
 pub mod manage;
+mod open;
 pub mod prune;
 pub mod reader;
 pub mod redact;

@@ -23,7 +23,7 @@ impl Retention {
     pub fn of(config_folder: &Path) -> Self {
         const BYTES_MAX: u64 = 1 << 20;
         let mut text = String::new();
-        let read = std::fs::File::open(config_folder.join("settings.json"))
+        let read = crate::open::regular(&config_folder.join("settings.json"))
             .and_then(|file| file.take(BYTES_MAX).read_to_string(&mut text));
         let days = read.ok().and_then(|_| {
             let settings: serde_json::Value = serde_json::from_str(&text).ok()?;

@@ -63,6 +63,34 @@ fn a_root_may_be_the_folder_of_projects_or_of_files_and_counts_once() {
     assert_eq!(twice.sessions.len(), 1);
 }
 
+/// To open a pipe is to wait for somebody to write into it, and a folder cannot be read at all.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_no_session_whatever_its_name() {
+    let root = folder(&[
+        ("projects/-p/s-1.jsonl", "{}\n"),
+        ("projects/-p/folder.jsonl/x", ""),
+        ("projects/-p/s-1/subagents/agent-a1.jsonl", "{}\n"),
+        ("projects/-p/s-1/subagents/agent-a2.jsonl/x", ""),
+    ]);
+    let project = root.path().join("projects/-p");
+    std::os::unix::fs::symlink(project.join("s-1"), project.join("link.jsonl")).unwrap();
+    std::os::unix::fs::symlink(project.join("s-1.jsonl"), project.join("s-2.jsonl")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(project.join("socket.jsonl")).unwrap();
+    assert_eq!(found(root.path()), ["s-1: a1", "s-2: "]);
+    let unreadable = Roots::new([root.path()]).scan().unwrap().unreadable;
+    let mut unreadable: Vec<String> = unreadable.iter().map(ToString::to_string).collect();
+    unreadable.sort();
+    for (error, name) in
+        unreadable.iter().zip(["folder.jsonl", "link.jsonl", "agent-a2.jsonl", "socket.jsonl"])
+    {
+        assert!(error.contains(name), "{error}");
+    }
+    assert_eq!(unreadable.len(), 4);
+    let given = SessionFiles::of_file(&project.join("socket.jsonl")).unwrap_err();
+    assert_eq!(given.kind(), ErrorKind::Io);
+}
+
 #[test]
 fn a_session_is_found_by_id_by_beginning_and_by_path() {
     let root = folder(&[("projects/-p/abc-1.jsonl", "{}\n"), ("projects/-p/abc-12.jsonl", "{}\n")]);

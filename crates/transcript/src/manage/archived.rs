@@ -1,6 +1,5 @@
 //! The mark of a session that was put aside: a small file beside it, which only the TypeScript SDK writes.
 
-use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -41,7 +40,7 @@ pub(super) struct Said {
 /// The mark of a session file, if it has one.
 pub(super) fn read(session: &Path) -> Option<Said> {
     let mut text = String::new();
-    let file = File::open(session.with_extension("").join(NAME)).ok()?;
+    let file = crate::open::regular(&session.with_extension("").join(NAME)).ok()?;
     file.take(SIDECAR_BYTES_MAX).read_to_string(&mut text).ok()?;
     let mark = Raw::parse(&text).ok()?;
     let at = mark.get("at").and_then(Raw::text)?.get().parse().ok()?;

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use crate::limits::END_BYTES;
+use crate::open;
 
 /// The first and the last part of a file, and what the system knows about it.
 #[derive(Debug)]
@@ -26,11 +27,8 @@ pub(super) struct EndBuffers {
 impl EndBuffers {
     /// Reads both ends; `None` where the file is empty.
     pub(super) fn read(&mut self, path: &Path) -> io::Result<Option<Ends<'_>>> {
-        let mut file = File::open(path)?;
+        let mut file = open::regular(path)?;
         let metadata = file.metadata()?;
-        if !metadata.is_file() {
-            return Err(io::Error::from(io::ErrorKind::InvalidInput));
-        }
         let bytes = metadata.len();
         read_up_to(&mut file, &mut self.head)?;
         if self.head.is_empty() {

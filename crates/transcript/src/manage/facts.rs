@@ -193,7 +193,7 @@ fn read_on(ends: &mut Ends<'_>, buffer: &mut Buffer, facts: &mut Facts) -> io::R
 /// `custom-title.json` in the session's folder: a title that the end of the file may no longer show.
 fn custom_title_beside(path: &Path) -> Option<String> {
     let mut text = String::new();
-    let file = std::fs::File::open(path.with_extension("").join("custom-title.json")).ok()?;
+    let file = crate::open::regular(&path.with_extension("").join("custom-title.json")).ok()?;
     file.take(SIDECAR_BYTES_MAX).read_to_string(&mut text).ok()?;
     let title = Raw::parse(&text).ok()?.get("customTitle").and_then(Raw::text).map(Text::get)?;
     filled(Some(title.trim().to_owned()))

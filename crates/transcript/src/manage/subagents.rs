@@ -1,4 +1,3 @@
-use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -8,7 +7,7 @@ use super::chain::{Node, agent_chain, nodes};
 use super::messages::{Parents, SessionMessage, read};
 use super::{Page, SessionFile};
 use crate::limits::SIDECAR_BYTES_MAX;
-use crate::{Error, ErrorKind};
+use crate::{Error, ErrorKind, open};
 
 /// `list_subagents`: the ids of a session's sub-agents, by folder and name.
 pub fn list_subagents(session: &SessionFile) -> Vec<String> {
@@ -60,7 +59,7 @@ fn agents(session: &SessionFile) -> Vec<(String, PathBuf)> {
 /// What the file beside a sub-agent's says about who started it; one that cannot be read says nothing.
 fn parents(agent: &Path) -> Parents {
     let mut text = String::new();
-    let read = File::open(agent.with_extension("meta.json"))
+    let read = open::regular(&agent.with_extension("meta.json"))
         .and_then(|file| file.take(SIDECAR_BYTES_MAX).read_to_string(&mut text));
     let Some(meta) = read.ok().and_then(|_| Raw::parse(&text).ok()) else { return Parents::default() };
     let text = |key: &str| meta.get(key).and_then(Raw::text).map(|text| text.get().into_owned());

@@ -5,6 +5,7 @@ use std::time::SystemTime;
 use super::scan;
 use crate::Error;
 use crate::error::At as _;
+use crate::open::must_be_file;
 
 /// The files of one session.
 #[derive(Debug, Clone)]
@@ -98,12 +99,15 @@ impl SessionFiles {
 
 impl FileInfo {
     /// Looks at a file.
+    ///
+    /// What is no file, or leads to none, is an error.
     pub fn of(path: &Path) -> Result<Self, Error> {
         Self::new(path, std::fs::metadata(path))
     }
 
     pub(super) fn new(path: &Path, metadata: io::Result<std::fs::Metadata>) -> Result<Self, Error> {
         let metadata = metadata.at("look at", path)?;
+        must_be_file(&metadata).at("read", path)?;
         let modified = metadata.modified().at("look at", path)?;
         Ok(FileInfo { path: path.to_owned(), bytes: metadata.len(), modified, id: FileId::of(&metadata) })
     }
