@@ -51,7 +51,7 @@ pub struct Counts {
 }
 
 /// Raise the version when what is counted changes.
-const KIND: Kind = Kind::new("counts", 1);
+const KIND: Kind = Kind::new("counts", 2);
 
 impl Counts {
     /// All tool calls.

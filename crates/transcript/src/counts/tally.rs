@@ -33,7 +33,8 @@ pub(super) struct Tally {
     counts: Counts,
     branches: Branches,
     responses: HashSet<u64>,
-    calls: HashSet<u64>,
+    /// By response, or else by entry, and id.
+    calls: HashSet<(Option<u64>, u64)>,
     /// Entries that stand twice count once.
     seen: HashSet<u64>,
 }
@@ -71,7 +72,8 @@ impl Tally {
         if !is_aside {
             self.branches.entry(entry, part);
         }
-        if entry.uuid().is_some_and(|uuid| !self.seen.insert(hash(&uuid))) {
+        let uuid = entry.uuid().filter(|uuid| !uuid.is_empty());
+        if uuid.is_some_and(|uuid| !self.seen.insert(hash(&uuid))) {
             return;
         }
         if let Some(at) = entry.timestamp().and_then(|text| text.parse::<Timestamp>().ok()) {
@@ -94,8 +96,10 @@ impl Tally {
                 if is_new && let Some(model) = entry.model().filter(|model| model != "<synthetic>") {
                     *counts.models.entry(model.into_owned()).or_default() += 1;
                 }
+                // Some servers count their calls anew in every response.
+                let within = id.or_else(|| entry.uuid().map(|uuid| hash(&uuid)));
                 for call in entry.tool_calls() {
-                    if self.calls.insert(hash(&call.id)) {
+                    if self.calls.insert((within, hash(&call.id))) {
                         *counts.tools.entry(call.name.into_owned()).or_default() += 1;
                     }
                 }

@@ -88,6 +88,20 @@ fn s1_49_a_session_is_counted_by_what_its_entries_are() {
     assert_eq!(counts.last, Some("2026-11-15T00:00:05Z".parse().unwrap()));
 }
 
+/// Some servers begin to count anew in every response, and a response may stand in the file again.
+#[test]
+fn calls_of_one_id_are_told_apart_by_their_responses() {
+    let again = "
+        p - prompt
+        a p calls m1 call_0
+        b a gives call_0
+        c b calls m2 call_0
+        d c gives call_0
+        e d calls m2 call_0
+    ";
+    assert_eq!(counted(&file(again)).tool_calls(), 2);
+}
+
 #[test]
 fn what_nobody_typed_is_no_turn() {
     for (line, turns, messages) in [

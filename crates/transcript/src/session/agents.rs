@@ -11,6 +11,7 @@ use super::load::{Launch, Loaded};
 use super::tools::Tools;
 use super::{Join, Lane, LaneId, NodeId, Part};
 use crate::limits::SIDECAR_BYTES_MAX;
+use crate::open;
 use crate::roots::AgentFile;
 
 /// Joins every sub-agent's lane to the call that started it.
@@ -101,11 +102,12 @@ impl<'l> Joining<'l> {
         let mut by_agent = HashMap::new();
         for answer in &loaded.answers {
             let Some((agent, running)) = &answer.agent else { continue };
-            let file = loaded.nodes[answer.node.index()].file;
-            let of_file = |(_, tool): &(usize, &super::ToolUse)| {
-                tool.call.is_some_and(|call| loaded.nodes[call.index()].file == file)
+            let mut answered = tools.result_numbers(answer.node);
+            let of_id = |number: &usize| {
+                let tool = &tools.uses[*number];
+                tool.call.is_some() && Some(&*tool.id) == answer.id.as_deref()
             };
-            if let Some((number, _)) = answer.id.as_deref().and_then(|id| tools.by_id(id).find(of_file)) {
+            if let Some(number) = answered.find(of_id) {
                 by_agent.entry(&**agent).or_insert((number, *running));
             }
         }
@@ -124,7 +126,10 @@ impl<'l> Joining<'l> {
         match way {
             Join::Sidecar => {
                 let id = sidecar.tool_use_id.as_deref()?;
-                self.tools.by_id(id).map(|(number, _)| number).find(elsewhere).and_then(start)
+                let called = || self.tools.numbers_of(id).filter(elsewhere);
+                // Where several calls have that id, each agent has its own.
+                let free = called().find(|number| !self.taken.contains(number));
+                free.or_else(|| called().next()).and_then(start)
             }
             Join::Result => {
                 let (number, _) = *self.by_agent.get(agent.id.as_deref()?)?;
@@ -234,7 +239,7 @@ impl Sidecar {
     fn read(path: Option<&Path>) -> Self {
         use std::io::Read as _;
         let mut text = String::new();
-        let opened = path.and_then(|path| std::fs::File::open(path).ok());
+        let opened = path.and_then(|path| open::regular(path).ok());
         let read = opened.map(|file| file.take(SIDECAR_BYTES_MAX).read_to_string(&mut text));
         if !matches!(read, Some(Ok(_))) {
             return Sidecar::default();

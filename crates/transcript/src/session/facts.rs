@@ -61,6 +61,8 @@ pub(super) struct Answer<'a> {
     /// `None` in seed 001.
     pub(super) id: Option<Cow<'a, str>>,
     pub(super) is_error: bool,
+    /// The entry that it says the call stands in.
+    pub(super) source: Option<Cow<'a, str>>,
     /// The sub-agent that it came from, and whether that still runs.
     pub(super) agent: Option<(Cow<'a, str>, Running)>,
 }
@@ -109,6 +111,7 @@ pub(super) fn starts_agents(tool: &str) -> bool {
 struct Keys<'a> {
     parent: Option<Raw<'a>>,
     result: Option<Raw<'a>>,
+    source: Option<Raw<'a>>,
     metadata: Option<Raw<'a>>,
     forked_from: Option<Raw<'a>>,
     user_type: Option<Raw<'a>>,
@@ -126,6 +129,7 @@ impl<'a> Keys<'a> {
             match &*key.get() {
                 "parentUuid" => keys.parent = Some(value),
                 "toolUseResult" => keys.result = Some(value),
+                "sourceToolAssistantUUID" => keys.source = Some(value),
                 "compactMetadata" | "metadata" => keys.metadata = Some(value),
                 "forkedFrom" => keys.forked_from = Some(value),
                 "userType" => keys.user_type = Some(value),
@@ -193,7 +197,8 @@ impl<'a> Facts<'a> {
                 Block::ToolResult { tool_use_id, is_error, .. } => {
                     let agent = keys.result.and_then(agent_of);
                     self.set(node::ERROR, is_error);
-                    self.results.push(Answer { id: Some(tool_use_id.get()), is_error, agent });
+                    let source = keys.source.and_then(string);
+                    self.results.push(Answer { id: Some(tool_use_id.get()), is_error, source, agent });
                 }
                 Block::Text(text) if head.is_none() => head = Some(text.get()),
                 _ => {}
@@ -281,6 +286,7 @@ impl<'a> Facts<'a> {
         if !results.is_empty() {
             self.results.extend(results.into_iter().map(|result| Answer {
                 id: result.tool_use_id,
+                source: None,
                 is_error: result.is_error,
                 agent: None,
             }));

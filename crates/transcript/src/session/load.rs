@@ -84,6 +84,8 @@ pub(super) struct AnswerNote {
     copy: u64,
     pub(super) id: Option<Box<str>>,
     pub(super) is_error: bool,
+    /// The entry that it says the call stands in.
+    pub(super) source: Option<NodeId>,
     pub(super) agent: Option<(Box<str>, Running)>,
 }
 
@@ -213,7 +215,7 @@ impl Adding<'_> {
             return Ok(());
         }
         let facts = Facts::of(entry);
-        let uuid = entry.uuid().filter(|uuid| !uuid.is_empty());
+        let uuid = node::uuid(entry);
         let known = uuid.as_deref().and_then(|uuid| self.loaded.lookup(self.file, uuid));
         let id = match known {
             Some(id) if !self.repeat(id, entry, place, origin) => return Ok(()),
@@ -326,11 +328,13 @@ impl Adding<'_> {
             loaded.calls.push(CallNote { node, copy, id: short(&call.id).into(), name, launch });
         }
         for answer in facts.results {
+            let source = answer.source.and_then(|uuid| loaded.lookup(self.file, &uuid));
             loaded.answers.push(AnswerNote {
                 node,
                 copy,
                 id: answer.id.map(|id| short(&id).into()),
                 is_error: answer.is_error,
+                source,
                 agent: answer.agent.map(|(id, running)| (short(&id).into(), running)),
             });
         }

@@ -184,7 +184,7 @@ impl Session {
     pub fn entry(&self, id: NodeId) -> Result<Entry, Error> {
         let node = self.node(id);
         let entry = self.source.read(node.file, node.place)?;
-        let same = entry.uuid().as_deref().map(node::short).as_deref() == node.uuid.as_deref();
+        let same = node::uuid(&entry.as_ref()).as_deref().map(node::short).as_deref() == node.uuid.as_deref();
         if same { Ok(entry) } else { Err(self.source.changed(node.file, node.place)) }
     }
 

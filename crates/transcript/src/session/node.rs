@@ -1,9 +1,10 @@
+use std::borrow::Cow;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use tidings_protocol::entry::EntryKind;
+use tidings_protocol::entry::{EntryKind, EntryRef};
 
 use crate::Place;
 use crate::limits::NAME_BYTES_MAX;
@@ -193,7 +194,7 @@ flags! {
 
 /// A name as the index keeps it. Names have a few dozen bytes; what is far longer is recognised by its beginning and
 /// a hash, so that the index does not grow with the bytes of a hostile file.
-pub(super) fn short(name: &str) -> std::borrow::Cow<'_, str> {
+pub(super) fn short(name: &str) -> Cow<'_, str> {
     if name.len() <= NAME_BYTES_MAX {
         return name.into();
     }
@@ -202,6 +203,11 @@ pub(super) fn short(name: &str) -> std::borrow::Cow<'_, str> {
         end -= 1;
     }
     format!("{}#{:016x}", &name[..end], hash(name)).into()
+}
+
+/// An entry's own name; an empty one names nothing.
+pub(super) fn uuid<'a>(entry: &EntryRef<'a>) -> Option<Cow<'a, str>> {
+    entry.uuid().filter(|uuid| !uuid.is_empty())
 }
 
 /// The same for equal texts in every run.

@@ -1,4 +1,4 @@
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use super::load::{AnswerNote, CallNote, Loaded};
@@ -35,19 +35,21 @@ pub(super) struct Tools {
 
 impl Tools {
     /// Pairs by id, and where there are no ids by parent or order.
+    ///
+    /// Some servers count their calls anew in every response, so that one id stands for many of a file: then a result
+    /// belongs to the entry that it names, and what names none of them to the nearest call that has no result yet.
     pub(super) fn pair(loaded: &mut Loaded) -> Self {
         let nodes = &loaded.nodes;
         let mut uses: Vec<ToolUse> = loaded.calls.iter().map(|note| of_call(note, nodes)).collect();
-        let mut keys: HashMap<(FileIndex, &str), u32> = HashMap::new();
-        for (index, note) in (0_u32..).zip(&loaded.calls) {
-            // A response that a file repeats is one call.
-            keys.entry((nodes[note.node.index()].file, &note.id)).or_insert(index);
-        }
         let mut results: Vec<(u32, NodeId)> = Vec::new();
-        for note in &loaded.answers {
-            let Some(id) = &note.id else { continue };
-            let file = nodes[note.node.index()].file;
-            let index = keys.get(&(file, id)).copied().unwrap_or_else(|| {
+        let mut calls = Calls::of(loaded);
+        let mut found: Vec<Option<u32>> = loaded.answers.iter().map(|note| calls.named_by(note)).collect();
+        // A guess takes none of those that another result names.
+        for (found, note) in found.iter_mut().zip(&loaded.answers) {
+            *found = found.or_else(|| calls.nearest(note));
+        }
+        for (found, note) in found.into_iter().zip(&loaded.answers).filter(|(_, note)| note.id.is_some()) {
+            let index = found.unwrap_or_else(|| {
                 uses.push(of_answer(note, nodes));
                 u32::try_from(uses.len() - 1).unwrap_or(u32::MAX)
             });
@@ -86,10 +88,14 @@ impl Tools {
         indexes(&self.by_result, id).map(|index| &self.uses[index])
     }
 
-    /// The calls of that id, in all files.
-    pub(super) fn by_id(&self, id: &str) -> impl Iterator<Item = (usize, &ToolUse)> {
-        let found = self.by_id.get(id).into_iter().flatten();
-        found.map(|index| (*index as usize, &self.uses[*index as usize]))
+    /// Numbers of the uses whose results stand in an entry.
+    pub(super) fn result_numbers(&self, id: NodeId) -> impl Iterator<Item = usize> {
+        indexes(&self.by_result, id)
+    }
+
+    /// Numbers of the uses whose calls have that id, in all files.
+    pub(super) fn numbers_of(&self, id: &str) -> impl Iterator<Item = usize> {
+        self.by_id.get(id).into_iter().flatten().map(|index| *index as usize)
     }
 
     /// Numbers of the uses whose calls stand in an entry.
@@ -122,6 +128,71 @@ fn of_answer(note: &AnswerNote, nodes: &[Node]) -> ToolUse {
         call: None,
         result: Some(note.node),
         is_error: note.is_error,
+    }
+}
+
+/// The calls of all files by their ids, while they are given their results.
+struct Calls<'l> {
+    loaded: &'l Loaded,
+    by_id: HashMap<(FileIndex, &'l str), SameId>,
+}
+
+/// The calls of one file that have the same id, as numbers of notes.
+#[derive(Default)]
+struct SameId {
+    /// Those without a result, in order.
+    open: VecDeque<u32>,
+    /// The last that was given one.
+    answered: Option<u32>,
+}
+
+impl<'l> Calls<'l> {
+    fn of(loaded: &'l Loaded) -> Self {
+        let mut by_id: HashMap<_, SameId> = HashMap::new();
+        for (index, note) in (0_u32..).zip(&loaded.calls) {
+            let file = loaded.nodes[note.node.index()].file;
+            by_id.entry((file, &*note.id)).or_default().open.push_back(index);
+        }
+        Calls { loaded, by_id }
+    }
+
+    /// The call in the entry that a result names, or else in the one that it hangs off.
+    fn named_by(&mut self, answer: &'l AnswerNote) -> Option<u32> {
+        let node = &self.loaded.nodes[answer.node.index()];
+        let same = self.by_id.get_mut(&(node.file, answer.id.as_deref()?))?;
+        let notes = &self.loaded.calls;
+        let of_entry = |entry: NodeId| {
+            let numbers = (0_u32..).zip(notes).skip(notes.partition_point(|note| note.node < entry));
+            let of_entry = numbers.take_while(move |(_, note)| note.node == entry);
+            of_entry.filter(|(_, note)| Some(&*note.id) == answer.id.as_deref()).map(|(index, _)| index)
+        };
+        let index = answer.source.into_iter().chain(node.parent).find_map(|entry| {
+            let is_open = |index: &u32| same.open.binary_search(index).is_ok();
+            of_entry(entry).find(is_open).or_else(|| of_entry(entry).next())
+        })?;
+        same.answer(index);
+        Some(index)
+    }
+
+    /// The call of that id that is nearest before a result and has none, or else the nearest after it. One more result
+    /// than there are calls is a second one of the last.
+    fn nearest(&mut self, answer: &'l AnswerNote) -> Option<u32> {
+        let file = self.loaded.nodes[answer.node.index()].file;
+        let same = self.by_id.get_mut(&(file, answer.id.as_deref()?))?;
+        let notes = &self.loaded.calls;
+        let after = same.open.partition_point(|index| notes[*index as usize].node < answer.node);
+        let index = same.open.get(after.saturating_sub(1)).copied().or(same.answered)?;
+        same.answer(index);
+        Some(index)
+    }
+}
+
+impl SameId {
+    fn answer(&mut self, index: u32) {
+        if let Ok(at) = self.open.binary_search(&index) {
+            self.open.remove(at);
+        }
+        self.answered = Some(index);
     }
 }
 

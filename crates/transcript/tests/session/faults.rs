@@ -50,6 +50,76 @@ fn f74_a_dangling_parent_starts_an_island_and_nothing_is_lost() {
     );
 }
 
+/// Some servers count their calls anew in every response: each result belongs to its own call all the same.
+#[test]
+fn calls_of_one_id_have_each_their_own_result() {
+    let same_id = |line: String| {
+        line.replace("toolu_c1", "call_0").replace("toolu_c2", "call_0").replace("toolu_c3", "call_0")
+    };
+    let lines = [
+        prompt("u", "", "go"),
+        call("c1", "u", "m1", "Bash"),
+        result("r1", "c1"),
+        call("c2", "r1", "m2", "Read"),
+        result("r2", "c2"),
+        call("c3", "r2", "m3", "Write"),
+        result("r3", "c3"),
+        answer("a", "r3", "m4"),
+    ];
+    let unnamed = |line: String| line.replace("sourceToolAssistantUUID", "wasSource");
+    // Hooks and progress may stand between a call and its result.
+    let aside = |line: String| {
+        let mut line = line;
+        for at in ["c1", "c2", "c3"] {
+            let moved = format!("\"parentUuid\":\"p{at}\"");
+            if line.contains("tool_result") {
+                line = line.replace(&format!("\"parentUuid\":\"{at}\""), &moved);
+            }
+        }
+        line
+    };
+    let mut with_hooks: Vec<String> = lines.iter().cloned().map(aside).collect();
+    for (at, hook, parent) in [(2, "pc1", "c1"), (5, "pc2", "c2"), (8, "pc3", "c3")] {
+        with_hooks.insert(at, link("progress", hook, parent));
+    }
+    let variants: [Vec<String>; 4] = [
+        lines.to_vec(),
+        lines.iter().cloned().map(unnamed).collect(),
+        with_hooks.clone(),
+        with_hooks.into_iter().map(unnamed).collect(),
+    ];
+    for lines in variants {
+        let lines: Vec<String> = lines.into_iter().map(same_id).collect();
+        let given = session(&lines);
+        let pairs: Vec<String> = given
+            .session
+            .tools()
+            .iter()
+            .map(|tool| given.names(&[tool.call.unwrap(), tool.result.unwrap()]))
+            .collect();
+        assert_eq!(pairs, ["c1 r1", "c2 r2", "c3 r3"], "{lines:#?}");
+        for (result, tool) in [("r1", "Bash"), ("r2", "Read"), ("r3", "Write")] {
+            let tools: Vec<&str> =
+                given.session.results_of(given.id(result)).map(|tool| &*tool.name).collect();
+            assert_eq!(tools, [tool]);
+        }
+        assert_eq!(given.rules(), Vec::<&str>::new());
+    }
+}
+
+/// One odd line made a whole session unreadable.
+#[test]
+fn an_empty_uuid_names_nothing_and_is_read_again() {
+    let mut lines = conversation(2);
+    lines.insert(2, answer("", "a0", "m9"));
+    lines.insert(3, answer("", "a0", "m10"));
+    let given = session(&lines);
+    assert_eq!(given.session.nodes().len(), 6);
+    for id in given.session.ids() {
+        given.session.entry(id).unwrap();
+    }
+}
+
 /// Progress records are parents too, and walkers that skip them saw forks.
 #[test]
 fn f75_progress_is_a_link_and_never_a_branch() {
