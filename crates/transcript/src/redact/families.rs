@@ -1,5 +1,5 @@
 // tidy: flat table
-use super::plausible::{any, bare_value, key, password, quoted_value};
+use super::plausible::{any, bare_value, key, marked_key, password, quoted_value};
 
 // Parts that several patterns share; constants cannot stand in `concat!`.
 
@@ -82,11 +82,11 @@ pub const FAMILIES: &[Family] = &[
     family("anthropic-key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{16,}", any),
     family("openrouter-key", "sk-or-v1-", r"sk-or-v1-[0-9a-f]{32,}", any),
     family("openai-key", "sk-", r"\bsk-[A-Za-z0-9_-]{20,}", key),
-    family("groq-key", "gsk_", r"\bgsk_[A-Za-z0-9]{40,}", key),
-    family("xai-key", "xai-", r"\bxai-[A-Za-z0-9_-]{60,}", key),
-    family("replicate-token", "r8_", r"\br8_[A-Za-z0-9]{30,}", key),
-    family("perplexity-key", "pplx-", r"\bpplx-[A-Za-z0-9]{40,}", key),
-    family("huggingface-token", "hf_", r"\bhf_[A-Za-z0-9]{30,}", key),
+    family("groq-key", "gsk_", r"\bgsk_[A-Za-z0-9]{40,}", marked_key),
+    family("xai-key", "xai-", r"\bxai-[A-Za-z0-9_-]{60,}", marked_key),
+    family("replicate-token", "r8_", r"\br8_[A-Za-z0-9]{30,}", marked_key),
+    family("perplexity-key", "pplx-", r"\bpplx-[A-Za-z0-9]{40,}", marked_key),
+    family("huggingface-token", "hf_", r"\bhf_[A-Za-z0-9]{30,}", marked_key),
     // Code and packages.
     family("github-token", "gh[pousr]_", r"gh[pousr]_[A-Za-z0-9_]{36,}", any),
     family("github-pat", "github_pat_", r"github_pat_[A-Za-z0-9_]{36,}", any),
@@ -94,7 +94,7 @@ pub const FAMILIES: &[Family] = &[
         "gitlab-token",
         "gl[a-z]{2,6}-",
         r"\bgl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|soat|ffct|wt)-[A-Za-z0-9_-]{20,}(?:\.[0-9A-Za-z]{2,20})*",
-        key,
+        marked_key,
     ),
     family("npm-token", "npm_", r"\bnpm_[A-Za-z0-9]{36,}", any),
     family("pypi-token", "pypi-A", r"\bpypi-A[A-Za-z0-9_-]{50,}", any),

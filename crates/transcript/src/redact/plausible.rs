@@ -16,6 +16,16 @@ pub(super) fn key(text: &str) -> bool {
         && !placeholder(text)
 }
 
+/// A random-looking key whose beginning no word of a language shares: one that happens to have letters only is a key
+/// too, unless it is small words with strokes between them.
+pub(super) fn marked_key(text: &str) -> bool {
+    let body = text.split_once(['-', '_']).map_or(text, |(_, body)| body);
+    let has = |class: fn(&u8) -> bool| body.bytes().any(|byte| class(&byte));
+    let one_word = !body.contains(['-', '_']);
+    let both_cases = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+    key(text) || ((one_word || both_cases) && entropy(body) > 3.0 && !placeholder(text))
+}
+
 /// A value without quotes after a name such as `token`: code has many of those, so it must look random.
 pub(super) fn bare_value(text: &str) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();

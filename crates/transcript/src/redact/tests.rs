@@ -32,6 +32,10 @@ fn plain(length: usize) -> String {
     format!("a1B{}", random(3, length - 3, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"))
 }
 
+fn letters(length: usize) -> String {
+    random(13, length, "abcdefghijklmnopqrstuvwxyz")
+}
+
 fn hex(length: usize) -> String {
     random(5, length, "0123456789abcdef")
 }
@@ -79,14 +83,21 @@ fn samples() -> Vec<(&'static str, &'static str, String, &'static str)> {
         ("openrouter-key", "", format!("sk-{}-v1-{}", "or", hex(64)), ""),
         ("openai-key", "export OPENAI_API_KEY=", format!("sk-{}-{}", "proj", mixed(120)), " # mine"),
         ("openai-key", "", format!("sk-{}", plain(48)), ""),
+        ("groq-key", "", format!("{}_{}", "gsk", letters(52)), ""),
         ("groq-key", "", format!("{}_{}", "gsk", plain(52)), ""),
+        ("xai-key", "", format!("{}-{}", "xai", letters(80)), ""),
         ("xai-key", "", format!("{}-{}", "xai", plain(80)), ""),
         ("replicate-token", "", format!("{}_{}", "r8", plain(37)), ""),
+        ("perplexity-key", "", format!("{}-{}", "pplx", letters(48)), ""),
         ("perplexity-key", "", format!("{}-{}", "pplx", plain(48)), ""),
+        ("huggingface-token", "HF_HOME=/x ", format!("{}_{}", "hf", letters(34)), ""),
+        ("huggingface-token", "", format!("{}_{}", "hf", letters(34).to_uppercase()), ""),
         ("huggingface-token", "", format!("{}_{}", "hf", plain(34)), ""),
         ("github-token", "https://", format!("{}_{}", "ghp", plain(36)), "@github.com/a/b"),
         ("github-token", "", format!("{}_{}", "ghs", plain(36)), "."),
         ("github-pat", "token ", format!("github_{}_{}_{}", "pat", plain(22), plain(59)), ""),
+        ("gitlab-token", "", format!("{}-{}", "glpat", letters(20)), ""),
+        ("gitlab-token", "", format!("{}-Ab_{}-{}", "glrt", letters(10), letters(12)), ""),
         ("gitlab-token", "PRIVATE-TOKEN: ", format!("{}-{}", "glpat", mixed(20)), ""),
         ("gitlab-token", "", format!("{}-{}.01.{}", "glpat", mixed(30), "1a2b3c4d5"), ""),
         ("npm-token", "//npm.example.com/:_authToken=", format!("{}_{}", "npm", plain(36)), "\n"),
@@ -185,6 +196,8 @@ const LOOK_ALIKES: &[&str] = &[
     "npm_lifecycle_event",
     "pypi-server runs on 8080",
     "hf_hub_download(repo_id, filename)",
+    "hf_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+    "glrt-small-words-with-strokes-between-them",
     "cious words: gracious, precious, conscious",
     "AKIAIOSFODNN7EXAMPLE is in the documentation",
     "AKIA and ASIA are prefixes",
