@@ -289,6 +289,42 @@ fn f83_in_seed_001_the_stand_in_is_a_system_entry() {
     assert_eq!((strict.errors, strict.warnings), (0, 0));
 }
 
+/// The API refuses a result without a call, and `check` does too.
+#[test]
+fn f83_a_result_whose_call_is_lost_becomes_text_that_says_so() {
+    for call in [22, 23, 24] {
+        let mut lines = lines();
+        let lost = Entry::decode(lines.remove(call).as_bytes()).unwrap();
+        let id = lost.tool_calls()[0].id.to_string();
+        let answer =
+            lines.iter().position(|line| line.contains("tool_result") && line.contains(&id)).unwrap();
+        let before = Entry::decode(lines[answer].as_bytes()).unwrap();
+        let repaired = repaired(&joined(&lines));
+        let sentence = format!("Made text of the result of a tool call that is not there: `{id}`");
+        assert!(repaired.actions.iter().any(|action| action.ends_with(&sentence)), "{:?}", repaired.actions);
+        let after = entry_in(&repaired.copy, answer + 1);
+        assert_eq!((after.uuid(), after.tool_results().len()), (before.uuid(), 0));
+        let (text, said) = (after.text(), before.tool_results()[0].content.unwrap().text().unwrap().get());
+        assert!(text.contains(&id) && text.contains(&*said), "{text}");
+        assert!(String::from_utf8_lossy(&repaired.lost).contains(&id));
+    }
+}
+
+#[test]
+fn f83_pictures_of_a_result_whose_call_is_lost_stay_pictures() {
+    let picture = r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="}}"#;
+    let result = format!(
+        r#"{{"type":"tool_result","tool_use_id":"t","is_error":true,"content":[{{"type":"text","text":"seen"}},{picture},{{"type":"odd"}}]}}"#
+    );
+    let line = format!(
+        r#"{{"type":"user","uuid":"u","parentUuid":null,"isSidechain":false,"sessionId":"s","timestamp":"2026-11-15T00:00:00.000Z","message":{{"role":"user","content":[{{"type":"text","text":"also"}}, {result}]}}}}"#
+    );
+    let repaired = repaired(&joined(&[line]));
+    let copy = String::from_utf8(repaired.copy).unwrap();
+    assert_snapshot!(&copy[copy.find("[{").unwrap()..], @r#"[{"type":"text","text":"also"}, {"type":"text","text":"The call `t` of a tool was lost from the session file. The tool failed:"},{"type":"text","text":"seen"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="}},{"type":"text","text":"{\"type\":\"odd\"}"}]}}"#);
+    assert_eq!(repaired.lost, format!("{result}\n").as_bytes());
+}
+
 #[test]
 fn a_call_at_the_end_is_left_to_the_cli() {
     let lines = lines();
@@ -309,13 +345,18 @@ fn a_leaf_that_is_not_there_becomes_the_last_message() {
 
 #[test]
 fn a_line_that_is_too_long_stays_and_its_children_keep_their_parent() {
-    let mut lines = lines();
     let blank = " ".repeat(tidings_transcript::limits::LINE_BYTES_MAX);
-    lines[26].insert_str(1, &blank);
-    let file = joined(&lines);
-    let repaired = repair(&file);
-    assert!(repaired.copy == file);
-    assert!(!repaired.actions.iter().any(|action| action.contains("known-parent")), "{:?}", repaired.actions);
+    for (long, colon) in [(26, ":"), (27, ": "), (23, "\t:\r ")] {
+        let mut lines = lines();
+        for key in ["uuid", "tool_use_id", "id"] {
+            lines[long] = lines[long].replace(&format!("\"{key}\":"), &format!("\"{key}\"{colon}"));
+        }
+        lines[long].insert_str(1, &blank);
+        let file = joined(&lines);
+        let repaired = repair(&file);
+        assert_eq!(repaired.actions, [""; 0]);
+        assert!(repaired.copy == file);
+    }
 }
 
 #[cfg(unix)]
@@ -382,7 +423,7 @@ fn uuids(file: &[u8]) -> std::collections::BTreeSet<String> {
 }
 
 /// What a repair takes care of. Other rules, such as that of a key written twice, are not its business.
-const REPAIRED: [&str; 13] = [
+const REPAIRED: [&str; 14] = [
     "torn-tail",
     "cut-line",
     "glued-line",
@@ -395,6 +436,7 @@ const REPAIRED: [&str; 13] = [
     "known-parent",
     "parent-cycle",
     "tool-result-missing",
+    "tool-call-missing",
     "phantom-leaf",
 ];
 

@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use tidings_protocol::entry::EntryRef;
-use tidings_protocol::json::write_string;
+use tidings_protocol::json::{Raw, write_string};
+
+use super::orphans;
 
 /// New values for keys of one entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -11,6 +13,8 @@ pub(super) struct Edit {
     pub(super) parent: Option<NewParent>,
     pub(super) logical_parent: Option<String>,
     pub(super) leaf: Option<String>,
+    /// Ids of calls that are not there: their results become text.
+    pub(super) lost_calls: Vec<Box<str>>,
 }
 
 /// What an entry follows from now on.
@@ -41,6 +45,8 @@ impl Edit {
         if let Some(uuid) = &self.leaf {
             change("leafUuid", quoted(uuid));
         }
+        let results = self.results_without_calls(entry);
+        changes.extend(results.into_iter().map(|block| (range_of(entry, block), orphans::as_text(block))));
         changes.sort_by_key(|(place, _)| place.start);
         let text = entry.raw();
         let mut line = Vec::with_capacity(text.len() + 64);
@@ -53,13 +59,32 @@ impl Edit {
         line.extend_from_slice(&text[at..]);
         line
     }
+
+    /// The blocks of an entry that become text. Where some results of one id have their calls, those are the first.
+    pub(super) fn results_without_calls<'a>(&self, entry: &EntryRef<'a>) -> Vec<Raw<'a>> {
+        let mut wanted: Vec<&str> = self.lost_calls.iter().map(|id| &**id).collect();
+        if wanted.is_empty() {
+            return Vec::new();
+        }
+        let mut blocks = orphans::results(entry);
+        blocks.reverse();
+        blocks.retain(|(id, _)| {
+            let at = wanted.iter().position(|wanted| **wanted == **id);
+            at.map(|at| wanted.swap_remove(at)).is_some()
+        });
+        blocks.into_iter().map(|(_, block)| block).collect()
+    }
 }
 
 /// Where the value of a key stands; of duplicate keys the last counts.
 fn place_of(entry: &EntryRef<'_>, key: &str) -> Option<Range<usize>> {
-    let value = entry.get(key)?.as_str();
-    let start = value.as_ptr() as usize - entry.raw().as_ptr() as usize;
-    Some(start..start + value.len())
+    entry.get(key).map(|value| range_of(entry, value))
+}
+
+/// Where a part of an entry stands in it.
+fn range_of(entry: &EntryRef<'_>, part: Raw<'_>) -> Range<usize> {
+    let start = part.as_str().as_ptr() as usize - entry.raw().as_ptr() as usize;
+    start..start + part.as_str().len()
 }
 
 fn quoted(value: &str) -> String {

@@ -21,6 +21,8 @@
 //! - An entry that stands there several times stays where it stood first and says what its last copy says.
 //! - A tool call whose result is lost, though the model went on, gets a result that says so. The call at the end of a
 //!   conversation is left alone: the CLI itself deals with it.
+//! - A tool result whose call is lost becomes text that says so, since the API refuses it as it is; the result itself is
+//!   set aside.
 //! - A parent that no line bears is replaced by the entry before in the same lane: the main conversation is one, each
 //!   sub-agent's another. So is the parent of the first entry of a ring.
 //! - A leaf to resume from that no line bears is replaced by the last message before it, the last one of the file by
@@ -33,6 +35,7 @@ mod copies;
 mod edit;
 mod links;
 mod new_file;
+mod orphans;
 mod plan;
 mod results;
 mod survey;

@@ -7,7 +7,7 @@ use tidings_protocol::entry::EntryKind;
 use super::copies::Kept;
 use super::plan::{MissingResult, Plan};
 use super::survey::Survey;
-use super::{links, synthetic};
+use super::{links, orphans, synthetic};
 use crate::Rule;
 use crate::check::links::Lane;
 use crate::check::names::Name;
@@ -36,7 +36,7 @@ pub(super) struct StandIn {
     pub(super) call: usize,
 }
 
-/// Plans a result for every call that lost its own.
+/// Plans a result for every call that lost its own, and text for every result that lost its call.
 ///
 /// The model answered the lost result, so the name of the result is often still known: it is the parent that an entry
 /// further down has and that no entry bears. Then the new entry takes that name, and the chain is whole again.
@@ -50,7 +50,9 @@ pub(super) fn restore(kept: &mut Kept, survey: &Survey, plan: &mut Plan) -> Made
             pairing.add(tools, number, &kept.links);
         }
     }
-    let mut lost = pairing.finish(&kept.links).lost_results;
+    let unpaired = pairing.finish(&kept.links);
+    orphans::into_text(unpaired.lost_calls, &kept.links, survey, plan);
+    let mut lost = unpaired.lost_results;
     lost.retain(|call| !survey.hidden.answered.contains(call.id.as_bytes()));
     let mut made = Made::default();
     if lost.is_empty() {

@@ -37,6 +37,8 @@ pub(super) struct Hidden {
     pub(super) uuids: HashSet<Box<[u8]>>,
     /// Of tool calls that are answered.
     pub(super) answered: HashSet<Box<[u8]>>,
+    /// Of tool calls, among other things that have ids.
+    pub(super) called: HashSet<Box<[u8]>>,
 }
 
 /// A leaf to resume from.
@@ -102,10 +104,11 @@ impl Survey {
         let mut source = file.take(place.bytes);
         let mut window = Vec::new();
         while source.by_ref().take(WINDOW_BYTES).read_to_end(&mut window)? > 0 {
-            self.hidden.uuids.extend(values(&window, b"\"uuid\":\""));
-            self.hidden.answered.extend(values(&window, b"\"tool_use_id\":\""));
+            self.hidden.uuids.extend(values(&window, b"\"uuid\""));
+            self.hidden.answered.extend(values(&window, b"\"tool_use_id\""));
+            self.hidden.called.extend(values(&window, b"\"id\""));
             // A name that the window cuts is whole in the next one.
-            let keep = window.len().saturating_sub(2 * NAME_BYTES_MAX);
+            let keep = window.len().saturating_sub(3 * NAME_BYTES_MAX);
             window.drain(..keep);
         }
         Ok(())
@@ -115,10 +118,12 @@ impl Survey {
 /// The longest name that is looked for; uuids have 36 bytes, ids of calls some 30.
 const NAME_BYTES_MAX: usize = 128;
 
-/// What stands between the quotes after a key, wherever it occurs.
+/// The text after a key, wherever it occurs; JSON may have blanks around its colon.
 fn values<'a>(text: &'a [u8], key: &'a [u8]) -> impl Iterator<Item = Box<[u8]>> + 'a {
     memmem::find_iter(text, key).filter_map(move |at| {
-        let value = &text[at + key.len()..];
+        let rest = &text[at + key.len()..];
+        let rest = rest[..rest.len().min(2 * NAME_BYTES_MAX)].trim_ascii_start();
+        let value = rest.strip_prefix(b":")?.trim_ascii_start().strip_prefix(b"\"")?;
         let len = memchr::memchr(b'"', &value[..value.len().min(NAME_BYTES_MAX)])?;
         Some(value[..len].into())
     })

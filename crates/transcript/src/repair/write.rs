@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tidings_protocol::entry::{Entry, EntryRef};
 
+use super::edit::Edit;
 use super::new_file::{NewFile, with_suffix};
 use super::plan::{Plan, Record, Treatment};
 use super::{Action, Event, Report, synthetic};
@@ -106,11 +107,11 @@ impl<F: FnMut(Event<'_>)> Writing<'_, F> {
         }
         match treatment {
             Treatment::Copy if edit.is_empty() => self.out.line(as_is)?,
-            Treatment::Copy => self.out.line(&edit.apply(entry))?,
+            Treatment::Copy => self.edited(&edit, entry)?,
             Treatment::Replace(by) => {
                 self.keep_bytes(found)?;
                 if let Some(entry) = self.entry_at(by)? {
-                    self.out.line(&edit.apply(&entry.as_ref()))?;
+                    self.edited(&edit, &entry.as_ref())?;
                 }
             }
             Treatment::Remove => {}
@@ -123,6 +124,13 @@ impl<F: FnMut(Event<'_>)> Writing<'_, F> {
             }
         }
         Ok(())
+    }
+
+    fn edited(&mut self, edit: &Edit, entry: &EntryRef<'_>) -> Result<(), Error> {
+        for block in edit.results_without_calls(entry) {
+            self.keep_bytes(block.as_str().as_bytes())?;
+        }
+        self.out.line(&edit.apply(entry))
     }
 
     /// Sets bytes aside that are part of no entry.
