@@ -39,6 +39,17 @@ impl Diff {
         self.lines.iter().filter(|line| matches!(line, DiffLine::Removed(_))).count()
     }
 
+    /// Whether a text stands in it, line after line, as it was before or after.
+    pub(super) fn shows(&self, text: &str) -> bool {
+        let side = |is_left_out: fn(&DiffLine) -> bool| {
+            let lines = self.lines.iter().filter(|line| !is_left_out(line));
+            lines.map(|line| line.parts().1).collect::<Vec<_>>().join("\n")
+        };
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        side(|line| matches!(line, DiffLine::Added(_))).contains(text)
+            || side(|line| matches!(line, DiffLine::Removed(_))).contains(text)
+    }
+
     /// `+3 −1`, for a summary.
     pub(super) fn counts(&self) -> String {
         format!("+{} −{}", self.added(), self.removed())

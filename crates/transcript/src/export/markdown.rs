@@ -139,7 +139,8 @@ impl<'o> MarkdownSink<'o> {
     fn outcome(&mut self, outcome: &Outcome) {
         if let Some(diff) = &outcome.diff {
             self.diff(diff);
-        } else if !outcome.text.trim().is_empty() {
+        }
+        if outcome.shows_text(self.options.detail) {
             let room = self.room(OUTPUT_HEAD_BYTES, OUTPUT_TAIL_BYTES);
             self.fenced(&outcome.text, "", room);
         }
@@ -243,7 +244,7 @@ impl Sink for MarkdownSink<'_> {
         let code = if summary.is_empty() { String::new() } else { format!(" <code>{summary}</code>") };
         self.details(&format!("{mark}<b>{}</b>{code} · {}", html_text(&call.name), html_text(&about)));
         let room = self.room(INPUT_BYTES_SHOWN, 0);
-        if let Some(input) = call.shown_input() {
+        if let Some(input) = call.shown_input(self.options.detail) {
             let language = if matches!(call.typed, Some(ToolInput::Bash(_))) { "console" } else { "" };
             self.fenced(&input, language, room);
         }

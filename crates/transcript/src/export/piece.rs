@@ -6,9 +6,10 @@ use jiff::{SignedDuration, Timestamp};
 use tidings_protocol::json::{Raw, Text};
 use tidings_protocol::tools::ToolInput;
 
+use super::Detail;
 use super::cut::size;
 use super::diff::Diff;
-use super::pretty::readable;
+use super::pretty::{readable, readable_members};
 use super::safe::safe_line;
 use crate::session::{Actor, CommandTags, Compaction, LaneId, NodeId, Part};
 
@@ -130,20 +131,43 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The input for people; `None` where its summary, a diff or the sub-agent's own line tells as much.
-    pub(super) fn shown_input(&self) -> Option<String> {
-        let is_told =
-            self.outcome.as_ref().is_some_and(|outcome| outcome.diff.is_some()) || !self.agents.is_empty();
-        let mut members = self.input.members();
-        let is_summed_up = match (members.next(), members.next()) {
-            (None, _) => self.input.is_object(),
-            (Some((_, only)), None) => only.text().is_some_and(|text| text.get() == self.summary),
-            _ => false,
+    /// The input for people; `None` where its summary, a diff or the sub-agent's own line tells as much. Somebody who
+    /// asked for everything is given all that these do not tell.
+    pub(super) fn shown_input(&self, detail: Detail) -> Option<String> {
+        let is_told = self.diff().is_some() || !self.agents.is_empty();
+        let is_summed_up =
+            self.input.is_object() && self.input.members().all(|(_, value)| self.sums_up(value));
+        let untold =
+            || readable_members(self.input.members().filter(|(key, value)| !self.tells(&key.get(), *value)));
+        let input = match (&self.typed, detail) {
+            (Some(ToolInput::Bash(bash)), Detail::Folded) => format!("$ {}", bash.command),
+            (Some(ToolInput::Bash(bash)), Detail::Full) => {
+                let untold = untold();
+                let end = if untold.is_empty() { "" } else { "\n" };
+                format!("$ {}{end}{untold}", bash.command)
+            }
+            _ if is_summed_up || is_told && detail == Detail::Folded => return None,
+            _ if is_told => untold(),
+            _ => readable(self.input),
         };
+        Some(input).filter(|input| !input.is_empty())
+    }
+
+    fn diff(&self) -> Option<&Diff> {
+        self.outcome.as_ref()?.diff.as_ref()
+    }
+
+    fn sums_up(&self, value: Raw<'_>) -> bool {
+        value.text().is_some_and(|text| text.get() == self.summary)
+    }
+
+    /// Whether a member of the input can be read elsewhere in what is shown of the call.
+    fn tells(&self, key: &str, value: Raw<'_>) -> bool {
+        let in_diff = |diff: &Diff| value.text().is_some_and(|text| diff.shows(&text.get()));
         match &self.typed {
-            Some(ToolInput::Bash(bash)) => Some(format!("$ {}", bash.command)),
-            _ if is_told || is_summed_up => None,
-            _ => Some(readable(self.input)),
+            Some(ToolInput::Bash(_)) => key == "command",
+            _ if !self.agents.is_empty() && matches!(key, "prompt" | "description" | "subagent_type") => true,
+            _ => self.sums_up(value) || self.diff().is_some_and(in_diff),
         }
     }
 
@@ -153,6 +177,11 @@ impl<'a> Call<'a> {
 }
 
 impl Outcome {
+    /// Whether its text is to be shown; a diff tells enough, unless somebody asked for everything.
+    pub(super) fn shows_text(&self, detail: Detail) -> bool {
+        !self.text.trim().is_empty() && (self.diff.is_none() || detail == Detail::Full)
+    }
+
     /// In few words: how much text, or what changed.
     pub(super) fn summary(&self) -> String {
         let mut parts = Vec::new();

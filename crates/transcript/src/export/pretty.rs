@@ -60,8 +60,13 @@ pub(super) fn readable(input: Raw<'_>) -> String {
     if !input.is_object() {
         return pretty(input);
     }
+    readable_members(input.members())
+}
+
+/// The same for some members of it.
+pub(super) fn readable_members<'a>(members: impl Iterator<Item = (Text<'a>, Raw<'a>)>) -> String {
     let mut out = String::new();
-    for (key, value) in input.members() {
+    for (key, value) in members {
         if !out.is_empty() {
             out.push('\n');
         }

@@ -57,6 +57,13 @@ pub(crate) fn short_line(text: &str, chars: usize) -> String {
     }
 }
 
+/// Whether a link leads to a web page or to mail, and thus does nothing by itself.
+pub(super) fn is_safe_link(url: &str) -> bool {
+    let scheme = url.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
+    // A browser drops tabs and line ends inside of a scheme, so that none may stand in it.
+    matches!(scheme.as_deref(), Some("http" | "https" | "mailto"))
+}
+
 fn is_unsafe(character: char) -> bool {
     match character {
         '\n' | '\t' => false,

@@ -94,7 +94,8 @@ impl<'o> TextSink<'o> {
                 let (mark, text) = line.parts();
                 self.lines(&format!("{mark}{text}"), "  │ ");
             }
-        } else {
+        }
+        if outcome.shows_text(self.options.detail) {
             self.lines(&outcome.text, "  │ ");
         }
         if outcome.bytes > outcome.text.len() as u64 {
@@ -190,7 +191,7 @@ impl Sink for TextSink<'_> {
             Some(_) => {}
         }
         self.line(&line);
-        if let Some(input) = call.shown_input().filter(|_| full) {
+        if let Some(input) = call.shown_input(self.options.detail).filter(|_| full) {
             self.lines(&input, "  ");
         }
         self.indent += 2;

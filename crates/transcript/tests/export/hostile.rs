@@ -95,7 +95,7 @@ fn check(said: &str) -> Result<(), TestCaseError> {
         };
         // What follows the hostile text is still a paragraph of its own, and the only tags are those that we write.
         prop_assert!(html.contains("<p>THE END</p>"), "{}", html);
-        for tag in ["<script", "<img src=x", "<svg", "<style", "<base", "<h1>\n", "<a href=javascript"] {
+        for tag in ["<script", "<img", "<svg", "<style", "<base", "<h1>\n", "href=\"javascript"] {
             prop_assert!(!html.contains(tag), "{}", html);
         }
         prop_assert_eq!(html.matches("<details>").count(), html.matches("</details>").count(), "{}", html);

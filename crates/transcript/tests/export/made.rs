@@ -113,6 +113,56 @@ fn an_output_in_a_file_of_its_own_is_taken_in_and_no_other_file_is() {
 }
 
 #[test]
+fn calls_of_one_id_are_shown_with_their_own_results() {
+    let root = root(&[
+        prompt("u1", None, 0, "\"go\""),
+        answer("a1", "u1", 1, &call("call_0", "Bash", r#"{"command":"one"}"#)),
+        result("r1", "a1", 2, "call_0", "\"OUTPUT-1\"", "null"),
+        answer("a2", "r1", 3, &call("call_0", "Bash", r#"{"command":"two"}"#)),
+        result("r2", "a2", 4, "call_0", "\"OUTPUT-2\"", "null"),
+    ]);
+    let files = only_session(root.path());
+    for format in [text(), Format::Markdown, Format::Html] {
+        let shown = write(&files, format, &full(), None);
+        let places = ["one", "OUTPUT-1", "two", "OUTPUT-2"].map(|part| shown.rfind(part).unwrap());
+        assert!(places.is_sorted(), "{shown}");
+        assert!(!shown.contains("Tool Result") && !shown.contains("no result"), "{shown}");
+    }
+}
+
+/// Who asks for everything gets also what the special views of commands and edits do not tell.
+#[test]
+fn full_leaves_out_no_input_and_no_output() {
+    let bash = r#"{"command":"ls","description":"DESCR","timeout":98765,"run_in_background":true}"#;
+    let edit = r#"{"file_path":"/a","old_string":"OLD","new_string":"NEW","replace_all":true}"#;
+    let text_of_12 = "one\\n".repeat(12);
+    let write_input = format!(r#"{{"file_path":"/b","content":"FIRST\n{text_of_12}LAST"}}"#);
+    let patch = r#"{"filePath":"/b","content":"x","structuredPatch":[{"oldStart":14,"oldLines":1,"newStart":14,"newLines":1,"lines":["-WAS","+LAST"]}]}"#;
+    let root = root(&[
+        prompt("u1", None, 0, "\"go\""),
+        answer("a1", "u1", 1, &call("t1", "Bash", bash)),
+        result("r1", "a1", 2, "t1", "\"GAVE-BASH\"", "null"),
+        answer("a2", "r1", 3, &call("t2", "Edit", edit)),
+        result("r2", "a2", 4, "t2", "\"GAVE-EDIT\"", "null"),
+        answer("a3", "r2", 5, &call("t3", "Write", &write_input)),
+        result("r3", "a3", 6, "t3", "\"GAVE-WRITE\"", patch),
+    ]);
+    let files = only_session(root.path());
+    let more =
+        ["description: DESCR", "timeout: 98765", "run_in_background: true", "replace_all: true", "FIRST"];
+    for format in [text(), Format::Markdown, Format::Html] {
+        let shown = write(&files, format, &full(), None);
+        let wanted = more.iter().chain(&["GAVE-BASH", "GAVE-EDIT", "GAVE-WRITE", "OLD", "NEW", "WAS"]);
+        let missing: Vec<_> = wanted.filter(|part| !shown.contains(**part)).collect();
+        assert!(missing.is_empty(), "{missing:?}\n{shown}");
+        // What the diff shows is not said twice.
+        assert!(!shown.contains("old_string") && !shown.contains("new_string"), "{shown}");
+        let folded = write(&files, format, &Options::default(), None);
+        assert!(!more.iter().any(|part| folded.contains(part)), "{folded}");
+    }
+}
+
+#[test]
 fn s1_26_abandoned_branches_stand_where_they_fork_off() {
     let root = root(&[
         prompt("u1", None, 0, "\"first\""),

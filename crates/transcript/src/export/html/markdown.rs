@@ -3,7 +3,7 @@
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
 use super::escape::escaped;
-use crate::export::safe::safe_text;
+use crate::export::safe::{is_safe_link, safe_text};
 use crate::limits::MARKDOWN_BYTES_MAX;
 
 /// Appends the text as HTML. Raw HTML in it is shown as text, links lead to web pages and mail only, and pictures from
@@ -62,12 +62,6 @@ fn lower(level: HeadingLevel) -> HeadingLevel {
         HeadingLevel::H3 => HeadingLevel::H5,
         _ => HeadingLevel::H6,
     }
-}
-
-fn is_safe_link(url: &str) -> bool {
-    let scheme = url.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
-    // A browser drops tabs and line ends inside of a scheme, so that none may stand in it.
-    matches!(scheme.as_deref(), Some("http" | "https" | "mailto"))
 }
 
 #[cfg(test)]

@@ -221,7 +221,8 @@ impl HtmlSink<'_> {
     fn outcome(&mut self, outcome: &Outcome) {
         if let Some(diff) = &outcome.diff {
             self.diff(diff);
-        } else if !outcome.text.trim().is_empty() {
+        }
+        if outcome.shows_text(self.options.detail) {
             let room = self.room(OUTPUT_HEAD_BYTES, OUTPUT_TAIL_BYTES);
             self.out.push_str(if outcome.is_error {
                 "<p class=\"label\">Error</p>"
@@ -368,7 +369,7 @@ impl Sink for HtmlSink<'_> {
         };
         self.open_fold(fold, &summary);
         let room = self.room(INPUT_BYTES_SHOWN, 0);
-        if let Some(input) = call.shown_input() {
+        if let Some(input) = call.shown_input(self.options.detail) {
             self.pre(&input, room);
         }
     }

@@ -4,13 +4,15 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
-use super::super::safe::safe_text;
+use super::super::safe::{is_safe_link, safe_text};
 
-/// How often HTML is looked for again. What was hidden by a tag shows once the tag is text; more than a few layers of
-/// that are nobody's prose.
+/// How often HTML and links are looked for again. What was hidden by a tag shows once the tag is text; more than a few
+/// layers of that are nobody's prose.
 const LAYERS_MAX: usize = 8;
 
 /// Markdown from a session as a block of its own: HTML in it is text, and a fence that it leaves open is closed.
+/// Pictures become links, since to fetch them would tell their server who reads the page, and links that may do more
+/// than lead somewhere become text.
 ///
 /// Code stays as it is. What is code only a parser of Markdown can say: fences in lists, backticks over several lines,
 /// marks that a backslash takes away.
@@ -18,36 +20,60 @@ pub(super) fn contained(text: &str) -> String {
     let mut text = safe_text(text).trim_end().to_owned();
     text.push('\n');
     for _ in 0..LAYERS_MAX {
-        let tags = html_in(&text);
-        if tags.is_empty() {
+        let marks = active_in(&text);
+        if marks.is_empty() {
             return closed(text);
         }
-        text = without_tags(&text, &tags);
+        text = without_marks(&text, &marks);
     }
-    let all = 0..text.len();
-    closed(without_tags(&text, &[all]))
+    fence(&text, "")
 }
 
-/// Where a parser sees HTML.
-fn html_in(text: &str) -> Vec<Range<usize>> {
-    let events = Parser::new(text).into_offset_iter();
-    let html = events.filter(|(event, _)| matches!(event, Event::Html(_) | Event::InlineHtml(_)));
-    html.map(|(_, place)| place).filter(|place| text[place.clone()].contains('<')).collect()
-}
-
-/// The text with what begins a tag, a comment or a declaration at these places as text.
-fn without_tags(text: &str, places: &[Range<usize>]) -> String {
-    let mut out = String::with_capacity(text.len() + 4 * places.len());
-    let mut copied = 0;
-    for place in places {
-        for (at, _) in text[place.clone()].match_indices('<') {
-            let at = place.start + at;
-            // Places may overlap where one is inside of another.
-            if at >= copied {
-                out.push_str(&text[copied..at]);
-                out.push_str("&lt;");
-                copied = at + 1;
+/// Where something begins that would be more than text on the page, in order: tags, pictures, links that are not safe,
+/// and meanings of links, which would hold on the whole page and in what others said.
+fn active_in(text: &str) -> Vec<usize> {
+    let parser = Parser::new(text);
+    let meanings = parser.reference_definitions().iter();
+    let meanings = meanings
+        .filter_map(|(_, meaning)| text[meaning.span.clone()].find('[').map(|at| meaning.span.start + at));
+    let mut marks: Vec<usize> = meanings.collect();
+    for (event, place) in parser.into_offset_iter() {
+        match event {
+            Event::Html(_) | Event::InlineHtml(_) => {
+                let tags = text[place.clone()].match_indices('<');
+                marks.extend(tags.map(|(at, _)| place.start + at));
             }
+            Event::Start(Tag::Image { .. }) => marks.push(place.start),
+            Event::Start(Tag::Link { dest_url, .. }) if !leads_somewhere(&dest_url) => {
+                marks.push(place.start)
+            }
+            _ => {}
+        }
+    }
+    marks.sort_unstable();
+    // Places may overlap where one is inside of another.
+    marks.dedup();
+    marks
+}
+
+/// Whether a link is a path, or leads to a web page or to mail.
+fn leads_somewhere(url: &str) -> bool {
+    let scheme = url.split(['/', '?', '#']).next().unwrap_or_default();
+    !scheme.contains(':') || is_safe_link(url)
+}
+
+/// The text with the marks at these places as text.
+fn without_marks(text: &str, marks: &[usize]) -> String {
+    let mut out = String::with_capacity(text.len() + 4 * marks.len());
+    let mut copied = 0;
+    for at in marks {
+        out.push_str(&text[copied..*at]);
+        copied = *at;
+        if text[copied..].starts_with('<') {
+            out.push_str("&lt;");
+            copied += 1;
+        } else {
+            out.push('\\');
         }
     }
     out.push_str(&text[copied..]);
@@ -148,6 +174,37 @@ mod tests {
         }
     }
 
+    /// F121: a page of HTML fetches no pictures and has no links that script, and so has one of Markdown.
+    #[test]
+    fn f121_pictures_become_links_and_dangerous_links_become_text() {
+        for (text, expected) in [
+            ("![](http://evil.example/p.png)", "\\![](http://evil.example/p.png)\n"),
+            ("[![a](p.png)](https://a.example)", "[\\![a](p.png)](https://a.example)\n"),
+            ("[x](javascript:alert(1))", "\\[x](javascript:alert(1))\n"),
+            (
+                "[x](&#106;avascript:alert(1)) <vbscript:x>",
+                "\\[x](&#106;avascript:alert(1)) &lt;vbscript:x>\n",
+            ),
+            (
+                "[x](data:text/html,x) [y](file:///etc/passwd)",
+                "\\[x](data:text/html,x) \\[y](file:///etc/passwd)\n",
+            ),
+            (
+                "[a](https://a.example) [b](src/b.rs#L1) <https://a.example/?q=a:b> [d](mailto:a@example.com)",
+                "[a](https://a.example) [b](src/b.rs#L1) <https://a.example/?q=a:b> [d](mailto:a@example.com)\n",
+            ),
+            (
+                "`![](http://x)` and\n\n    [x](javascript:y)",
+                "`![](http://x)` and\n\n    [x](javascript:y)\n",
+            ),
+            // What one says must not change what another's words mean.
+            ("[x]: https://evil.example\n", "\\[x]: https://evil.example\n"),
+            ("![x] [x][x]\n\n[x]: javascript:y", "\\![x] \\[x][x]\n\n\\[x]: javascript:y\n"),
+        ] {
+            assert_eq!(contained(text), expected);
+        }
+    }
+
     #[test]
     fn a_fence_is_longer_than_what_it_holds() {
         assert_eq!(fence("a", "sh"), "```sh\na\n```\n");
@@ -168,17 +225,17 @@ mod tests {
             "<a `<script>`",
         ] {
             let page = contained(text) + "\nEND\n";
-            assert!(html_in(&page).is_empty(), "{page}");
+            assert!(active_in(&page).is_empty(), "{page}");
         }
     }
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
         #[test]
-        fn no_text_gets_out(text in "[`~<>!/a\\\\\n |\t-]{0,80}") {
+        fn no_text_gets_out(text in "[`~<>!/a\\\\\n |\t\\[\\]():-]{0,80}") {
             let page = contained(&text);
-            // What follows is neither code nor part of an HTML block, and nothing in it is HTML.
-            prop_assert!(html_in(&page).is_empty(), "{}", page);
+            // What follows is neither code nor part of an HTML block, and nothing in it is more than text.
+            prop_assert!(active_in(&page).is_empty(), "{}", page);
             prop_assert!(lets_others_follow(&page), "{}", page);
         }
     }
