@@ -1,6 +1,7 @@
 //! Who asks, and what they may.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -112,6 +113,11 @@ impl Caller {
     /// The server itself, or whoever holds the admin token.
     pub fn admin(name: impl Into<String>) -> Self {
         Caller { name: name.into(), device: None, scopes: Scopes::all(), folders: Vec::new() }
+    }
+
+    /// Whether a folder is one of those that the credential is limited to, or inside one of them.
+    pub fn sees(&self, folder: &str) -> bool {
+        self.folders.is_empty() || self.folders.iter().any(|root| Path::new(folder).starts_with(root))
     }
 
     /// Refuses what the credential does not allow.

@@ -102,6 +102,11 @@ impl Error {
         self
     }
 
+    /// There is no such session, or none that the caller may know of: the same words for both, so that nobody learns of it.
+    pub(crate) fn no_session(name: &str) -> Self {
+        JournalError::no_session(&name).into()
+    }
+
     /// Somebody has answered before, and this is how.
     pub(crate) fn already_answered(winner: AnswerResult) -> Self {
         let by = winner.by.as_deref().unwrap_or("the agent");

@@ -1,19 +1,18 @@
 //! Which sessions a caller sees. A credential may be limited to some folders; for its holder there is nothing else.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use tidings_protocol::api::{Notice, SessionView};
 
 use crate::caller::Caller;
-use crate::error::{Code, Error};
+use crate::error::Error;
 use crate::limits::LIST_MAX;
 use crate::sessions::Sessions;
 
 /// The session, if the caller may see it.
 pub(crate) async fn session(sessions: &Sessions, caller: &Caller, name: &str) -> Result<SessionView, Error> {
     let view = sessions.find(name).await?;
-    if sees(caller, &view.cwd) { Ok(view) } else { Err(unknown(name)) }
+    if caller.sees(&view.cwd) { Ok(view) } else { Err(Error::no_session(name)) }
 }
 
 /// Refuses a session that the caller may not see.
@@ -22,17 +21,6 @@ pub(crate) async fn admit(sessions: &Sessions, caller: &Caller, name: &str) -> R
         return Ok(());
     }
     session(sessions, caller, name).await.map(|_| ())
-}
-
-/// Whether a folder is one of those that the caller is limited to, or inside one of them.
-pub(crate) fn sees(caller: &Caller, cwd: &str) -> bool {
-    caller.folders.is_empty() || caller.folders.iter().any(|folder| Path::new(cwd).starts_with(folder))
-}
-
-/// The same words as for a session that does not exist, so that nobody learns of it.
-fn unknown(name: &str) -> Error {
-    let hint = "list the sessions; it may have been deleted";
-    Error::new(Code::NotFound, format!("There is no session `{name}`"), hint)
 }
 
 /// Which notices a caller sees; it remembers the folders that it has asked for.
@@ -64,7 +52,7 @@ impl Sight {
     pub(crate) async fn of_notice(&mut self, sessions: &Sessions, notice: &Notice) -> bool {
         match notice {
             Notice::Session { session } => {
-                let seen = sees(&self.caller, &session.cwd);
+                let seen = self.caller.sees(&session.cwd);
                 self.remember(&session.key, seen);
                 seen
             }

@@ -5,16 +5,18 @@ use std::path::PathBuf;
 use tidings_agent::UiMessage;
 use tidings_agent::fold::FoldOptions;
 use tidings_agent::history::replay_session;
+use tidings_transcript::list::{self, Listed, Wanted};
 use tidings_transcript::roots::{Roots, SessionFiles};
 use tidings_transcript::session::Session as OnDisk;
 
 use super::entry::{Entry, draft};
+use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::journal::{Class, Draft};
 use crate::limits::{ADOPTED_BYTES_MAX, ADOPTED_EVENTS_MAX};
 
-/// The files of a session on disk. The id comes from a client: it is a UUID, and never a path.
-pub(super) fn find(config_dir: PathBuf, id: &str) -> Result<SessionFiles, Error> {
+/// The files of a session on disk that the caller may know of. The id comes from a client: it is a UUID, and never a path.
+pub(super) fn find(config_dir: PathBuf, caller: &Caller, id: &str) -> Result<SessionFiles, Error> {
     let id = uuid::Uuid::parse_str(id).map_err(|_| {
         Error::new(
             Code::Invalid,
@@ -22,14 +24,28 @@ pub(super) fn find(config_dir: PathBuf, id: &str) -> Result<SessionFiles, Error>
             "the ids of sessions on disk are UUIDs",
         )
     })?;
-    Roots::new(vec![config_dir]).find(&id.to_string()).map_err(|error| {
+    let id = id.to_string();
+    let files = Roots::new(vec![config_dir]).find(&id).map_err(|error| {
         let code = match error.kind() {
-            tidings_transcript::ErrorKind::NotFound => Code::NotFound,
+            tidings_transcript::ErrorKind::NotFound => return Error::no_session(&id),
             tidings_transcript::ErrorKind::Invalid => Code::Invalid,
             _ => Code::Internal,
         };
         Error::new(code, error.to_string(), "list the sessions on disk")
-    })
+    })?;
+    if sees_session(caller, &files) { Ok(files) } else { Err(Error::no_session(&id)) }
+}
+
+/// Whether the caller may know of a session on disk. One that does not say where it worked is for those only who may know
+/// of all.
+pub(crate) fn sees_session(caller: &Caller, session: &SessionFiles) -> bool {
+    caller.folders.is_empty()
+        || listed(session).and_then(|listed| listed.cwd).is_some_and(|cwd| caller.sees(&cwd))
+}
+
+/// What the ends of a session's files tell.
+pub(crate) fn listed(session: &SessionFiles) -> Option<Listed> {
+    list::list(std::slice::from_ref(session), &Wanted::default()).pop().map(|(_, listed)| listed)
 }
 
 impl Entry {

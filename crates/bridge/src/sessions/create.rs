@@ -39,7 +39,7 @@ impl Sessions {
             *folder = self.folder(caller, folder)?;
         }
         let is_demo = self.is_demo(&new)?;
-        let past = self.past(&mut new, is_demo).await?;
+        let past = self.past(caller, &mut new, is_demo).await?;
         let key = Key::new(self.config().ids.next())?;
         let client_id = new.client_id.as_deref().map(ClientId::new).transpose()?;
         let row = NewSession {
@@ -101,14 +101,27 @@ impl Sessions {
     }
 
     /// What is to be gone on with: a session of ours by its name, or one on disk by its id. One that is ours already is
-    /// not taken over a second time, only copied.
-    async fn past(&self, new: &mut CreateSession, is_demo: bool) -> Result<Option<SessionFiles>, Error> {
-        let Some(name) = new.resume.clone() else { return Ok(None) };
+    /// not taken over a second time, only copied; and one that the caller may not see is not there.
+    async fn past(
+        &self,
+        caller: &Caller,
+        new: &mut CreateSession,
+        is_demo: bool,
+    ) -> Result<Option<SessionFiles>, Error> {
+        let Some(name) = new.resume.take() else { return Ok(None) };
+        // An id has several spellings, and only one owner.
+        let name = uuid::Uuid::parse_str(&name).map_or(name, |id| id.to_string());
+        new.resume = Some(name.clone());
         let ours = match self.row(&name).await {
             Ok(row) => Some(row),
+            Err(error) if name.parse::<u64>().is_ok() => return Err(error),
+            Err(error) if !matches!(error.code(), Code::NotFound | Code::Invalid) => return Err(error),
             Err(_) => self.owner_of(&name).await?,
         };
         if let Some(row) = ours {
+            if !caller.sees(&row.cwd) {
+                return Err(Error::no_session(&name));
+            }
             if !new.fork {
                 let message = format!("The session `{name}` is session {} already", row.handle);
                 return Err(Error::new(Code::Conflict, message, "say something to that one, or fork it"));
@@ -119,10 +132,12 @@ impl Sessions {
             new.resume = Some(id);
         }
         let config_dir = self.config().config_dir(is_demo).map(Path::to_owned);
-        let (Some(config_dir), Some(id)) = (config_dir, new.resume.clone()) else {
-            return Ok(None);
+        let Some(config_dir) = config_dir else {
+            // Where its file is, and so whose it is, nobody knows.
+            return if caller.folders.is_empty() { Ok(None) } else { Err(Error::no_session(&name)) };
         };
-        let found = tokio::task::spawn_blocking(move || adopt::find(config_dir, &id)).await;
+        let (caller, id) = (caller.clone(), new.resume.clone().unwrap_or(name));
+        let found = tokio::task::spawn_blocking(move || adopt::find(config_dir, &caller, &id)).await;
         found.map_err(|_| Error::new(Code::Internal, "Looking for a session failed", ""))?.map(Some)
     }
 

@@ -4,7 +4,7 @@
 //! and what people say goes there before it is acknowledged.
 
 mod actor;
-mod adopt;
+pub(crate) mod adopt;
 mod answers;
 mod asks;
 mod changes;
@@ -501,11 +501,10 @@ async fn end(used: &Used, phase: ServerPhase) {
 
 /// A credential may be limited to some folders.
 fn check_folder(caller: &Caller, folder: &str) -> Result<(), Error> {
-    let folder = std::path::Path::new(folder);
-    if caller.folders.is_empty() || caller.folders.iter().any(|root| folder.starts_with(root)) {
+    if caller.sees(folder) {
         return Ok(());
     }
-    let message = format!("`{}` may not use sessions in `{}`", caller.name, folder.display());
+    let message = format!("`{}` may not use sessions in `{folder}`", caller.name);
     Err(Error::new(Code::Forbidden, message, "pair the device again with more folders"))
 }
 

@@ -162,7 +162,13 @@ async fn a_credential_for_a_folder_shows_nothing_else() {
         [("/home/ada", 200), ("/home/ada/work", 200), ("/home/ada/wo", 404), ("/srv", 404)]
     {
         let token = format!("admin:{folder}");
-        for path in ["/v1/sessions/1", "/v1/sessions/session/history", "/v1/sessions/1/diff"] {
+        for path in [
+            "/v1/sessions/1",
+            "/v1/sessions/session/history",
+            "/v1/sessions/1/diff",
+            "/v1/permissions?session=1",
+            "/v1/questions?session=session",
+        ] {
             assert_eq!(server.get(&token, path).await.0, status, "{folder} {path}");
         }
         let (_, list) = server.get(&token, "/v1/sessions").await;

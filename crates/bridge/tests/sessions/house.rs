@@ -95,6 +95,13 @@ impl House {
         self.folder.path().canonicalize().unwrap().to_str().unwrap().to_owned()
     }
 
+    /// A folder inside of the one that sessions usually work in.
+    pub(crate) fn inside(&self, name: &str) -> String {
+        let folder = self.folder.path().canonicalize().unwrap().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        folder.to_str().unwrap().to_owned()
+    }
+
     pub(crate) fn new_session(&self) -> CreateSession {
         CreateSession { cwd: self.cwd(), ..CreateSession::default() }
     }

@@ -241,6 +241,42 @@ async fn a_session_on_disk_is_adopted_with_its_past_and_can_be_copied() {
     }
 }
 
+/// T12: a credential for a folder gets at no session of another one by going on with it, or by copying it.
+#[tokio::test]
+async fn t12_a_session_out_of_sight_can_be_neither_resumed_nor_copied() {
+    let house = House::playing(HELLO).await;
+    let (mine, theirs) = (house.inside("mine"), house.inside("theirs"));
+    let new = |cwd: &str| CreateSession { cwd: cwd.to_owned(), ..CreateSession::default() };
+    let hello = CreateSession { prompt: Some("hello".to_owned()), ..new(&theirs) };
+    let first = house.sessions.create(&me(), hello).await.unwrap().0;
+    house.watch(&first).await.complete().await;
+    let first = until_state(&house.sessions, &first.key, ServerPhase::Idle).await;
+    let id = first.cli_session_ids[0].clone();
+
+    let limited = Caller { folders: vec![mine.clone()], ..me() };
+    let refused = async |name: &str, told: &str| {
+        for fork in [false, true] {
+            let new = CreateSession { resume: Some(name.to_owned()), fork, ..new(&mine) };
+            let error = house.sessions.create(&limited, new).await.unwrap_err();
+            assert_eq!(error.code(), Code::NotFound, "{name} {fork}: {error}");
+            // As if there were none.
+            assert_eq!(error.message(), format!("There is no session `{told}`"));
+        }
+    };
+    for name in ["1", "99", &first.key, &id, "00000000-0000-4000-8000-000000000000"] {
+        refused(name, name).await;
+    }
+    refused(&id.to_uppercase(), &id).await;
+    // Nor when its file is all that is left.
+    house.sessions.delete(&me(), &first.key, Transcript::Keep).await.unwrap();
+    refused(&id, &id).await;
+    assert_eq!(house.sessions.list(None, 10).await.unwrap(), []);
+
+    let near = Caller { folders: vec![theirs.clone()], ..me() };
+    let new = CreateSession { resume: Some(id), ..new(&theirs) };
+    house.sessions.create(&near, new).await.unwrap();
+}
+
 #[tokio::test]
 async fn those_who_watch_no_session_are_told_what_needs_them() {
     let house = House::playing(ASKS).await;

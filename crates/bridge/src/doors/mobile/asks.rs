@@ -6,7 +6,7 @@ use tidings_protocol::mobile::PermissionResponse;
 use super::outgoing::Refusal;
 use crate::caller::{Caller, Scope};
 use crate::doors::Doors;
-use crate::doors::reach;
+use crate::doors::reach::Sight;
 
 /// Passes an answer on. Everybody is told of it by the event that it makes, the phone that gave it too.
 pub(super) async fn answer(
@@ -18,9 +18,11 @@ pub(super) async fn answer(
 ) -> Result<(), Refusal> {
     caller.require(Scope::Decide)?;
     let asked = &response.request_id;
-    let permissions = doors.sessions.permissions(None).await?;
-    if let Some(permission) = permissions.iter().find(|permission| permission.tool_use_id == *asked) {
-        reach::admit(&doors.sessions, caller, &permission.session).await?;
+    let mut sight = Sight::new(caller.clone());
+    for permission in doors.sessions.permissions(None).await? {
+        if permission.tool_use_id != *asked || !sight.of_session(&doors.sessions, &permission.session).await {
+            continue;
+        }
         let answer = PermissionAnswer {
             decision: if response.approved { Choice::Allow } else { Choice::Deny },
             scope: if response.remember { PermissionScope::Session } else { PermissionScope::Once },
@@ -33,17 +35,18 @@ pub(super) async fn answer(
         doors.sessions.answer_permission(caller, &permission.session, asked, answer).await?;
         return Ok(());
     }
-    let questions = doors.sessions.questions(None).await?;
-    let Some(question) = questions.iter().find(|question| question.tool_use_id == *asked) else {
-        let message = format!("Nothing waits for an answer by the name `{asked}`: it may have been given");
-        return Err(Refusal::new("ALREADY_ANSWERED", message));
-    };
-    reach::admit(&doors.sessions, caller, &question.session).await?;
-    if response.approved && answers.is_empty() {
-        let message = "A question needs `answers`: [{\"question_id\":…,\"answer\":[…]}]";
-        return Err(Refusal::new("VALIDATION_FAILED", message));
+    for question in doors.sessions.questions(None).await? {
+        if question.tool_use_id != *asked || !sight.of_session(&doors.sessions, &question.session).await {
+            continue;
+        }
+        if response.approved && answers.is_empty() {
+            let message = "A question needs `answers`: [{\"question_id\":…,\"answer\":[…]}]";
+            return Err(Refusal::new("VALIDATION_FAILED", message));
+        }
+        let answer = QuestionAnswer { answers, cancel: !response.approved, client_id: id };
+        doors.sessions.answer_question(caller, &question.session, asked, answer).await?;
+        return Ok(());
     }
-    let answer = QuestionAnswer { answers, cancel: !response.approved, client_id: id };
-    doors.sessions.answer_question(caller, &question.session, asked, answer).await?;
-    Ok(())
+    let message = format!("Nothing waits for an answer by the name `{asked}`: it may have been given");
+    Err(Refusal::new("ALREADY_ANSWERED", message))
 }

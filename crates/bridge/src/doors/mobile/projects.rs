@@ -5,7 +5,7 @@ use tidings_protocol::api::SessionView;
 use super::outgoing::{ProjectState, Refusal};
 use crate::caller::Caller;
 use crate::doors::Doors;
-use crate::doors::reach::sees;
+use crate::doors::reach;
 use crate::journal::{ErrorKind, JournalError, Key, Project, ProjectFolder};
 use crate::limits::LIST_MAX;
 
@@ -56,20 +56,20 @@ pub(super) async fn all(doors: &Doors, caller: &Caller) -> Result<Vec<Project>, 
         let page = journal.projects(after.as_ref()).await.map_err(|error| refusal(&error))?;
         let is_last = page.len() < LIST_MAX;
         after = page.last().map(|project| project.folder.clone());
-        all.extend(page.into_iter().filter(|project| sees(caller, project.folder.as_str())));
+        all.extend(page.into_iter().filter(|project| caller.sees(project.folder.as_str())));
         if is_last {
             return Ok(all);
         }
     }
 }
 
-/// The session of a project; none if it has none, or if that was deleted.
-pub(super) async fn session(doors: &Doors, project: &Project) -> Option<SessionView> {
-    doors.sessions.find(project.session.as_ref()?.as_str()).await.ok()
+/// The session of a project; none if it has none, if that was deleted, or if the caller may not see it.
+pub(super) async fn session(doors: &Doors, caller: &Caller, project: &Project) -> Option<SessionView> {
+    reach::session(&doors.sessions, caller, project.session.as_ref()?.as_str()).await.ok()
 }
 
-pub(super) async fn state(doors: &Doors, project: &Project) -> ProjectState {
-    ProjectState::new(project, session(doors, project).await.as_ref())
+pub(super) async fn state(doors: &Doors, caller: &Caller, project: &Project) -> ProjectState {
+    ProjectState::new(project, session(doors, caller, project).await.as_ref())
 }
 
 /// Gives a project another session, or none.

@@ -279,7 +279,7 @@ impl Phone {
     /// Watches the session of a project that is not watched yet: somebody else may have begun it.
     async fn catch_up(&mut self, project: &str) {
         let Ok(Some(open)) = projects::find(&self.doors, &self.caller, project).await else { return };
-        let Some(session) = projects::session(&self.doors, &open).await else { return };
+        let Some(session) = projects::session(&self.doors, &self.caller, &open).await else { return };
         let known = self.joined.get(project).and_then(Option::as_ref);
         if known.is_some_and(|known| known.session == session.key) {
             return;

@@ -89,7 +89,7 @@ impl Order {
     async fn list(&self) -> Result<Done, Refusal> {
         let mut states = Vec::new();
         for project in projects::all(&self.doors, &self.caller).await? {
-            states.push(projects::state(&self.doors, &project).await);
+            states.push(projects::state(&self.doors, &self.caller, &project).await);
         }
         let list = ProjectList { projects: states };
         let message = Named { r#type: "project_list", project_id: None, id: self.id.as_deref(), data: list };
@@ -105,7 +105,7 @@ impl Order {
     async fn init(&self, path: &str) -> Result<Done, Refusal> {
         self.caller.require(Scope::Prompt)?;
         let project = projects::open(&self.doors, &self.caller, path, Twice::Fine).await?;
-        let session = projects::session(&self.doors, &project).await;
+        let session = projects::session(&self.doors, &self.caller, &project).await;
         let session_id = session.as_ref().map(|session| session.key.clone()).unwrap_or_default();
         let complete = MobileMessage::new(ProjectInitComplete { success: true, session_id, error: None });
         let mut done = self.joined(&project, session).await?;
@@ -115,7 +115,7 @@ impl Order {
 
     async fn join(&self) -> Result<Done, Refusal> {
         let project = self.project().await?;
-        let session = projects::session(&self.doors, &project).await;
+        let session = projects::session(&self.doors, &self.caller, &project).await;
         let mut done = self.joined(&project, session).await?;
         done.say.insert(0, self.named("project_joined", &project, Empty {}));
         Ok(done)
@@ -142,7 +142,7 @@ impl Order {
             return Err(Refusal::new("VALIDATION_FAILED", "The prompt is empty"));
         }
         let project = self.project().await?;
-        if let Some(session) = projects::session(&self.doors, &project).await {
+        if let Some(session) = projects::session(&self.doors, &self.caller, &project).await {
             let mode = options.mode();
             for (verb, model, mode) in [(Verb::Model, options.model, None), (Verb::Mode, None, mode)] {
                 if model.is_some() || mode.is_some() {
@@ -185,7 +185,7 @@ impl Order {
 
     async fn command(&self, project: &Project, verb: Verb) -> Result<(), Refusal> {
         self.caller.require(Scope::Prompt)?;
-        let Some(session) = projects::session(&self.doors, project).await else {
+        let Some(session) = projects::session(&self.doors, &self.caller, project).await else {
             return Err(Refusal::new("PROCESS_NOT_FOUND", "The project has no session"));
         };
         let request = CommandRequest { client_id: self.id.clone(), ..CommandRequest::default() };
@@ -197,7 +197,7 @@ impl Order {
         let project = self.project().await?;
         let limit = messages.limit.unwrap_or(MOBILE_QUEUE_MAX).min(MOBILE_QUEUE_MAX);
         let since = moment(&messages.since)?;
-        let past = match projects::session(&self.doors, &project).await {
+        let past = match projects::session(&self.doors, &self.caller, &project).await {
             Some(session) => resume::past(&self.doors, &session, since, limit).await?,
             None => Vec::new(),
         };
@@ -236,7 +236,7 @@ impl Order {
             return Ok(session);
         }
         if let Some(project) = projects::find(&self.doors, caller, name).await?
-            && let Some(session) = projects::session(&self.doors, &project).await
+            && let Some(session) = projects::session(&self.doors, &self.caller, &project).await
         {
             return Ok(session);
         }
@@ -246,7 +246,7 @@ impl Order {
             let Some(last) = page.last() else { break };
             after = u64::try_from(last.handle).ok().map(crate::journal::Handle::new);
             let is_it = |session: &&SessionView| {
-                session.cli_session_ids.iter().any(|id| id == name) && reach::sees(caller, &session.cwd)
+                session.cli_session_ids.iter().any(|id| id == name) && caller.sees(&session.cwd)
             };
             if let Some(session) = page.iter().rev().find(is_it) {
                 return Ok(session.clone());
@@ -271,7 +271,7 @@ impl Order {
     }
 
     async fn state(&self, project: &Project) -> String {
-        self.named("project_state", project, projects::state(&self.doors, project).await)
+        self.named("project_state", project, projects::state(&self.doors, &self.caller, project).await)
     }
 
     fn named(&self, kind: &str, project: &Project, data: impl Serialize) -> String {

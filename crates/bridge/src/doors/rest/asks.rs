@@ -28,6 +28,9 @@ pub(crate) async fn list_permissions(
     caller: Caller,
     Query(whose): Query<Whose>,
 ) -> Answer<PermissionList> {
+    if let Some(session) = &whose.session {
+        reach::admit(&doors.sessions, &caller, session).await?;
+    }
     let mut items = Vec::new();
     let mut sight = Sight::new(caller);
     for item in doors.sessions.permissions(whose.session.as_deref()).await? {
@@ -49,6 +52,9 @@ pub(crate) async fn list_questions(
     caller: Caller,
     Query(whose): Query<Whose>,
 ) -> Answer<QuestionList> {
+    if let Some(session) = &whose.session {
+        reach::admit(&doors.sessions, &caller, session).await?;
+    }
     let mut items = Vec::new();
     let mut sight = Sight::new(caller);
     for item in doors.sessions.questions(whose.session.as_deref()).await? {

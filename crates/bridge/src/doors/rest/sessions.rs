@@ -9,7 +9,7 @@ use tidings_protocol::api::{CreateSession, PatchSession, SessionList, SessionVie
 use crate::caller::Caller;
 use crate::doors::Doors;
 use crate::doors::extract::{Answer, Command, Path, Query};
-use crate::doors::reach::{self, sees};
+use crate::doors::reach;
 use crate::error::{Code, Error};
 use crate::journal::{Handle, Novelty};
 use crate::limits::{LIST_DEFAULT, LIST_MAX};
@@ -72,7 +72,7 @@ async fn newest(
         let Some(last) = page.last().map(handle) else { break };
         after = Some(last);
         let is_last = page.len() < LIST_MAX || before.is_some_and(|before| last.number() >= before);
-        for view in page.into_iter().filter(|view| is_below(view) && sees(caller, &view.cwd)) {
+        for view in page.into_iter().filter(|view| is_below(view) && caller.sees(&view.cwd)) {
             if kept.len() == limit {
                 kept.pop_front();
                 is_rest = false;
@@ -98,7 +98,7 @@ async fn oldest(
         let page = sessions.list(Some(after), LIST_MAX).await?;
         let Some(last) = page.last().map(handle) else { return Ok((kept, true)) };
         after = last;
-        for view in page.into_iter().filter(|view| sees(caller, &view.cwd)) {
+        for view in page.into_iter().filter(|view| caller.sees(&view.cwd)) {
             if kept.len() == limit {
                 return Ok((kept, false));
             }
@@ -125,7 +125,7 @@ pub(crate) async fn create_session(
     caller: Caller,
     Command(new): Command<CreateSession>,
 ) -> Result<(StatusCode, Json<SessionView>), Error> {
-    if !sees(&caller, &new.cwd) {
+    if !caller.sees(&new.cwd) {
         let message = format!("`{}` is outside the folders that this credential is limited to", new.cwd);
         return Err(Error::new(Code::OutsideRoots, message, "pair the device again for this folder"));
     }

@@ -11,7 +11,6 @@ use tidings_transcript::roots::SessionFiles;
 use tidings_transcript::session::{Branch, LaneId, Session};
 
 use super::list::view;
-use super::shelf::listed;
 use crate::caller::Caller;
 use crate::compact::{Budget, Compacted, Compactor};
 use crate::doors::Doors;
@@ -21,6 +20,7 @@ use crate::limits::{
     LIST_DEFAULT, PROMPT_SHOWN_CHARS, SNAPSHOT_EVENTS_MAX, TRANSCRIPT_PAGE_BYTES_MAX,
     TRANSCRIPT_RESULT_BYTES_MAX,
 };
+use crate::sessions::adopt::listed;
 
 /// One session on disk.
 #[utoipa::path(

@@ -10,16 +10,15 @@ use tidings_agent::Clock;
 use tidings_transcript::cache::Cache;
 use tidings_transcript::cost::Ledger;
 use tidings_transcript::index::Index;
-use tidings_transcript::list::{self, Listed, Wanted};
 use tidings_transcript::roots::{Found, Roots, SessionFiles};
 use tidings_transcript::{self as transcript, ErrorKind};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::caller::Caller;
-use crate::doors::reach::sees;
 use crate::error::{Code, Error};
 use crate::limits::{TRANSCRIPT_JOBS_MAX, TRANSCRIPT_WAIT};
+use crate::sessions::adopt::sees_session;
 
 /// Sessions on disk. Handles are cheap to clone.
 #[derive(Debug, Clone)]
@@ -188,16 +187,6 @@ impl Cached<'_> {
         }
         done
     }
-}
-
-/// What the ends of a session's files tell.
-pub(super) fn listed(session: &SessionFiles) -> Option<Listed> {
-    list::list(std::slice::from_ref(session), &Wanted::default()).pop().map(|(_, listed)| listed)
-}
-
-fn sees_session(caller: &Caller, session: &SessionFiles) -> bool {
-    caller.folders.is_empty()
-        || listed(session).and_then(|listed| listed.cwd).is_some_and(|cwd| sees(caller, &cwd))
 }
 
 impl From<transcript::Error> for Error {
