@@ -397,14 +397,48 @@ fn a_long_result_is_cut_and_says_how_long_it_was() {
     });
     let result = result.unwrap();
     assert!(result.len() <= 1 << 10, "{}", result.len());
-    assert!(result.starts_with("test … ok\ntest … ok\n"), "{result}");
-    assert!(result.ends_with(" of 24000 bytes left out"), "{result}");
+    let is_line = |line: &str| line == "test … ok" || line.ends_with(" of 24000 bytes left out");
+    assert!(result.lines().all(is_line), "lines are whole: {result}");
     let details = events.iter().find_map(|event| match event {
         UiMessage::ToolDetails(details) => details.tool_use_result.as_ref(),
         _ => None,
     });
     let stdout = details.unwrap()["stdout"].as_str().unwrap();
-    assert!(stdout.ends_with(" of 24000 bytes left out"), "{stdout}");
+    assert!(stdout.contains(" of 24000 bytes left out"), "{stdout}");
+    assert!(stdout.len() > 600, "most of the room is used: {}", stdout.len());
+}
+
+/// What matters about a long output is most often its end, and a page shows that first.
+#[test]
+fn a_long_result_keeps_its_beginning_and_its_end() {
+    let numbered_lines = (1..=3000).fold(String::new(), |text, n| text + &format!("line {n}\n"));
+    let wide = "ß".repeat(5000);
+    let long_last_line = format!("{}{}", "short\n".repeat(10), "€".repeat(5000));
+    let cases = [
+        (numbered_lines.as_str(), "line 1\nline 2\n", "\nline 2999\nline 3000\n"),
+        (numbered_lines.trim_end(), "line 1\n", "\nline 3000"),
+        (wide.as_str(), "ßßß", "ßßß"),
+        (long_last_line.as_str(), "short\nshort\n", "€€€"),
+    ];
+    for (whole, begins, ends) in cases {
+        for max in [200, 201, 202, 203, 1 << 10, 8 << 10] {
+            let event = UiMessage::ToolCompleted {
+                tool_use_id: "toolu_1".to_owned(),
+                result: whole.to_owned(),
+                session_id: 1,
+            };
+            let events = only(&compact(numbered(&[event]), Budget { result_bytes_max: max, ..ENOUGH }));
+            let [UiMessage::ToolCompleted { result, .. }] = events.as_slice() else { panic!("{events:?}") };
+            assert!(result.len() <= max, "{} of {max}", result.len());
+            assert!(result.starts_with(begins) && result.ends_with(ends), "{result}");
+            let (head, rest) = result.split_once("… ").unwrap();
+            let (mark, tail) = rest.split_once(&format!(" of {} bytes left out\n", whole.len())).unwrap();
+            assert!(head.is_empty() || head.ends_with('\n'), "the mark has a line of its own: {result}");
+            let head = if whole.starts_with(head) { head } else { head.trim_end_matches('\n') };
+            assert!(whole.starts_with(head) && whole.ends_with(tail), "{result}");
+            assert_eq!(mark.parse(), Ok(whole.len() - head.len() - tail.len()), "{result}");
+        }
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Long results are cut, with a mark that says how long they were.
+//! Long results lose their middle, where a mark says how long they were.
 
 use std::io;
 
@@ -44,20 +44,45 @@ fn cut_optional(text: Option<&mut String>, max: usize) {
     }
 }
 
-/// Cuts a text so that it has at most `max` bytes, together with the mark.
+/// Cuts the middle out of a text so that it has at most `max` bytes, together with the mark that stands there instead.
+///
+/// Of a long output people read how it began and, more often, how it ended. Lines stay whole where they are short enough.
 fn cut_text(text: &mut String, max: usize) {
     if text.len() <= max {
         return;
     }
     let whole = text.len();
-    let mark = |left_out: usize| format!("\n… {left_out} of {whole} bytes left out");
-    // The mark is longest when everything is left out.
-    let mut kept = max.saturating_sub(mark(whole).len());
-    while !text.is_char_boundary(kept) {
-        kept -= 1;
+    let mark = |left_out: usize| format!("… {left_out} of {whole} bytes left out\n");
+    // The mark is longest when everything is left out; a line break may have to stand before it.
+    let room = max.saturating_sub(mark(whole).len() + 1);
+    let head = head_end(text, room / 2);
+    let tail = tail_start(text, whole - (room - head));
+    let mut mark = mark(tail - head);
+    if !text[..head].ends_with('\n') && head > 0 {
+        mark.insert(0, '\n');
     }
-    text.truncate(kept);
-    text.push_str(&mark(whole - kept));
+    text.replace_range(head..tail, &mark);
+}
+
+/// Where the beginning of a text is cut: at or before a place, behind a whole line if that is not far.
+fn head_end(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    let line = text[..at].rfind('\n').map(|end| end + 1);
+    line.filter(|line| *line > at / 2).unwrap_or(at)
+}
+
+/// Where its end is cut: at or after a place, before a whole line if that is not far.
+fn tail_start(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    if text[..at].ends_with('\n') {
+        return at;
+    }
+    let line = text[at..].find('\n').map(|start| at + start + 1);
+    line.filter(|line| line - at < (text.len() - at) / 2).unwrap_or(at)
 }
 
 /// Cuts the strings in a value until it has at most `max` bytes; if that does not help, only its length is left.
@@ -82,7 +107,8 @@ pub(super) fn cut_value(value: &mut Value, max: usize) {
             *value = cut;
             return;
         }
-        string_max /= 4;
+        // In small steps: most values are one long string and some short ones, which nearly fits.
+        string_max = string_max / 4 * 3;
     }
     let mut mark = Map::new();
     mark.insert("…".to_owned(), format!("{whole} bytes left out").into());
