@@ -1,5 +1,5 @@
 use clap::Args;
-use tidings_protocol::api::{Accepted, CommandRequest};
+use tidings_protocol::api::{Accepted, CommandRequest, ServerPhase, SessionView};
 
 use super::named;
 use crate::error::Exit;
@@ -29,16 +29,23 @@ Examples:
 impl Stop {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let accepted: Accepted = runtime.block_on(async {
+        let (session, accepted): (SessionView, Accepted) = runtime.block_on(async {
             let remote = self.remote.remote()?;
             let session = named::session(&remote, &self.session).await?;
             let verb = if self.turn { "interrupt" } else { "stop" };
-            remote.post(&format!("/v1/sessions/{}/{verb}", session.handle), &CommandRequest::default()).await
+            // Asked for even if nothing seems to be under way: a turn may have begun since.
+            let path = format!("/v1/sessions/{}/{verb}", session.handle);
+            let accepted = remote.post(&path, &CommandRequest::default()).await?;
+            anyhow::Ok((session, accepted))
         })?;
         if self.remote.json {
             out.text(&format!("{}\n", serde_json::to_string(&accepted)?))?;
         } else {
-            let what = if self.turn { "Its turn was ended" } else { "Stopped" };
+            let what = match session.state {
+                _ if !self.turn => "Stopped",
+                ServerPhase::Running | ServerPhase::NeedsYou => "Its turn was ended",
+                _ => "No turn was under way",
+            };
             out.note(&format!("{what}: {}", printable(&self.session)))?;
         }
         Ok(Exit::Fine)
