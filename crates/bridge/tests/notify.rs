@@ -175,6 +175,7 @@ async fn s2_29_what_needs_a_person_is_told_without_what_it_is_about() {
     assert_eq!(told["text"], "shop: may `Bash` run?");
     assert_eq!(told["link"], "https://page.example");
     assert!(!asked.body.contains("secret-thing"), "the command stays here: {}", asked.body);
+    assert!(!asked.body.contains("Make it"), "and so does the prompt: {}", asked.body);
     let header = |name: &str| asked.headers[name].to_str().unwrap().to_owned();
     assert_eq!(
         (header("x-tidings-event"), header("x-tidings-delivery")),
@@ -186,7 +187,7 @@ async fn s2_29_what_needs_a_person_is_told_without_what_it_is_about() {
     house.allow(&session, told["tool_use_id"].as_str().unwrap()).await;
     let ended = receiver.next().await;
     assert_eq!(ended.json()["event"], "turn_ended");
-    assert!(!ended.body.contains("secret"), "{}", ended.body);
+    assert!(!ended.body.contains("secret") && !ended.body.contains("Make it"), "{}", ended.body);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -207,6 +208,7 @@ async fn s2_29_details_are_told_where_the_owner_wants_it_and_only_of_what_is_wan
     let ended = receiver.next().await.json();
     assert_eq!(ended["event"], "turn_ended", "the permission was not wanted");
     assert_eq!(ended["details"]["line"], "The secret thing is made.");
+    assert_eq!(ended["details"]["title"], "Make it", "what was said first, while there is no title");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -121,7 +121,7 @@ function ShowOlder(): VNode {
 }
 
 function SessionCard({ session }: { session: SessionView }): VNode {
-  const name = session.title ?? baseName(session.cwd);
+  const name = session.title ?? session.first_prompt ?? baseName(session.cwd);
   const waits = session.pending_permissions + session.pending_questions;
   const current = open.value?.name === session.key || open.value?.name === String(session.handle);
   return (

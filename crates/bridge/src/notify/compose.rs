@@ -46,7 +46,7 @@ pub struct Delivery {
 pub struct Details {
     /// In a line: the command, the path, the question, the last thing that was said.
     pub line: String,
-    /// The title of the session.
+    /// The title of the session, or what was said in it first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What the tool would get.
@@ -96,7 +96,8 @@ pub(super) async fn delivery(
         link: page.map(str::to_owned),
         details: None,
     };
-    let mut details = Details { title: view.and_then(|view| view.title), ..Details::default() };
+    let title = view.and_then(|view| view.title.or(view.first_prompt));
+    let mut details = Details { title, ..Details::default() };
     match notice {
         Notice::Permission { permission } => {
             delivery.tool_use_id = Some(permission.tool_use_id.clone());

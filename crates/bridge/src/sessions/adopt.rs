@@ -6,10 +6,12 @@ use tidings_agent::UiMessage;
 use tidings_agent::fold::FoldOptions;
 use tidings_agent::history::replay_session;
 use tidings_transcript::list::{self, Listed, Wanted};
+use tidings_transcript::manage::prompt_line;
 use tidings_transcript::roots::{Roots, SessionFiles};
 use tidings_transcript::session::Session as OnDisk;
 
-use super::entry::{Entry, draft};
+use super::entry::{Change, Entry, draft};
+use super::settings::Settings;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::journal::{Class, Draft};
@@ -53,24 +55,42 @@ impl Entry {
     pub(super) async fn tell_the_past(&self, files: SessionFiles) -> Result<(), Error> {
         let (handle, now) = (self.handle, self.clock.now());
         let read = tokio::task::spawn_blocking(move || newest_events(&files, handle, now)).await;
-        let drafts = read.map_err(|_| Error::new(Code::Internal, "Reading a session failed", ""))??;
-        let mut drafts = drafts.into_iter().peekable();
+        let past = read.map_err(|_| Error::new(Code::Internal, "Reading a session failed", ""))??;
+        let mut drafts = past.drafts.into_iter().peekable();
         while drafts.peek().is_some() {
             let portion: Vec<Draft> = drafts.by_ref().take(1000).collect();
             self.journal().append(&self.key, self.fence, portion).await?;
         }
+        let hear = |settings: &mut Settings, _: &_| {
+            settings.hear(&past.first_prompt.unwrap_or_default());
+            Ok(Change::default())
+        };
+        self.change(hear).await?;
         Ok(())
     }
 }
 
-fn newest_events(files: &SessionFiles, handle: i64, now: jiff::Timestamp) -> Result<Vec<Draft>, Error> {
+/// What was said in a session on disk.
+struct Past {
+    drafts: Vec<Draft>,
+    first_prompt: Option<String>,
+}
+
+fn newest_events(files: &SessionFiles, handle: i64, now: jiff::Timestamp) -> Result<Past, Error> {
     let wrong = |error: tidings_transcript::Error| Error::new(Code::Internal, error.to_string(), "");
     let session = OnDisk::open(files).map_err(wrong)?;
     let mut drafts = std::collections::VecDeque::new();
     let mut bytes = 0;
     let mut is_cut = false;
+    let mut first_prompt = None;
     let take = |events: &[UiMessage]| -> Result<(), tidings_transcript::Error> {
         for event in events {
+            if let UiMessage::UserPrompt(said) = event
+                && said.origin.is_none()
+                && first_prompt.is_none()
+            {
+                first_prompt = prompt_line(&said.text);
+            }
             // It is on disk already, so it need not be safe before anybody is told.
             let draft = Draft { class: Class::Delta, ..draft(event, now) };
             bytes += draft.body.len();
@@ -87,5 +107,5 @@ fn newest_events(files: &SessionFiles, handle: i64, now: jiff::Timestamp) -> Res
         let message = "What was said before is in the session's file".to_owned();
         drafts.push_front(draft(&UiMessage::System { message, session_id: Some(handle) }, now));
     }
-    Ok(drafts.into())
+    Ok(Past { drafts: drafts.into(), first_prompt })
 }

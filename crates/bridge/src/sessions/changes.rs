@@ -44,6 +44,7 @@ pub(super) fn take_in(
             keep(&mut settings.launch.model, changed.model.as_ref());
             keep(&mut settings.launch.permission_mode, changed.permission_mode.as_ref());
         }
+        UiMessage::UserPrompt(said) if said.origin.is_none() => settings.hear(&said.text),
         UiMessage::PromptDropped(dropped) => settings.queue.retain(|queued| queued.id != dropped.uuid),
         UiMessage::TurnStarted(started) => {
             settings.queue.retain(|queued| !is_answered(queued.turn_id, queued.state, &started.answers));

@@ -108,6 +108,7 @@ impl Entry {
                 return Err(Error::new(Code::TooMany, message, "wait for one to be done, or cancel one"));
             }
             let wanted = input.turn_id.filter(|turn| turn.role == Role::User).map_or(0, |turn| turn.sequence);
+            settings.hear(&input.content);
             settings.last_turn = settings.last_turn.saturating_add(1).max(wanted);
             given = TurnId::new_user_turn(settings.last_turn);
             let mut told = PromptQueued::new(self.handle, id.as_str(), input.content.as_str(), given);

@@ -22,10 +22,13 @@ use crate::error::Error;
 use crate::hosts::{Found, Hosts};
 #[cfg(unix)]
 use crate::journal::Fence;
-use crate::journal::{Ask, Session, Settle};
-use crate::limits::LIST_MAX;
+use crate::journal::{Ask, Max, Session, SessionChange, Settle};
+use crate::limits::{FIRST_PROMPT_EVENTS_MAX, LIST_MAX};
 #[cfg(unix)]
 use tokio::sync::oneshot;
+
+/// The events that say what was said.
+const PROMPTS: [&str; 2] = ["PromptQueued", "UserPrompt"];
 
 impl Sessions {
     /// Says of every session that an earlier server had running how it stands now.
@@ -37,6 +40,11 @@ impl Sessions {
             let rows = self.hub().journal().sessions(after, LIST_MAX).await?;
             let Some(last) = rows.last() else { break };
             after = Some(last.handle);
+            for row in &rows {
+                if let Err(error) = self.recall_prompt(row).await {
+                    tracing::warn!(session = %row.key, %error, "what a session began with could not be looked up");
+                }
+            }
             for row in rows.iter().filter(|row| has_waiting(row) || was_running(row)) {
                 #[cfg(unix)]
                 let hosts = hosts.remove(row.key.as_str()).unwrap_or_default();
@@ -64,6 +72,30 @@ impl Sessions {
         }
         #[cfg(unix)]
         self.clear_hosts(hosts);
+        Ok(())
+    }
+
+    /// Keeps what a session began with, which earlier versions did not.
+    async fn recall_prompt(&self, row: &Session) -> Result<(), Error> {
+        // What cannot be read is of a later version, and stays as it is.
+        let Ok(mut settings) = serde_json::from_str::<Settings>(&row.settings) else { return Ok(()) };
+        if settings.first_prompt.is_some() || row.head.seq == 0 {
+            return Ok(());
+        }
+        let journal = self.hub().journal();
+        let page = journal.read(&row.key, None, Max::events(FIRST_PROMPT_EVENTS_MAX)).await?;
+        for event in page.events.iter().filter(|event| PROMPTS.contains(&event.kind.as_str())) {
+            match serde_json::from_slice(&event.body) {
+                Ok(UiMessage::PromptQueued(queued)) => settings.hear(&queued.text),
+                Ok(UiMessage::UserPrompt(said)) if said.origin.is_none() => settings.hear(&said.text),
+                _ => {}
+            }
+        }
+        if settings.first_prompt.is_some() {
+            let fence = journal.claim(&row.key).await?;
+            let change = SessionChange { settings: Some(settings.text()), ..SessionChange::default() };
+            journal.update(&row.key, fence, change).await?;
+        }
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use tidings_protocol::api::{
     Accepted, Attachment, Budget, CreateSession, Delivery, Policy, QueueState, QueuedInput, Totals,
 };
 use tidings_protocol::ui::TurnId;
+use tidings_transcript::manage::prompt_line;
 
 use crate::journal::ClientId;
 use crate::limits::COMMANDS_REMEMBERED;
@@ -25,6 +26,8 @@ pub(super) struct Settings {
     pub(super) last_turn: u64,
     /// Prompts that are not in the hands of the agent for sure, the oldest first.
     pub(super) queue: Vec<Queued>,
+    /// What was said first, in one line.
+    pub(super) first_prompt: Option<String>,
     /// The end of what was last said.
     pub(super) last_line: Option<String>,
     /// Why it failed.
@@ -90,6 +93,7 @@ impl Default for Settings {
             cost_before: 0.0,
             last_turn: 0,
             queue: Vec::new(),
+            first_prompt: None,
             last_line: None,
             error: None,
             untrusted: false,
@@ -148,6 +152,13 @@ impl Settings {
         let budget =
             Budget { max_turns: new.max_turns, budget_usd: new.budget_usd, max_seconds: new.max_seconds };
         Settings { launch, budget, ..Settings::default() }
+    }
+
+    /// Something is said; the first that has words is what the session is called by.
+    pub(super) fn hear(&mut self, prompt: &str) {
+        if self.first_prompt.is_none() {
+            self.first_prompt = prompt_line(prompt);
+        }
     }
 
     /// Settings as they were kept. Those of a later version that cannot be read are as good as none.

@@ -18,6 +18,7 @@ pub(super) fn view(row: &Session, settings: &Settings, waiting: Waiting) -> Sess
         key: row.key.to_string(),
         cwd: row.cwd.clone(),
         title: row.title.clone(),
+        first_prompt: settings.first_prompt.clone(),
         labels: row.labels.clone(),
         state: phase(&row.state),
         error: settings.error.clone(),

@@ -4,6 +4,7 @@
 
 mod answering;
 mod house;
+mod naming;
 mod stand_in;
 
 use std::collections::BTreeSet;
@@ -232,6 +233,7 @@ async fn a_session_on_disk_is_adopted_with_its_past_and_can_be_copied() {
     house.sessions.input(&me(), &adopted.key, say("go on")).await.unwrap();
     let adopted = until_state(&house.sessions, &adopted.key, ServerPhase::Idle).await;
     assert_eq!(adopted.cli_session_ids, std::slice::from_ref(&id));
+    assert_eq!(adopted.first_prompt.as_deref(), Some("hello"), "what was said before it was adopted");
 
     house.sessions.delete(&me(), &adopted.key, Transcript::Delete).await.unwrap();
     assert_eq!(house.sessions.create(&me(), again).await.unwrap_err().code(), Code::NotFound);

@@ -266,7 +266,7 @@ fn is_busy(session: &SessionView) -> bool {
 }
 
 fn headline(session: &SessionView) -> String {
-    let title = session.title.as_deref().unwrap_or("session");
+    let title = named::title(session).unwrap_or("session");
     format!(
         "{} {}, {}. Ctrl-C leaves, it goes on.",
         session.handle,

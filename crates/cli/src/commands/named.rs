@@ -18,6 +18,11 @@ pub(crate) async fn sessions(remote: &Remote) -> anyhow::Result<Vec<SessionView>
     }
 }
 
+/// What to call a session: its title, or what was said in it first.
+pub(crate) fn title(session: &SessionView) -> Option<&str> {
+    session.title.as_deref().or(session.first_prompt.as_deref())
+}
+
 /// The session that is meant: by its number, its key, an id of the CLI, or the beginning of one of these.
 pub(crate) async fn session(remote: &Remote, name: &str) -> anyhow::Result<SessionView> {
     let all = sessions(remote).await?;

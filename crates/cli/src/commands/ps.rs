@@ -118,8 +118,8 @@ fn table(sessions: &[SessionView], now: Timestamp, columns: usize) -> String {
         let project = session.cwd.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let age = session.active.parse().map_or_else(|_| String::new(), |active| human::age(active, now));
         let waiting = session.pending_permissions + session.pending_questions;
-        let told = [&session.stalled, &session.error, &session.title, &session.last_line];
-        let line = told.into_iter().flatten().next().map(String::as_str).unwrap_or_default();
+        let told = [session.stalled.as_deref(), session.error.as_deref(), named::title(session)];
+        let line = told.into_iter().flatten().next().or(session.last_line.as_deref()).unwrap_or_default();
         let waiting = if waiting > 0 { format!("({waiting} waiting) ") } else { String::new() };
         let untrusted = if session.untrusted { "(without the folder's settings) " } else { "" };
         let line = format!("{waiting}{untrusted}{}", line.replace('\n', " "));
@@ -162,6 +162,9 @@ mod tests {
             (json!({"pending_permissions": 2}), "(2 waiting) The build"),
             (json!({"untrusted": true}), "(without the folder's settings) The build"),
             (json!({"stalled": "Somebody has stopped it"}), "Somebody has stopped it"),
+            (json!({"first_prompt": "Mend it", "last_line": "Done."}), "The build"),
+            (json!({"title": null, "first_prompt": "Mend it", "last_line": "Done."}), "Mend it"),
+            (json!({"title": null, "last_line": "Done."}), "Done."),
         ] {
             let text = table(&[session(&more)], Timestamp::UNIX_EPOCH, 200);
             assert!(text.ends_with(&format!("  {expected}\n")), "{text}");

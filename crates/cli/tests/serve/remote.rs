@@ -64,6 +64,7 @@ fn a_session_is_listed_answered_watched_and_stopped() {
     let session = server.session("needs_you");
     let number = session["handle"].to_string();
     let list = server.text(&["ps"]);
+    assert!(session["first_prompt"].is_string(), "what to call it without a title: {session}");
     assert!(list.contains("needs you") && list.contains("(1 waiting)"), "{list}");
 
     let asked = server.run(&["approve", &number]);
@@ -83,6 +84,8 @@ fn a_session_is_listed_answered_watched_and_stopped() {
     let seen = server.text(&["attach", &number, "--wait"]);
     assert!(seen.contains("All is well."), "{seen}");
     server.session("idle");
+    let idle = server.text(&["stop", &number, "--turn"]);
+    assert!(idle.starts_with("No turn was under way"), "{idle}");
     server.text(&["stop", &number]);
     server.session("stopped");
 }

@@ -13,9 +13,12 @@ shapes! {
         pub key: String,
         /// The folder that it works in.
         pub cwd: String,
-        /// Its title.
+        /// Its title, if a person or the agent gave it one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub title: Option<String>,
+        /// The first thing that was said in it, in one line and cut to 200 characters: what to call it while it has no title.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub first_prompt: Option<String>,
         /// Whatever its owner wants to find it by.
         #[serde(default)]
         pub labels: BTreeMap<String, String>,

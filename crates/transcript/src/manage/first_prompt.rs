@@ -7,6 +7,20 @@ use tidings_protocol::json::{Raw, Text};
 /// Longer prompts are cut.
 const PROMPT_CHARS_MAX: usize = 200;
 
+/// A prompt as a session is called by it: in one line, and cut to 200 characters. `None` where there are no words in it, or
+/// where a client or a hook put them there.
+pub fn prompt_line(text: &str) -> Option<String> {
+    let line = text.replace('\n', " ");
+    let line = line.trim_matches(is_space);
+    if line.is_empty() || is_automatic(line) {
+        return None;
+    }
+    Some(match line.char_indices().nth(PROMPT_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", line[..end].trim_end_matches(is_space)),
+        None => line.to_owned(),
+    })
+}
+
 /// The first prompt in whole lines, or else the name of the first slash command.
 pub(super) fn first_prompt(head: &[u8]) -> Option<String> {
     let mut search = Search::default();
@@ -40,24 +54,11 @@ impl Search {
     }
 
     fn text(&mut self, text: &str) -> Option<String> {
-        let line = text.replace('\n', " ");
-        let line = line.trim_matches(is_space);
-        if line.is_empty() {
-            return None;
+        let Some(name) = between(text, "<command-name>", "</command-name>") else { return prompt_line(text) };
+        if !name.is_empty() {
+            self.command.get_or_insert_with(|| name.replace('\n', " "));
         }
-        if let Some(name) = between(line, "<command-name>", "</command-name>") {
-            if !name.is_empty() {
-                self.command.get_or_insert_with(|| name.to_owned());
-            }
-            return None;
-        }
-        if is_automatic(line) {
-            return None;
-        }
-        Some(match line.char_indices().nth(PROMPT_CHARS_MAX) {
-            Some((end, _)) => format!("{}…", line[..end].trim_end_matches(is_space)),
-            None => line.to_owned(),
-        })
+        None
     }
 }
 

@@ -53,6 +53,7 @@ mod write;
 pub use archived::{archive_session, unarchive_session};
 pub use delete::delete_session;
 pub use facts::{Facts, FactsReader};
+pub use first_prompt::prompt_line;
 pub use fork::{Fork, Forked, fork_session};
 pub use info::{SessionInfo, session_info};
 pub use list_sessions::list_sessions;
