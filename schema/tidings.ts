@@ -1382,8 +1382,10 @@ export type SessionView = {
   key: string,
   /** The folder that it works in. */
   cwd: string,
-  /** Its title. */
+  /** Its title, if a person or the agent gave it one. */
   title?: string,
+  /** The first thing that was said in it, in one line and cut to 200 characters: what to call it while it has no title. */
+  first_prompt?: string,
   /** Whatever its owner wants to find it by. */
   labels: { [key in string]: string },
   /** What it is doing. */
@@ -1453,7 +1455,10 @@ export type Snapshot = {
   from: number,
   /** Whether there is something before it: ask for the history before `from`. */
   more: boolean,
-  /** Events of the dialect `native`, put together: pieces of one text are one piece. */
+  /**
+   * Events of the dialect `native`, put together: pieces of one text are one piece, and what tools took or gave loses
+   * its middle if it is long, where a mark says so; `calls/{tool_use_id}` has it in full.
+   */
   events: Array<UiMessage>,
   /** What waits for an answer. */
   pending_permissions: Array<PendingPermission>,
@@ -1930,7 +1935,10 @@ export type TranscriptEvents = {
   from: number,
   /** Whether there is something before them. */
   more: boolean,
-  /** The events, put together as in a snapshot: long results are cut, with a mark that says so. */
+  /**
+   * The events, put together as in a snapshot: what tools took or gave loses its middle if it is long, where a mark says
+   * so, unless it was asked for whole.
+   */
   events: Array<JsonValue>,
 };
 
@@ -2246,6 +2254,14 @@ export type UserPrompt = {
 
 /** Whether a subscriber can go on from where it was. */
 export type Verdict = "ok" | "gap" | "reset";
+
+/** What one call of a tool took and gave, in full: snapshots and sessions on disk cut what is long. */
+export type WholeCall = {
+  /** The call. */
+  tool_use_id: string,
+  /** Its events of the dialect `native`, the oldest first; they take the place of those that were cut. */
+  events: Array<UiMessage>,
+};
 
 /** How the folder of a session differs from its last commit. */
 export type WorkingTree = {

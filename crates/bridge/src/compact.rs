@@ -19,6 +19,7 @@ use tidings_protocol::ui::{Lane, UiMessage};
 use asks::Batch;
 use beside::Agent;
 use calls::Call;
+pub(crate) use calls::tells_of;
 use lanes::Lanes;
 use latest::Latest;
 

@@ -278,7 +278,11 @@ pub(crate) const FOLDERS_MAX: usize = 2000;
 /// further back on a phone.
 pub(crate) const SNAPSHOT_READ_BYTES_MAX: usize = 16 << 20;
 
-/// Bytes of one tool's result that a snapshot shows. The history has the rest.
+/// Events at the beginning of a session that are looked through for what was said first, once for those that an earlier
+/// version has made. It comes among the first ten.
+pub(crate) const FIRST_PROMPT_EVENTS_MAX: usize = 100;
+
+/// Bytes of one tool's result that a snapshot shows. The call itself has the rest.
 pub(crate) const SNAPSHOT_RESULT_BYTES_MAX: usize = 8 << 10;
 /// Devices that have credentials. Each request compares its own with all of them.
 pub(crate) const DEVICES_MAX: usize = 256;
@@ -343,6 +347,9 @@ pub(crate) const TRANSCRIPT_WAIT: Duration = Duration::from_secs(20);
 
 /// Bytes of one page of events of a session on disk.
 pub(crate) const TRANSCRIPT_PAGE_BYTES_MAX: usize = 256 << 10;
+
+/// Bytes of such a page for those who want nothing cut, who write a file: few pages, of which each is read from the beginning.
+pub(crate) const TRANSCRIPT_WHOLE_PAGE_BYTES_MAX: usize = 4 << 20;
 
 /// Bytes of what one tool took or gave, in such a page: a screen or two.
 pub(crate) const TRANSCRIPT_RESULT_BYTES_MAX: usize = 8 << 10;

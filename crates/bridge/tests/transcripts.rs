@@ -160,6 +160,95 @@ async fn one_session_is_given_as_events_of_its_active_branch_or_of_another() {
     assert_eq!((texts(&head), &head["more"]), (vec!["The till is mended.".to_owned()], &json!(false)));
 }
 
+/// A session whose tools gave more than a page shows, on both of its branches, after a prompt that is longer than a page.
+fn long_results(root: &Path) -> String {
+    let output: String = (1..=20_000).fold(String::new(), |text, n| text + &format!("line {n}\n"));
+    let line = |kind: &str, uuid: &str, parent: Value, content: Value| {
+        json!({"type":kind,"uuid":uuid,"parentUuid":parent,"sessionId":SHOP,"cwd":"/home/dev/shop","version":"2.1.0",
+            "timestamp":"2026-11-14T09:00:00.000Z","isSidechain":false,"userType":"external",
+            "message":{"role":kind,"id":format!("msg_{uuid}"),"type":"message","model":"claude-sonnet-4-5",
+                "content":content,"usage":{"input_tokens":1,"output_tokens":1}}})
+    };
+    let call = |id: &str| json!([{"type":"tool_use","id":id,"name":"Bash","input":{"command":"make"}}]);
+    let result = |uuid: &str, parent: &str, id: &str| {
+        let content =
+            json!([{"type":"tool_result","tool_use_id":id,"content":output.as_str(),"is_error":false}]);
+        let mut line = line("user", uuid, json!(parent), content);
+        line["toolUseResult"] =
+            json!({"stdout":output.as_str(),"stderr":"","interrupted":false,"isImage":false});
+        line
+    };
+    write(
+        root,
+        "-home-dev-shop",
+        SHOP,
+        &[
+            line("user", "u0", Value::Null, json!("Look at this: ".repeat(30_000))),
+            line("user", "u1", json!("u0"), json!("Make it")),
+            line("assistant", "a1", json!("u1"), call("toolu_left")),
+            result("r1", "a1", "toolu_left"),
+            line("user", "u2", json!("u1"), json!("Make it again")),
+            line("assistant", "a2", json!("u2"), call("toolu_right")),
+            result("r2", "a2", "toolu_right"),
+        ],
+    );
+    output
+}
+
+#[tokio::test]
+async fn what_a_page_cuts_is_there_for_those_who_want_it_whole() {
+    let root = tempfile::tempdir().unwrap();
+    let output = long_results(root.path());
+    let server = Server::start(root.path(), Caller::admin("me")).await;
+    let results = |answer: &Value| -> Vec<String> {
+        let events = answer["events"].as_array().unwrap().iter();
+        events.filter_map(|event| Some(event["ToolCompleted"]["result"].as_str()?.to_owned())).collect()
+    };
+    let (_, short) = server.get(&format!("/v1/transcripts/{SHOP}/events")).await;
+    let shown = results(&short);
+    assert!(shown[0].starts_with("line 1\n") && shown[0].ends_with("\nline 20000\n"), "{shown:?}");
+    assert!(shown[0].len() <= 8 << 10);
+    let (_, whole) = server.get(&format!("/v1/transcripts/{SHOP}/events?results=whole")).await;
+    assert_eq!(results(&whole), [output.as_str()]);
+
+    for id in ["toolu_left", "toolu_right"] {
+        let (status, call) = server.get(&format!("/v1/transcripts/{SHOP}/calls/{id}")).await;
+        assert_eq!((status, &call["tool_use_id"]), (200, &json!(id)), "{call}");
+        assert_eq!(results(&call), [output.as_str()], "on whatever branch it is");
+        let events = call["events"].as_array().unwrap();
+        assert_eq!(events[0]["ToolExecuting"]["input"]["command"], "make");
+        let details = events.iter().find_map(|event| event["ToolDetails"]["tool_use_result"].as_object());
+        assert_eq!(details.unwrap()["stdout"], output);
+    }
+    let (status, problem) = server.get(&format!("/v1/transcripts/{SHOP}/calls/toolu")).await;
+    assert_eq!((status, &problem["code"]), (404, &json!("not_found")));
+    let (status, _) = server.get(&format!("/v1/transcripts/{SHOP}/events?results=some")).await;
+    assert_eq!(status, 400);
+}
+
+/// An event can be longer than a page may be; whoever pages back has to get past it.
+#[tokio::test]
+async fn a_prompt_that_is_longer_than_a_page_keeps_nobody_from_what_is_before_it() {
+    let root = tempfile::tempdir().unwrap();
+    long_results(root.path());
+    let server = Server::start(root.path(), Caller::admin("me")).await;
+    for results in ["short", "whole"] {
+        let mut path = format!("/v1/transcripts/{SHOP}/events?results={results}");
+        let mut prompts = Vec::new();
+        for _ in 0..20 {
+            let (status, page) = server.get(&path).await;
+            assert_eq!(status, 200, "{page}");
+            let said = |event: &Value| Some(event["UserPrompt"]["text"].as_str()?.len());
+            prompts.extend(page["events"].as_array().unwrap().iter().rev().filter_map(said));
+            if page["more"] == false {
+                break;
+            }
+            path = format!("/v1/transcripts/{SHOP}/events?results={results}&before={}", page["from"]);
+        }
+        assert_eq!(prompts, [13, 7, 14 * 30_000], "{results}");
+    }
+}
+
 /// Whatever a client writes as an id is compared with names of files that were found, and never opened.
 #[tokio::test]
 async fn f126_an_id_cannot_leave_the_folder() {
@@ -169,7 +258,7 @@ async fn f126_an_id_cannot_leave_the_folder() {
     let path = root.path().join("secret.jsonl").display().to_string();
     for id in ["../secret", "secret.jsonl", &path, &SHOP[..8], "", "%00"] {
         let id = id.bytes().map(|byte| format!("%{byte:02x}")).collect::<Vec<_>>().concat();
-        for rest in ["", "/events", "/branches"] {
+        for rest in ["", "/events", "/branches", "/calls/x"] {
             let answer = server.http.get(format!("{}/v1/transcripts/{id}{rest}", server.address));
             let status = answer.send().await.unwrap().status().as_u16();
             assert!((400..405).contains(&status) || id.is_empty(), "{id}{rest}: {status}");

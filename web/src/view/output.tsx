@@ -1,7 +1,15 @@
 // Output of tools: plain text, its end or its beginning first, the rest on demand.
 
 import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { route } from "../app/route.ts";
+import { words } from "../app/store.ts";
+import { say } from "../app/toasts.ts";
+import { bytesBefore, wholeText } from "../model/whole.ts";
+import { getJson } from "../net/api.ts";
 import { plainOutput } from "../text/ansi.ts";
+import { bytes } from "../text/format.ts";
+import type { WholeCall } from "../wire.ts";
 import { CopyButton } from "./copy.tsx";
 import { useFold } from "./folds.ts";
 
@@ -11,7 +19,9 @@ const DRAWN_MAX = 200_000;
 
 export function Output({ text, name, tone = "plain", from = "start" }: { text: string; name: string; tone?: "plain" | "error"; from?: "start" | "end" }): VNode | null {
   const [open, toggle] = useFold(`output-${name}`, false);
-  const plain = plainOutput(text).replace(/\n+$/, "");
+  const [loaded, setLoaded] = useState<{ of: string; text: string } | undefined>(undefined);
+  const whole = loaded?.of === text ? loaded.text : text;
+  const plain = plainOutput(whole).replace(/\n+$/, "");
   if (plain === "") return null;
   const lines = plain.split("\n");
   const hidden = lines.length - SHOWN_LINES;
@@ -28,6 +38,16 @@ export function Output({ text, name, tone = "plain", from = "start" }: { text: s
           Show less
         </button>
       )}
+      {whole === text && (
+        <LoadAll
+          cut={text}
+          name={name}
+          show={(all) => {
+            setLoaded({ of: text, text: all });
+            if (!open) toggle();
+          }}
+        />
+      )}
       <span class="output-copy">
         <CopyButton text={plain} label="Copy output" />
       </span>
@@ -41,4 +61,37 @@ function More({ hidden, toggle }: { hidden: number; toggle: () => void }): VNode
       {hidden.toLocaleString("en-GB")} more lines
     </button>
   );
+}
+
+/** The way to what the server has left out of an output. */
+function LoadAll({ cut, name, show }: { cut: string; name: string; show: (whole: string) => void }): VNode | null {
+  const [busy, setBusy] = useState(false);
+  const size = bytesBefore(cut);
+  const path = callPath(name.replace(/-(err|error|in)$/, ""));
+  if (size === undefined || path === undefined) return null;
+  const load = async () => {
+    setBusy(true);
+    try {
+      const whole = wholeText(cut, (await getJson<WholeCall>(path)).events);
+      if (whole === undefined) say("error", "The server has no more of this output");
+      else show(whole);
+    } catch (error) {
+      say("error", words(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <button type="button" class="link" disabled={busy} onClick={() => void load()}>
+      {busy ? "Loading…" : `Load all ${bytes(size)}`}
+    </button>
+  );
+}
+
+/** Where the server has a call in full: that of the session which is shown, be it live or from the history. */
+function callPath(id: string): string | undefined {
+  const at = route.value;
+  const call = `calls/${encodeURIComponent(id)}`;
+  if (at.view === "session") return `sessions/${encodeURIComponent(at.id)}/${call}`;
+  return at.view === "history" && at.id !== undefined ? `transcripts/${encodeURIComponent(at.id)}/${call}` : undefined;
 }

@@ -7,10 +7,12 @@ import { download, toMarkdown } from "../app/export.ts";
 import { prefs } from "../app/prefs.ts";
 import { href } from "../app/route.ts";
 import { mayI, words } from "../app/store.ts";
+import { say } from "../app/toasts.ts";
 import type { Conversation, Item } from "../model/conversation.ts";
 import { emptyConversation } from "../model/conversation.ts";
 import { fold } from "../model/fold.ts";
 import { prepend } from "../model/prepend.ts";
+import type { Query } from "../net/api.ts";
 import { getJson } from "../net/api.ts";
 import { baseName, bytes, count, dollars } from "../text/format.ts";
 import type { Transcript, TranscriptBranches, TranscriptEvents, UiMessage } from "../wire.ts";
@@ -19,15 +21,16 @@ import { ItemView, guessHeight } from "./item.tsx";
 import { VirtualList } from "./virtual.tsx";
 
 const PAGE = 1000;
-/** For an export; a longer session is cut, and the file says so. */
-const PAGES_MAX = 200;
+/** For a file nothing is cut, and pages are as large as the server gives them. */
+const FILE_PAGE = 2000;
+/** A longer session is more than a browser can hold: only its end is saved, which is said. */
+const FILE_PAGES_MAX = 100;
 
 interface Past {
   about: Transcript;
   all: Conversation;
   from: number;
   more: boolean;
-  count: number;
 }
 
 export function PastSession({ id }: { id: string }): VNode {
@@ -42,19 +45,19 @@ export function PastSession({ id }: { id: string }): VNode {
     wanted.current += 1;
     const mine = wanted.current;
     setPast(undefined);
-    read(id, leaf, undefined).then(
+    read(id, { limit: PAGE, leaf }).then(
       (page) => {
         if (mine !== wanted.current) return;
-        setPast({ about: page.transcript, all: folded(page.events), from: page.from, more: page.more, count: 1 });
+        setPast({ about: page.transcript, all: folded(page.events), from: page.from, more: page.more });
       },
       (error: unknown) => mine === wanted.current && setProblem(words(error)),
     );
   }, [id, leaf]);
 
   const older = async (before: Past): Promise<Past> => {
-    const page = await read(id, leaf, before.from);
+    const page = await read(id, { limit: PAGE, leaf, before: before.from });
     prepend(before.all, folded(page.events));
-    return { ...before, from: page.from, more: page.more && page.events.length > 0, count: before.count + 1 };
+    return { ...before, from: page.from, more: page.more && page.events.length > 0 };
   };
   const showOlder = () => {
     if (past === undefined) return;
@@ -64,14 +67,12 @@ export function PastSession({ id }: { id: string }): VNode {
       .finally(() => setBusy(false));
   };
   const save = async (kind: "md" | "json") => {
-    if (past === undefined) return;
     setBusy(true);
     try {
-      let whole = past;
-      while (whole.more && whole.count < PAGES_MAX) whole = await older(whole);
-      setPast(whole);
+      const { about, all, more } = await readWhole(id, leaf);
+      if (more) say("error", "The session is too long for one file: only its end is saved");
       const name = `session-${id.slice(0, 8)}.${kind}`;
-      const text = kind === "md" ? toMarkdown(whole.all, whole.about.title ?? id) : JSON.stringify(whole.all.items, null, 1);
+      const text = kind === "md" ? toMarkdown(all, about.title ?? id) : JSON.stringify(all.items, null, 1);
       download(name, text, kind === "md" ? "text/markdown" : "application/json");
     } catch (error) {
       setProblem(words(error));
@@ -167,8 +168,20 @@ export function PastSession({ id }: { id: string }): VNode {
   );
 }
 
-function read(id: string, leaf: string | undefined, before: number | undefined): Promise<TranscriptEvents> {
-  return getJson<TranscriptEvents>(`transcripts/${encodeURIComponent(id)}/events`, { limit: PAGE, leaf, before });
+function read(id: string, part: Query): Promise<TranscriptEvents> {
+  return getJson<TranscriptEvents>(`transcripts/${encodeURIComponent(id)}/events`, part);
+}
+
+/** All of a branch, with everything that tools took and gave. */
+async function readWhole(id: string, leaf: string | undefined): Promise<Past> {
+  const part = { limit: FILE_PAGE, leaf, results: "whole" };
+  let page = await read(id, part);
+  const all = folded(page.events);
+  for (let pages = 1; page.more && page.events.length > 0 && pages < FILE_PAGES_MAX; pages += 1) {
+    page = await read(id, { ...part, before: page.from });
+    prepend(all, folded(page.events));
+  }
+  return { about: page.transcript, all, from: page.from, more: page.more && page.events.length > 0 };
 }
 
 function folded(events: readonly unknown[]): Conversation {

@@ -17,15 +17,7 @@ pub(super) struct Call {
 
 impl Compactor {
     pub(super) fn call(&mut self, seq: u64, lane: usize, event: UiMessage) {
-        let id = match &event {
-            UiMessage::ToolPreparing(event) => event.tool_use_id.clone(),
-            UiMessage::ToolProgress(event) => event.tool_use_id.clone(),
-            UiMessage::ToolDetails(event) => event.tool_use_id.clone(),
-            UiMessage::ToolExecuting { tool_use_id, .. } | UiMessage::ToolCompleted { tool_use_id, .. } => {
-                tool_use_id.clone()
-            }
-            _ => return,
-        };
+        let Some(id) = call_of(&event).map(str::to_owned) else { return };
         self.forget_latest(&Latest::Retrying(lane));
         let Some(call) = self.calls.get_mut(&id) else {
             let is_over = matches!(event, UiMessage::ToolCompleted { .. });
@@ -88,5 +80,33 @@ impl Compactor {
             self.forget(at);
         }
         true
+    }
+}
+
+/// The call that an event is about.
+fn call_of(event: &UiMessage) -> Option<&str> {
+    match event {
+        UiMessage::ToolPreparing(event) => Some(&event.tool_use_id),
+        UiMessage::ToolProgress(event) => Some(&event.tool_use_id),
+        UiMessage::ToolDetails(event) => Some(&event.tool_use_id),
+        UiMessage::ToolExecuting { tool_use_id, .. } | UiMessage::ToolCompleted { tool_use_id, .. } => {
+            Some(tool_use_id)
+        }
+        _ => None,
+    }
+}
+
+/// Whether an event has something of a call that may have been cut: what it took, what it gave, or what was said to the
+/// sub-agent that it started and by it.
+pub(crate) fn tells_of(event: &UiMessage, id: &str) -> bool {
+    let event = match event {
+        UiMessage::Lane(lane) => &lane.event,
+        event => event,
+    };
+    match event {
+        UiMessage::ToolPreparing(_) | UiMessage::ToolProgress(_) => false,
+        UiMessage::SubAgentStarted(event) => event.agent_id == id,
+        UiMessage::SubAgentEnded(event) => event.agent_id == id,
+        event => call_of(event) == Some(id),
     }
 }

@@ -91,7 +91,8 @@ fn first_that_fits(events: &[Item], bytes: &[usize], all: Room) -> usize {
         }
         let fits = tail.events + before.events.min(all.events / 2) <= all.events
             && tail.bytes + before.bytes.min(all.bytes / 2) <= all.bytes;
-        if !fits {
+        // One is given however long it is: whoever asks for what is before would get no further otherwise.
+        if !fits && next + 1 < events.len() {
             break;
         }
         first = next;

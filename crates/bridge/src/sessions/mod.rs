@@ -7,6 +7,7 @@ mod actor;
 pub(crate) mod adopt;
 mod answers;
 mod asks;
+mod call;
 mod changes;
 mod claude;
 mod config;

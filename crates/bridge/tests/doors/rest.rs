@@ -7,6 +7,7 @@ use crate::server::{Server, opening};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tidings_bridge::{Code, MemoryJournal, Scope};
+use tidings_protocol::ui::{Lane, ToolDetails, UiMessage};
 
 /// Every operation of the doors, with the scope that it needs. The guard's own are tested with the guard.
 fn operations() -> Vec<(Method, String, Scope)> {
@@ -152,6 +153,48 @@ async fn history_is_read_from_its_end_in_pages_without_a_seam() {
     let next = page["next"].as_str().unwrap();
     let (_, page) = server.get("read", &format!("/v1/sessions/1/history?limit=1&after={next}")).await;
     assert_eq!(page["items"][0]["seq"], 3);
+}
+
+/// A snapshot cuts what is long, and this is where the rest is.
+#[tokio::test]
+async fn a_call_that_a_snapshot_cuts_is_given_in_full() {
+    let server = Server::start().await;
+    let output = "all is well\n".repeat(9000);
+    let call = |id: &str, session_id| {
+        let tool_use_id = id.to_owned();
+        let mut details = ToolDetails::new(1, id, false);
+        details.tool_use_result = Some(json!({"stdout": output.as_str(), "stderr": ""}));
+        let began = UiMessage::ToolExecuting {
+            tool_use_id: tool_use_id.clone(),
+            tool_name: "Bash".to_owned(),
+            input: json!({"command": "make"}),
+            session_id,
+        };
+        let ended = UiMessage::ToolCompleted { tool_use_id, result: output.clone(), session_id };
+        [began, details.into(), ended]
+    };
+    for event in call("toolu_main", 1) {
+        server.say(&event).await;
+    }
+    // More than one page of the journal lies between the calls and the end.
+    server.publish(1..=1500).await;
+    for event in call("toolu_lane", 1) {
+        server.say(&Lane::new(1, "toolu_agent", Box::new(event)).into()).await;
+    }
+    server.publish(1501..=1510).await;
+
+    let (_, snapshot) = server.get("read", "/v1/sessions/session/snapshot").await;
+    assert!(snapshot.to_string().contains(" of 108000 bytes left out"));
+    let (status, whole) = server.get("read", "/v1/sessions/session/calls/toolu_main").await;
+    assert_eq!(status, 200, "{whole}");
+    assert_eq!(whole, json!({"tool_use_id": "toolu_main", "events": call("toolu_main", 1)}));
+    let (_, whole) = server.get("read", "/v1/sessions/1/calls/toolu_lane").await;
+    assert_eq!(whole["events"].as_array().unwrap().len(), 3);
+    assert_eq!(whole["events"][2]["Lane"]["event"]["ToolCompleted"]["result"], output);
+    for unknown in ["toolu", "toolu_other", "%22", "all%20is%20well"] {
+        let (status, problem) = server.get("read", &format!("/v1/sessions/1/calls/{unknown}")).await;
+        assert_eq!((status, &problem["code"]), (404, &json!("not_found")), "{unknown}");
+    }
 }
 
 #[tokio::test]

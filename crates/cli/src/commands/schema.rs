@@ -43,7 +43,7 @@ macro_rules! each_api_type {
             Notice, PairRequest, PairingCode, PatchSession, PermissionAnswer, PermissionList, Problem,
             QuestionAnswer, QuestionList, QueueList, SessionList, SessionView, Snapshot, SocketMessage,
             SocketRequest, Subscribed, Transcript, TranscriptBranches, TranscriptEvents, TranscriptHits,
-            TranscriptList, TranscriptStats, TranscriptSummary, TrustRequest, WorkingTree,
+            TranscriptList, TranscriptStats, TranscriptSummary, TrustRequest, WholeCall, WorkingTree,
         }
     };
 }

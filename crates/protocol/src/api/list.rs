@@ -104,6 +104,15 @@ shapes! {
         pub event: UiMessage,
     }
 
+    /// What one call of a tool took and gave, in full: snapshots and sessions on disk cut what is long.
+    pub struct WholeCall {
+        /// The call.
+        pub tool_use_id: String,
+        /// Its events of the dialect `native`, the oldest first; they take the place of those that were cut.
+        #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
+        pub events: Vec<UiMessage>,
+    }
+
     /// What can be put where a person writes: files of a session, or its slash commands.
     pub struct Completions {
         /// Paths below the folder of the session, or commands without their slash.

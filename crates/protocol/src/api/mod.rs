@@ -22,7 +22,7 @@ pub use device::{CredentialKind, Device, DeviceList, NewCredential, NewDevice, P
 pub use input::{Accepted, Attachment, CommandRequest, Delivery, Input, QueueState, QueuedInput, Rewound};
 pub use list::{
     Completions, HistoryEvent, HistoryPage, Meta, MetaCaller, MetaClaude, MetaLimits, ModelChoice, ModelList,
-    PermissionList, QuestionList, QueueList, WorkingTree,
+    PermissionList, QuestionList, QueueList, WholeCall, WorkingTree,
 };
 pub use problem::Problem;
 pub use session::{

@@ -31,7 +31,8 @@ shapes! {
         pub from: u64,
         /// Whether there is something before it: ask for the history before `from`.
         pub more: bool,
-        /// Events of the dialect `native`, put together: pieces of one text are one piece.
+        /// Events of the dialect `native`, put together: pieces of one text are one piece, and what tools took or gave loses
+        /// its middle if it is long, where a mark says so; `calls/{tool_use_id}` has it in full.
         #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
         #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::ui::UiMessage>"))]
         #[cfg_attr(feature = "typescript", ts(as = "Vec<crate::ui::UiMessage>"))]

@@ -84,7 +84,8 @@ shapes! {
         pub from: u64,
         /// Whether there is something before them.
         pub more: bool,
-        /// The events, put together as in a snapshot: long results are cut, with a mark that says so.
+        /// The events, put together as in a snapshot: what tools took or gave loses its middle if it is long, where a mark says
+        /// so, unless it was asked for whole.
         #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
         pub events: Vec<Value>,
     }

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use tidings_protocol::api::{HistoryPage, Snapshot};
+use tidings_protocol::api::{HistoryPage, Snapshot, WholeCall};
 
 use crate::caller::Caller;
 use crate::doors::Doors;
@@ -91,6 +91,24 @@ pub(crate) async fn get_history(
         (None, None) => journal.history(&key, None, max).await?,
     };
     Ok(([(header::CONTENT_TYPE, "application/json")], written(&page)).into_response())
+}
+
+/// What one call of a tool took and gave, in full, where a snapshot has cut it.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}/calls/{tool_use_id}", tag = "events",
+    params(
+        ("id" = String, Path, description = "The key or the number of the session"),
+        ("tool_use_id" = String, Path, description = "The call"),
+    ),
+    responses((status = 200, description = "The call", body = WholeCall)),
+)]
+pub(crate) async fn get_call(
+    State(doors): State<Doors>,
+    caller: Caller,
+    Path((id, tool_use_id)): Path<(String, String)>,
+) -> Answer<WholeCall> {
+    reach::admit(&doors.sessions, &caller, &id).await?;
+    doors.sessions.call(&id, &tool_use_id).await.map(Json)
 }
 
 /// A place as a cursor or as a bare number, which is how a snapshot gives it.

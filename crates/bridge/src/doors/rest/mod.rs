@@ -35,6 +35,7 @@ pub(crate) fn routes() -> Vec<Route<Doors>> {
         needs(Read, route!(sse::session_events)),
         needs(Read, route!(history::get_snapshot)),
         needs(Read, route!(history::get_history)),
+        needs(Read, route!(history::get_call)),
         needs(Prompt, route!(queue::post_input)).bounded(long()),
         needs(Read, route!(queue::get_queue)),
         needs(Prompt, route!(queue::cancel_input)),

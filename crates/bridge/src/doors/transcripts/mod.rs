@@ -3,6 +3,7 @@
 //! Reading files takes time, so that it is done on threads of its own, a few at a time. What a client sends is never a
 //! part of a path: files are looked for where sessions lie, and the client's words pick among what was found.
 
+mod call;
 mod cost;
 mod list;
 mod one;
@@ -19,7 +20,7 @@ use super::scope::needs;
 use crate::caller::Scope::Read;
 
 /// The routes under `/v1/transcripts`.
-pub(crate) fn routes() -> [Route<Doors>; 8] {
+pub(crate) fn routes() -> [Route<Doors>; 9] {
     [
         needs(Read, route!(list::list_transcripts)),
         needs(Read, route!(summary::transcript_summary)),
@@ -29,5 +30,6 @@ pub(crate) fn routes() -> [Route<Doors>; 8] {
         needs(Read, route!(one::get_transcript)),
         needs(Read, route!(one::transcript_events)),
         needs(Read, route!(one::transcript_branches)),
+        needs(Read, route!(call::transcript_call)),
     ]
 }

@@ -18,7 +18,7 @@ use crate::doors::extract::{Answer, Path, Query};
 use crate::error::{Code, Error};
 use crate::limits::{
     LIST_DEFAULT, PROMPT_SHOWN_CHARS, SNAPSHOT_EVENTS_MAX, TRANSCRIPT_PAGE_BYTES_MAX,
-    TRANSCRIPT_RESULT_BYTES_MAX,
+    TRANSCRIPT_RESULT_BYTES_MAX, TRANSCRIPT_WHOLE_PAGE_BYTES_MAX,
 };
 use crate::sessions::adopt::listed;
 
@@ -41,6 +41,15 @@ pub(crate) struct Part {
     limit: Option<usize>,
     before: Option<u64>,
     leaf: Option<String>,
+    results: Option<Results>,
+}
+
+/// How much is shown of what tools took and gave.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Results {
+    Short,
+    Whole,
 }
 
 /// A session on disk as events: the newest ones, or those before one of them.
@@ -51,6 +60,7 @@ pub(crate) struct Part {
         ("limit" = Option<u64>, Query, description = "How many, at most 2000"),
         ("before" = Option<u64>, Query, description = "Only events before this number"),
         ("leaf" = Option<String>, Query, description = "The last entry of the branch; the active one if absent"),
+        ("results" = Option<String>, Query, description = "`whole` cuts nothing of what tools took and gave; `short` if absent"),
     ),
     responses((status = 200, description = "The events, the oldest first", body = TranscriptEvents)),
 )]
@@ -93,11 +103,12 @@ fn read(session: &Session, part: &Part) -> Result<Compacted, Error> {
             Error::new(Code::NotFound, message, "ask for its branches")
         })?),
     };
-    let mut compactor = Compactor::new(Budget {
-        events_max: part.limit.unwrap_or(LIST_DEFAULT).clamp(1, SNAPSHOT_EVENTS_MAX),
-        bytes_max: TRANSCRIPT_PAGE_BYTES_MAX,
-        result_bytes_max: TRANSCRIPT_RESULT_BYTES_MAX,
-    });
+    let (bytes_max, result_bytes_max) = match part.results.unwrap_or(Results::Short) {
+        Results::Short => (TRANSCRIPT_PAGE_BYTES_MAX, TRANSCRIPT_RESULT_BYTES_MAX),
+        Results::Whole => (TRANSCRIPT_WHOLE_PAGE_BYTES_MAX, usize::MAX),
+    };
+    let events_max = part.limit.unwrap_or(LIST_DEFAULT).clamp(1, SNAPSHOT_EVENTS_MAX);
+    let mut compactor = Compactor::new(Budget { events_max, bytes_max, result_bytes_max });
     let mut seq = 0;
     let each = |events: &[UiMessage]| {
         for event in events {

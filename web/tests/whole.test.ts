@@ -1,0 +1,42 @@
+// Output that was cut is found again in what its call gave.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { bytesBefore, wholeText } from "../src/model/whole.ts";
+import type { UiMessage } from "../src/wire.ts";
+
+const long = Array.from({ length: 3000 }, (_, n) => `Zeile ${n} für dich`).join("\n");
+const bytes = new TextEncoder().encode(long).length;
+
+function cut(text: string, of: number): string {
+  return `${text.slice(0, 100)}\n… ${of - 200} of ${of} bytes left out\n${text.slice(-100)}`;
+}
+
+function call(result: string, account: object): UiMessage[] {
+  return [
+    { ToolDetails: { tool_use_id: "t", session_id: 1, is_error: false, tool_use_result: account as never } },
+    { ToolCompleted: { tool_use_id: "t", result, session_id: 1 } },
+  ];
+}
+
+test("what is whole has nothing to load", () => {
+  for (const text of ["", "all well", "… 5 of 9 bytes", "it says … 1 of 2 bytes left out", long]) assert.equal(bytesBefore(text), undefined, text);
+  assert.equal(bytesBefore(cut(long, bytes)), bytes);
+});
+
+test("of all that a call gave the text that was cut is found", () => {
+  const other = `${long.slice(0, -1)}!!`;
+  for (const events of [call("short", { stdout: long, stderr: other }), call(long, { stdout: other }), call(`${long}`, {})]) {
+    assert.equal(wholeText(cut(long, bytes), events), long);
+  }
+  assert.equal(wholeText(cut(long, bytes), call("short", { stdout: other })), undefined);
+  const failed = `<tool_use_error>${long}</tool_use_error>`;
+  const failedBytes = new TextEncoder().encode(failed).length;
+  assert.equal(wholeText(cut(long, failedBytes), call(failed, {})), long, "as it is shown");
+});
+
+test("a mark that the tool itself wrote does not hide ours", () => {
+  const quoting = `… 1 of 2 bytes left out\n${long}`;
+  const size = new TextEncoder().encode(quoting).length;
+  assert.equal(wholeText(cut(quoting, size), call(quoting, {})), quoting);
+});
