@@ -7,7 +7,7 @@ import type { Block } from "../src/text/blocks.ts";
 import { Growing } from "../src/text/blocks.ts";
 import { changedPart, diffTexts, parseUnified, sideBySide } from "../src/text/diff.ts";
 import { age, bytes, compactTokens, dollars, duration, modelName, relativePath } from "../src/text/format.ts";
-import { revealed, warnings } from "../src/text/hidden.ts";
+import { inOrder, revealed, warnings } from "../src/text/hidden.ts";
 import { safeHref } from "../src/text/links.ts";
 
 test("t9_hidden_characters_are_named", () => {
@@ -29,6 +29,14 @@ test("t9_hidden_characters_are_named", () => {
     assert.deepEqual(marks, [mark], JSON.stringify(text));
     assert.match(warnings(text).join(), /1 hidden character/);
   }
+});
+
+test("t9_what_turns_the_order_of_text_is_named_everywhere_and_nothing_else_is", () => {
+  for (const point of [0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069]) {
+    assert.equal(inOrder(`a${String.fromCodePoint(point)}b`).filter((piece) => "mark" in piece).length, 1, point.toString(16));
+  }
+  // A family, a no-break space and Hebrew with a mark are what they are.
+  for (const text of ["👨‍👩‍👧", "10\u00a0km", "שלום\u200f!"]) assert.deepEqual(inOrder(text), [{ text }]);
 });
 
 test("what is not hidden stays as it is", () => {

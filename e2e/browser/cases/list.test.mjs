@@ -79,3 +79,35 @@ test("a session that is removed elsewhere says that it is gone", async () => {
   await at.server.call("DELETE", `sessions/${two.key}`);
   await page.getByRole("heading", { name: "This session is gone" }).waitFor();
 });
+
+test("what was asked for without a connection comes when there is one", async () => {
+  const one = await at.server.session("Say hello");
+  const { cli_session_ids: ids } = await at.server.until(one.key, (view) => view.state === "idle" && view.cli_session_ids.length > 0);
+  const page = await at.visit({ path: "#/settings" });
+  for (const [view, there] of [["history", ".past-card"], [`history/${ids.at(-1)}`, ".answer"], ["cost", ".days"]]) {
+    await at.server.kill();
+    await page.locator(".link-bar").waitFor();
+    await page.goto(`${at.server.address}/#/${view}`);
+    await page.getByText("The server cannot be reached").first().waitFor();
+    await at.server.restart();
+    await page.locator(there).first().waitFor();
+  }
+});
+
+test("a device is revoked after a second thought, and this one is marked", async () => {
+  const page = await at.visit({ path: "#/settings" });
+  const here = page.locator(".devices li", { has: page.getByText("this device") });
+  await here.waitFor();
+  const before = await page.locator(".devices li").count();
+  assert.ok(before > 1);
+  assert.equal(await here.count(), 1, "others are called the same");
+  await here.getByRole("button", { name: "Revoke…" }).click();
+  await page.getByText("You would be sent out at once").waitFor();
+  assert.deepEqual(await accessibility(page), []);
+  await here.getByRole("button", { name: "Keep" }).click();
+  const other = page.locator(".devices li").first();
+  await other.getByRole("button", { name: "Revoke…" }).click();
+  assert.equal((await at.server.call("GET", "devices")).items.length, before);
+  await other.getByRole("button", { name: "Really revoke" }).click();
+  await page.waitForFunction((count) => document.querySelectorAll(".devices li").length === count, before - 1);
+});

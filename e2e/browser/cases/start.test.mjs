@@ -33,6 +33,8 @@ test("without a claude there is no button for it, and a hint how to get one", as
     assert.deepEqual(await accessibility(page), []);
     await page.getByRole("link", { name: "Another demo" }).click();
     assert.equal(await page.getByRole("radio", { name: /^Claude Code/ }).count(), 0);
+    await page.goto(`${bare.address}/#/cost`);
+    await page.locator(".days").getByText("nothing spent").waitFor();
   } finally {
     await bare.stop();
   }

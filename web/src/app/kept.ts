@@ -5,6 +5,7 @@ import type { Shelf } from "../net/outbox.ts";
 
 const DRAFT = "tidings.draft.";
 const LETTER = "tidings.letter.";
+const DEVICE = "tidings.device";
 
 export function loadDraft(session: string): string {
   return localStorage.getItem(DRAFT + session) ?? "";
@@ -28,9 +29,18 @@ export function followShelf(gone: (clientId: string) => void): void {
   });
 }
 
+/** The name that the server has for this browser, to know it among others that are called the same. */
+export function loadDevice(): string | undefined {
+  return localStorage.getItem(DEVICE) ?? undefined;
+}
+
+export function keepDevice(id: string): void {
+  set(DEVICE, id);
+}
+
 /** Whoever comes next on this browser finds nothing of what was written. */
 export function forgetKept(): void {
-  for (const name of [...names(DRAFT), ...names(LETTER)]) localStorage.removeItem(name);
+  for (const name of [DEVICE, ...names(DRAFT), ...names(LETTER)]) localStorage.removeItem(name);
 }
 
 function names(prefix: string): string[] {

@@ -4,6 +4,7 @@ import { computed, signal } from "@preact/signals";
 import type {
   CommandRequest,
   Meta,
+  NewCredential,
   Notice,
   PendingPermission,
   PendingQuestion,
@@ -21,7 +22,7 @@ import type { Command, Letter } from "../net/outbox.ts";
 import { Outbox } from "../net/outbox.ts";
 import { newId, surroundings } from "./browser.ts";
 import { forgetDrafts } from "./drafts.ts";
-import { followShelf, forgetKept, letterShelf } from "./kept.ts";
+import { followShelf, forgetKept, keepDevice, letterShelf } from "./kept.ts";
 import { notifyAsk, notifyTurn } from "./notify.ts";
 import { prefs } from "./prefs.ts";
 import { route } from "./route.ts";
@@ -115,7 +116,8 @@ function leave(): void {
 
 /** Exchanges a code for a cookie. */
 export async function pair(code: string): Promise<void> {
-  await postJson("pair", { code, name: deviceName(), credential: "cookie" });
+  const { device } = await postJson<NewCredential>("pair", { code, name: deviceName(), credential: "cookie" });
+  keepDevice(device.id);
   await enter();
 }
 

@@ -91,6 +91,8 @@ export interface ResultItem {
   result: TurnResult;
   /** What this turn cost; the agent only tells the sum. */
   costUsd: number | undefined;
+  /** Whether the note before it says what went wrong. */
+  told: boolean;
 }
 
 export type Item = PromptItem | TextItem | ToolItem | NoteItem | ResultItem;

@@ -204,7 +204,9 @@ function foldResult(all: Conversation, track: Track, event: Extract<UiMessage, {
   const costUsd = result.cost_usd === undefined ? undefined : Math.max(0, result.cost_usd - before);
   if (result.cost_usd !== undefined) all.costUsd = result.cost_usd;
   all.contextWindow = windowOf(result.model_usage, all.model) ?? all.contextWindow;
-  push(all, track, { kind: "result", result, costUsd });
+  const last = track.items.at(-1);
+  const told = last?.kind === "note" && last.tone === "error" && last.text === result.error;
+  push(all, track, { kind: "result", result, costUsd, told });
 }
 
 function foldRetracted(all: Conversation, track: Track, event: Extract<UiMessage, { Retracted: unknown }>): void {

@@ -50,14 +50,26 @@ const NAMES: Record<number, string> = {
 const SUSPECT =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffd]|[\u{e0000}-\u{e0fff}]|\p{Cs}/gu;
 
+// Those of them that turn the order of what follows: a text says something else than what is read then.
+const TURNING = /[\u202a-\u202e\u2066-\u2069]/g;
+
 // Letters of other scripts that look like Latin ones, where they stand among Latin ones.
 const MIXED = /[A-Za-z][\u0370-\u03ff\u0400-\u052f]|[\u0370-\u03ff\u0400-\u052f][A-Za-z]/u;
 
 /** The text in pieces, every hidden character with its name. */
 export function revealed(text: string): Piece[] {
+  return pieces(text, SUSPECT);
+}
+
+/** The same for texts that nobody decides by: only what would turn their order is named. */
+export function inOrder(text: string): Piece[] {
+  return pieces(text, TURNING);
+}
+
+function pieces(text: string, wanted: RegExp): Piece[] {
   const pieces: Piece[] = [];
   let from = 0;
-  for (const match of text.matchAll(SUSPECT)) {
+  for (const match of text.matchAll(wanted)) {
     if (match.index > from) pieces.push({ text: text.slice(from, match.index) });
     pieces.push(mark(match[0]));
     from = match.index + match[0].length;

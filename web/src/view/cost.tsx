@@ -85,19 +85,20 @@ function Days({ rows, since, days }: { rows: CostRow[]; since: string; days: num
     const day = isoDay(first + index * 86_400_000);
     return { day, cost: costs.get(day) ?? 0 };
   });
-  const most = Math.max(0.01, ...all.map((one) => one.cost));
+  const most = Math.max(0, ...all.map((one) => one.cost));
+  const word = most === 0 ? "nothing spent" : `most: ${dollars(most)}`;
   return (
-    <figure class="days" aria-label={`Cost by day, at most ${dollars(most)}`}>
+    <figure class="days" aria-label={`Cost by day, ${word}`}>
       <div class="days-bars" aria-hidden="true">
         {all.map(({ day, cost }) => (
           <span class="day" title={`${day}: ${dollars(cost)}`}>
-            <span class="day-bar" style={{ height: `${Math.max(cost > 0 ? 2 : 0, (cost / most) * 100)}%` }} />
+            <span class="day-bar" style={{ height: `${cost > 0 ? Math.max(2, (cost / most) * 100) : 0}%` }} />
           </span>
         ))}
       </div>
       <figcaption>
         <span>{all[0]?.day}</span>
-        <span>most: {dollars(most)}</span>
+        <span>{word}</span>
         <span>{all.at(-1)?.day}</span>
       </figcaption>
       <table class="sr">

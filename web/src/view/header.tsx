@@ -11,6 +11,7 @@ import { send } from "../net/api.ts";
 import { baseName, compactTokens, dollars, modelName } from "../text/format.ts";
 import type { SessionView } from "../wire.ts";
 import { Icon } from "./icons.tsx";
+import { InOrder } from "./revealed.tsx";
 import { Stalled, StateChip } from "./state.tsx";
 
 const MODES: [string, string][] = [
@@ -42,7 +43,7 @@ export function Header({ session, all, panel, setPanel }: { session: SessionView
           <Title session={session} title={title} />
         </h2>
         <p class="session-facts">
-          <StateChip state={session.state} />
+          <StateChip session={session} />
           {session.stalled !== undefined && <Stalled why={session.stalled} />}
           {session.untrusted && (
             <button type="button" class="untrusted" title="Nobody has agreed to the commands that this folder brings. Press to read them." onClick={() => setPanel("overview")}>
@@ -95,7 +96,7 @@ function Title({ session, title }: { session: SessionView; title: string }): VNo
   if (!editing) {
     return (
       <button type="button" class="title-button" title="Rename" onClick={() => mayI("prompt") && setEditing(true)}>
-        {title}
+        <bdi><InOrder text={title} /></bdi>
       </button>
     );
   }

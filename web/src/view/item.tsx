@@ -9,6 +9,7 @@ import { Icon } from "./icons.tsx";
 import { Markdown } from "./markdown.tsx";
 import { Output } from "./output.tsx";
 import { Pieces } from "./pieces.tsx";
+import { InOrder } from "./revealed.tsx";
 import { ToolCard } from "./tool.tsx";
 
 export function ItemView({ item, all }: { item: Item; all: Conversation }): VNode | null {
@@ -53,7 +54,7 @@ function Prompt({ item }: { item: PromptItem }): VNode {
   return (
     <div class={isPerson ? "prompt" : "prompt other"}>
       <span class="who">{isPerson ? "You" : (item.origin ?? "").replaceAll("-", " ")}</span>
-      <p class="prompt-text">{long && !open ? `${item.text.slice(0, 1000)}…` : item.text}</p>
+      <p class="prompt-text" dir="auto"><InOrder text={long && !open ? `${item.text.slice(0, 1000)}…` : item.text} /></p>
       {long && (
         <button type="button" class="link" onClick={toggle}>
           {open ? "Show less" : `Show all ${item.text.length.toLocaleString("en-GB")} characters`}
@@ -78,9 +79,9 @@ function Thought({ item }: { item: TextItem }): VNode | null {
       <button type="button" class="thought-head" aria-expanded={open} onClick={toggle}>
         <Icon name="brain" />
         <span class="thought-title">{item.open ? "Thinking" : "Thought"}</span>
-        {!open && <span class="thought-line">{item.open ? line.slice(-160) : line.slice(0, 160)}</span>}
+        {!open && <span class="thought-line"><InOrder text={item.open ? line.slice(-160) : line.slice(0, 160)} /></span>}
       </button>
-      {open && <p class="thought-text"><Pieces text={item.text} /></p>}
+      {open && <p class="thought-text" dir="auto"><Pieces text={item.text} /></p>}
     </div>
   );
 }
@@ -100,7 +101,7 @@ function Note({ item }: { item: NoteItem }): VNode | null {
   return (
     <div class={`note ${item.tone}`} role={item.tone === "error" ? "alert" : undefined}>
       {(item.tone === "error" || item.tone === "warning") && <Icon name="alert" />}
-      <p>{item.text}</p>
+      <p dir="auto"><InOrder text={item.text} /></p>
     </div>
   );
 }
@@ -117,9 +118,9 @@ function Result({ item }: { item: ResultItem }): VNode {
   const failed = result.is_error || result.subtype !== "success";
   return (
     <div class={failed ? "result bad" : "result"}>
-      {failed && (
+      {failed && !item.told && (
         <p class="result-error">
-          <Icon name="alert" /> {turnError(result.subtype, result.error)}
+          <Icon name="alert" /> <InOrder text={turnError(result.subtype, result.error)} />
         </p>
       )}
       <p class="result-line">{parts.join(" · ")}</p>

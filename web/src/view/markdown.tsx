@@ -9,6 +9,7 @@ import { Growing } from "../text/blocks.ts";
 import { safeHref } from "../text/links.ts";
 import { CopyButton } from "./copy.tsx";
 import { Pieces } from "./pieces.tsx";
+import { InOrder } from "./revealed.tsx";
 
 /** Nesting beyond this is shown as text. */
 const DEPTH_MAX = 24;
@@ -79,7 +80,7 @@ class Block extends Component<{ token: BlockToken }> {
 }
 
 function block(token: Token, depth: number): ComponentChildren {
-  if (depth > DEPTH_MAX) return token.raw;
+  if (depth > DEPTH_MAX) return <InOrder text={token.raw} />;
   switch (token.type) {
     case "space":
     case "def":
@@ -87,11 +88,11 @@ function block(token: Token, depth: number): ComponentChildren {
     case "heading":
       return heading(token as Tokens.Heading, depth);
     case "paragraph":
-      return <p>{inlines((token as Tokens.Paragraph).tokens, depth)}</p>;
+      return <p dir="auto">{inlines((token as Tokens.Paragraph).tokens, depth)}</p>;
     case "code":
       return <Fence lang={(token as Tokens.Code).lang ?? ""} text={(token as Tokens.Code).text} />;
     case "blockquote":
-      return <blockquote>{blocks((token as Tokens.Blockquote).tokens, depth)}</blockquote>;
+      return <blockquote dir="auto">{blocks((token as Tokens.Blockquote).tokens, depth)}</blockquote>;
     case "list":
       return list(token as Tokens.List, depth);
     case "table":
@@ -100,12 +101,12 @@ function block(token: Token, depth: number): ComponentChildren {
       return <hr />;
     case "text": {
       const text = token as Tokens.Text;
-      return text.tokens === undefined ? unescape(text.text) : inlines(text.tokens, depth);
+      return text.tokens === undefined ? <InOrder text={unescape(text.text)} /> : inlines(text.tokens, depth);
     }
     case "html":
-      return <p class="md-plain">{(token as Tokens.HTML).text}</p>;
+      return <p class="md-plain" dir="auto"><InOrder text={(token as Tokens.HTML).text} /></p>;
     default:
-      return <p class="md-plain">{token.raw}</p>;
+      return <p class="md-plain" dir="auto"><InOrder text={token.raw} /></p>;
   }
 }
 
@@ -116,10 +117,10 @@ function blocks(tokens: Token[], depth: number): ComponentChildren {
 function heading(token: Tokens.Heading, depth: number): VNode {
   const content = inlines(token.tokens, depth);
   // The page has its own first headings, so those of a text begin at the third level.
-  if (token.depth <= 1) return <h3>{content}</h3>;
-  if (token.depth === 2) return <h4>{content}</h4>;
-  if (token.depth === 3) return <h5>{content}</h5>;
-  return <h6>{content}</h6>;
+  if (token.depth <= 1) return <h3 dir="auto">{content}</h3>;
+  if (token.depth === 2) return <h4 dir="auto">{content}</h4>;
+  if (token.depth === 3) return <h5 dir="auto">{content}</h5>;
+  return <h6 dir="auto">{content}</h6>;
 }
 
 function list(token: Tokens.List, depth: number): VNode {
@@ -129,8 +130,8 @@ function list(token: Tokens.List, depth: number): VNode {
       {item.tokens.filter((part) => part.type !== "checkbox").map((part) => block(part, depth + 1))}
     </li>
   ));
-  if (!token.ordered) return <ul>{items}</ul>;
-  return <ol start={typeof token.start === "number" ? token.start : 1}>{items}</ol>;
+  if (!token.ordered) return <ul dir="auto">{items}</ul>;
+  return <ol dir="auto" start={typeof token.start === "number" ? token.start : 1}>{items}</ol>;
 }
 
 function table(token: Tokens.Table, depth: number): VNode {
@@ -145,7 +146,7 @@ function table(token: Tokens.Table, depth: number): VNode {
           <tr>
             {token.header.map((part, index) => {
               const { content, class: name } = cell(part, index);
-              return <th scope="col" class={name}>{content}</th>;
+              return <th scope="col" dir="auto" class={name}>{content}</th>;
             })}
           </tr>
         </thead>
@@ -154,7 +155,7 @@ function table(token: Tokens.Table, depth: number): VNode {
             <tr>
               {row.map((part, index) => {
                 const { content, class: name } = cell(part, index);
-                return <td class={name}>{content}</td>;
+                return <td dir="auto" class={name}>{content}</td>;
               })}
             </tr>
           ))}
@@ -169,14 +170,14 @@ function inlines(tokens: Token[] | undefined, depth: number): ComponentChildren 
 }
 
 function inline(token: Token, depth: number): ComponentChildren {
-  if (depth > DEPTH_MAX) return token.raw;
+  if (depth > DEPTH_MAX) return <InOrder text={token.raw} />;
   switch (token.type) {
     case "text": {
       const text = token as Tokens.Text;
-      return text.tokens === undefined ? unescape(text.text) : inlines(text.tokens, depth);
+      return text.tokens === undefined ? <InOrder text={unescape(text.text)} /> : inlines(text.tokens, depth);
     }
     case "escape":
-      return (token as Tokens.Escape).text;
+      return <InOrder text={(token as Tokens.Escape).text} />;
     case "strong":
       return <strong>{inlines((token as Tokens.Strong).tokens, depth)}</strong>;
     case "em":
@@ -184,17 +185,17 @@ function inline(token: Token, depth: number): ComponentChildren {
     case "del":
       return <del>{inlines((token as Tokens.Del).tokens, depth)}</del>;
     case "codespan":
-      return <code>{(token as Tokens.Codespan).text}</code>;
+      return <code><InOrder text={(token as Tokens.Codespan).text} /></code>;
     case "br":
       return <br />;
     case "link":
       return link(token as Tokens.Link, depth);
     case "image": {
       const image = token as Tokens.Image;
-      return <Outward href={image.href}>{`[picture] ${image.text || image.href}`}</Outward>;
+      return <Outward href={image.href}><InOrder text={`[picture] ${image.text || image.href}`} /></Outward>;
     }
     default:
-      return token.raw;
+      return <InOrder text={token.raw} />;
   }
 }
 

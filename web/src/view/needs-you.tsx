@@ -1,7 +1,7 @@
 // What waits for a person in the open session: one card at a time, near the thumb.
 
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { cardShown } from "../app/keys.ts";
 import { answered, letters, problemWords } from "../app/store.ts";
 import type { Conversation } from "../model/conversation.ts";
@@ -15,16 +15,27 @@ export function NeedsYou({ all, session }: { all: Conversation; drawn: number; s
   const underWay = [...all.asks.values()].some((ask) => answered.value.has(ask.id));
   const delayed = letters.value.find(({ command, delayed }) => command.type === "answer" && command.session === session && delayed !== undefined)?.delayed;
   const ask = open[Math.min(at, open.length - 1)];
+  const box = useRef<HTMLDivElement>(null);
+  // The part that had the focus may go with this drawing. Then it goes to what is there instead, and to no button of it.
+  const hadFocus = box.current?.contains(document.activeElement) ?? false;
+  useLayoutEffect(() => {
+    if (!hadFocus || (document.activeElement !== null && document.activeElement !== document.body)) return;
+    (box.current ?? document.querySelector<HTMLElement>(".session .scroller"))?.focus();
+  });
+  const drawn = (element: HTMLDivElement | null) => {
+    box.current = element;
+    if (ask !== undefined) cardShown(element);
+  };
   if (ask === undefined) {
     if (!underWay) return null;
     return (
-      <div class="needs-you sending" role="status">
+      <div class="needs-you sending" role="status" tabIndex={-1} ref={drawn}>
         <Spinner /> Your answer is on its way{delayed !== undefined && `, but was not taken yet: ${problemWords(delayed)}`}
       </div>
     );
   }
   return (
-    <div class="needs-you" role="region" aria-label="Needs you" tabIndex={-1} ref={cardShown}>
+    <div class="needs-you" role="region" aria-label="Needs you" tabIndex={-1} ref={drawn}>
       {open.length > 1 && (
         <nav class="pager" aria-label="What waits">
           <button type="button" class="ghost" disabled={at <= 0} onClick={() => setAt(Math.max(0, at - 1))} aria-label="The one before">

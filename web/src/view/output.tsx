@@ -12,6 +12,7 @@ import { bytes } from "../text/format.ts";
 import type { WholeCall } from "../wire.ts";
 import { CopyButton } from "./copy.tsx";
 import { useFold } from "./folds.ts";
+import { InOrder } from "./revealed.tsx";
 
 const SHOWN_LINES = 12;
 /** More than this is not drawn even on demand: the browser would stand still. */
@@ -30,7 +31,7 @@ export function Output({ text, name, tone = "plain", from = "start" }: { text: s
     <div class={`output ${tone}`}>
       {from === "end" && !open && hidden > 2 && <More hidden={hidden} toggle={toggle} />}
       <pre tabIndex={0}>
-        <code>{kept.length > DRAWN_MAX ? `${kept.slice(0, DRAWN_MAX)}\n…` : kept}</code>
+        <code><InOrder text={kept.length > DRAWN_MAX ? `${kept.slice(0, DRAWN_MAX)}\n…` : kept} /></code>
       </pre>
       {from === "start" && !open && hidden > 2 && <More hidden={hidden} toggle={toggle} />}
       {open && hidden > 2 && (

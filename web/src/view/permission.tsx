@@ -40,7 +40,7 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
         <span class="ask-icon">
           <Icon name={about.icon} />
         </span>
-        <h3>{headline(details.tool_name)}</h3>
+        <h3><Revealed text={headline(details.tool_name)} /></h3>
         <Risk level={details.risk} />
       </header>
       <div class="ask-body">
@@ -51,10 +51,10 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
             <span class="muted">It is about</span> <code><Revealed text={details.blocked_path} /></code>
           </p>
         )}
-        {details.decision_reason !== undefined && <p class="ask-fact">Asked because: {details.decision_reason}</p>}
+        {details.decision_reason !== undefined && <p class="ask-fact">Asked because: <Revealed text={details.decision_reason} /></p>}
         {details.description !== undefined && details.description !== "" && (
           <p class="ask-fact">
-            <span class="muted">The model calls it:</span> “{details.description}”
+            <span class="muted">The model calls it:</span> “<Revealed text={details.description} />”
           </p>
         )}
         {step === "choose" && rules[0] !== undefined && mayI("always") && (
@@ -118,7 +118,7 @@ function Wanted({ ask, cwd }: { ask: PermissionAsk; cwd: string | undefined }): 
         <Rest given={given} without={["command", "description"]} />
         {cwd !== undefined && (
           <p class="ask-fact">
-            <span class="muted">in</span> <code>{cwd}</code>
+            <span class="muted">in</span> <code><Revealed text={cwd} /></code>
           </p>
         )}
       </>

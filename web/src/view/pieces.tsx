@@ -1,6 +1,7 @@
 // A long text in pieces that are laid out one by one: when it grows, only the last of them is laid out again.
 
 import type { VNode } from "preact";
+import { InOrder } from "./revealed.tsx";
 
 const PIECE_CHARS = 3000;
 
@@ -15,12 +16,12 @@ export function Pieces({ text }: { text: string }): VNode {
     from = end + 1;
   }
   const last = text.slice(from);
-  if (pieces.length === 0) return <>{last}</>;
+  if (pieces.length === 0) return <InOrder text={last} />;
   return (
     <>
       {[...pieces, last].map((piece, index) => (
         // A piece of empty lines alone still has its height.
-        <span key={index} class="piece">{piece === "" ? "\n" : piece.endsWith("\n") ? `${piece}\n` : piece}</span>
+        <span key={index} class="piece"><InOrder text={piece === "" ? "\n" : piece.endsWith("\n") ? `${piece}\n` : piece} /></span>
       ))}
     </>
   );

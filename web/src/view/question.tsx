@@ -9,6 +9,7 @@ import { safeHref } from "../text/links.ts";
 import type { Question, QuestionNote } from "../wire.ts";
 import { Icon } from "./icons.tsx";
 import { Markdown } from "./markdown.tsx";
+import { InOrder } from "./revealed.tsx";
 
 type Chosen = Readonly<Record<string, readonly string[]>>;
 
@@ -40,7 +41,7 @@ function Questions({ ask, session }: { ask: QuestionAsk; session: string }): VNo
         <h3>{ask.details.kind === "Elicitation" ? "An MCP server asks you" : "The agent asks you"}</h3>
       </header>
       <div class="ask-body">
-        {ask.details.message !== undefined && <p>{ask.details.message}</p>}
+        {ask.details.message !== undefined && <p dir="auto"><InOrder text={ask.details.message} /></p>}
         {url !== undefined && (
           <p>
             <a href={url} target="_blank" rel="noopener noreferrer">
@@ -97,7 +98,7 @@ function OneQuestion({ question, note, chosen, own, choose, write }: OneProps): 
   return (
     <fieldset class="one-question">
       <legend>
-        {note?.header !== undefined && <span class="chip">{note.header}</span>} {question.text}
+        {note?.header !== undefined && <span class="chip"><InOrder text={note.header} /></span>} <bdi><InOrder text={question.text} /></bdi>
         {!question.required && <span class="muted"> (optional)</span>}
       </legend>
       {options.map((option, index) => {
@@ -106,9 +107,9 @@ function OneQuestion({ question, note, chosen, own, choose, write }: OneProps): 
           <label class="option">
             <input type={many ? "checkbox" : "radio"} name={`q-${question.id}`} checked={chosen.includes(option)} onChange={() => toggle(option)} />
             <span>
-              <span class="option-label">{option}</span>
-              {more?.description !== undefined && <span class="option-more">{more.description}</span>}
-              {more?.preview !== undefined && chosen.includes(option) && <pre class="option-preview" tabIndex={0}>{more.preview}</pre>}
+              <span class="option-label" dir="auto"><InOrder text={option} /></span>
+              {more?.description !== undefined && <span class="option-more" dir="auto"><InOrder text={more.description} /></span>}
+              {more?.preview !== undefined && chosen.includes(option) && <pre class="option-preview" tabIndex={0}><InOrder text={more.preview} /></pre>}
             </span>
           </label>
         );
@@ -164,7 +165,7 @@ function PlanCard({ ask, session }: { ask: QuestionAsk; session: string }): VNod
             onKeyDown={isNo(option) ? undefined : refuseEnter}
             onClick={() => (isNo(option) || readable) && reply(option)}
           >
-            {option}
+            <InOrder text={option} />
           </button>
         ))}
       </div>

@@ -8,6 +8,7 @@ import type { Conversation } from "../model/conversation.ts";
 import { send } from "../net/api.ts";
 import type { Letter } from "../net/outbox.ts";
 import { Icon, Spinner } from "./icons.tsx";
+import { InOrder } from "./revealed.tsx";
 
 export function Queue({ all, session }: { all: Conversation; drawn: number; session: string }): VNode | null {
   const mine = letters.value.filter((letter) => letter.command.session === session && isShown(letter));
@@ -20,7 +21,7 @@ export function Queue({ all, session }: { all: Conversation; drawn: number; sess
       {all.queue.map((one) => (
         <li>
           <Icon name="clock" />
-          <span class="queue-text">{one.text}</span>
+          <span class="queue-text" dir="auto"><InOrder text={one.text} /></span>
           <span class="muted">queued{one.by === undefined ? "" : ` by ${one.by}`}</span>
           <button type="button" class="ghost small" onClick={() => cancel(one.uuid)} aria-label={`Cancel: ${one.text.slice(0, 60)}`}>
             <Icon name="cross" />
@@ -49,7 +50,7 @@ function Unsent({ letter }: { letter: Letter }): VNode {
   return (
     <li class={problem === undefined ? undefined : "bad"}>
       {problem === undefined ? <Spinner /> : <Icon name="alert" />}
-      <span class="queue-text">{text}</span>
+      <span class="queue-text" dir="auto"><InOrder text={text} /></span>
       <span class="queue-why muted">{problem === undefined ? `not sent yet${delayed === undefined ? "" : `: ${problemWords(delayed)}`}` : problemWords(problem)}</span>
       <button type="button" class="ghost small" aria-label={`Take back: ${text.slice(0, 60)}`} onClick={takeBack}>
         <Icon name="cross" />

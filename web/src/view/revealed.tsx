@@ -1,12 +1,22 @@
-// Text that a person decides by: nothing in it passes unseen.
+// Text with what is hidden in it: all of it where a person decides by it, and what turns its order everywhere else.
 
 import type { VNode } from "preact";
-import { revealed, warnings } from "../text/hidden.ts";
+import type { Piece } from "../text/hidden.ts";
+import { inOrder, revealed, warnings } from "../text/hidden.ts";
 
 export function Revealed({ text }: { text: string }): VNode {
+  return <Marked pieces={revealed(text)} />;
+}
+
+/** Text that stands in the order in which it is read, whatever it says about that. */
+export function InOrder({ text }: { text: string }): VNode {
+  return <Marked pieces={inOrder(text)} />;
+}
+
+function Marked({ pieces }: { pieces: readonly Piece[] }): VNode {
   return (
     <>
-      {revealed(text).map((piece) =>
+      {pieces.map((piece) =>
         "text" in piece ? (
           piece.text
         ) : (

@@ -3,6 +3,7 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { claudeName, hasClaude } from "../app/agents.ts";
+import { loadDevice } from "../app/kept.ts";
 import { wantNotifications } from "../app/notify.ts";
 import type { Theme } from "../app/prefs.ts";
 import { prefs, setPref } from "../app/prefs.ts";
@@ -13,6 +14,7 @@ import { getJson, send } from "../net/api.ts";
 import type { Device, DeviceList } from "../wire.ts";
 import { Icon } from "./icons.tsx";
 import { KeyList } from "./keys.tsx";
+import { InOrder } from "./revealed.tsx";
 
 export function Settings(): VNode {
   const { theme, notify, showAll } = prefs.value;
@@ -82,19 +84,42 @@ function Devices(): VNode {
       </p>
       <ul class="devices">
         {devices?.map((device) => (
-          <li>
-            <span>
-              <strong>{device.name}</strong>
-              <span class="muted">
-                {device.scopes.join(", ")}, since {device.created.slice(0, 10)}
-              </span>
-            </span>
-            <button type="button" class="no" onClick={() => revoke(device)}>
-              Revoke
-            </button>
-          </li>
+          <Row key={device.id} device={device} revoke={() => revoke(device)} />
         ))}
       </ul>
     </section>
+  );
+}
+
+function Row({ device, revoke }: { device: Device; revoke: () => void }): VNode {
+  const [sure, setSure] = useState(false);
+  const isThis = device.id === loadDevice();
+  return (
+    <li>
+      <span>
+        <strong>
+          <InOrder text={device.name} />
+        </strong>
+        {isThis && <span class="this-device">this device</span>}
+        <span class="muted">
+          {device.scopes.join(", ")}, since {device.created.slice(0, 10)}
+        </span>
+        {sure && <span class="warn-line">{isThis ? "You would be sent out at once, and what you have not sent would be gone." : "It would be sent out at once."}</span>}
+      </span>
+      {sure ? (
+        <span class="device-sure">
+          <button type="button" class="no main" onClick={revoke}>
+            Really revoke
+          </button>
+          <button type="button" onClick={() => setSure(false)}>
+            Keep
+          </button>
+        </span>
+      ) : (
+        <button type="button" class="no" onClick={() => setSure(true)}>
+          Revoke…
+        </button>
+      )}
+    </li>
   );
 }

@@ -15,6 +15,7 @@ import type { SessionView } from "../wire.ts";
 import { Icon } from "./icons.tsx";
 import { InstallHint } from "./install.tsx";
 import { MachineCard } from "./machine.tsx";
+import { InOrder } from "./revealed.tsx";
 import { Stalled, StateChip } from "./state.tsx";
 
 export function Sidebar(): VNode {
@@ -128,12 +129,12 @@ function SessionCard({ session }: { session: SessionView }): VNode {
     <li>
       <a class={`session-card ${session.state}`} href={href({ view: "session", id: session.key })} aria-current={current ? "page" : undefined}>
         <span class="card-top">
-          <span class="card-title">{name}</span>
+          <span class="card-title"><bdi><InOrder text={name} /></bdi></span>
           <span class="card-age">{age(session.active, now.value)}</span>
         </span>
-        <span class="card-line">{session.stalled === undefined ? line(session) : <Stalled why={session.stalled} />}</span>
+        <span class="card-line">{session.stalled === undefined ? <bdi><InOrder text={line(session)} /></bdi> : <Stalled why={session.stalled} />}</span>
         <span class="card-facts">
-          <StateChip state={session.state} />
+          <StateChip session={session} />
           {session.demo && <span class="demo-mark">DEMO</span>}
           {waits > 1 && <span class="badge" aria-label={`${waits} things wait`}>{waits}</span>}
           <span class="cut">{baseName(session.cwd)}</span>

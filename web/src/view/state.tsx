@@ -1,7 +1,8 @@
 // How a session stands: a dot with a colour, and always the word for it.
 
 import type { VNode } from "preact";
-import type { ServerPhase } from "../wire.ts";
+import type { ServerPhase, SessionView } from "../wire.ts";
+import { InOrder } from "./revealed.tsx";
 
 const WORDS: Record<ServerPhase, string> = {
   starting: "Starting",
@@ -14,21 +15,27 @@ const WORDS: Record<ServerPhase, string> = {
   failed: "Failed",
 };
 
+/** What the agent calls a turn that somebody has ended. */
+const INTERRUPTED = "The turn was interrupted";
+
 /** Why the agent does not answer: as long as somebody has stopped it, nothing that is said here reaches it. */
 export function Stalled({ why }: { why: string }): VNode {
   return (
     <span class="state stalled" title={why}>
       <span class="state-dot" />
-      <span class="cut">{why}</span>
+      <span class="cut"><InOrder text={why} /></span>
     </span>
   );
 }
 
-export function StateChip({ state }: { state: ServerPhase }): VNode {
+export function StateChip({ session }: { session: SessionView }): VNode {
+  const { state, error } = session;
+  // It does nothing, since the last thing that it did went wrong.
+  const broke = error !== undefined && error !== INTERRUPTED && (state === "idle" || state === "parked" || state === "stopped");
   return (
-    <span class={`state ${state}`}>
+    <span class={`state ${state}${broke ? " broke" : ""}`} title={broke ? error : undefined}>
       <span class="state-dot" />
-      {WORDS[state]}
+      {broke ? "Turn failed" : WORDS[state]}
     </span>
   );
 }

@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import type { TodoItem, TodoStatus } from "../wire.ts";
 import { Icon, Spinner } from "./icons.tsx";
+import { InOrder } from "./revealed.tsx";
 
 const WORDS: Record<TodoStatus, string> = { Pending: "to do", InProgress: "being done", Completed: "done", Cancelled: "given up" };
 
@@ -13,7 +14,7 @@ export function Todos({ items }: { items: readonly TodoItem[] }): VNode {
             <Mark status={item.status} />
             <span class="sr">{WORDS[item.status]}</span>
           </span>
-          <span>{item.status === "InProgress" ? (item.active_form ?? item.content) : item.content}</span>
+          <span dir="auto"><InOrder text={item.status === "InProgress" ? (item.active_form ?? item.content) : item.content} /></span>
         </li>
       ))}
     </ul>

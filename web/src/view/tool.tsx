@@ -12,6 +12,8 @@ import { Icon, Spinner } from "./icons.tsx";
 import { ItemView } from "./item.tsx";
 import { Markdown } from "./markdown.tsx";
 import { Output } from "./output.tsx";
+import { Pictures } from "./pictures.tsx";
+import { InOrder } from "./revealed.tsx";
 import { Todos } from "./todos.tsx";
 import type { TodoItem } from "../wire.ts";
 
@@ -31,8 +33,8 @@ export function ToolCard({ tool, all }: { tool: ToolItem; all: Conversation }): 
       <div>
         <button type="button" class="tool-head" aria-expanded={open} onClick={toggle}>
           <span class="tool-icon">{waits ? <Icon name="bell" /> : state === "running" || state === "preparing" ? <Spinner /> : <Icon name={state === "failed" ? "alert" : about.icon} />}</span>
-          <span class="tool-title">{about.title}</span>
-          <span class={about.mono ? "tool-target mono" : "tool-target"}>{about.target.split("\n")[0]}</span>
+          <span class="tool-title"><InOrder text={about.title} /></span>
+          <span class={about.mono ? "tool-target mono" : "tool-target"}><bdi><InOrder text={about.target.split("\n")[0] ?? ""} /></bdi></span>
           {waits ? <span class="tool-aside waits">waits for you</span> : <Aside tool={tool} lane={lane} />}
           {hunks !== undefined && hunks.length > 0 && <DiffCount hunks={hunks} />}
           <span class="tool-chevron">
@@ -41,6 +43,7 @@ export function ToolCard({ tool, all }: { tool: ToolItem; all: Conversation }): 
         </button>
       </div>
       <Decision settled={tool.settled} tool={tool.name} />
+      <Pictures account={tool.account} about={about.target} />
       {open && !waits && <div class="tool-body">{body(tool, all, lane, hunks)}</div>}
     </div>
   );
@@ -59,8 +62,14 @@ function Aside({ tool, lane }: { tool: ToolItem; lane: Lane | undefined }): VNod
   }
   if (tool.state === "preparing") return <span class="tool-aside">being written…</span>;
   if (tool.state === "running" && tool.elapsedSeconds !== undefined) return <span class="tool-aside">{duration(tool.elapsedSeconds * 1000)}</span>;
-  if (tool.state === "failed") return <span class="tool-aside bad">failed</span>;
+  if (tool.state === "failed") return <span class="tool-aside bad">{failure(tool.settled?.outcome)}</span>;
   return <span class="tool-aside">{outcome(tool)}</span>;
+}
+
+/** A call that was not allowed has not failed: it never ran. */
+function failure(outcome: Settled["outcome"] | undefined): string {
+  if (outcome === undefined || outcome === "Allowed" || outcome === "Answered") return "failed";
+  return outcome === "Denied" ? "denied" : "not run";
 }
 
 /** The result in a word or two, for calls that stay closed. */
@@ -94,8 +103,8 @@ function Decision({ settled, tool }: { settled: Settled | undefined; tool: strin
   return (
     <p class={good ? "decision" : "decision bad"}>
       {words[settled.outcome]}
-      {settled.rule !== undefined && <> by the rule <code>{settled.rule}</code></>}
-      {settled.reason !== undefined && settled.reason !== "" && <>: “{settled.reason}”</>}
+      {settled.rule !== undefined && <> by the rule <code><InOrder text={settled.rule} /></code></>}
+      {settled.reason !== undefined && settled.reason !== "" && <>: “<InOrder text={settled.reason} />”</>}
     </p>
   );
 }
@@ -113,7 +122,7 @@ function body(tool: ToolItem, all: Conversation, lane: Lane | undefined, hunks: 
       const err = text(account["stderr"]);
       return (
         <>
-          {(command.includes("\n") || command.length > 90) && <pre class="command" tabIndex={0}><code>{command}</code></pre>}
+          {(command.includes("\n") || command.length > 90) && <pre class="command" tabIndex={0}><code><InOrder text={command} /></code></pre>}
           {out === undefined && err === undefined ? (
             tool.result !== undefined && <Output text={resultText(tool.result)} name={tool.id} tone={failed ? "error" : "plain"} from="end" />
           ) : (
@@ -183,8 +192,8 @@ function Answers({ tool }: { tool: ToolItem }): VNode {
     <dl class="answers">
       {answersOf(tool).map(({ question, answer }) => (
         <>
-          <dt>{question}</dt>
-          <dd>{answer ?? (tool.state === "running" ? "waiting for an answer" : "no answer")}</dd>
+          <dt dir="auto"><InOrder text={question} /></dt>
+          <dd dir="auto">{answer ?? (tool.state === "running" ? "waiting for an answer" : "no answer")}</dd>
         </>
       ))}
     </dl>
@@ -202,7 +211,7 @@ function Hits({ account, result, name }: { account: ToolItem["account"]; result:
       {hits.map((hit) => (
         <li>
           <Markdown text={`[${(text(hit["title"]) ?? "").replaceAll(/[[\]\\]/g, "")}](${text(hit["url"]) ?? ""})`} />
-          <span class="hit-url">{text(hit["url"])}</span>
+          <span class="hit-url"><InOrder text={text(hit["url"]) ?? ""} /></span>
         </li>
       ))}
     </ul>
@@ -232,7 +241,7 @@ function LaneBody({ lane, all, tool }: { lane: Lane; all: Conversation; tool: To
       )}
       {open && (
         <div class="lane-items">
-          {prompt !== undefined && <p class="lane-prompt">{prompt}</p>}
+          {prompt !== undefined && <p class="lane-prompt" dir="auto"><InOrder text={prompt} /></p>}
           {shown.map((item) => (
             <ItemView key={item.key} item={item} all={all} />
           ))}

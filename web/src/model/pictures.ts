@@ -1,0 +1,23 @@
+// Pictures in what a tool tells about its work.
+
+import type { JsonValue } from "../wire.ts";
+import { fields, list, text } from "./tools.ts";
+
+export interface Picture {
+  /** Its type, one that a browser draws without running anything. */
+  type: string;
+  base64: string;
+}
+
+const TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+
+/** A file that was read is one; the answer of an MCP server may hold several among its texts. */
+export function picturesOf(account: JsonValue | undefined): Picture[] {
+  const { file, content } = fields(account);
+  const read = { type: text(fields(file)["type"]), base64: text(fields(file)["base64"]) };
+  const told = [...list(account), ...list(content)].map(fields).map((part) => {
+    const source = fields(part["source"]);
+    return { type: text(source["media_type"]) ?? text(part["mimeType"]), base64: text(source["data"]) ?? text(part["data"]) };
+  });
+  return [read, ...told].filter((one): one is Picture => one.type !== undefined && TYPES.has(one.type) && one.base64 !== undefined && one.base64 !== "");
+}
