@@ -48,6 +48,54 @@ test("a session is found by its text, read and exported", async () => {
   assert.match(await page.getByLabel("Folder").inputValue(), /^\//);
 });
 
+test("the way back from a hit leads to what was found, and a hit opens at its place", async () => {
+  const page = await at.visit({ path: "#/history" });
+  await page.getByLabel("Order").selectOption("largest");
+  await page.getByLabel("Search in all sessions").fill("util has greet");
+  const hits = page.locator(".past-card.hit");
+  await hits.first().waitFor();
+  const count = await hits.count();
+  assert.ok(count > 1, `${count} hits`);
+  for (let hit = 0; hit < count; hit += 1) {
+    await hits.nth(hit).click();
+    await page.locator(".row.found").waitFor();
+    // The words are marked, and in sight.
+    await page.waitForFunction(() => {
+      const [range] = CSS.highlights.get("found") ?? [];
+      const box = range?.getBoundingClientRect();
+      return range?.toString().toLowerCase() === "util has greet" && box.top >= 0 && box.bottom <= innerHeight;
+    });
+    await page.evaluate(() => CSS.highlights.clear());
+    await page.goBack();
+    await hits.nth(hit).waitFor();
+    assert.equal(await page.getByLabel("Search in all sessions").inputValue(), "util has greet");
+  }
+  await page.getByLabel("Search in all sessions").fill("");
+  await page.locator(".past-card:not(.hit)").first().waitFor();
+  assert.equal(await page.getByLabel("Order").inputValue(), "largest");
+
+  // What is elsewhere is said to be.
+  await page.locator(".past-card").first().click();
+  await page.locator(".row").first().waitFor();
+  await page.goto(`${page.url().split("?")[0]}?q=nobody+says+this&at=nobody+says+this`);
+  await page.getByText("is not in what is shown here").waitFor();
+  assert.deepEqual(await accessibility(page), []);
+});
+
+test("what could not be read is read when somebody asks for it", async () => {
+  const page = await at.visit();
+  const away = (route) => route.abort("connectionrefused");
+  await page.route(/v1\/transcripts/, away);
+  for (const [view, there] of [["history", ".past-card"], ["cost", ".days"]]) {
+    await page.goto(`${at.server.address}/#/${view}`);
+    await page.getByText("The server cannot be reached").first().waitFor();
+    await page.unroute(/v1\/transcripts/, away);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.locator(there).first().waitFor();
+    await page.route(/v1\/transcripts/, away);
+  }
+});
+
 test("costs are shown by day, model and project", async () => {
   const page = await at.visit({ path: "#/cost" });
   await page.getByText("90 days").click();

@@ -6,9 +6,18 @@ export type Route =
   | { view: "home" }
   | { view: "session"; id: string }
   | { view: "new"; resume: string | undefined; cwd: string | undefined }
-  | { view: "history"; id: string | undefined }
+  | { view: "history"; id: string | undefined; wanted?: Wanted }
   | { view: "cost" }
   | { view: "settings" };
+
+/** What is looked for among the sessions on disk. */
+export interface Wanted {
+  words?: string | undefined;
+  /** The place in a session where it was found. */
+  around?: string | undefined;
+  project?: string | undefined;
+  sort?: string | undefined;
+}
 
 export const route = signal<Route>(parse(location.hash));
 
@@ -24,15 +33,12 @@ export function href(to: Route): string {
       return "#/";
     case "session":
       return `#/s/${encodeURIComponent(to.id)}`;
-    case "new": {
-      const query = new URLSearchParams();
-      if (to.resume !== undefined) query.set("resume", to.resume);
-      if (to.cwd !== undefined) query.set("cwd", to.cwd);
-      const text = query.toString();
-      return `#/new${text === "" ? "" : `?${text}`}`;
+    case "new":
+      return `#/new${queryOf({ resume: to.resume, cwd: to.cwd })}`;
+    case "history": {
+      const { words, around, project, sort } = to.wanted ?? {};
+      return `#/history${to.id === undefined ? "" : `/${encodeURIComponent(to.id)}`}${queryOf({ q: words, at: around, project, sort })}`;
     }
-    case "history":
-      return to.id === undefined ? "#/history" : `#/history/${encodeURIComponent(to.id)}`;
     case "cost":
       return "#/cost";
     case "settings":
@@ -44,14 +50,28 @@ export function go(to: Route): void {
   location.hash = href(to);
 }
 
+/** The same view with other wishes: the way back leads to where one came from, and not through each of them. */
+export function amend(to: Route): void {
+  history.replaceState(history.state, "", href(to));
+  route.value = to;
+}
+
+function queryOf(given: Record<string, string | undefined>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(given)) if (value !== undefined && value !== "") query.set(name, value);
+  const text = query.toString();
+  return text === "" ? "" : `?${text}`;
+}
+
 function parse(hash: string): Route {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?");
   const [view, id] = path.split("/");
   const name = id === undefined || id === "" ? undefined : decode(id);
-  const wanted = new URLSearchParams(query);
+  const asked = new URLSearchParams(query);
+  const given = (what: string) => asked.get(what) ?? undefined;
   if (view === "s" && name !== undefined) return { view: "session", id: name };
-  if (view === "new") return { view: "new", resume: wanted.get("resume") ?? undefined, cwd: wanted.get("cwd") ?? undefined };
-  if (view === "history") return { view: "history", id: name };
+  if (view === "new") return { view: "new", resume: given("resume"), cwd: given("cwd") };
+  if (view === "history") return { view: "history", id: name, wanted: { words: given("q"), around: given("at"), project: given("project"), sort: given("sort") } };
   if (view === "cost") return { view: "cost" };
   if (view === "settings") return { view: "settings" };
   return { view: "home" };

@@ -52,7 +52,7 @@ function View(): VNode {
     case "new":
       return <NewSession resume={where.resume} cwd={where.cwd} />;
     case "history":
-      return <History id={where.id} />;
+      return <History id={where.id} wanted={where.wanted ?? {}} />;
     case "cost":
       return <Cost />;
     case "settings":

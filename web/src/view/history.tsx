@@ -3,17 +3,21 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { now } from "../app/clock.ts";
-import { useFetched } from "../app/fetched.ts";
-import { href } from "../app/route.ts";
+import { useFetched, useTries } from "../app/fetched.ts";
+import type { Wanted } from "../app/route.ts";
+import { amend, href } from "../app/route.ts";
 import { words } from "../app/store.ts";
 import { getJson } from "../net/api.ts";
 import { age, baseName, bytes, count, dollars } from "../text/format.ts";
 import type { Transcript, TranscriptHit, TranscriptHits, TranscriptList } from "../wire.ts";
+import { Failed } from "./failed.tsx";
 import { Icon, Spinner } from "./icons.tsx";
 import { PastSession } from "./past.tsx";
+import { InOrder } from "./revealed.tsx";
 
 const PAGE = 50;
 const TYPING_MS = 250;
+const AROUND_CHARS = 40;
 
 type Sort = "newest" | "oldest" | "largest";
 const SORTS: [Sort, string][] = [
@@ -22,16 +26,28 @@ const SORTS: [Sort, string][] = [
   ["largest", "Largest first"],
 ];
 
-export function History({ id }: { id: string | undefined }): VNode {
-  if (id !== undefined) return <PastSession key={id} id={id} />;
-  return <Shelf />;
+export function History({ id, wanted }: { id: string | undefined; wanted: Wanted }): VNode {
+  if (id !== undefined) return <PastSession key={`${id} ${wanted.around ?? ""}`} id={id} wanted={wanted} />;
+  return <Shelf wanted={wanted} />;
 }
 
-function Shelf(): VNode {
-  const [text, setText] = useState("");
-  const [query, setQuery] = useState("");
+/** What is looked for is part of the address, so that the way back from a session leads to what was found. */
+function Shelf({ wanted }: { wanted: Wanted }): VNode {
+  const query = wanted.words ?? "";
+  const [text, setText] = useState(query);
+  const asked = useRef(query);
+  const ask = (more: Wanted) => amend({ view: "history", id: undefined, wanted: { ...wanted, ...more } });
   useEffect(() => {
-    const timer = setTimeout(() => setQuery(text.trim()), TYPING_MS);
+    // Somebody went to another address meanwhile; what was written here before is over.
+    if (query !== asked.current) setText(query);
+    asked.current = query;
+  }, [query]);
+  useEffect(() => {
+    if (text.trim() === asked.current) return undefined;
+    const timer = setTimeout(() => {
+      asked.current = text.trim();
+      ask({ words: text.trim() });
+    }, TYPING_MS);
     return () => clearTimeout(timer);
   }, [text]);
   return (
@@ -46,31 +62,33 @@ function Shelf(): VNode {
           <input type="search" placeholder="Search in all sessions" value={text} onInput={(event) => setText(event.currentTarget.value)} />
         </label>
       </header>
-      <div class="sheet-body">{query.length >= 2 ? <Hits query={query} /> : <Browse />}</div>
+      <div class="sheet-body">{query.length >= 2 ? <Hits query={query} /> : <Browse wanted={wanted} ask={ask} />}</div>
     </div>
   );
 }
 
-function Browse(): VNode {
+function Browse({ wanted, ask }: { wanted: Wanted; ask: (more: Wanted) => void }): VNode {
   const [pages, setPages] = useState<TranscriptList[]>([]);
   const [problem, setProblem] = useState("");
-  const [project, setProject] = useState("");
-  const [sort, setSort] = useState<Sort>("newest");
+  const [tries, again] = useTries(problem !== "");
+  const project = wanted.project ?? "";
+  const sort = SORTS.find(([name]) => name === wanted.sort)?.[0] ?? "newest";
   // Folders that were seen, whatever is chosen now.
-  const folders = useRef(new Set<string>());
+  const folders = useRef(new Set<string>(project === "" ? [] : [project]));
   const load = (after: string | undefined) => {
     getJson<TranscriptList>("transcripts", { limit: PAGE, after, sort, project: project === "" ? undefined : project }).then(
       (page) => {
+        setProblem("");
         for (const { cwd } of page.items) if (cwd != null) folders.current.add(cwd);
         setPages((before) => (after === undefined ? [page] : [...before, page]));
       },
       (error: unknown) => setProblem(words(error)),
     );
   };
-  useEffect(() => load(undefined), [project, sort]);
+  useEffect(() => load(undefined), [project, sort, tries]);
   const items = pages.flatMap((page) => page.items);
   const next = pages.at(-1)?.next;
-  if (problem !== "") return <p class="warn-line">{problem}</p>;
+  if (problem !== "") return <Failed problem={problem} again={again} />;
   if (pages.length === 0) return <p class="muted"><Spinner /> Looking for sessions</p>;
   if (items.length === 0 && project === "") return <p class="muted">There are no sessions on this machine yet. They appear here once Claude Code has run.</p>;
   return (
@@ -78,7 +96,7 @@ function Browse(): VNode {
       <div class="past-tools">
         <label class="pick">
           <span class="sr">Project</span>
-          <select value={project} onChange={(event) => setProject(event.currentTarget.value)}>
+          <select value={project} onChange={(event) => ask({ project: event.currentTarget.value })}>
             <option value="">All projects</option>
             {[...folders.current].sort().map((folder) => (
               <option value={folder}>{baseName(folder)}</option>
@@ -87,7 +105,7 @@ function Browse(): VNode {
         </label>
         <label class="pick">
           <span class="sr">Order</span>
-          <select value={sort} onChange={(event) => setSort(event.currentTarget.value as Sort)}>
+          <select value={sort} onChange={(event) => ask({ sort: event.currentTarget.value })}>
             {SORTS.map(([name, label]) => (
               <option value={name}>{label}</option>
             ))}
@@ -114,7 +132,7 @@ function PastCard({ one }: { one: Transcript }): VNode {
   return (
     <li>
       <a class="past-card" href={href({ view: "history", id: one.id })}>
-        <span class="past-title">{one.title ?? "Without a title"}</span>
+        <span class="past-title"><bdi><InOrder text={one.title ?? "Without a title"} /></bdi></span>
         <span class="past-facts">
           <span class="cut" title={one.cwd ?? one.project}>{baseName(one.cwd ?? one.project)}</span>
           {one.turns != null && <span>{count(one.turns, "turn")}</span>}
@@ -130,8 +148,8 @@ function PastCard({ one }: { one: Transcript }): VNode {
 }
 
 function Hits({ query }: { query: string }): VNode {
-  const { value, problem } = useFetched<TranscriptHits>("transcripts/search", { q: query, ignore_case: true, limit: 100 });
-  if (problem !== "") return <p class="warn-line">{problem}</p>;
+  const { value, problem, again } = useFetched<TranscriptHits>("transcripts/search", { q: query, ignore_case: true, limit: 100 });
+  if (problem !== "") return <Failed problem={problem} again={again} />;
   if (value === undefined) return <p class="muted"><Spinner /> Searching</p>;
   if (value.items.length === 0) return <p class="muted">No session says “{query}”.</p>;
   return (
@@ -143,8 +161,8 @@ function Hits({ query }: { query: string }): VNode {
       <ul class="past-list">
         {value.items.map((hit) => (
           <li key={`${hit.session}-${hit.agent ?? ""}-${hit.line}`}>
-            <a class="past-card hit" href={href({ view: "history", id: hit.session })}>
-              <span class="hit-text">{marked(hit)}</span>
+            <a class="past-card hit" href={href({ view: "history", id: hit.session, wanted: { words: query, around: around(hit) } })}>
+              <span class="hit-text" dir="auto">{marked(hit)}</span>
               <span class="past-facts">
                 <span>{hit.tool ?? hit.role ?? "entry"}</span>
                 <span class="mono">{hit.session.slice(0, 8)}</span>
@@ -162,9 +180,14 @@ function Hits({ query }: { query: string }): VNode {
 function marked(hit: TranscriptHit): VNode {
   return (
     <>
-      {hit.text.slice(0, hit.start)}
+      <InOrder text={hit.text.slice(0, hit.start)} />
       <mark>{hit.text.slice(hit.start, hit.end)}</mark>
-      {hit.text.slice(hit.end)}
+      <InOrder text={hit.text.slice(hit.end)} />
     </>
   );
+}
+
+/** Enough of the match and its neighbours to find it again, and little enough for an address. */
+function around(hit: TranscriptHit): string {
+  return hit.text.slice(Math.max(0, hit.start - AROUND_CHARS), hit.end + AROUND_CHARS).replaceAll("…", "");
 }

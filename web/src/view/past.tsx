@@ -2,22 +2,28 @@
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useFetched } from "../app/fetched.ts";
+import { useFetched, useTries } from "../app/fetched.ts";
 import { download, toMarkdown } from "../app/export.ts";
+import { keepSpot, keptSpot } from "../app/places.ts";
 import { prefs } from "../app/prefs.ts";
+import type { Wanted } from "../app/route.ts";
 import { href } from "../app/route.ts";
 import { mayI, words } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
 import type { Conversation, Item } from "../model/conversation.ts";
 import { emptyConversation } from "../model/conversation.ts";
+import type { Found } from "../model/find.ts";
+import { findIn } from "../model/find.ts";
 import { fold } from "../model/fold.ts";
 import { prepend } from "../model/prepend.ts";
 import type { Query } from "../net/api.ts";
 import { getJson } from "../net/api.ts";
 import { baseName, bytes, count, dollars } from "../text/format.ts";
 import type { Transcript, TranscriptBranches, TranscriptEvents, UiMessage } from "../wire.ts";
+import { markWords, unfold } from "./found.ts";
 import { Icon, Spinner } from "./icons.tsx";
 import { ItemView, guessHeight } from "./item.tsx";
+import { InOrder } from "./revealed.tsx";
 import { VirtualList } from "./virtual.tsx";
 
 const PAGE = 1000;
@@ -25,34 +31,63 @@ const PAGE = 1000;
 const FILE_PAGE = 2000;
 /** A longer session is more than a browser can hold: only its end is saved, which is said. */
 const FILE_PAGES_MAX = 100;
+/** How far back what was found is looked for. */
+const FIND_PAGES_MAX = 20;
+const FOUND_TOP_PX = 60;
 
 interface Past {
   about: Transcript;
   all: Conversation;
   from: number;
   more: boolean;
+  /** Where what was looked for stands; nothing if nothing was, or if it is not here. */
+  found?: Found | undefined;
 }
 
-export function PastSession({ id }: { id: string }): VNode {
+export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted }): VNode {
   const [leaf, setLeaf] = useState<string | undefined>(undefined);
   const [past, setPast] = useState<Past | undefined>(undefined);
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
   const branches = useFetched<TranscriptBranches>(`transcripts/${encodeURIComponent(id)}/branches`).value?.items ?? [];
+  const [tries, again] = useTries(problem !== "");
   const wanted = useRef(0);
+  const sought = asked.words === undefined || asked.around === undefined ? undefined : { words: asked.words, around: asked.around };
+  const name = `past.${id}.${leaf ?? ""}`;
 
   useEffect(() => {
     wanted.current += 1;
     const mine = wanted.current;
     setPast(undefined);
-    read(id, { limit: PAGE, leaf }).then(
-      (page) => {
-        if (mine !== wanted.current) return;
-        setPast({ about: page.transcript, all: folded(page.events), from: page.from, more: page.more });
-      },
+    setProblem("");
+    const load = async () => {
+      const page = await read(id, { limit: PAGE, leaf });
+      let whole: Past = { about: page.transcript, all: folded(page.events), from: page.from, more: page.more };
+      if (sought === undefined) return whole;
+      // As far back as it takes; what is on another branch is nowhere here.
+      let found = findIn(whole.all, sought);
+      for (let pages = 1; found === undefined && whole.more && pages < FIND_PAGES_MAX; pages += 1) {
+        whole = await older(whole);
+        found = findIn(whole.all, sought);
+      }
+      if (found !== undefined) unfold(found);
+      return { ...whole, found };
+    };
+    load().then(
+      (whole) => mine === wanted.current && setPast(whole),
       (error: unknown) => mine === wanted.current && setProblem(words(error)),
     );
-  }, [id, leaf]);
+  }, [id, leaf, tries]);
+
+  const found = past?.found;
+  useEffect(() => {
+    if (found === undefined || sought === undefined) return undefined;
+    const frame = requestAnimationFrame(() => {
+      const row = document.querySelector(".row.found");
+      if (row !== null) markWords(row, sought.words);
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [found]);
 
   const older = async (before: Past): Promise<Past> => {
     const page = await read(id, { limit: PAGE, leaf, before: before.from });
@@ -81,14 +116,20 @@ export function PastSession({ id }: { id: string }): VNode {
     }
   };
 
+  const back = href({ view: "history", id: undefined, wanted: { ...asked, around: undefined } });
   if (problem !== "") {
     return (
       <div class="empty">
         <h2>The session could not be read</h2>
         <p>{problem}</p>
-        <a class="button" href={href({ view: "history", id: undefined })}>
-          History
-        </a>
+        <div class="empty-actions">
+          <button type="button" onClick={again}>
+            Try again
+          </button>
+          <a class="button" href={back}>
+            History
+          </a>
+        </div>
       </div>
     );
   }
@@ -103,12 +144,12 @@ export function PastSession({ id }: { id: string }): VNode {
   return (
     <div class="session">
       <header class="session-head">
-        <a class="ghost" href={href({ view: "history", id: undefined })} aria-label="History">
+        <a class="ghost" href={back} aria-label="History">
           <Icon name="back" />
         </a>
         <div class="session-name">
           <h2>
-            <span class="cut">{about.title ?? "Without a title"}</span>
+            <span class="cut"><InOrder text={about.title ?? "Without a title"} /></span>
           </h2>
           <p class="session-facts">
             <span class="mono cut" title={about.cwd ?? ""}>{baseName(about.cwd ?? about.project)}</span>
@@ -144,8 +185,16 @@ export function PastSession({ id }: { id: string }): VNode {
       </header>
       <div class="session-middle">
         <div class="talk">
+          {sought !== undefined && found === undefined && (
+            <p class="not-found" role="status">
+              The place with “{sought.words}” is not in what is shown here{branches.length > 1 ? ": it may be on another branch." : "."}
+            </p>
+          )}
           <VirtualList
-            key={`${id}-${leaf ?? ""}`}
+            key={name}
+            begin={found === undefined ? keptSpot(name, all.items) : { key: found.item.key, top: FOUND_TOP_PX }}
+            marked={found?.item.key}
+            moved={(spot) => keepSpot(name, all.items, spot)}
             items={all.items}
             estimate={guessHeight}
             render={(item: Item) => <ItemView item={item} all={all} />}

@@ -3,6 +3,7 @@
 import type { VNode } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { isWriting } from "../app/keys.ts";
+import { keepSpot, keptSpot } from "../app/places.ts";
 import { prefs } from "../app/prefs.ts";
 import { href } from "../app/route.ts";
 import type { OpenSession } from "../app/session.ts";
@@ -117,6 +118,8 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
         <div class="talk">
           <VirtualList
             key={open.name}
+            begin={keptSpot(open.name, all.items)}
+            moved={(spot) => keepSpot(open.name, open.conversation.items, spot)}
             items={all.items}
             estimate={guessHeight}
             render={render}

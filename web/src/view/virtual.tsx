@@ -20,6 +20,12 @@ interface Props<T extends Keyed> {
   after?: ComponentChildren;
   /** A change of it draws every row anew. */
   epoch: string;
+  /** Where it is at first; at its end if there is none. */
+  begin?: Anchor | undefined;
+  /** The row that is marked. */
+  marked?: string | undefined;
+  /** Tells where it is by now; nothing is the end. */
+  moved?(anchor: Anchor | undefined): void;
 }
 
 /** Drawn beyond what is in sight, so that scrolling does not show holes. */
@@ -28,18 +34,33 @@ const MARGIN_PX = 600;
 /** This near to the end the list follows what is added. */
 const NEAR_END_PX = 48;
 
+/** How long it has to stand still before its place is told. */
+const STILL_MS = 150;
+
 export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
   const scroller = useRef<HTMLDivElement>(null);
   const inner = useRef<HTMLDivElement>(null);
   const heights = useRef(new Map<string, number>());
+  const begun = useRef(false);
   const follows = useRef(true);
   const place = useRef({ top: 0, height: 800 });
+  const moved = useRef(props.moved);
+  moved.current = props.moved;
   const firstKey = useRef<string | undefined>(undefined);
   /** The rows that are looked at while older ones are put before them. */
   const anchors = useRef<readonly Anchor[]>([]);
   const [, redraw] = useReducer((count: number, _: undefined) => count + 1, 0);
 
   const sizes = props.items.map((item) => heights.current.get(item.key) ?? props.estimate(item));
+  if (!begun.current) {
+    begun.current = true;
+    const at = props.begin === undefined ? -1 : props.items.findIndex((item) => item.key === props.begin?.key);
+    if (props.begin !== undefined && at !== -1) {
+      follows.current = false;
+      anchors.current = [props.begin];
+      place.current = { ...place.current, top: sum(sizes, 0, at) - props.begin.top };
+    }
+  }
   const before = firstKey.current;
   firstKey.current = props.items[0]?.key;
   if (before !== undefined && before !== firstKey.current && !follows.current && scroller.current !== null) {
@@ -76,6 +97,8 @@ export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
   useEffect(() => {
     const element = scroller.current;
     if (element === null) return;
+    let still: ReturnType<typeof setTimeout> | undefined;
+    const tell = () => moved.current?.(follows.current ? undefined : rowsInSight(element)[0]);
     const look = () => {
       const { scrollTop, clientHeight, scrollHeight } = element;
       const followed = follows.current;
@@ -87,15 +110,21 @@ export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
         redraw(undefined);
       }
     };
+    const scrolled = () => {
+      look();
+      clearTimeout(still);
+      still = setTimeout(tell, STILL_MS);
+    };
     look();
-    element.addEventListener("scroll", look, { passive: true });
+    element.addEventListener("scroll", scrolled, { passive: true });
     const sizes = new ResizeObserver(() => {
       if (follows.current) toEnd(element);
       look();
     });
     sizes.observe(element);
     return () => {
-      element.removeEventListener("scroll", look);
+      clearTimeout(still);
+      element.removeEventListener("scroll", scrolled);
       sizes.disconnect();
     };
   }, []);
@@ -108,7 +137,7 @@ export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
       <div class="rows" ref={inner} role="feed" aria-label={props.label} aria-busy="false">
         <div style={{ height: `${above}px` }} />
         {props.items.slice(first, last).map((item) => (
-          <Row key={item.key} item={item} epoch={props.epoch} render={props.render} watch={watchRow} unwatch={unwatchRow} />
+          <Row key={item.key} item={item} found={item.key === props.marked} epoch={props.epoch} render={props.render} watch={watchRow} unwatch={unwatchRow} />
         ))}
         <div style={{ height: `${below}px` }} />
       </div>
@@ -133,7 +162,8 @@ function toEnd(element: HTMLElement | null): void {
   if (element !== null) element.scrollTop = element.scrollHeight;
 }
 
-interface Anchor {
+/** A row, and how far below the upper edge it stands. */
+export interface Anchor {
   key: string;
   top: number;
 }
@@ -189,6 +219,7 @@ function sum(sizes: number[], from: number, to: number): number {
 
 interface RowProps<T extends Keyed> {
   item: T;
+  found: boolean;
   epoch: string;
   render(item: T): ComponentChildren;
   watch(element: Element): void;
@@ -212,9 +243,9 @@ class Row<T extends Keyed> extends Component<RowProps<T>> {
   }
 
   override render(): ComponentChildren {
-    const { item } = this.props;
+    const { item, found } = this.props;
     return (
-      <article class="row" data-key={item.key} ref={(element: HTMLElement | null) => { if (element !== null) this.#element = element; }}>
+      <article class={found ? "row found" : "row"} data-key={item.key} ref={(element: HTMLElement | null) => { if (element !== null) this.#element = element; }}>
         {this.props.render(item)}
       </article>
     );

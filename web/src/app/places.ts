@@ -1,0 +1,51 @@
+// Where somebody was in a conversation, kept while its tab is open. The keys of items change with every reading, so the
+// place is told from a call or a prompt, whose names stay.
+
+import type { Item } from "../model/conversation.ts";
+
+const PREFIX = "tidings.place.";
+
+/** A row, and how far below the upper edge it stands. */
+export interface Spot {
+  key: string;
+  top: number;
+}
+
+interface Place {
+  name: string;
+  /** How many items after the one with the name. */
+  steps: number;
+  top: number;
+}
+
+/** Keeps the spot; none is the end, where every conversation opens. */
+export function keepSpot(conversation: string, items: readonly Item[], spot: Spot | undefined): void {
+  const place = spot === undefined ? undefined : placeOf(items, spot);
+  if (place === undefined) sessionStorage.removeItem(PREFIX + conversation);
+  else sessionStorage.setItem(PREFIX + conversation, JSON.stringify(place));
+}
+
+export function keptSpot(conversation: string, items: readonly Item[]): Spot | undefined {
+  const text = sessionStorage.getItem(PREFIX + conversation);
+  return text === null ? undefined : spotOf(items, JSON.parse(text) as Place);
+}
+
+export function placeOf(items: readonly Item[], spot: Spot): Place | undefined {
+  const at = items.findIndex((item) => item.key === spot.key);
+  // The nearest one before, else the nearest one after.
+  const before = items.slice(0, at + 1).findLastIndex((item) => nameOf(item) !== undefined);
+  const named = before === -1 ? items.findIndex((item) => nameOf(item) !== undefined) : before;
+  const item = items[named];
+  const name = item === undefined ? undefined : nameOf(item);
+  return at === -1 || name === undefined ? undefined : { name, steps: at - named, top: spot.top };
+}
+
+export function spotOf(items: readonly Item[], { name, steps, top }: Place): Spot | undefined {
+  const named = items.findIndex((item) => nameOf(item) === name);
+  const item = named === -1 ? undefined : items[named + steps];
+  return item === undefined ? undefined : { key: item.key, top };
+}
+
+function nameOf(item: Item): string | undefined {
+  return item.kind === "tool" ? item.id : item.kind === "prompt" ? item.uuid : undefined;
+}

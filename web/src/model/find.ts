@@ -1,0 +1,66 @@
+// Where a conversation says something that was found in its file.
+
+import type { JsonValue } from "../wire.ts";
+import type { Conversation, Item, Lane } from "./conversation.ts";
+
+export interface Sought {
+  /** What was looked for. */
+  words: string;
+  /** The match and what stands around it, to tell it from others. */
+  around: string;
+}
+
+export interface Found {
+  /** The item of the conversation. */
+  item: Item;
+  /** The items within it that lead there, from the outermost on; a sub-agent works inside of a call. */
+  within: Item[];
+}
+
+/** The item that says it: with the same words around it if there is one, else the last that says it at all. */
+export function findIn(all: Conversation, { words, around }: Sought): Found | undefined {
+  const exact = plain(around);
+  return last(all, all.items, exact, new Set()) ?? last(all, all.items, plain(words), new Set());
+}
+
+function last(all: Conversation, items: readonly Item[], sought: string, seen: Set<Lane>): Found | undefined {
+  if (sought === "") return undefined;
+  for (const item of items.toReversed()) {
+    if (says(item, sought)) return { item, within: [] };
+    const lane = item.kind === "tool" ? all.lanes.get(item.id) : undefined;
+    // As deep as sub-agents are nested; the set ends a circle that no agent should make.
+    if (lane === undefined || seen.has(lane)) continue;
+    seen.add(lane);
+    const inside = last(all, lane.items, sought, seen);
+    if (inside !== undefined) return { item, within: [inside.item, ...inside.within] };
+  }
+  return undefined;
+}
+
+function says(item: Item, sought: string): boolean {
+  switch (item.kind) {
+    case "tool":
+      return !item.retracted && [item.result ?? "", item.plan ?? "", ...strings(item.input), ...strings(item.account)].some((text) => plain(text).includes(sought));
+    case "result":
+      return plain(item.result.error ?? "").includes(sought);
+    default:
+      return plain(item.text).includes(sought);
+  }
+}
+
+/** Every text in a value. */
+function strings(value: JsonValue | undefined): string[] {
+  const found: string[] = [];
+  const left = [value];
+  while (left.length > 0) {
+    const one = left.pop();
+    if (typeof one === "string") found.push(one);
+    else if (one !== null && typeof one === "object") left.push(...Object.values(one));
+  }
+  return found;
+}
+
+/** Lines are broken elsewhere in a file than on the screen, and letters may be of either size. */
+function plain(text: string): string {
+  return text.toLowerCase().replaceAll(/\s+/g, " ").trim();
+}
