@@ -52,6 +52,12 @@ result = "[image]"
 output = { type = "image", file = { base64 = "${PNG}", type = "image/png", originalSize = 70 } }
 
 [[turn]]
+when = { last_contains = "huge" }
+repeat = true
+text = ${quoted(Array.from({ length: 2500 }, (_, index) => `Line ${index} of an answer that fills the screen.`).join("\n"))}
+pace = { chunk_chars = 20000, chunk_delay_ms = 1 }
+
+[[turn]]
 when = { last_contains = "long" }
 repeat = true
 text = ${quoted(Array.from({ length: 60 }, (_, index) => `Paragraph ${index} of a long answer.`).join("\n\n"))}
@@ -167,4 +173,22 @@ test("back and a reload lead to where one was in a conversation", async () => {
   near(await top());
   await button(page, "Latest ↓").click();
   await page.locator(".to-end").waitFor({ state: "detached" });
+
+  // Also when it is before what is loaded at first.
+  const two = await at.server.session("The first huge one");
+  for (const turns of [1, 2]) {
+    await at.server.until(two.key, (view) => view.totals.turns === turns && view.state === "idle");
+    if (turns === 1) await at.server.call("POST", `sessions/${two.key}/input`, { content: "The second huge one" });
+  }
+  await show(page, two.key);
+  await page.locator(".answer").last().waitFor();
+  const begin = page.locator(".prompt").getByText("The first huge one");
+  await scroller.evaluate((element) => (element.scrollTop = 0));
+  await button(page, "Show what was before").click();
+  await button(page, "Show what was before").waitFor({ state: "detached" });
+  await scroller.evaluate((element) => (element.scrollTop = 0));
+  await begin.waitFor();
+  await page.waitForTimeout(300);
+  await page.reload();
+  await begin.waitFor();
 });

@@ -30,6 +30,11 @@ export function keptSpot(conversation: string, items: readonly Item[]): Spot | u
   return text === null ? undefined : spotOf(items, JSON.parse(text) as Place);
 }
 
+/** Whether a place is kept that is not among these items: it may be before them. */
+export function lacksSpot(conversation: string, items: readonly Item[]): boolean {
+  return sessionStorage.getItem(PREFIX + conversation) !== null && keptSpot(conversation, items) === undefined;
+}
+
 export function placeOf(items: readonly Item[], spot: Spot): Place | undefined {
   const at = items.findIndex((item) => item.key === spot.key);
   // The nearest one before, else the nearest one after.

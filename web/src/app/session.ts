@@ -7,11 +7,15 @@ import { emptyConversation } from "../model/conversation.ts";
 import { fold } from "../model/fold.ts";
 import { prepend } from "../model/prepend.ts";
 import { getJson } from "../net/api.ts";
+import { lacksSpot } from "./places.ts";
 
 /** `gone` is what was there and is not any more. */
 export type Loading = "loading" | "ready" | "missing" | "failed" | "gone";
 
 const HISTORY_PAGE = 500;
+
+/** How far back the place is looked for at which somebody was. */
+const PLACE_PAGES_MAX = 4;
 
 /** Enough to fill the screen many times over, and little enough for a phone on the move; the rest is there on demand. */
 const SNAPSHOT_EVENTS = 500;
@@ -45,6 +49,7 @@ export class OpenSession {
     this.more.value = snapshot.more;
     this.#before = placeOf(snapshot.cursor, snapshot.from);
     this.#waiting(snapshot.pending_permissions, snapshot.pending_questions);
+    if (this.loading.value !== "ready") await this.#reachPlace();
     this.loading.value = "ready";
     this.#plan();
     return snapshot.session;
@@ -85,6 +90,10 @@ export class OpenSession {
     this.#before = page.prev;
     this.more.value = page.prev !== undefined && page.items.length > 0;
     this.#plan();
+  }
+
+  async #reachPlace(): Promise<void> {
+    for (let page = 0; page < PLACE_PAGES_MAX && this.more.value && lacksSpot(this.name, this.conversation.items); page += 1) await this.loadOlder();
   }
 
   #waiting(permissions: PendingPermission[], questions: PendingQuestion[]): void {

@@ -61,7 +61,7 @@ const connection = new Connection(surroundings, {
   link(now, retry) {
     link.value = now;
     retryAt.value = retry;
-    if (now === "refused") leave();
+    if (now === "refused") void refusedLink();
   },
   opened: () => void opened(),
   message: heard,
@@ -98,7 +98,7 @@ export async function enter(): Promise<void> {
     connection.wake();
   } catch (error) {
     if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
-      leave();
+      turnedAway(error.status);
       return;
     }
     entrance.value = "inside";
@@ -106,12 +106,22 @@ export async function enter(): Promise<void> {
   }
 }
 
-/** This browser is not let in any more: what was written here is not for whoever comes in next. */
-function leave(): void {
+/** The socket was refused; a plain request tells why. */
+async function refusedLink(): Promise<void> {
+  entrance.value = "outside";
+  await getJson<Meta>("meta").catch((error: unknown) => error instanceof ApiError && turnedAway(error.status));
+}
+
+/**
+ * This browser is not let in. If the server does not know it any more, what was written here is not for whoever comes in
+ * next; if only the way is wrong, such as a proxy that calls the server by another name, it stays.
+ */
+function turnedAway(status: number): void {
+  entrance.value = "outside";
+  if (status !== 401) return;
   outbox.clear();
   forgetDrafts();
   forgetKept();
-  entrance.value = "outside";
 }
 
 /** Exchanges a code for a cookie. */
