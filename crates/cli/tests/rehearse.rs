@@ -127,6 +127,60 @@ fn a_recording_keeps_the_lines_of_both_sides() {
 }
 
 #[test]
+fn nothing_is_run_that_cannot_be_written_down() {
+    let folder = tempfile::tempdir().unwrap();
+    let ran = folder.path().join("ran");
+    let folder_itself = folder.path().to_str().unwrap();
+    for (out, hint) in [
+        ("/no/such/folder/r.toml", "check the path"),
+        ("/no/such/folder/r.ndjson", "check the path"),
+        (folder_itself, "name a file, not a folder"),
+    ] {
+        let output =
+            tidings(&["rehearse", "record", "-o", out, "--", "/bin/mkdir"]).arg(&ran).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(told.contains("Failed to write") && told.contains(hint), "{told}");
+        assert_eq!(output.status.code(), Some(3));
+        assert!(!ran.exists());
+    }
+}
+
+#[test]
+fn a_command_that_cannot_start_leaves_recordings_as_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = folder.path().join("old.ndjson");
+    std::fs::write(&old, RECORDING).unwrap();
+    for name in ["old.ndjson", "new.ndjson"] {
+        let out = folder.path().join(name);
+        let args = ["rehearse", "record", "-o", out.to_str().unwrap(), "--", "/no/such/program"];
+        assert_eq!(tidings(&args).output().unwrap().status.code(), Some(3));
+    }
+    assert_eq!(std::fs::read_to_string(&old).unwrap(), RECORDING);
+    assert!(!folder.path().join("new.ndjson").exists());
+    // A shorter recording leaves nothing of a longer one.
+    tidings(&["rehearse", "record", "-o", old.to_str().unwrap(), "--", "/bin/echo", "hi"]).assert().success();
+    assert_eq!(std::fs::read_to_string(&old).unwrap().lines().count(), 2);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_recording_that_does_not_fit_on_the_disk_is_kept_elsewhere() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let folder = tempfile::tempdir().unwrap();
+    let output = tidings(&["rehearse", "record", "-o", "/dev/full", "--", "/bin/echo"])
+        .arg(std::ffi::OsStr::from_bytes(b"any \xff bytes"))
+        .env("TMPDIR", folder.path())
+        .output()
+        .unwrap();
+    assert_eq!((output.status.code(), &output.stdout[..]), (Some(3), &b"any \xff bytes\n"[..]));
+    let kept = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains(&format!("The recording is in `{}`", kept.display())), "{told}");
+    assert!(std::fs::read_to_string(&kept).unwrap().contains("\"dir\":\"out\""));
+}
+
+#[test]
 fn a_script_with_a_mistake_is_refused_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("bad.toml");

@@ -24,13 +24,14 @@ pub struct Error {
     kind: ErrorKind,
     message: String,
     hint: &'static str,
+    path: Option<PathBuf>,
     source: Option<io::Error>,
 }
 
 impl Error {
     /// An error of a kind, with a sentence to show and a hint to act on.
     pub fn new(kind: ErrorKind, message: impl Into<String>, hint: &'static str) -> Self {
-        Error { kind, message: message.into(), hint, source: None }
+        Error { kind, message: message.into(), hint, path: None, source: None }
     }
 
     /// A file or folder that cannot be read or written; the sentence names it.
@@ -38,11 +39,13 @@ impl Error {
         let kind = if source.kind() == io::ErrorKind::NotFound { ErrorKind::NotFound } else { ErrorKind::Io };
         let hint = match source.kind() {
             io::ErrorKind::NotFound => "check the path",
+            io::ErrorKind::IsADirectory => "name a file, not a folder",
             io::ErrorKind::PermissionDenied => "check who may read and write it",
             io::ErrorKind::StorageFull => "make room on the disk",
             _ => "",
         };
-        Error { kind, message: format!("Failed to {doing} `{}`", path.display()), hint, source: Some(source) }
+        let message = format!("Failed to {doing} `{}`", path.display());
+        Error { kind, message, hint, path: Some(path.to_owned()), source: Some(source) }
     }
 
     /// To branch on.
@@ -53,6 +56,11 @@ impl Error {
     /// What to do about it; may be empty.
     pub fn hint(&self) -> &'static str {
         self.hint
+    }
+
+    /// The file or folder that could not be read or written.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
     }
 }
 

@@ -4,6 +4,7 @@ mod agent;
 pub(crate) mod api;
 mod record;
 mod replay;
+mod target;
 
 use std::path::Path;
 

@@ -1,5 +1,6 @@
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, SyncSender};
 use std::thread;
@@ -9,8 +10,10 @@ use anyhow::Context as _;
 use clap::Args;
 use tidings_rehearsal::recording::{Direction, Event, to_script};
 
+use super::target::Target;
 use crate::error::{CannotRun, Exit};
-use crate::output::Output;
+use crate::human;
+use crate::output::{Output, printable};
 
 /// Arguments of `tidings rehearse record`.
 #[derive(Debug, Args)]
@@ -24,7 +27,7 @@ pub(crate) struct Record {
 
     /// The command to run; its input and output pass through
     #[arg(last = true, required = true)]
-    command: Vec<String>,
+    command: Vec<OsString>,
 }
 
 /// How many lines may wait to be written down; a reader that is ahead waits, and with it the process.
@@ -32,18 +35,27 @@ const WAITING_MAX: usize = 1024;
 
 pub(crate) fn run(args: &Record, out: &mut Output) -> anyhow::Result<Exit> {
     let (program, rest) = args.command.split_first().context("no command given")?;
+    // A run cannot be had again: whether it can be written down is found out before it.
+    let target = Target::open(&args.output)?;
     let start = Instant::now();
-    let mut child = Command::new(program)
+    let child = Command::new(program)
         .args(rest)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| CannotRun {
-            code: "not_found",
-            message: format!("Failed to start `{program}`: {error}"),
-            hint: "give the command after `--`",
-        })?;
+        .spawn();
+    let mut child = match child {
+        Ok(child) => child,
+        Err(error) => {
+            target.give_up();
+            return Err(CannotRun {
+                code: "not_found",
+                message: format!("Failed to start `{}`: {error}", program.display()),
+                hint: "give the command after `--`",
+            }
+            .into());
+        }
+    };
     let (sender, events) = mpsc::sync_channel(WAITING_MAX);
     if let Some(stdin) = child.stdin.take() {
         let sender = sender.clone();
@@ -69,21 +81,20 @@ pub(crate) fn run(args: &Record, out: &mut Output) -> anyhow::Result<Exit> {
     let status = child.wait()?;
     recorded.extend(events.try_iter().flatten());
     recorded.push(Event::Exit { t_ms: since(start), code: status.code() });
-    write(args, &recorded)?;
-    out.note(&format!("{} lines written to {}", recorded.len() - 1, args.output.display()))?;
+    target.write(&text(&args.output, &recorded))?;
+    let lines = human::plural(recorded.len() as u64 - 1, "line");
+    out.note(&format!("{lines} written to {}", printable(&args.output.display().to_string())))?;
     Ok(if status.success() { Exit::Fine } else { Exit::NotFine })
 }
 
-fn write(args: &Record, events: &[Event]) -> anyhow::Result<()> {
-    let is_script = args.output.extension().is_some_and(|extension| extension == "toml");
-    let text = if is_script {
-        let name = args.output.file_stem().unwrap_or_default().to_string_lossy();
+fn text(output: &Path, events: &[Event]) -> String {
+    let is_script = output.extension().is_some_and(|extension| extension == "toml");
+    if is_script {
+        let name = output.file_stem().unwrap_or_default().to_string_lossy();
         to_script(events, &name)
     } else {
         events.iter().map(|event| event.to_line() + "\n").collect()
-    };
-    fs_err::write(&args.output, text)?;
-    Ok(())
+    }
 }
 
 /// Copies lines as they come and reports each.
