@@ -266,3 +266,34 @@ fn repair_overwrites_only_when_told_and_never_the_file_itself() {
     folder.tidings(&["repair", ID]).assert().code(2);
     assert!(!Path::new(&folder.project().join("copy.jsonl.part")).exists());
 }
+
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_read_is_a_finding_and_ends_no_check() {
+    let folder = Folder::new();
+    let whole = folder.json(&["check", "--json"]);
+    // A folder opens like a file and cannot be read; a circle of links cannot even be looked at.
+    fs::create_dir(folder.project().join("00000000-0000-4000-8000-000000000000.jsonl")).unwrap();
+    std::os::unix::fs::symlink("circle.jsonl", folder.project().join("circle.jsonl")).unwrap();
+    let found = folder.json(&["check", "--json"]);
+    let unreadable: Vec<&Value> = found.iter().filter(|line| line["rule"] == "unreadable").collect();
+    assert_eq!(unreadable.len(), 2, "{found:?}");
+    for finding in unreadable {
+        assert_eq!((&finding["severity"], &finding["line"]), (&"error".into(), &0.into()));
+    }
+    let summary = |lines: &[Value]| lines.last().unwrap()["summary"].clone();
+    let (before, after) = (summary(&whole), summary(&found));
+    assert_eq!(after["errors"], before["errors"].as_u64().unwrap() + 2);
+    assert_eq!((&after["lines"], &after["rules"]["unreadable"]), (&before["lines"], &2.into()));
+
+    fs::remove_file(folder.session()).unwrap();
+    fs::remove_file(folder.project().join("circle.jsonl")).unwrap();
+    assert_snapshot!(folder.run(&["check"]), @"
+    exit: 1
+    --- stdout
+    ROOT/projects/-home-dev-demo/00000000-0000-4000-8000-000000000000.jsonl: error[unreadable] It cannot be read: Is a directory (os error 21)
+    0 lines in 0 files: 0 entries, 0 damaged, 0 blank
+    1 error, 0 warnings, 0 notes
+    --- stderr
+    ");
+}

@@ -79,6 +79,77 @@ fn export_writes_to_a_file_or_to_standard_output() {
 }
 
 #[test]
+fn export_tells_scripts_what_it_wrote() {
+    let folder = tempfile::tempdir().unwrap();
+    for format in ["md", "html", "json", "ndjson", "ui"] {
+        let out = folder.path().join(format);
+        let args = ["--json", "export", "5a15c0fc", "--redact", "--to", format, "-o"];
+        let told = stdout(tidings(&fixture("agent")).args(args).arg(&out));
+        let bytes = fs::metadata(&out).unwrap().len();
+        let expected = format!(
+            "{{\"id\":\"5a15c0fc-95e4-428e-a126-8a8cf06dfac6\",\"to\":\"{format}\",\"file\":\"{}\",\"bytes\":{bytes},\"redacted\":{{}}}}\n",
+            out.display()
+        );
+        assert_eq!(told, expected);
+    }
+    for format in ["md", "html"] {
+        let refused = tidings(&fixture("agent")).args(["--json", "export", "--to", format]).output().unwrap();
+        let told = String::from_utf8(refused.stdout).unwrap();
+        assert!(told.starts_with("{\"error\":{\"code\":\"usage\"") && told.contains("-o"), "{told}");
+        assert_eq!(refused.status.code(), Some(2));
+    }
+    // These are JSON as they are.
+    for format in ["json", "ndjson", "ui"] {
+        let plain = stdout(tidings(&fixture("agent")).args(["export", "--to", format]));
+        assert_eq!(stdout(tidings(&fixture("agent")).args(["--json", "export", "--to", format])), plain);
+    }
+}
+
+#[test]
+fn a_place_that_cannot_be_written_to_is_an_error_with_a_hint() {
+    let folder = tempfile::tempdir().unwrap();
+    for (out, hint) in [("no/such/x.md", "check the path"), ("", "name a file, not a folder")] {
+        let mut command = tidings(&fixture("agent"));
+        let output =
+            command.args(["export", "--to", "md", "-o"]).arg(folder.path().join(out)).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(told.contains("Failed to write") && told.contains(hint), "{told}");
+        assert_eq!(output.status.code(), Some(3));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_may_have_any_name() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let folder = tempfile::tempdir().unwrap();
+    let named = |name: &[u8]| folder.path().join(std::ffi::OsStr::from_bytes(name));
+    let file = named(b"odd\xff.jsonl");
+    fs::copy(fixture("branch").join(format!("projects/-home-dev-demo/{ID}.jsonl")), &file).unwrap();
+    for args in [
+        &["show"][..],
+        &["tree"],
+        &["check"],
+        &["du"],
+        &["export", "--to", "md"],
+        &["export", "--to", "ndjson", "-o", "OUT"],
+        &["repair", "-o", "OUT"],
+    ] {
+        let out = named(format!("{}\u{fe}.out", args[0]).as_bytes());
+        let mut command = tidings(folder.path());
+        for arg in args {
+            match *arg {
+                "OUT" => command.arg(&out),
+                arg => command.arg(arg),
+            };
+        }
+        command.arg(&file).assert().success();
+        assert_eq!(out.exists(), args.contains(&"OUT"), "{args:?}");
+    }
+}
+
+#[test]
 fn export_never_overwrites_the_session() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("projects/-p");
@@ -130,6 +201,9 @@ fn a_session_that_is_not_there_is_an_error_with_a_hint() {
     fs::create_dir_all(empty.path().join("projects")).unwrap();
     let output = tidings(empty.path()).args(["--json", "show"]).assert().code(3).get_output().clone();
     assert!(String::from_utf8(output.stdout).unwrap().starts_with("{\"error\":{\"code\":\"not_found\""));
+    let output = tidings(Path::new("/no/such/root")).arg("show").assert().code(3).get_output().clone();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("No such folder: `/no/such/root`") && told.contains("hint: "), "{told}");
 }
 
 #[test]

@@ -108,8 +108,9 @@ fn f85_a_session_outlives_its_deletion() {
 #[test]
 fn archive_asks_which_sessions_and_names_what_is_missing() {
     let home = home();
-    let cases: [(&[&str], i32, &str); 4] = [
+    let cases: [(&[&str], i32, &str); 5] = [
         (&["archive"], 2, "No sessions were named"),
+        (&["archive", "--all", "--older-than", "20d"], 2, "cannot be used with"),
         (&["archive", "--older-than", "soon"], 2, "This is no time"),
         (&["archive", "nope"], 3, "No such session"),
         (&["archive", "--restore", "nope"], 3, "No such session in the archive"),
@@ -120,6 +121,32 @@ fn archive_asks_which_sessions_and_names_what_is_missing() {
         assert!(stderr(&output).contains(words), "{args:?}: {}", stderr(&output));
     }
     assert!(!home.path().join("data").exists());
+}
+
+/// A circle of links cannot be read, whoever tries; a folder that somebody else owns fails in the same place.
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_read_is_never_passed_over_in_silence() {
+    let home = home();
+    let folder = home.path().join(format!("config/projects/-new/{NEW}"));
+    fs::create_dir(&folder).unwrap();
+    std::os::unix::fs::symlink("subagents", folder.join("subagents")).unwrap();
+    let cases: [&[&str]; 6] = [
+        &["archive", "--all"],
+        &["archive", "--all", "--json"],
+        &["archive", "--older-than", "30d"],
+        &["prune", "--older-than", "30d", "--dry-run"],
+        &["prune", "--older-than", "30d", "--yes", "--json"],
+        &["du", "--files-only"],
+    ];
+    for args in cases {
+        let output = tidings(home.path(), args);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {}", stderr(&output));
+        let told = format!("warning: Failed to look into `{}`", folder.join("subagents").display());
+        assert!(stderr(&output).contains(&told), "{args:?}: {}", stderr(&output));
+    }
+    // Somebody who names a session that is whole gets all of it.
+    assert_eq!(tidings(home.path(), &["archive", NEW]).status.code(), Some(0));
 }
 
 #[test]

@@ -3,7 +3,7 @@ use std::fmt;
 /// Where something stands in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// The line, counted from 1.
+    /// The line, counted from 1; 0 where it is about the file as a whole.
     pub line: u64,
     /// The first byte, counted from 0.
     pub offset: u64,

@@ -6,9 +6,9 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use tidings_transcript::Finding;
 use tidings_transcript::check::{self, Event, Profile, Report};
 use tidings_transcript::roots::SessionFiles;
+use tidings_transcript::{Finding, Severity};
 
 /// A recorded session with three tools at once.
 const PARALLEL: &str = include_str!("fixtures/parallel.jsonl");
@@ -63,8 +63,7 @@ fn session(path: &Path) -> (Vec<String>, Report) {
             found.push(format!("{name}:{}", shown(finding)));
         }
         ControlFlow::Continue(())
-    })
-    .unwrap();
+    });
     (found, report)
 }
 
@@ -345,6 +344,27 @@ fn an_output_that_was_moved_out_of_its_line_is_missed() {
     fs::create_dir_all(&outputs).unwrap();
     fs::write(outputs.join("x1.txt"), "long").unwrap();
     assert_eq!(session(&main).0, [""; 0]);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_a_finding_and_the_others_are_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let main = with_agent(folder.path());
+    let (_, whole) = session(&main);
+    let lines = fs::read_to_string(&main).unwrap().lines().count() as u64;
+    let files = SessionFiles::of_file(&main).unwrap();
+    // A folder can be opened and not be read, whoever tries.
+    fs::remove_file(&main).unwrap();
+    fs::create_dir(&main).unwrap();
+    let mut found = Vec::new();
+    let report = check::session(&files, None, |event| {
+        if let Event::Finding { file, finding } = event {
+            found.push((file.to_owned(), finding.rule.as_str(), finding.severity, finding.place.line));
+        }
+        ControlFlow::Continue(())
+    });
+    assert_eq!(found, [(main, "unreadable", Severity::Error, 0)]);
+    assert_eq!((report.lines, report.errors), (whole.lines - lines, 1));
 }
 
 #[test]

@@ -110,5 +110,19 @@ fn a_session_is_found_by_id_by_beginning_and_by_path() {
 fn a_root_that_does_not_exist_is_an_error_that_names_it() {
     let error = Roots::new(["/no/such/folder"]).scan().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
-    assert!(error.to_string().contains("/no/such/folder"), "{error}");
+    assert_eq!(error.to_string(), "No such folder: `/no/such/folder`");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_whose_name_is_no_utf_8_is_found_by_its_path() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let root = folder(&[("projects/-p/abc-1.jsonl", "{}\n")]);
+    let roots = Roots::new([root.path()]);
+    let odd = root.path().join(std::ffi::OsStr::from_bytes(b"odd\xff.jsonl"));
+    std::fs::copy(root.path().join("projects/-p/abc-1.jsonl"), &odd).unwrap();
+    assert_eq!(roots.find(&odd).unwrap().main.unwrap().path, odd);
+    let error = roots.find(std::ffi::OsStr::from_bytes(b"abc\xff")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
 }

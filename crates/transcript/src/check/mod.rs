@@ -40,7 +40,7 @@ use crate::error::At as _;
 use crate::limits::FINDINGS_HELD_MAX;
 use crate::reader::{Content, Reader};
 use crate::roots::SessionFiles;
-use crate::{Error, Finding, Place};
+use crate::{Error, Finding, Place, Rule, Severity};
 use context::{Check, File, Found, Role, Seen};
 use links::Links;
 use session::SessionFacts;
@@ -61,12 +61,13 @@ pub enum Event<'a> {
 
 /// Checks all files of a session, its main one first, and how they hang together.
 ///
-/// Without a profile, each file is held to the rules of its own dialect. `each` may end the search early.
+/// Without a profile, each file is held to the rules of its own dialect. A file that cannot be read is a finding, and
+/// the others are checked all the same. `each` may end the search early.
 pub fn session(
     files: &SessionFiles,
     profile: Option<Profile>,
     mut each: impl FnMut(Event<'_>) -> ControlFlow<()>,
-) -> Result<Report, Error> {
+) -> Report {
     let mut report = Report::default();
     let mut facts = SessionFacts::default();
     let mut buffer = Buffer::default();
@@ -80,8 +81,15 @@ pub fn session(
             Role::Agent { id: &files.id, tool_results }
         };
         let about = About { number, role, profile };
-        if read_file(&file.path, about, &mut facts, &mut buffer, &mut report, &mut each)?.is_break() {
-            return Ok(report);
+        let ended = read_file(&file.path, about, &mut facts, &mut buffer, &mut report, &mut each);
+        let ended = ended.unwrap_or_else(|error| {
+            facts.unread = true;
+            let finding = unreadable(&error);
+            report.count(&finding);
+            each(Event::Finding { file: &file.path, finding: &finding })
+        });
+        if ended.is_break() {
+            return report;
         }
     }
     let found = between_files(files, &facts);
@@ -92,7 +100,18 @@ pub fn session(
             break;
         }
     }
-    Ok(report)
+    report
+}
+
+/// What could not be read, as a finding: anything may stand in it.
+pub fn unreadable(error: &Error) -> Finding {
+    const RULE: Rule = Rule::new("unreadable");
+    let message = match std::error::Error::source(error) {
+        Some(source) => format!("It cannot be read: {source}"),
+        None => error.to_string(),
+    };
+    let place = Place { line: 0, offset: 0, bytes: 0 };
+    Finding { rule: RULE, severity: Severity::Error, place, message, uuid: None }
 }
 
 /// Checks one file by itself.
@@ -187,7 +206,16 @@ impl Run<'_> {
         let mut found = Found::default();
         self.report.files = 1;
         let mut told = 0;
-        while let Some(line) = reader.next()? {
+        loop {
+            let line = match reader.next() {
+                Ok(Some(line)) => line,
+                Ok(None) => break,
+                Err(error) => {
+                    // What was found before holds all the same.
+                    let _ended = self.hand_out(&mut found, &mut each);
+                    return Err(error);
+                }
+            };
             self.report.lines += 1;
             match line.content {
                 Content::Blank => self.report.blank += 1,
@@ -313,8 +341,10 @@ fn between_files(files: &SessionFiles, facts: &SessionFacts) -> Vec<(usize, Find
         rules::missing_agent_file::check(call, files, &mut found);
         all.extend(found.findings.drain(..).map(|finding| (call.file, finding)));
     }
+    // What was not read may have started any of them.
+    let all_read = files.main.is_some() && !facts.unread;
     let first = usize::from(files.main.is_some());
-    for (number, agent) in files.agents.iter().enumerate().filter(|_| files.main.is_some()) {
+    for (number, agent) in files.agents.iter().enumerate().filter(|_| all_read) {
         rules::unstarted_agent::check(agent, facts, &mut found);
         all.extend(found.findings.drain(..).map(|finding| (first + number, finding)));
     }

@@ -62,7 +62,8 @@ impl Report {
         }
     }
 
-    pub(super) fn count(&mut self, finding: &Finding) {
+    /// Counts a finding.
+    pub fn count(&mut self, finding: &Finding) {
         match finding.severity {
             Severity::Error => self.errors += 1,
             Severity::Warning => self.warnings += 1,

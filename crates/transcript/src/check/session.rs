@@ -19,6 +19,8 @@ pub(super) struct SessionFacts {
     pub(super) call_ids: HashSet<Box<str>>,
     /// Those of the file that is being read.
     own_call_ids: Vec<Box<str>>,
+    /// Whether a file could not be read, or not to its end.
+    pub(super) unread: bool,
 }
 
 /// A result that names a sub-agent.

@@ -238,6 +238,10 @@ fn failed(path: &Path, error: &rusqlite::Error) -> Error {
     let hint = match code {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => "another program is at it; try again",
         Some(ErrorCode::DiskFull) => "make room on the disk",
+        // Whoever may not write there cannot build another one either.
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            "check who may write to its folder, or name another with TIDINGS_CACHE_DIR"
+        }
         _ => "build it anew with `tidings sessions index --rebuild`",
     };
     Error::new(ErrorKind::Io, format!("The index `{}` cannot be used: {error}", path.display()), hint)
@@ -246,4 +250,28 @@ fn failed(path: &Path, error: &rusqlite::Error) -> Error {
 fn damaged(path: &Path) -> Error {
     let hint = "build it anew with `tidings sessions index --rebuild`";
     Error::new(ErrorKind::Damaged, format!("The index is damaged: `{}`", path.display()), hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    #[test]
+    fn a_hint_does_not_send_anybody_to_build_an_index_where_nobody_may_write() {
+        for (code, expected) in [
+            (ffi::SQLITE_READONLY, "check who may write"),
+            (ffi::SQLITE_CANTOPEN, "check who may write"),
+            (ffi::SQLITE_PERM, "check who may write"),
+            (ffi::SQLITE_BUSY, "try again"),
+            (ffi::SQLITE_FULL, "make room"),
+            (ffi::SQLITE_CORRUPT, "--rebuild"),
+            (ffi::SQLITE_MISMATCH, "--rebuild"),
+        ] {
+            let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+            let hint = failed(Path::new("index.sqlite"), &error).hint();
+            assert!(hint.contains(expected), "{code}: {hint}");
+        }
+    }
 }

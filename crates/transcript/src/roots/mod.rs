@@ -16,6 +16,7 @@
 mod files;
 mod scan;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 pub use files::{AgentFile, FileId, FileInfo, SessionFiles};
@@ -26,6 +27,15 @@ use crate::{Error, ErrorKind};
 #[derive(Debug, Clone, Default)]
 pub struct Roots {
     roots: Vec<PathBuf>,
+}
+
+/// What to do about a name that fits no session.
+const HINT: &str = "`tidings sessions list` shows the ids; a unique beginning is enough";
+
+/// No session has that id, nor a beginning of it.
+pub fn no_such_session(name: impl AsRef<OsStr>) -> Error {
+    let message = format!("No such session: `{}`", name.as_ref().display());
+    Error::new(ErrorKind::NotFound, message, HINT)
 }
 
 /// What was found in the roots.
@@ -80,8 +90,8 @@ impl Roots {
     }
 
     /// The session that `name` means: a path of a session file, an id, or the beginning of an id that fits only one.
-    pub fn find(&self, name: &str) -> Result<SessionFiles, Error> {
-        const HINT: &str = "`tidings sessions list` shows the ids; a unique beginning is enough";
+    pub fn find(&self, name: impl AsRef<OsStr>) -> Result<SessionFiles, Error> {
+        let name = name.as_ref();
         let path = Path::new(name);
         if (path.extension().is_some() || path.components().count() > 1) && path.is_file() {
             return SessionFiles::of_file(path);
@@ -89,19 +99,20 @@ impl Roots {
         if name.is_empty() {
             return Err(Error::new(ErrorKind::Invalid, "The id of the session is empty", HINT));
         }
-        let mut fitting: Vec<SessionFiles> =
-            self.scan()?.sessions.into_iter().filter(|session| session.id.starts_with(name)).collect();
-        if fitting.iter().any(|session| session.id == name) {
-            fitting.retain(|session| session.id == name);
+        // Ids are plain text: what is none fits none of them.
+        let begins = |session: &SessionFiles| name.to_str().is_some_and(|name| session.id.starts_with(name));
+        let mut fitting: Vec<SessionFiles> = self.scan()?.sessions.into_iter().filter(begins).collect();
+        if fitting.iter().any(|session| session.id.as_str() == name) {
+            fitting.retain(|session| session.id.as_str() == name);
         }
         // Newest first: of copies of one session under several roots, the one written last is meant.
         let ids: std::collections::BTreeSet<&str> =
             fitting.iter().map(|session| session.id.as_str()).collect();
         match ids.len() {
-            0 => Err(Error::new(ErrorKind::NotFound, format!("No such session: `{name}`"), HINT)),
+            0 => Err(no_such_session(name)),
             1 => Ok(fitting.swap_remove(0)),
             count => {
-                let message = format!("{count} sessions begin with `{name}`");
+                let message = format!("{count} sessions begin with `{}`", name.display());
                 Err(Error::new(ErrorKind::Ambiguous, message, "give more of the id"))
             }
         }

@@ -7,10 +7,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{AgentFile, FileInfo, Found, SessionFiles};
-use crate::Error;
 use crate::blocks::Buffer;
 use crate::error::At as _;
 use crate::reader::{Content, Reader};
+use crate::{Error, ErrorKind};
 
 /// The folder with one folder per project.
 pub(super) fn projects_folder(root: &Path) -> Option<PathBuf> {
@@ -27,8 +27,8 @@ pub(super) type Wanted<'a> = &'a dyn Fn(&str, &FileInfo) -> bool;
 
 pub(super) fn root(root: &Path, wanted: Wanted<'_>, found: &mut Found) -> Result<(), Error> {
     let Some(projects) = projects_folder(root) else {
-        let missing = io::Error::from(io::ErrorKind::NotFound);
-        return Err(Error::io("look into", root, missing));
+        let message = format!("No such folder: `{}`", root.display());
+        return Err(Error::new(ErrorKind::NotFound, message, "name the one that has `projects` in it"));
     };
     let folders = list(&projects).at("look into", &projects)?;
     // Session files that lie in the root itself, with the folders that belong to them.

@@ -1,3 +1,4 @@
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -9,9 +10,9 @@ use serde::Serialize;
 use tidings_transcript::archive::{Archive as Store, Done, Kept, Manifest, Returned};
 use tidings_transcript::belongings::config_folder;
 use tidings_transcript::retention::Retention;
-use tidings_transcript::roots::{Roots, SessionFiles};
+use tidings_transcript::roots::{Found, Roots, SessionFiles};
 
-use super::{Place, when};
+use super::{Place, unreadable, when};
 use crate::error::{CannotRun, Exit};
 use crate::human;
 use crate::output::{DIM, Output, PLAIN, RED, YELLOW, printable};
@@ -23,10 +24,10 @@ use crate::progress::Progress;
 pub(crate) struct Archive {
     /// Sessions to keep: ids, beginnings of ids, or files
     #[arg(value_name = "ID")]
-    ids: Vec<String>,
+    ids: Vec<OsString>,
 
     /// Keep every session
-    #[arg(long, conflicts_with = "ids")]
+    #[arg(long, conflicts_with_all = ["ids", "older_than"])]
     all: bool,
 
     /// Keep sessions that did not change for this long: 20d, 2w, or since a day
@@ -70,13 +71,17 @@ impl Archive {
         if let Some(id) = &self.restore {
             return self.restore(id, &store, place, out);
         }
-        let sessions = self.sessions(&place.roots()?)?;
-        keep(&sessions, &store, place, out)
+        let found = self.found(&place.roots()?)?;
+        let kept = keep(&found.sessions, &store, place, out)?;
+        // Whoever relies on copies of everything must hear of what has none.
+        let looked = unreadable::warn(&found.unreadable, out)?;
+        Ok(if kept == Exit::Fine { looked } else { kept })
     }
 
-    fn sessions(&self, roots: &Roots) -> anyhow::Result<Vec<SessionFiles>> {
+    fn found(&self, roots: &Roots) -> anyhow::Result<Found> {
         if !self.ids.is_empty() {
-            return Ok(self.ids.iter().map(|id| roots.find(id)).collect::<Result<_, _>>()?);
+            let sessions = self.ids.iter().map(|id| roots.find(id)).collect::<Result<_, _>>()?;
+            return Ok(Found { sessions, ..Found::default() });
         }
         let before: SystemTime = match &self.older_than {
             Some(age) => when::parse(age, &Zoned::now())?.start.into(),
@@ -90,9 +95,9 @@ impl Archive {
                 .into());
             }
         };
-        let mut sessions = roots.scan()?.sessions;
-        sessions.retain(|session| session.modified().is_none_or(|modified| modified < before));
-        Ok(sessions)
+        let mut found = roots.scan()?;
+        found.sessions.retain(|session| session.modified().is_none_or(|modified| modified < before));
+        Ok(found)
     }
 
     fn restore(&self, id: &str, store: &Store, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {

@@ -1,11 +1,12 @@
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use serde::Serialize;
 use tidings_transcript::check::{self, Event, Profile, Report};
-use tidings_transcript::roots::SessionFiles;
-use tidings_transcript::{Finding, Severity};
+use tidings_transcript::roots::{Found, SessionFiles};
+use tidings_transcript::{ErrorKind, Finding, Severity};
 
 use super::Place;
 use crate::error::Exit;
@@ -18,7 +19,7 @@ use crate::progress::Progress;
 pub(crate) struct Check {
     /// Session files, ids or beginnings of ids; all sessions if none is given
     #[arg(value_name = "ID|FILE")]
-    sessions: Vec<String>,
+    sessions: Vec<OsString>,
 
     /// Hold every file to the letter of seed 001, also those of the CLI
     #[arg(long, conflicts_with = "lenient")]
@@ -40,27 +41,32 @@ Examples:
   tidings sessions check --strict talk.jsonl
   tidings sessions check --json | jq -r 'select(.severity == \"error\") | .file' | sort -u
 
-Exit codes: 0 no errors, 1 errors, 2 wrong usage, 3 cannot run";
+Exit codes: 0 no errors, 1 errors, or something that cannot be read, 2 wrong usage, 3 cannot run";
 
 impl Check {
     pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
-        let sessions = self.sessions(place, out)?;
+        let Found { sessions, unreadable } = self.found(place)?;
         let progress = Progress::bytes("checking", sessions.iter().map(SessionFiles::bytes).sum());
         let mut total = Report::default();
+        for error in &unreadable {
+            let finding = check::unreadable(error);
+            total.count(&finding);
+            out.text(&line(error.path().unwrap_or(Path::new("")), &finding, place)?)?;
+        }
         for session in &sessions {
             let mut written: anyhow::Result<()> = Ok(());
             let report = check::session(session, self.profile(), |event| {
                 match event {
                     Event::Read(bytes) => progress.done(bytes),
                     Event::Finding { file, finding } => {
-                        let line = if place.json { json(file, finding) } else { Ok(text(file, finding)) };
-                        written = line.and_then(|line| Ok(progress.suspend(|| out.text(&line))?));
+                        written = line(file, finding, place)
+                            .and_then(|line| Ok(progress.suspend(|| out.text(&line))?));
                     }
                 }
                 if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });
             written?;
-            total.add(&report?);
+            total.add(&report);
         }
         drop(progress);
         out.text(&if place.json { json_summary(&total)? } else { summary(&total) })?;
@@ -76,26 +82,29 @@ impl Check {
     }
 
     /// Those that were asked for, or all.
-    fn sessions(&self, place: &Place, out: &Output) -> anyhow::Result<Vec<SessionFiles>> {
+    fn found(&self, place: &Place) -> anyhow::Result<Found> {
         if self.sessions.is_empty() {
-            let found = place.roots()?.scan()?;
-            for error in &found.unreadable {
-                out.note(&format!("{YELLOW}warning{PLAIN}: {}", printable(&error.to_string())))?;
-            }
-            return Ok(found.sessions);
+            return Ok(place.roots()?.scan()?);
         }
-        let mut sessions = Vec::new();
+        let mut found = Found::default();
         for name in &self.sessions {
             let path = Path::new(name);
             // A file needs no root.
-            sessions.push(if path.is_file() {
-                SessionFiles::of_file(path)?
-            } else {
-                place.roots()?.find(name)?
-            });
+            let session =
+                if path.is_file() { SessionFiles::of_file(path) } else { place.roots()?.find(name) };
+            match session {
+                Ok(session) => found.sessions.push(session),
+                // It is there, and something of it cannot be read.
+                Err(error) if error.kind() == ErrorKind::Io => found.unreadable.push(error),
+                Err(error) => return Err(error.into()),
+            }
         }
-        Ok(sessions)
+        Ok(found)
     }
+}
+
+fn line(file: &Path, finding: &Finding, place: &Place) -> anyhow::Result<String> {
+    if place.json { json(file, finding) } else { Ok(text(file, finding)) }
 }
 
 /// `file:line: severity[rule] sentence`, as compilers have it, so that editors can jump there.
@@ -108,7 +117,11 @@ fn text(file: &Path, finding: &Finding) -> String {
     let (severity, rule) = (finding.severity.as_str(), finding.rule);
     let file = printable(&file.display().to_string());
     let message = printable(&finding.message);
-    format!("{BOLD}{file}:{}:{PLAIN} {color}{severity}{PLAIN}[{rule}] {message}\n", finding.place.line)
+    let line = match finding.place.line {
+        0 => String::new(),
+        line => format!("{line}:"),
+    };
+    format!("{BOLD}{file}:{line}{PLAIN} {color}{severity}{PLAIN}[{rule}] {message}\n")
 }
 
 fn summary(report: &Report) -> String {

@@ -3,7 +3,7 @@ use tidings_transcript::manage::{FactsReader, SessionFile, delete_session};
 
 use super::{Place, running};
 use crate::confirm::confirm;
-use crate::error::{CannotRun, Exit};
+use crate::error::Exit;
 use crate::human;
 use crate::output::{Output, PLAIN, YELLOW, printable};
 
@@ -48,23 +48,25 @@ impl Delete {
             let title = printable(&human::fit(&title.replace('\n', " "), 60));
             let agents = human::plural(files.agents.len() as u64, "sub-agent");
             if !confirm(&format!("Delete {} ({title}), {size}, {agents}?", session.id))? {
-                return Err(CannotRun {
-                    code: "declined",
-                    message: "Nothing was deleted".to_owned(),
-                    hint: "",
+                out.note("Nothing was deleted")?;
+                if place.json {
+                    json(&Deleted { id: session.id.as_str(), bytes: 0, removed: Vec::new() }, out)?;
                 }
-                .into());
+                return Ok(Exit::NotFine);
             }
         }
         let removed = delete_session(&session)?;
         let removed: Vec<String> = removed.iter().map(|path| path.display().to_string()).collect();
         if place.json {
-            let deleted = Deleted { id: session.id.as_str(), bytes: files.bytes(), removed };
-            out.text(&format!("{}\n", serde_json::to_string(&deleted)?))?;
+            json(&Deleted { id: session.id.as_str(), bytes: files.bytes(), removed }, out)?;
         } else {
             let list = printable(&removed.join(", "));
             out.text(&format!("Deleted {}, {size}: {list}\n", session.id))?;
         }
         Ok(Exit::Fine)
     }
+}
+
+fn json(deleted: &Deleted<'_>, out: &mut Output) -> anyhow::Result<()> {
+    Ok(out.text(&format!("{}\n", serde_json::to_string(deleted)?))?)
 }

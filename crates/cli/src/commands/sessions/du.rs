@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 
 use clap::Args;
@@ -9,6 +10,7 @@ use tidings_transcript::du::{Kinds, SessionWeight, Weight, weigh};
 use tidings_transcript::roots::SessionFiles;
 
 use super::Place;
+use super::unreadable::sentence;
 use crate::error::Exit;
 use crate::human;
 use crate::output::{BOLD, DIM, Output, PLAIN, YELLOW, printable};
@@ -20,7 +22,7 @@ use crate::progress::Progress;
 pub(crate) struct Du {
     /// Only these sessions: ids, beginnings of ids, or files
     #[arg(value_name = "ID")]
-    ids: Vec<String>,
+    ids: Vec<OsString>,
 
     /// How many rows a table has
     #[arg(short = 'n', long = "top", value_name = "N", default_value_t = 10)]
@@ -71,13 +73,13 @@ impl Du {
         let roots = place.roots()?;
         let (sessions, mut unreadable) = if self.ids.is_empty() {
             let found = roots.scan()?;
-            (found.sessions, found.unreadable.iter().map(ToString::to_string).collect())
+            (found.sessions, found.unreadable.iter().map(sentence).collect())
         } else {
             (self.ids.iter().map(|id| roots.find(id)).collect::<Result<Vec<_>, _>>()?, Vec::new())
         };
         let weights: Vec<SessionWeight> = sessions.iter().map(weigh).collect();
         for weight in &weights {
-            unreadable.extend(weight.unreadable.iter().map(ToString::to_string));
+            unreadable.extend(weight.unreadable.iter().map(sentence));
         }
         let entries = if self.files_only { None } else { Some(entries(&sessions, &mut unreadable)) };
         let mut report = report(&sessions, &weights);
@@ -103,7 +105,7 @@ fn entries(sessions: &[SessionFiles], unreadable: &mut Vec<String>) -> Vec<Row> 
     let progress = Progress::bytes("reading", sessions.iter().map(SessionFiles::bytes).sum());
     for session in sessions {
         if let Err(error) = kinds.add(session, &mut buffer) {
-            unreadable.push(error.to_string());
+            unreadable.push(sentence(&error));
         }
         progress.done(session.bytes());
     }

@@ -1,13 +1,18 @@
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 use tidings_agent::dialect::{Dialect, Lines};
 use tidings_agent::fold::FoldOptions;
 use tidings_agent::history::replay_session;
+use tidings_transcript::Error;
 use tidings_transcript::export::{Branches, Format, export};
+use tidings_transcript::redact::Redactor;
 use tidings_transcript::roots::SessionFiles;
 use tidings_transcript::session::{NodeId, Session};
 
@@ -21,7 +26,7 @@ use crate::output::Output;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Export {
     /// The session: its id, the beginning of it, or a file; the newest one if left out
-    id: Option<String>,
+    id: Option<OsString>,
 
     /// What to write
     #[arg(long, value_name = "FORMAT")]
@@ -58,10 +63,14 @@ Examples:
   tidings sessions export 5a15c0fc --to ndjson --redact -o clean.jsonl
   tidings sessions export 5a15c0fc --to ui -o events.ndjson
 
-Long outputs are cut in html and md, with a note of how much is missing; --full keeps all of them";
+Long outputs are cut in html and md, with a note of how much is missing; --full keeps all of them.
+With -o and --json it prints what was written: {\"id\",\"to\",\"file\",\"bytes\"}, and with --redact \"redacted\"";
 
 impl Export {
     pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
+        if place.json && self.file().is_none() && matches!(self.to, To::Md | To::Html) {
+            return Err(no_json().into());
+        }
         let files = place.session(self.id.as_deref())?;
         let session = Session::open(&files)?;
         if self.to == To::Ui {
@@ -70,7 +79,7 @@ impl Export {
                 Branches::Active => None,
                 Branches::All => return Err(one_branch().into()),
             };
-            return self.events(&session, leaf, &files, out);
+            return self.events(&session, leaf, &files, place, out);
         }
         let mut options = self.what.options(&session)?;
         let format = match self.to {
@@ -85,18 +94,54 @@ impl Export {
             options.branches = Branches::All;
         }
         let mut redactor = self.what.redactor();
-        match self.output.as_deref().filter(|path| *path != Path::new("-")) {
-            None => {
-                out.with(|out| Ok(export(&session, &files, format, &options, redactor.as_mut(), out)?))?;
-            }
-            Some(path) => {
-                let file = create(path, &files)?;
-                let mut writer = BufWriter::new(file);
-                export(&session, &files, format, &options, redactor.as_mut(), &mut writer)?;
-                writer.flush()?;
-            }
+        let written = self.write(&files, out, |out| {
+            Ok(export(&session, &files, format, &options, redactor.as_mut(), out)?)
+        })?;
+        self.tell(written, &session, redactor.as_ref(), place, out)
+    }
+
+    /// The file to write to, unless it is standard output.
+    fn file(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|path| *path != Path::new("-"))
+    }
+
+    /// Writes to where it shall go, and counts the bytes of a file.
+    fn write(
+        &self,
+        files: &SessionFiles,
+        out: &mut Output,
+        write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Option<u64>> {
+        let Some(path) = self.file() else {
+            out.with(write)?;
+            return Ok(None);
+        };
+        let mut writer = BufWriter::new(create(path, files)?);
+        write(&mut writer)?;
+        let written = writer.flush().and_then(|()| writer.get_ref().metadata());
+        Ok(Some(written.map_err(|error| Error::io("write", path, error))?.len()))
+    }
+
+    /// Says what was taken out, and to scripts what was written.
+    fn tell(
+        &self,
+        written: Option<u64>,
+        session: &Session,
+        redactor: Option<&Redactor>,
+        place: &Place,
+        out: &mut Output,
+    ) -> anyhow::Result<Exit> {
+        report(redactor, out)?;
+        if let (true, Some(path), Some(bytes)) = (place.json, self.file(), written) {
+            let exported = Exported {
+                id: session.id(),
+                to: self.to.as_str(),
+                file: path.display().to_string(),
+                bytes,
+                redacted: redactor.map(|redactor| redactor.counts().collect()),
+            };
+            out.text(&format!("{}\n", serde_json::to_string(&exported)?))?;
         }
-        report(redactor.as_ref(), out)?;
         Ok(Exit::Fine)
     }
 
@@ -106,12 +151,13 @@ impl Export {
         session: &Session,
         leaf: Option<NodeId>,
         files: &SessionFiles,
+        place: &Place,
         out: &mut Output,
     ) -> anyhow::Result<Exit> {
         let mut redactor = self.what.redactor();
         let mut lines = Lines::new(Dialect::Ui);
         let mut text = String::new();
-        let mut write = |writer: &mut dyn Write| {
+        let written = self.write(files, out, |writer| {
             replay_session(session, leaf, 1, FoldOptions::default(), |events| {
                 text.clear();
                 lines.write(events, &mut text)?;
@@ -122,17 +168,41 @@ impl Export {
                 }
                 Ok::<(), anyhow::Error>(())
             })
-        };
-        match self.output.as_deref().filter(|path| *path != Path::new("-")) {
-            None => out.with(|out| write(out))?,
-            Some(path) => {
-                let mut writer = BufWriter::new(create(path, files)?);
-                write(&mut writer)?;
-                writer.flush()?;
-            }
+        })?;
+        self.tell(written, session, redactor.as_ref(), place, out)
+    }
+}
+
+impl To {
+    /// As it is written on the command line.
+    fn as_str(self) -> &'static str {
+        match self {
+            To::Md => "md",
+            To::Html => "html",
+            To::Json => "json",
+            To::Ndjson => "ndjson",
+            To::Ui => "ui",
         }
-        report(redactor.as_ref(), out)?;
-        Ok(Exit::Fine)
+    }
+}
+
+/// What scripts learn about a file that was written.
+#[derive(Serialize)]
+struct Exported<'a> {
+    id: &'a str,
+    to: &'static str,
+    file: String,
+    bytes: u64,
+    /// How many secrets of each kind were taken out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    redacted: Option<BTreeMap<&'static str, u64>>,
+}
+
+fn no_json() -> CannotRun {
+    CannotRun {
+        code: CannotRun::USAGE,
+        message: "Markdown and HTML are no JSON".to_owned(),
+        hint: "name a file with -o to have what was written told as JSON, or export with --to json",
     }
 }
 
@@ -158,5 +228,5 @@ fn create(path: &Path, files: &SessionFiles) -> anyhow::Result<File> {
         }
         .into());
     }
-    Ok(fs_err::File::create(path)?.into_parts().0)
+    Ok(File::create(path).map_err(|error| Error::io("write", path, error))?)
 }

@@ -5,7 +5,7 @@ use tidings_transcript::ErrorKind;
 use tidings_transcript::index::{Index as Opened, Updated};
 use tidings_transcript::roots::{Roots, SessionFiles};
 
-use super::Place;
+use super::{Place, unreadable};
 use crate::error::{CannotRun, Exit};
 use crate::human;
 use crate::output::{Output, printable};
@@ -83,9 +83,7 @@ impl Index {
         }
         let roots = place.roots()?;
         let found = roots.scan()?;
-        for error in &found.unreadable {
-            out.note(&printable(&error.to_string()))?;
-        }
+        unreadable::warn(&found.unreadable, out)?;
         if self.status {
             return status(&path, &found.sessions, place, out);
         }
@@ -94,9 +92,7 @@ impl Index {
         }
         let updated = update(&path, &roots, &found.sessions, out)?;
         let holds = Holds::of(&Opened::create(&path)?)?;
-        for error in &updated.unreadable {
-            out.note(&printable(&error.to_string()))?;
-        }
+        unreadable::warn(&updated.unreadable, out)?;
         let Updated { added, grown, replaced, removed, bytes, .. } = updated;
         if place.json {
             let path = path.to_string_lossy().into_owned();

@@ -24,6 +24,7 @@ mod stats;
 mod subagents;
 mod tag;
 mod tree;
+mod unreadable;
 mod when;
 mod worktrees;
 

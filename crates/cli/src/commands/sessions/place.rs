@@ -1,4 +1,5 @@
 use std::env;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -70,7 +71,7 @@ impl Place {
     }
 
     /// The session that is meant, or the newest one.
-    pub(crate) fn session(&self, name: Option<&str>) -> anyhow::Result<SessionFiles> {
+    pub(crate) fn session(&self, name: Option<&OsStr>) -> anyhow::Result<SessionFiles> {
         let roots = self.roots()?;
         if let Some(name) = name {
             return Ok(roots.find(name)?);

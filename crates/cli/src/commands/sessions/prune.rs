@@ -1,4 +1,5 @@
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -7,7 +8,7 @@ use serde::Serialize;
 use tidings_transcript::archive::Archive;
 use tidings_transcript::prune::{Choice, Doomed, Plan, Spared};
 
-use super::{Place, archive, running, when};
+use super::{Place, archive, running, unreadable, when};
 use crate::confirm::confirm;
 use crate::error::{CannotRun, Exit};
 use crate::human;
@@ -22,7 +23,7 @@ use crate::output::{DIM, Output, PLAIN, RED, YELLOW, printable};
 pub(crate) struct Prune {
     /// Only these sessions: ids, beginnings of ids, or files
     #[arg(value_name = "ID")]
-    ids: Vec<String>,
+    ids: Vec<OsString>,
 
     /// Only sessions that did not change for this long: 90d, 12w, or since a day
     #[arg(long, value_name = "AGE")]
@@ -77,7 +78,7 @@ struct Line<'a> {
 
 impl Prune {
     pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
-        let plan = self.plan(place)?;
+        let (plan, looked) = self.plan(place, out)?;
         spared(&plan, place, out)?;
         let sessions = human::plural(plan.remove.len() as u64, "session");
         let sum = format!("{sessions}, {}", human::bytes(plan.bytes()));
@@ -85,22 +86,20 @@ impl Prune {
             self.show(&plan, place, out)?;
             if plan.remove.is_empty() || self.dry_run {
                 out.note(&format!("{sum} would be removed"))?;
-                return Ok(Exit::Fine);
+                return Ok(looked);
             }
             out.flush()?;
             if !confirm(&format!("Remove {sum}?"))? {
-                return Err(CannotRun {
-                    code: "declined",
-                    message: "Nothing was removed".to_owned(),
-                    hint: "",
-                }
-                .into());
+                out.note("Nothing was removed")?;
+                return Ok(Exit::NotFine);
             }
         }
-        self.remove(&plan, place, out)
+        let removed = self.remove(&plan, place, out)?;
+        Ok(if removed == Exit::Fine { looked } else { removed })
     }
 
-    fn plan(&self, place: &Place) -> anyhow::Result<Plan> {
+    /// What to remove, and whether every session could be looked at.
+    fn plan(&self, place: &Place, out: &Output) -> anyhow::Result<(Plan, Exit)> {
         let roots = place.roots()?;
         let choice = Choice {
             named: self
@@ -123,8 +122,12 @@ impl Prune {
             }
             .into());
         }
+        let found = roots.scan()?;
+        // Somebody who names sessions does not ask about the others.
+        let missing = if self.ids.is_empty() { &found.unreadable[..] } else { &[] };
+        let looked = unreadable::warn(missing, out)?;
         let now = Timestamp::now().into();
-        Ok(Plan::new(roots.scan()?.sessions, &choice, &running::ids(&roots), now))
+        Ok((Plan::new(found.sessions, &choice, &running::ids(&roots), now), looked))
     }
 
     fn show(&self, plan: &Plan, place: &Place, out: &mut Output) -> anyhow::Result<()> {

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -16,7 +17,7 @@ use crate::progress::Progress;
 pub(crate) struct Repair {
     /// The session file, or the id of its session
     #[arg(value_name = "FILE|ID")]
-    session: String,
+    session: OsString,
 
     /// Where to write the copy; bytes that are no entry go to a file beside it, with `.lost` behind its name
     #[arg(short, long, value_name = "OUT")]

@@ -13,7 +13,7 @@ use tidings_transcript::search::{
     self, Case, Flow, Hit, Options, Query, Role, Sidechains, Summary, Syntax, ToolNames,
 };
 
-use super::{Place, index, when};
+use super::{Place, index, unreadable, when};
 use crate::error::Exit;
 use crate::human;
 use crate::output::{BOLD, DIM, Output, PLAIN, RED, printable};
@@ -125,9 +125,7 @@ impl Search {
         let query = Query::new(self.options()?)?;
         let roots = place.roots()?;
         let found = roots.scan()?;
-        for error in &found.unreadable {
-            out.note(&printable(&error.to_string()))?;
-        }
+        unreadable::warn(&found.unreadable, out)?;
         let index = if self.no_index { None } else { up_to_date(&roots, &found.sessions, out)? };
         let mut shown = Shown { search: self, json: place.json, out, lines: 0, sessions: 0, last: None };
         let mut failed = None;

@@ -1,3 +1,5 @@
+use std::ffi::OsString;
+
 use clap::{Args, ValueEnum};
 use tidings_transcript::export::{Agents, Branches, Detail, Format, Options, Style, export, find_branch};
 use tidings_transcript::redact::Redactor;
@@ -12,7 +14,7 @@ use crate::output::{BOLD, DIM, Output, PLAIN, RED};
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Show {
     /// The session: its id, the beginning of it, or a file; the newest one if left out
-    id: Option<String>,
+    id: Option<OsString>,
 
     #[command(flatten)]
     what: What,

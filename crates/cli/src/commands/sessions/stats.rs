@@ -8,11 +8,11 @@ use tidings_transcript::counts::{self, Counts};
 use tidings_transcript::list::{self, Listed, Wanted};
 use tidings_transcript::roots::SessionFiles;
 
-use super::Place;
 use super::filter::Filter;
+use super::{Place, unreadable};
 use crate::error::Exit;
 use crate::human;
-use crate::output::{BOLD, DIM, Output, PLAIN, YELLOW, printable};
+use crate::output::{BOLD, DIM, Output, PLAIN, printable};
 use crate::progress::Progress;
 
 /// Count sessions, messages, tools, errors
@@ -44,10 +44,7 @@ impl Stats {
         let progress = Progress::bytes("counting", unread);
         let counted = counts::count(&sessions, &mut cache, &|bytes| progress.done(bytes));
         drop(progress);
-        for error in found.unreadable.into_iter().chain(counted.unreadable) {
-            let error = anyhow::Error::from(error);
-            out.note(&format!("{YELLOW}warning{PLAIN}: {}", printable(&format!("{error:#}"))))?;
-        }
+        unreadable::warn(found.unreadable.iter().chain(&counted.unreadable), out)?;
         Place::save(&mut cache, out)?;
         let mut sum = Counts::default();
         counted.sessions.iter().for_each(|counts| sum.add(counts));

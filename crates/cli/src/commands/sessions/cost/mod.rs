@@ -12,9 +12,9 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use tidings_transcript::cache::Cache;
 use tidings_transcript::cost::{self, By, Ledger, Memo, Prices, Query, Report};
-use tidings_transcript::roots::{Found, Roots, SessionFiles};
+use tidings_transcript::roots::{Found, Roots, SessionFiles, no_such_session};
 
-use super::{Place, when};
+use super::{Place, unreadable, when};
 use crate::error::{CannotRun, Exit};
 use crate::human;
 use crate::output::{Output, printable};
@@ -121,8 +121,9 @@ impl Cost {
         let found = roots.scan()?;
         if self.verify {
             let ledger = self.ledger(&roots, &found, out)?;
-            verify::print(&found, &ledger, &prices, place, out)?;
-            return Self::remarks(&ledger, out);
+            let verified = verify::print(&found, &ledger, &prices, place, out)?;
+            let counted = Self::remarks(&found, &ledger, out)?;
+            return Ok(if verified == Exit::Fine { counted } else { verified });
         }
         // Whoever asks the same again while nothing was written gets the same answer.
         let memo = self.memo().map(|path| Memo::new(&path, &found, &prices, &query));
@@ -131,13 +132,22 @@ impl Cost {
             return Ok(Exit::Fine);
         }
         let ledger = self.ledger(&roots, &found, out)?;
+        self.knows_session(&found, &ledger)?;
         let report = ledger.report(&prices, &query);
         if let Some(memo) = memo.filter(|_| ledger.unreadable.is_empty() && ledger.oversized_lines == 0) {
             // Without it the next run is slower and nothing else.
             drop(memo.keep(&report));
         }
         self.report(report, place, out)?;
-        Self::remarks(&ledger, out)
+        Self::remarks(&found, &ledger, out)
+    }
+
+    /// A session that is not there would cost nothing, which is the wrong answer.
+    fn knows_session(&self, found: &Found, ledger: &Ledger) -> anyhow::Result<()> {
+        let Some(name) = self.session.as_deref() else { return Ok(()) };
+        let there = found.sessions.iter().any(|session| session.id.starts_with(name))
+            || ledger.responses().any(|response| response.session.starts_with(name));
+        if there { Ok(()) } else { Err(no_such_session(name).into()) }
     }
 
     fn memo(&self) -> Option<PathBuf> {
@@ -175,15 +185,12 @@ impl Cost {
     }
 
     /// What is missing in the sums.
-    fn remarks(ledger: &Ledger, out: &Output) -> anyhow::Result<Exit> {
+    fn remarks(found: &Found, ledger: &Ledger, out: &Output) -> anyhow::Result<Exit> {
         if ledger.oversized_lines > 0 {
             let lines = human::plural(ledger.oversized_lines, "line");
             out.note(&format!("Left out, because too long to read: {lines}"))?;
         }
-        for error in &ledger.unreadable {
-            out.note(&printable(&format!("{:#}", anyhow::anyhow!("{error}"))))?;
-        }
-        Ok(if ledger.unreadable.is_empty() { Exit::Fine } else { Exit::NotFine })
+        unreadable::warn(found.unreadable.iter().chain(&ledger.unreadable), out)
     }
 
     fn cache(&self) -> Cache {

@@ -8,7 +8,8 @@ use tidings_transcript::cost::books::{self, Compared};
 use tidings_transcript::cost::{Ledger, Prices};
 use tidings_transcript::roots::Found;
 
-use super::super::Place;
+use super::super::{Place, unreadable};
+use crate::error::Exit;
 use crate::human;
 use crate::output::{BOLD, Output, PLAIN, printable};
 
@@ -18,11 +19,9 @@ pub(super) fn print(
     prices: &Prices,
     place: &Place,
     out: &mut Output,
-) -> anyhow::Result<()> {
-    let (compared, unreadable) = books::compare(found, ledger, prices);
-    for error in unreadable {
-        out.note(&printable(&error.to_string()))?;
-    }
+) -> anyhow::Result<Exit> {
+    let (compared, unread) = books::compare(found, ledger, prices);
+    let read = unreadable::warn(&unread, out)?;
     if place.json {
         let sessions: Vec<Line<'_>> = compared.iter().map(Line::of).collect();
         out.text(&(serde_json::to_string(&Lines { sessions })? + "\n"))?;
@@ -31,7 +30,7 @@ pub(super) fn print(
     } else {
         out.text(&text(&compared))?;
     }
-    Ok(())
+    Ok(read)
 }
 
 #[derive(Serialize)]

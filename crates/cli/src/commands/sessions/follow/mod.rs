@@ -3,6 +3,7 @@
 mod line;
 mod wait;
 
+use std::ffi::OsString;
 use std::io;
 use std::ops::ControlFlow;
 
@@ -11,7 +12,7 @@ use tidings_transcript::follow::{Change, Follow as Followed, News};
 use tidings_transcript::reader::{Content, Line};
 
 use self::wait::{Event, Scope, Waiting};
-use super::Place;
+use super::{Place, unreadable};
 use crate::error::{CannotRun, Exit};
 use crate::output::{DIM, Output, PLAIN, YELLOW, printable};
 
@@ -21,7 +22,7 @@ use crate::output::{DIM, Output, PLAIN, YELLOW, printable};
 pub(crate) struct Follow {
     /// The session: its id, the beginning of it, or its file; the one written last if it is left out
     #[arg(value_name = "ID", conflicts_with = "all")]
-    id: Option<String>,
+    id: Option<OsString>,
 
     /// Follow every session, those that begin later included
     #[arg(long)]
@@ -55,9 +56,7 @@ impl Follow {
                 self.session(found.sessions.first().ok_or_else(none_yet)?, place)?
             }
         };
-        for error in follow.unreadable() {
-            out.note(&format!("{YELLOW}warning{PLAIN}: {}", printable(&error.to_string())))?;
-        }
+        unreadable::warn(follow.unreadable(), out)?;
         let scope = if self.all { Scope::All } else { Scope::Session };
         let mut teller = Teller { json: place.json, scope, out, failed: None };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
