@@ -182,11 +182,63 @@ fn a_narrow_terminal_gets_short_numbers_and_no_bars() {
     let home = Home::new();
     let output = home.command(&["--tz", "UTC", "--by", "project"]).env("COLUMNS", "64").output().unwrap();
     assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @r#"
-    project         responses  input  output  cache write  cache read   cost
-    /home/dev/shop          3  3.00k   6.00k        9.00k       1.20M  $0.60
-    /home/dev/bank          2  2.00k   4.00k        6.00k        800k  $0.27
-    total                   5  5.00k   10.0k        15.0k       2.00M  $0.88
+    project         input  output  cache write  cache read   cost
+    /home/dev/shop  3.00k   6.00k        9.00k       1.20M  $0.60
+    /home/dev/bank  2.00k   4.00k        6.00k        800k  $0.27
+    total           5.00k   10.0k        15.0k       2.00M  $0.88
     "#);
+}
+
+#[test]
+fn a_line_is_no_wider_than_the_terminal() {
+    let home = Home::new();
+    for by in ["day", "session", "project", "model", "block"] {
+        for columns in [40, 50, 64, 72, 100] {
+            let mut command = home.command(&["--tz", "UTC", "--by", by]);
+            let output = command.env("COLUMNS", columns.to_string()).output().unwrap();
+            let text = String::from_utf8(output.stdout).unwrap();
+            let width = text.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(width <= columns, "{width} of {columns}:\n{text}");
+            assert!(text.contains("cost") && text.contains("$0.88"), "{text}");
+        }
+    }
+    let output = home.command(&["--tz", "UTC", "--by", "block"]).env("COLUMNS", "40").output().unwrap();
+    assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @"
+    block (UTC)              cost
+    2026-11-13 09:00–14:00  $0.33  █████████
+    2026-11-13 23:00–04:00  $0.27  ███████▌
+    2026-11-14 10:00–15:00  $0.27  ███████▌
+    total                   $0.88
+    ");
+}
+
+#[test]
+fn a_session_that_is_not_there_does_not_cost_nothing() {
+    let home = Home::new();
+    for args in [&["--session", "nope"][..], &["--session", "nope", "--json"], &["--session", "nope"]] {
+        let text = home.run(args);
+        assert!(text.starts_with("exit: 3") && text.contains("No such session: `nope`"), "{text}");
+    }
+    // All that a fork says was said before, and so counts for another session.
+    assert_eq!(home.json(&["--session", "fork", "--json"])["total"]["responses"], 0);
+}
+
+/// A circle of links cannot be read, whoever tries.
+#[cfg(unix)]
+#[test]
+fn a_sum_that_lacks_something_says_so() {
+    let home = Home::new();
+    let circle = home.0.path().join("projects/-home-dev-bank/three.jsonl");
+    std::os::unix::fs::symlink("three.jsonl", &circle).unwrap();
+    for args in [&["--tz", "UTC"][..], &["--json"], &["--verify"]] {
+        // The second answer must not be remembered as a good one.
+        for _ in 0..2 {
+            let text = home.run(args);
+            assert!(text.starts_with("exit: 1"), "{args:?}: {text}");
+            let told = format!("warning: Failed to look at `{}`: ", circle.display());
+            assert!(text.contains(&told), "{args:?}: {text}");
+        }
+    }
 }
 
 #[test]

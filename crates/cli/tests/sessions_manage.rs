@@ -3,11 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 use std::fs;
+use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use assert_cmd::Command;
 use insta::assert_snapshot;
+use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use serde_json::{Value, json};
 
 /// A configuration folder with a few sessions, and a cache of its own.
@@ -52,6 +54,26 @@ impl Place {
         command.env_clear().env("TIDINGS_CACHE_DIR", self.temp.path().join("cache"));
         command.args(["sessions", "--root"]).arg(self.temp.path().join("claude")).args(args);
         command
+    }
+
+    /// The exit code and the screen of a command in a terminal, to which keys are typed.
+    fn on_terminal(&self, columns: u16, args: &[&str], keys: &str) -> (u32, String) {
+        let size = PtySize { cols: columns, ..PtySize::default() };
+        let terminal = native_pty_system().openpty(size).unwrap();
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tidings"));
+        command.env_clear();
+        command.args(["sessions", "--root"]);
+        command.arg(self.temp.path().join("claude"));
+        command.args(args);
+        let mut child = terminal.slave.spawn_command(command).unwrap();
+        drop(terminal.slave);
+        let mut output = terminal.master.try_clone_reader().unwrap();
+        let mut typed = terminal.master.take_writer().unwrap();
+        typed.write_all(keys.as_bytes()).unwrap();
+        let mut text = Vec::new();
+        // A terminal whose program is gone ends with an error on some systems.
+        drop(output.read_to_end(&mut text));
+        (child.wait().unwrap().exit_code(), String::from_utf8_lossy(&text).into_owned())
     }
 
     /// The lines of JSON that a command prints.
@@ -151,12 +173,11 @@ fn list_text_fits_into_the_terminal() {
     let place = Place::new();
     let long = prompt(FIRST, "/home/dev/demo", &"word ".repeat(100));
     place.session("-home-dev-demo", FIRST, 1, &[&long]);
-    for columns in ["40", "80", "200"] {
+    for columns in ["40", "50", "60", "70", "80", "200"] {
         let output = place.tidings(&["list"]).env("COLUMNS", columns).output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         let width = text.lines().map(|line| line.chars().count()).max().unwrap();
-        // A title has at least a few columns, whatever the terminal.
-        assert!(width <= columns.parse::<usize>().unwrap().max(68), "{text}");
+        assert!(width <= columns.parse::<usize>().unwrap(), "{text}");
         assert!(text.contains("11111111") && text.contains("3 sessions"), "{text}");
     }
 }
@@ -249,6 +270,49 @@ fn fork_makes_a_session_that_can_be_listed() {
     assert_eq!(messages[0]["session_id"], id);
     let early = &place.json(&["fork", "1111", "--up-to", "a1111111-1111-4111-8111-111111111111"])[0];
     assert_eq!((&early["entries"], &early["title"]), (&json!(1), &json!("Fix the build (fork)")));
+}
+
+#[test]
+fn a_fork_can_end_at_every_entry_that_the_tree_names() {
+    let place = Place::new();
+    let unknown = place.run(&["fork", FIRST, "--up-to", SECOND]);
+    assert!(unknown.contains("hint: `tidings sessions tree --full` shows the ids"), "{unknown}");
+    let tree = place.run(&["tree", FIRST, "--full"]);
+    let ids: Vec<&str> = tree.split_whitespace().filter(|word| word.starts_with("a1111111-")).collect();
+    assert_eq!(ids.len(), 2, "{tree}");
+    for (id, entries) in ids.iter().zip(1..) {
+        assert_eq!(place.json(&["fork", FIRST, "--up-to", id])[0]["entries"], entries);
+    }
+}
+
+#[test]
+fn a_no_is_an_answer_and_no_error() {
+    let place = Place::new();
+    let path = place.path("-home-dev-demo", FIRST);
+    for (args, said) in
+        [(&["delete", "1111"][..], "Nothing was deleted"), (&["prune", "1111"], "Nothing was removed")]
+    {
+        let (code, text) = place.on_terminal(80, args, "n\n");
+        assert!(text.contains(said) && !text.contains("error"), "{text}");
+        assert_eq!(code, 1, "{text}");
+        assert!(path.exists());
+    }
+}
+
+#[test]
+fn a_tree_is_cut_for_a_terminal_and_for_nobody_else() {
+    let place = Place::new();
+    let long = "word ".repeat(12);
+    place.session("-home-dev-demo", FIRST, 1, &[&prompt(FIRST, "/home/dev/demo", &long), ANSWER]);
+    let width = |text: &str| text.lines().map(|line| line.trim_end().chars().count()).max().unwrap();
+    let (code, text) = place.on_terminal(40, &["tree", "1111", "--color", "never"], "");
+    assert!(code == 0 && width(&text) <= 40, "{text}");
+    assert!(text.contains("word word…"), "{text}");
+    let whole = place.run(&["tree", "1111"]);
+    assert!(whole.contains(long.trim_end()), "{whole}");
+    // What somebody may want to copy is never cut.
+    let (_, full) = place.on_terminal(40, &["tree", "1111", "--full", "--color", "never"], "");
+    assert!(full.contains("a1111111-1111-4111-8111-111111111112"), "{full}");
 }
 
 #[test]

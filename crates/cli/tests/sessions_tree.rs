@@ -109,6 +109,19 @@ fn full_shows_every_line() {
 }
 
 #[test]
+fn full_names_every_entry_results_too() {
+    let uuids: Vec<String> = tree("compact-manual", &["2823", "--json"])
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["uuid"].as_str().unwrap().to_owned())
+        .collect();
+    let printed = tree("compact-manual", &["2823", "--full"]);
+    assert_eq!(uuids.len(), 33);
+    for uuid in uuids {
+        assert!(printed.contains(&uuid), "{uuid} is not in\n{printed}");
+    }
+}
+
+#[test]
 fn what_could_steer_the_terminal_is_shown_instead() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");

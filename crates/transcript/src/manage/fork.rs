@@ -116,7 +116,7 @@ impl Source {
         if let Some(last) = up_to {
             let found = self.nodes.iter().position(|node| &*node.uuid == last).ok_or_else(|| {
                 let message = format!("No message `{last}` in session `{}`", session.id);
-                Error::new(ErrorKind::NotFound, message, "`tidings sessions tree` shows the ids")
+                Error::new(ErrorKind::NotFound, message, "`tidings sessions tree --full` shows the ids")
             })?;
             self.nodes.truncate(found + 1);
         }

@@ -18,7 +18,7 @@ pub(crate) struct Fork {
     /// The session: its id, or a beginning that fits only one
     id: String,
 
-    /// The last entry to copy
+    /// The last entry to copy; `sessions tree --full` shows their ids
     #[arg(long, value_name = "UUID")]
     up_to: Option<String>,
 

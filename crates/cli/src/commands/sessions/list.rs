@@ -10,10 +10,10 @@ use tidings_transcript::roots::{Found, SessionFiles};
 
 use super::Place;
 use super::filter::Filter;
-use super::running;
+use super::{running, unreadable};
 use crate::error::Exit;
 use crate::human;
-use crate::output::{BOLD, DIM, Output, PLAIN, YELLOW, printable};
+use crate::output::{BOLD, DIM, Output, PLAIN, printable};
 use crate::progress::Progress;
 
 /// Sessions of all projects, newest first
@@ -56,9 +56,7 @@ impl List {
     pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
         let roots = place.roots()?;
         let found = roots.scan()?;
-        for error in &found.unreadable {
-            out.note(&format!("{YELLOW}warning{PLAIN}: {}", printable(&format!("{error:#}"))))?;
-        }
+        unreadable::warn(&found.unreadable, out)?;
         let wanted = Wanted {
             project: self.filter.project.clone(),
             since: self.filter.since()?,
@@ -99,12 +97,7 @@ impl List {
         let progress = Progress::bytes("counting", if reads { unread } else { 0 });
         let filled = list::fill(found, rows, &mut cache, effort, &|bytes| progress.done(bytes));
         drop(progress);
-        for error in filled.unreadable {
-            out.note(&format!(
-                "{YELLOW}warning{PLAIN}: {}",
-                printable(&format!("{:#}", anyhow::Error::from(error)))
-            ))?;
-        }
+        unreadable::warn(&filled.unreadable, out)?;
         if filled.left > 0 {
             let sessions = human::plural(filled.left as u64, "session");
             let bytes = human::bytes(filled.left_bytes);
@@ -121,39 +114,103 @@ fn table(
     now: Timestamp,
     columns: usize,
 ) -> String {
-    const PROJECT_COLUMNS_MAX: usize = 24;
     if rows.is_empty() {
         return "No sessions.\n".to_owned();
     }
     let projects = rows.iter().map(|(_, row)| human::width(&printable(&row.project))).max().unwrap_or(0);
-    let projects = projects.clamp("project".len(), PROJECT_COLUMNS_MAX);
-    let mut text = format!(
-        "{BOLD}{:<8}  {:>4}  {}  {:>5}  {:>8}  {:>8}  title{PLAIN}\n",
-        "id",
-        "age",
-        human::padded("project", projects),
-        "turns",
-        "size",
-        "cost"
-    );
-    let room = columns.saturating_sub(8 + 2 + 4 + 2 + projects + 2 + 5 + 2 + 8 + 2 + 8 + 2).max(10);
+    let layout = Layout::of(projects, columns);
+    let heads = layout.line(Column::name);
+    let mut text = format!("{BOLD}{:<8}  {:>4}  {heads}title{PLAIN}\n", "id", "age");
     for (_, row) in rows {
         let age = row.modified.map_or_else(String::new, |modified| human::age(modified, now));
         let mark = if running.contains(&row.id) { "● " } else { "" };
         let tag = row.tag.as_deref().map(|tag| format!(" #{tag}")).unwrap_or_default();
         let title = row.title.as_deref().unwrap_or("(no title)").replace('\n', " ");
-        let title = human::fit(&printable(&format!("{mark}{title}{tag}")), room);
+        let title = human::fit(&printable(&format!("{mark}{title}{tag}")), layout.title);
+        let id = printable(&format!("{:<8.8}", row.id));
+        let cells = layout.line(|column| column.cell(row));
         // Writing into a String cannot fail.
-        let _ = writeln!(
-            text,
-            "{}  {age:>4}  {}  {:>5}  {:>8}  {:>8}  {title}",
-            printable(&format!("{:<8.8}", row.id)),
-            human::padded(&printable(&row.project), projects),
-            row.turns.map_or_else(String::new, |turns| turns.to_string()),
-            human::bytes(row.bytes),
-            row.cost_usd.map_or_else(String::new, |cost| format!("${cost:.2}")),
-        );
+        let _ = writeln!(text, "{id}  {age:>4}  {cells}{title}");
     }
     let _ = writeln!(text, "{DIM}{}{PLAIN}", human::plural(rows.len() as u64, "session"));
     text
+}
+
+/// What stands between the age and the title.
+#[derive(Debug, Clone, Copy)]
+enum Column {
+    Project,
+    Turns,
+    Size,
+    Cost,
+}
+
+impl Column {
+    fn name(self) -> String {
+        let name = match self {
+            Column::Project => "project",
+            Column::Turns => "turns",
+            Column::Size => "size",
+            Column::Cost => "cost",
+        };
+        name.to_owned()
+    }
+
+    fn cell(self, row: &Listed) -> String {
+        match self {
+            Column::Project => printable(&row.project),
+            Column::Turns => row.turns.map_or_else(String::new, |turns| turns.to_string()),
+            Column::Size => human::bytes(row.bytes),
+            Column::Cost => row.cost_usd.map_or_else(String::new, |cost| format!("${cost:.2}")),
+        }
+    }
+}
+
+/// Which columns a line has room for.
+#[derive(Debug)]
+struct Layout {
+    shown: &'static [Column],
+    project: usize,
+    title: usize,
+}
+
+impl Layout {
+    /// From wide terminals to narrow ones, with the widest project.
+    const ALL: [(&'static [Column], usize); 6] = [
+        (&[Column::Project, Column::Turns, Column::Size, Column::Cost], 24),
+        (&[Column::Project, Column::Turns, Column::Size, Column::Cost], 12),
+        (&[Column::Project, Column::Turns, Column::Cost], 12),
+        (&[Column::Project, Column::Cost], 12),
+        (&[Column::Project], 12),
+        (&[], 0),
+    ];
+    /// A title that is shorter tells less than the columns before it.
+    const TITLE_MIN: usize = 16;
+
+    fn of(projects: usize, columns: usize) -> Self {
+        let mut narrowest = Layout { shown: &[], project: 0, title: Self::TITLE_MIN };
+        for (shown, project_max) in Self::ALL {
+            let project = projects.max("project".len()).min(project_max);
+            let layout = Layout { shown, project, title: 0 };
+            let used = "00000000  000d  ".len() + human::width(&layout.line(|_| String::new()));
+            narrowest = Layout { title: columns.saturating_sub(used).max(Self::TITLE_MIN), ..layout };
+            if used + Self::TITLE_MIN <= columns {
+                break;
+            }
+        }
+        narrowest
+    }
+
+    /// The cells, each as wide as its column and with a gap after it.
+    fn line(&self, cell: impl Fn(Column) -> String) -> String {
+        let cells = self.shown.iter().map(|column| {
+            let text = cell(*column);
+            match column {
+                Column::Project => format!("{}  ", human::padded(&text, self.project)),
+                Column::Turns => format!("{text:>5}  "),
+                Column::Size | Column::Cost => format!("{text:>8}  "),
+            }
+        });
+        cells.collect()
+    }
 }

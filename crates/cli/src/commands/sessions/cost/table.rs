@@ -14,20 +14,40 @@ const BAR_COLUMNS_MAX: usize = 30;
 const BAR_COLUMNS_MIN: usize = 6;
 /// A folder may take so much before it is cut.
 const KEY_COLUMNS_MAX: usize = 44;
+/// With less nobody can tell one from another.
+const KEY_COLUMNS_MIN: usize = 12;
 
 const HEADS: [&str; 6] = ["responses", "input", "output", "cache write", "cache read", "cost"];
 
+/// How numbers are written and which of [`HEADS`] are shown, from wide terminals to narrow ones.
+const LAYOUTS: [(Digits, &[usize]); 5] = [
+    (Digits::All, &[0, 1, 2, 3, 4, 5]),
+    (Digits::Few, &[0, 1, 2, 3, 4, 5]),
+    (Digits::Few, &[1, 2, 3, 4, 5]),
+    (Digits::Few, &[1, 2, 5]),
+    (Digits::Few, &[5]),
+];
+
 pub(super) fn text(report: &Report, columns: usize) -> String {
-    let (table, widths) = [Digits::All, Digits::Few]
-        .map(|digits| {
-            let table = Table::new(report, digits);
-            let widths = table.widths();
-            (table, widths)
-        })
-        .into_iter()
-        .reduce(|all, few| if all.1.iter().sum::<usize>() + 2 * HEADS.len() <= columns { all } else { few })
-        .unwrap_or_default();
+    let mut table = Table::default();
+    let mut widths = Vec::new();
+    for (digits, shown) in LAYOUTS {
+        table = Table::new(report, digits, shown);
+        widths = table.widths();
+        if used(&widths) <= columns {
+            break;
+        }
+    }
+    // What is left is short but for the keys.
+    if let (over @ 1.., Some(key)) = (used(&widths).saturating_sub(columns), widths.first_mut()) {
+        *key = key.saturating_sub(over).max(KEY_COLUMNS_MIN.min(*key));
+    }
     table.text(&widths, columns)
+}
+
+/// How many columns a line takes, without a bar.
+fn used(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1)
 }
 
 /// How numbers are written.
@@ -49,16 +69,18 @@ struct Table {
 }
 
 impl Table {
-    fn new(report: &Report, digits: Digits) -> Self {
+    fn new(report: &Report, digits: Digits, shown: &[usize]) -> Self {
         let zone = TimeZone::get(&report.zone).unwrap_or(TimeZone::UTC);
-        let mut head = vec![head(report)];
-        head.extend(HEADS.map(str::to_owned));
+        let line = |key: String, cells: [String; HEADS.len()]| -> Vec<String> {
+            let cells = shown.iter().map(|at| cells[*at].clone());
+            std::iter::once(key).chain(cells).collect()
+        };
         let most = report.rows.iter().map(|row| row.total.cost.dollars()).fold(0.0, f64::max);
         let share = |row: &Row| if most > 0.0 { row.total.cost.dollars() / most } else { 0.0 };
         Table {
-            head,
-            rows: report.rows.iter().map(|row| cells(key(row, &zone), &row.total, digits)).collect(),
-            total: cells("total".to_owned(), &report.total, digits),
+            head: line(head(report), HEADS.map(str::to_owned)),
+            rows: report.rows.iter().map(|row| line(key(row, &zone), cells(&row.total, digits))).collect(),
+            total: line("total".to_owned(), cells(&report.total, digits)),
             shares: report.rows.iter().map(share).collect(),
         }
     }
@@ -74,8 +96,7 @@ impl Table {
     }
 
     fn text(&self, widths: &[usize], columns: usize) -> String {
-        let used = widths.iter().sum::<usize>() + 2 * widths.len();
-        let room = columns.saturating_sub(used).min(BAR_COLUMNS_MAX);
+        let room = columns.saturating_sub(used(widths) + 2).min(BAR_COLUMNS_MAX);
         let room = if room < BAR_COLUMNS_MIN { 0 } else { room };
         let mut text = String::new();
         // Writing into a String cannot fail.
@@ -112,16 +133,16 @@ fn key(row: &Row, zone: &TimeZone) -> String {
     }
 }
 
-fn cells(key: String, total: &Total, digits: Digits) -> Vec<String> {
+/// The numbers, in the order of [`HEADS`].
+fn cells(total: &Total, digits: Digits) -> [String; HEADS.len()] {
     let tokens = &total.tokens;
     let number = |number: u64| match digits {
         Digits::All => human::count(number),
         Digits::Few => few(number),
     };
-    let mut cells = vec![key, number(total.responses)];
-    cells.extend([tokens.input, tokens.output, tokens.cache_write(), tokens.cache_read].map(number));
-    cells.push(total.cost.cents());
-    cells
+    let [input, output, cache_write, cache_read] =
+        [tokens.input, tokens.output, tokens.cache_write(), tokens.cache_read].map(number);
+    [number(total.responses), input, output, cache_write, cache_read, total.cost.cents()]
 }
 
 /// The key on the left, numbers on the right.

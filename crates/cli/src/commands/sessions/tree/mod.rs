@@ -3,8 +3,11 @@
 mod dot;
 mod nodes;
 mod rows;
+mod styled;
 mod text;
 mod words;
+
+use std::ffi::OsString;
 
 use clap::Args;
 use tidings_transcript::session::Session;
@@ -18,7 +21,7 @@ use crate::output::Output;
 #[command(after_help = "\
 Examples:
   tidings sessions tree 5a15c0fc                 turns, branches and sub-agents
-  tidings sessions tree 5a15c0fc --full          every entry
+  tidings sessions tree 5a15c0fc --full          every entry, with its line and its id
   tidings sessions tree 5a15c0fc --dot | dot -Tsvg > tree.svg
   tidings sessions tree 5a15c0fc --json | jq -r 'select(.part==\"prompt\").text'
 
@@ -29,7 +32,7 @@ entry), problem, text (its first words).")]
 pub(crate) struct Tree {
     /// The session: an id, the beginning of one, or a file
     #[arg(value_name = "ID")]
-    session: String,
+    session: OsString,
 
     /// Show every entry instead of folding those between prompts
     #[arg(long)]

@@ -2,29 +2,36 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::io::{self, IsTerminal as _};
 
 use tidings_transcript::session::{BranchState, LaneId, NodeId, Part, Session};
 use tidings_transcript::{Error, Severity};
 
 use super::rows::{Row, rows};
-use super::{Detail, words};
+use super::{Detail, styled, words};
+use crate::human;
 use crate::output::{BOLD, DIM, Output, PLAIN, RED, YELLOW, printable};
 
 /// Room for what an entry says.
 const WORDS_MAX: usize = 72;
+/// Words that are shown even where the rest of a line leaves no room.
+const WORDS_MIN: usize = 20;
 /// How much is gathered before it is printed.
 const PRINTED_AT_ONCE: usize = 64 << 10;
 /// Room for what a tool gave back.
 const RESULT_MAX: usize = 36;
 
 pub(super) fn print(session: &Session, detail: Detail, out: &mut Output) -> anyhow::Result<()> {
-    let mut text = head(session, detail);
+    // Only a person has a right margin; scripts and files get whole lines.
+    let columns = if io::stdout().is_terminal() { human::columns() } else { usize::MAX };
+    let mut text = head(session, detail, columns);
     let rows = rows(session, detail);
     let depths: Vec<usize> = rows.iter().map(|(depth, _)| *depth).collect();
     for ((_, row), prefix) in rows.iter().zip(prefixes(&depths)) {
         let mut before = &prefix.first;
         for line in lines(session, row, detail)? {
-            let _ = writeln!(text, "{DIM}{before}{PLAIN}{line}");
+            let room = columns.saturating_sub(human::width(before));
+            let _ = writeln!(text, "{DIM}{before}{PLAIN}{}", line.fit(room));
             before = &prefix.rest;
         }
         if text.len() > PRINTED_AT_ONCE {
@@ -35,12 +42,12 @@ pub(super) fn print(session: &Session, detail: Detail, out: &mut Output) -> anyh
     Ok(())
 }
 
-fn head(session: &Session, detail: Detail) -> String {
-    let mut text = format!("{BOLD}{}{PLAIN}", printable(session.id()));
+fn head(session: &Session, detail: Detail, columns: usize) -> String {
+    let mut name = format!("{BOLD}{}{PLAIN}", printable(session.id()));
     if let Some(title) = session.side().title() {
         let title: String =
             title.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(WORDS_MAX).collect();
-        let _ = write!(text, "  {}", printable(&title));
+        let _ = write!(name, "  {}", printable(&title));
     }
     let abandoned: usize =
         session.lane_ids().map(|lane| session.branches(lane).len().saturating_sub(1)).sum();
@@ -56,7 +63,8 @@ fn head(session: &Session, detail: Detail) -> String {
         counted.extend((number > 0).then(|| count(number, one, many)));
     }
     let hint = if detail == Detail::Folded { "; --full shows all" } else { "" };
-    let _ = writeln!(text, "\n{DIM}{}{hint}{PLAIN}", counted.join(" · "));
+    let counted = format!("{DIM}{}{hint}{PLAIN}", counted.join(" · "));
+    let mut text = format!("{}\n{}\n", styled::fit(&name, columns), styled::fit(&counted, columns));
     let wrong = session.findings().iter().filter(|(_, finding)| finding.severity > Severity::Note).count();
     if wrong > 0 {
         let remarks = count(wrong, "remark", "remarks");
@@ -98,17 +106,39 @@ fn prefixes(depths: &[usize]) -> Vec<Prefix> {
     prefixes
 }
 
-fn lines(session: &Session, row: &Row, detail: Detail) -> Result<Vec<String>, Error> {
+/// One line after its prefix.
+#[derive(Debug, Default)]
+struct Line {
+    text: String,
+    /// What is never cut: where it stands, how it is called and what is wrong with it.
+    marks: String,
+}
+
+impl Line {
+    /// In at most so many columns, if they are enough for the marks and a few words.
+    fn fit(&self, columns: usize) -> String {
+        let room = columns.saturating_sub(styled::width(&self.marks)).max(WORDS_MIN);
+        styled::fit(&self.text, room) + &self.marks
+    }
+}
+
+impl From<String> for Line {
+    fn from(text: String) -> Self {
+        Line { text, marks: String::new() }
+    }
+}
+
+fn lines(session: &Session, row: &Row, detail: Detail) -> Result<Vec<Line>, Error> {
     Ok(match row {
         Row::Entry(id) => entry(session, *id, detail)?,
-        Row::Fold(ids) => vec![format!("{DIM}⋮ {}{PLAIN}", fold(session, ids))],
+        Row::Fold(ids) => vec![format!("{DIM}⋮ {}{PLAIN}", fold(session, ids)).into()],
         Row::Branch(branch, number) => {
             let entries = count(session.own_path(branch).len(), "entry", "entries");
             let state = if branch.state == BranchState::Active { "ACTIVE" } else { "abandoned" };
-            vec![format!("{YELLOW}branch {number}, {state}{PLAIN} {DIM}{entries}{PLAIN}")]
+            vec![format!("{YELLOW}branch {number}, {state}{PLAIN} {DIM}{entries}{PLAIN}").into()]
         }
-        Row::Active => vec![format!("{BOLD}branch 1, ACTIVE{PLAIN}")],
-        Row::Lane(lane) => vec![agent(session, *lane)],
+        Row::Active => vec![format!("{BOLD}branch 1, ACTIVE{PLAIN}").into()],
+        Row::Lane(lane) => vec![agent(session, *lane).into()],
     })
 }
 
@@ -129,7 +159,7 @@ fn agent(session: &Session, lane: LaneId) -> String {
     text
 }
 
-fn entry(session: &Session, id: NodeId, detail: Detail) -> Result<Vec<String>, Error> {
+fn entry(session: &Session, id: NodeId, detail: Detail) -> Result<Vec<Line>, Error> {
     let node = session.node(id);
     let actor = printable(&session.actor(id).to_string());
     let calls: Vec<_> = session.calls_of(id).collect();
@@ -156,11 +186,11 @@ fn entry(session: &Session, id: NodeId, detail: Detail) -> Result<Vec<String>, E
         let _ = write!(marks, " {DIM}×{}{PLAIN}", session.places(id).len());
     }
     if detail == Detail::Full {
-        let _ = write!(marks, " {DIM}line {}{PLAIN}", node.place.line);
+        marks += &name(session, id);
     }
-    let mut told = Vec::new();
+    let mut told: Vec<Line> = Vec::new();
     if !said.is_empty() || calls.is_empty() {
-        told.push(said);
+        told.push(said.into());
     }
     for tool in calls {
         let call = words::call(session, tool, WORDS_MAX)?;
@@ -170,11 +200,27 @@ fn entry(session: &Session, id: NodeId, detail: Detail) -> Result<Vec<String>, E
             (Some(_), true) => ("✗", RED),
             (Some(_), false) => ("→", DIM),
         };
-        told.push(format!("{call} {colour}{arrow} {result}{PLAIN}"));
+        let result = format!("{colour}{arrow} {result}{PLAIN}");
+        match tool.result {
+            // An entry of its own, which somebody may want to name.
+            Some(id) if detail == Detail::Full => {
+                told.push(call.into());
+                told.push(Line { text: result, marks: name(session, id) });
+            }
+            _ => told.push(format!("{call} {result}").into()),
+        }
     }
-    let first = told.remove(0);
-    told.insert(0, format!("{colour}{actor}{PLAIN}  {first}{marks}"));
+    if let Some(first) = told.first_mut() {
+        *first = Line { text: format!("{colour}{actor}{PLAIN}  {}", first.text), marks };
+    }
     Ok(told)
+}
+
+/// Where an entry stands and what it is called: what `fork --up-to` and `show --branch` take.
+fn name(session: &Session, id: NodeId) -> String {
+    let node = session.node(id);
+    let uuid = node.uuid.as_deref().map(|uuid| format!(" {}", printable(uuid))).unwrap_or_default();
+    format!(" {DIM}line {}{uuid}{PLAIN}", node.place.line)
 }
 
 /// What was left out, in numbers.
