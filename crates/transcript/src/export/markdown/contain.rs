@@ -45,7 +45,7 @@ fn active_in(text: &str) -> Vec<usize> {
             }
             Event::Start(Tag::Image { .. }) => marks.push(place.start),
             Event::Start(Tag::Link { dest_url, .. }) if !leads_somewhere(&dest_url) => {
-                marks.push(place.start)
+                marks.push(place.start);
             }
             _ => {}
         }
