@@ -119,6 +119,12 @@ pub(crate) const JOURNAL_BYTES_MAX: u64 = 64 << 30;
 /// Events that one step of retention removes, so that appends are not kept waiting behind it.
 pub(crate) const RETAIN_STEP: usize = 2000;
 
+/// Pages that a backup copies before it tells how far it is: four mebibytes.
+pub(crate) const BACKUP_PAGES: i32 = 1024;
+
+/// How often events are looked for that are too old to be kept. Whoever sets a bound in days does not miss an hour.
+pub(crate) const RETAIN_EVERY: Duration = Duration::from_secs(60 * 60);
+
 /// Pages of the file that are given back after retention, for the same reason.
 pub(crate) const VACUUM_PAGES: usize = 512;
 

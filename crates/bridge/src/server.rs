@@ -5,6 +5,7 @@ mod connections;
 mod health;
 mod listen;
 mod metrics;
+mod retention;
 mod tls;
 
 use std::net::SocketAddr;
@@ -19,6 +20,7 @@ pub use bounds::Bounds;
 #[cfg(unix)]
 pub use bounds::{limit_open_files, raise_open_files};
 pub use listen::{Bound, Exposure, Listen};
+pub use retention::Retention;
 pub use tls::{TlsFiles, choose_tls};
 
 use self::connections::Slots;
@@ -48,6 +50,7 @@ pub struct Server {
     transcripts: Transcripts,
     notifier: Option<Notifier>,
     bounds: Bounds,
+    retention: Retention,
 }
 
 impl Server {
@@ -60,6 +63,7 @@ impl Server {
             transcripts: Transcripts::default(),
             notifier: None,
             bounds: Bounds::default(),
+            retention: Retention::default(),
         }
     }
 
@@ -67,6 +71,13 @@ impl Server {
     #[must_use]
     pub fn bounds(mut self, bounds: Bounds) -> Self {
         self.bounds = bounds;
+        self
+    }
+
+    /// Keeps less than everything.
+    #[must_use]
+    pub fn retention(mut self, retention: Retention) -> Self {
+        self.retention = retention;
         self
     }
 
@@ -123,6 +134,7 @@ impl Server {
         if let Some(notifier) = self.notifier.take() {
             tokio::spawn(notifier.run(self.sessions.clone(), self.stopping.clone()));
         }
+        tokio::spawn(retention::retain(self.sessions.clone(), self.retention, self.stopping.clone()));
         tokio::pin!(serving);
         tokio::select! {
             ended = &mut serving => return ended,

@@ -22,6 +22,8 @@ use crate::commands::host;
 use crate::commands::{
     attach, audit, decide, doctor, frames, pair, ps, rehearse, run, schema, send, serve, sessions, stop,
     summary, token,
+    attach, audit, backup, decide, doctor, frames, pair, ps, rehearse, run, schema, send, serve, sessions,
+    stop, token,
 };
 use crate::error::Exit;
 use crate::later::Later;
@@ -65,6 +67,8 @@ enum Command {
     /// Export and verify the log of who decided what
     #[command(subcommand)]
     Audit(Later<audit::AuditCommand>),
+    /// Copy what a server keeps to a new folder, while it runs or not
+    Backup(Later<backup::Backup>),
     /// Decode, check and convert the lines a Claude Code process exchanges
     #[command(subcommand)]
     Frames(Later<frames::FramesCommand>),
@@ -105,6 +109,7 @@ impl Command {
             Command::Pair(pair) => pair.remote.json,
             Command::Token(token) => token.wants_json(),
             Command::Audit(audit) => audit.wants_json(),
+            Command::Backup(backup) => backup.json,
             _ => false,
         }
     }
@@ -141,6 +146,7 @@ fn main() -> ExitCode {
         Some(Command::Pair(pair)) => pair.run(&mut out),
         Some(Command::Token(token)) => token.run(&mut out),
         Some(Command::Audit(audit)) => audit.run(&mut out),
+        Some(Command::Backup(backup)) => backup.run(&mut out),
         Some(Command::Frames(command)) => frames::run(command, &mut out),
         Some(Command::Sessions(args)) => sessions::run(args, &mut out),
         Some(Command::Rehearse(command)) => rehearse::run(command, &mut out),

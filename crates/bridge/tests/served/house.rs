@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use tidings_agent::Clock;
 use tidings_bridge::guard::{Guard, Random, Settings, read_admin_token};
 use tidings_bridge::journal::{Class, Draft, Epoch, Fence, Key, Kind, NewSession, Opening};
-use tidings_bridge::server::{Bounds, Exposure, Listen, Server, TlsFiles, choose_tls};
+use tidings_bridge::server::{Bounds, Exposure, Listen, Retention, Server, TlsFiles, choose_tls};
 use tidings_bridge::sessions::Config;
 use tidings_bridge::{Error, Hub, Journal, MemoryJournal, Sessions};
 use tokio::net::TcpStream;
@@ -42,6 +42,16 @@ impl House {
     }
 
     pub(crate) async fn with(bounds: Bounds, tls: Option<TlsFiles>) -> House {
+        House::keeping(bounds, tls, Retention::default(), 0).await
+    }
+
+    /// A house whose session has some events before the server starts.
+    pub(crate) async fn keeping(
+        bounds: Bounds,
+        tls: Option<TlsFiles>,
+        retention: Retention,
+        events: usize,
+    ) -> House {
         choose_tls();
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
@@ -61,8 +71,11 @@ impl House {
         let sessions = Sessions::open(Hub::new(journal.clone()), Config::default()).await.unwrap();
         journal.create(NewSession::new(key(), "/", Timestamp::UNIX_EPOCH)).await.unwrap();
         let fence = journal.claim(&key()).await.unwrap();
+        let said =
+            || Draft::new(Class::Delta, Timestamp::UNIX_EPOCH, Kind::new("Display").unwrap(), *b"\"old\"");
+        journal.append(&key(), fence, (0..events).map(|_| said()).collect()).await.unwrap();
         let (stop, stopped) = oneshot::channel();
-        let server = Server::new(sessions.clone(), guard).bounds(bounds);
+        let server = Server::new(sessions.clone(), guard).bounds(bounds).retention(retention);
         let running = tokio::spawn(async move { server.run(bound, async { drop(stopped.await) }).await });
         House { address, admin, sessions, fence, stop: Some(stop), running: Some(running), _folder: folder }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use house::{House, PATIENCE, closed, subscribed};
 use serde_json::json;
-use tidings_bridge::server::{Bounds, TlsFiles};
+use tidings_bridge::server::{Bounds, Retention, TlsFiles};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
@@ -28,6 +28,37 @@ async fn t6_revoking_a_device_closes_its_live_sockets() {
     house.publish("still here").await;
     let heard = tokio::time::timeout(PATIENCE, other.next()).await.unwrap().unwrap().unwrap();
     assert!(heard.to_text().unwrap().contains("still here"), "others are left alone");
+}
+
+/// F112: what a server is told not to keep goes when it starts, and whoever comes back for it is told that it is gone.
+#[tokio::test]
+async fn f112_old_events_go_when_the_server_starts() {
+    let everything = House::keeping(Bounds::default(), None, Retention::default(), 10).await;
+    let kept = Retention { events: Some(4), ..Retention::default() };
+    let some = House::keeping(Bounds::default(), None, kept, 10).await;
+    let floor = async || some.ask("GET", "/v1/sessions/1", None).await.1["floor"].as_u64().unwrap();
+    tokio::time::timeout(PATIENCE, async {
+        while floor().await != 7 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    })
+    .await
+    .expect("old events stay");
+    let (_, session) = some.ask("GET", "/v1/sessions/1", None).await;
+    let epoch = session["cursor"].as_str().unwrap().split_once(':').unwrap().0.to_owned();
+    let verdict = async |seq: u64| {
+        let url = format!("http://{}/v1/sessions/1/events?after={epoch}:{seq}", some.address);
+        let mut answer = reqwest::Client::new().get(url).bearer_auth(&some.admin).send().await.unwrap();
+        let first = tokio::time::timeout(PATIENCE, answer.chunk()).await.unwrap().unwrap().unwrap();
+        let text = String::from_utf8(first.to_vec()).unwrap();
+        ["ok", "gap", "reset"].into_iter().find(|word| text.contains(&format!("\"verdict\":\"{word}\"")))
+    };
+    assert_eq!((verdict(5).await, verdict(6).await), (Some("gap"), Some("ok")));
+    assert_eq!(
+        everything.ask("GET", "/v1/sessions/1", None).await.1["floor"],
+        1,
+        "everything is kept by default"
+    );
 }
 
 /// P11: a server that stops tells its clients when to come back, and is gone.

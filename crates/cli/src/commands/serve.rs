@@ -94,6 +94,7 @@ async fn serve(settings: &Settings, json: bool, out: &mut Output) -> anyhow::Res
     }
     let server = Server::new(sessions, guard.clone())
         .transcripts(start::transcripts())
+        .retention(settings.retention)
         .notifier(start::notifier(settings, &address)?);
     greeting::print(settings, &guard, listens, json, out)?;
 

@@ -2,6 +2,7 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
+mod backup;
 mod commands;
 mod drain;
 mod house;

@@ -1,17 +1,23 @@
-//! A copy of the whole journal while it is being written.
+//! A copy of the whole journal, whoever has it open.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
 use super::failure::At as _;
-use super::open;
+use super::piece_log::{Piece, PieceLog};
+use super::{open, pieces, schema};
 use crate::journal::{ErrorKind, JournalError};
+use crate::limits::BACKUP_PAGES;
 
-/// Copies what the connection sees. The copy appears under its name only when it is complete.
-pub(super) fn copy(from: &Connection, to: &Path) -> Result<(), JournalError> {
+/// Copies a journal. The copy appears under its name only when it is complete. `progress` is told how many bytes of how many are done.
+pub(super) fn copy(
+    journal: &Path,
+    to: &Path,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<(), JournalError> {
     if to.exists() {
         let message = format!("There is a file `{}` already", to.display());
         return Err(JournalError::new(
@@ -20,10 +26,13 @@ pub(super) fn copy(from: &Connection, to: &Path) -> Result<(), JournalError> {
             "choose another name; backups are not overwritten",
         ));
     }
-    let mut name = to.as_os_str().to_owned();
-    name.push(".part");
-    let part = PathBuf::from(name);
-    let done = fill(from, &part).and_then(|()| publish(&part, to));
+    // Before the tables: a piece of text leaves its log only when it is in them, so that none can be in neither.
+    let waiting =
+        PieceLog::read(journal).map_err(|error| JournalError::io("read the pieces of", journal, error))?;
+    let from = open::reader(journal)?;
+    schema::check(&from)?;
+    let part = open::beside(to, ".part");
+    let done = fill(&from, &waiting, &part, progress).and_then(|()| publish(&part, to));
     if done.is_err() {
         // What is left of a failed copy helps nobody; if it cannot be removed, the next copy writes over it.
         drop(std::fs::remove_file(&part));
@@ -31,24 +40,44 @@ pub(super) fn copy(from: &Connection, to: &Path) -> Result<(), JournalError> {
     done
 }
 
-fn fill(from: &Connection, part: &Path) -> Result<(), JournalError> {
+fn fill(
+    from: &Connection,
+    waiting: &[Piece],
+    part: &Path,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<(), JournalError> {
     let doing = "copy the journal";
     let failed = |error| JournalError::io("create", part, error);
     drop(std::fs::remove_file(part));
     open::private_file(part).map_err(failed)?;
     let mut to = open::connect(part)?;
-    // All pages in one step: they are read in one transaction, so that appends meanwhile do not start it over.
-    let step = Backup::new(from, &mut to).and_then(|backup| backup.step(-1)).doing(doing)?;
-    if step != StepResult::Done {
-        return Err(JournalError::new(
-            ErrorKind::Locked,
-            "The journal could not be copied in one go",
-            "try again",
-        ));
+    // All pages are read in one transaction, so that appends meanwhile do not start it over.
+    let reading = from.unchecked_transaction().doing(doing)?;
+    let page_bytes: u64 = from.pragma_query_value(None, "page_size", |row| row.get(0)).doing(doing)?;
+    from.query_row("SELECT count(*) FROM journal", [], |row| row.get::<_, u64>(0)).doing(doing)?;
+    let copying = Backup::new(from, &mut to).doing(doing)?;
+    loop {
+        let step = copying.step(BACKUP_PAGES).doing(doing)?;
+        let pages = copying.progress();
+        let bytes = |pages: i32| u64::try_from(pages).unwrap_or_default() * page_bytes;
+        progress(bytes(pages.pagecount - pages.remaining), bytes(pages.pagecount));
+        match step {
+            StepResult::Done => break,
+            StepResult::More => {}
+            _ => {
+                let message = "The journal could not be copied in one go";
+                return Err(JournalError::new(ErrorKind::Locked, message, "try again"));
+            }
+        }
     }
+    drop(copying);
+    reading.finish().doing(doing)?;
+    to.execute_batch("PRAGMA journal_mode = DELETE").doing(doing)?;
+    let writing = to.transaction().doing(doing)?;
+    pieces::put_in(&writing, waiting)?;
     // Whoever starts from a copy has lost what came after it, and begins another epoch.
-    to.execute_batch("PRAGMA journal_mode = DELETE; UPDATE journal SET clean = 0, boot_id = '';")
-        .doing(doing)?;
+    writing.execute("UPDATE journal SET clean = 0, boot_id = ''", []).doing(doing)?;
+    writing.commit().doing(doing)?;
     to.close().map_err(|(_, error)| error).doing(doing)
 }
 

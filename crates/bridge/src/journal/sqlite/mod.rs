@@ -8,6 +8,7 @@ mod audit_log;
 mod backup;
 mod events;
 mod failure;
+mod mark;
 mod open;
 mod piece_log;
 mod pieces;
@@ -69,17 +70,10 @@ impl SqliteJournal {
         &self.path
     }
 
-    /// Copies the journal to a new file while it is being written. A journal that is opened from the copy begins
-    /// another epoch, so that readers who saw more are told.
-    pub fn backup(&self, to: impl Into<PathBuf>) -> Call<'_, ()> {
-        let (path, to, waiting) = (self.path.clone(), to.into(), self.writer.waiting());
-        Box::pin(async move {
-            let copy = move || {
-                waiting.put_in()?;
-                backup::copy(&open::reader(&path)?, &to)
-            };
-            tokio::task::spawn_blocking(copy).await.unwrap_or_else(|_| Err(JournalError::closed()))
-        })
+    /// Copies a journal to a new file, also while another process writes it. A journal that is opened from the copy begins another epoch, so
+    /// that readers who saw more are told. `progress` is told how many bytes of how many are done. It waits for the disk.
+    pub fn backup(journal: &Path, to: &Path, mut progress: impl FnMut(u64, u64)) -> Result<(), JournalError> {
+        backup::copy(journal, to, &mut progress)
     }
 }
 

@@ -7,6 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
 use super::failure::At as _;
+use super::mark::Mark;
 use super::piece_log::{Piece, PieceLog};
 use super::{pieces, schema};
 use crate::journal::opening::Stop;
@@ -22,11 +23,13 @@ pub(super) fn writer(
 ) -> Result<(Connection, File, PieceLog), JournalError> {
     make_folder(path)?;
     let lock = lock(path)?;
+    let mark = Mark::look(path);
     private_file(path).map_err(|error| JournalError::io("create", path, error))?;
     let mut conn = writer_again(path, bytes_max)?;
     schema::climb(&conn)?;
     let pieces = PieceLog::read(path).map_err(|error| JournalError::io("read the pieces of", path, error))?;
-    begin(&mut conn, opening, &pieces)?;
+    begin(&mut conn, opening, &pieces, mark)?;
+    Mark::opened(path).map_err(|error| JournalError::io("write the mark of", path, error))?;
     let log = PieceLog::open(path, opening.fresh_epoch.to_stored().cast_unsigned());
     let log = log.map_err(|error| JournalError::io("write the pieces of", path, error))?;
     Ok((conn, lock, log))
@@ -95,11 +98,16 @@ fn make_folder(path: &Path) -> Result<(), JournalError> {
     builder.create(folder).map_err(|error| JournalError::io("create", folder, error))
 }
 
+/// A file beside another, whose name goes on.
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
 /// `SQLite` would let a second process in, and both would give out the same numbers.
 fn lock(path: &Path) -> Result<File, JournalError> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".lock");
-    let path = PathBuf::from(name);
+    let path = beside(path, ".lock");
     let file = private_file(&path).map_err(|error| JournalError::io("create", &path, error))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
@@ -116,7 +124,7 @@ fn lock(path: &Path) -> Result<File, JournalError> {
 }
 
 /// Marks the journal as open, puts in what the last process did not get to, and begins another epoch if numbers may have been lost.
-fn begin(conn: &mut Connection, opening: &Opening, pieces: &[Piece]) -> Result<(), JournalError> {
+fn begin(conn: &mut Connection, opening: &Opening, pieces: &[Piece], mark: Mark) -> Result<(), JournalError> {
     let doing = "begin to write the journal";
     let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).doing(doing)?;
     pieces::put_in(&tx, pieces)?;
@@ -128,7 +136,9 @@ fn begin(conn: &mut Connection, opening: &Opening, pieces: &[Piece]) -> Result<(
         .optional()
         .doing(doing)?;
     let (boot_id, fresh) = (&opening.boot_id, opening.fresh_epoch);
-    let lost = left.as_ref().is_some_and(|(stop, boot_id)| opening.may_have_lost(*stop, boot_id));
+    let lost = left
+        .as_ref()
+        .is_some_and(|(stop, boot_id)| opening.may_have_lost(*stop, boot_id) || mark.is_another(*stop));
     if lost {
         begin_epoch(&tx, fresh)?;
     }

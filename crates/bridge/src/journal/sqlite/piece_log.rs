@@ -9,7 +9,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -36,19 +36,22 @@ pub(super) struct Piece {
     pub(super) host_offset: Option<u64>,
 }
 
+/// What its name has after that of the journal.
+const SUFFIX: &str = "-pieces";
+
 /// Before each record: how long it is, and its checksum.
 const HEAD: usize = 4 + 8;
 
 impl PieceLog {
     /// Opens the log of a journal. Rounds begin after this number, which is random.
     pub(super) fn open(journal: &Path, round: u64) -> io::Result<Self> {
-        let file = open::private_file(&beside(journal))?;
+        let file = open::private_file(&open::beside(journal, SUFFIX))?;
         Ok(PieceLog { file, round, end: 0, buffer: Vec::new() })
     }
 
     /// What the log of a journal holds: all that was written in the last round.
     pub(super) fn read(journal: &Path) -> io::Result<Vec<Piece>> {
-        let file = match File::open(beside(journal)) {
+        let file = match File::open(open::beside(journal, SUFFIX)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error),
@@ -89,12 +92,6 @@ impl PieceLog {
             self.round = self.round.wrapping_add(1);
         }
     }
-}
-
-fn beside(journal: &Path) -> PathBuf {
-    let mut name = journal.as_os_str().to_owned();
-    name.push("-pieces");
-    PathBuf::from(name)
 }
 
 fn put(buffer: &mut Vec<u8>, round: u64, piece: &Piece) -> io::Result<()> {
@@ -208,7 +205,7 @@ mod tests {
             }
             prop_assert_eq!(&PieceLog::read(&journal).unwrap(), &last);
 
-            let (path, whole) = (beside(&journal), log.end);
+            let (path, whole) = (open::beside(&journal, SUFFIX), log.end);
             let bytes = std::fs::read(&path).unwrap();
             let kept = cut.index(usize::try_from(whole).unwrap());
             std::fs::write(&path, &bytes[..kept]).unwrap();
@@ -226,7 +223,7 @@ mod tests {
         let mut log = PieceLog::open(&journal, 1).unwrap();
         let pieces: Vec<Piece> = (1..=3).map(|seq| piece(seq, b"some text")).collect();
         log.write(&pieces).unwrap();
-        let path = beside(&journal);
+        let path = open::beside(&journal, SUFFIX);
         let bytes = std::fs::read(&path).unwrap();
         let one = bytes.len() / 3;
         for at in one..2 * one {

@@ -13,6 +13,22 @@ const STEPS: &[&str] = &[include_str!("schema/1.sql")];
 
 /// Brings a file to the newest version, or says why it cannot.
 pub(super) fn climb(conn: &Connection) -> Result<(), JournalError> {
+    let version = check(conn)?;
+    for (step, to) in STEPS.iter().zip(1..).skip(version) {
+        let script = format!(
+            "BEGIN IMMEDIATE; {step}; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {to}; COMMIT;"
+        );
+        if let Err(error) = conn.execute_batch(&script) {
+            // If there is no transaction left to roll back, SQLite has done it itself.
+            drop(conn.execute_batch("ROLLBACK"));
+            return Err(error).doing("prepare the journal");
+        }
+    }
+    Ok(())
+}
+
+/// The version of a file of ours that is not newer than this program.
+pub(super) fn check(conn: &Connection) -> Result<usize, JournalError> {
     let number = |pragma: &str| conn.pragma_query_value(None, pragma, |row| row.get::<_, i32>(0));
     let application = number("application_id").doing("read the header of the journal")?;
     let version = number("user_version").doing("read the version of the journal")?;
@@ -32,17 +48,7 @@ pub(super) fn climb(conn: &Connection) -> Result<(), JournalError> {
             "use the newer program, or another data folder",
         ));
     }
-    for (step, to) in STEPS.iter().zip(1..).skip(version) {
-        let script = format!(
-            "BEGIN IMMEDIATE; {step}; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {to}; COMMIT;"
-        );
-        if let Err(error) = conn.execute_batch(&script) {
-            // If there is no transaction left to roll back, SQLite has done it itself.
-            drop(conn.execute_batch("ROLLBACK"));
-            return Err(error).doing("prepare the journal");
-        }
-    }
-    Ok(())
+    Ok(version)
 }
 
 fn is_empty(conn: &Connection) -> Result<bool, JournalError> {

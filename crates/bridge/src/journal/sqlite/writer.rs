@@ -16,6 +16,7 @@ use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::failure::At as _;
+use super::mark::Mark;
 use super::piece_log::PieceLog;
 use super::pieces::Pieces;
 use super::{open, sweep};
@@ -429,6 +430,9 @@ impl Desk {
             // Whoever closes the journal finds it in its file.
             let committed = self.try_commit(std::slice::from_mut(&mut closing));
             checkpoint(&self.conn, "TRUNCATE");
+            if let Err(error) = Mark::closed(&self.path) {
+                tracing::warn!(%error, "how the journal was left could not be noted; the next start begins another epoch");
+            }
             closing.answer(committed);
             return last;
         }

@@ -2,13 +2,14 @@
 
 use std::env;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::num::{NonZeroU32, NonZeroU64};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 use tidings_bridge::notify::Target;
-use tidings_bridge::server::TlsFiles;
+use tidings_bridge::server::{Retention, TlsFiles};
 
 use super::demo::Demo;
 use super::{Serve, variables};
@@ -84,6 +85,18 @@ pub(super) struct Layer {
     #[arg(long, value_name = "SECONDS")]
     pub(super) ask_limit_s: Option<u64>,
 
+    /// Keep the events of a session for so many days [default: for ever]
+    #[arg(long, value_name = "DAYS")]
+    pub(super) keep_days: Option<NonZeroU32>,
+
+    /// Keep the newest so many events of each session [default: all]
+    #[arg(long, value_name = "N")]
+    pub(super) keep_events: Option<NonZeroU64>,
+
+    /// Keep the newest events of each session that fit into so many mebibytes [default: all]
+    #[arg(long, value_name = "MIB")]
+    pub(super) keep_mib: Option<NonZeroU32>,
+
     /// Where to send word when something needs a person. Only the file says so: the addresses may be secrets.
     #[arg(skip)]
     pub(super) notify: Option<Vec<Target>>,
@@ -138,6 +151,7 @@ pub(super) struct Settings {
     pub(super) park_after: Option<Duration>,
     pub(super) agent_lease: Duration,
     pub(super) ask_limit: Option<Duration>,
+    pub(super) retention: Retention,
     pub(super) notify: Vec<Target>,
     pub(super) log: LogForm,
     pub(super) log_level: LogLevel,
@@ -208,6 +222,11 @@ impl Settings {
             park_after: said.park_after_s.map(Duration::from_secs),
             agent_lease: said.agent_lease.map_or(AGENT_LEASE, Duration::from_secs),
             ask_limit: said.ask_limit_s.map(Duration::from_secs),
+            retention: Retention {
+                age: said.keep_days.map(|days| DAY * days.get()),
+                events: said.keep_events.map(NonZeroU64::get),
+                bytes: said.keep_mib.map(|mib| u64::from(mib.get()) << 20),
+            },
             notify: said.notify.unwrap_or_default(),
             log: said.log.unwrap_or_default(),
             log_level: said.log_level.unwrap_or_default(),
@@ -218,6 +237,8 @@ impl Settings {
 
 /// How long agents go on without a server: long enough for an upgrade that goes wrong at first.
 const AGENT_LEASE: Duration = Duration::from_secs(600);
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The port that pages and phones come to.
 const PORT: u16 = 7717;
@@ -242,6 +263,9 @@ impl Layer {
             park_after_s: self.park_after_s.or(other.park_after_s),
             agent_lease: self.agent_lease.or(other.agent_lease),
             ask_limit_s: self.ask_limit_s.or(other.ask_limit_s),
+            keep_days: self.keep_days.or(other.keep_days),
+            keep_events: self.keep_events.or(other.keep_events),
+            keep_mib: self.keep_mib.or(other.keep_mib),
             notify: self.notify.or(other.notify),
             log: self.log.or(other.log),
             log_level: self.log_level.or(other.log_level),
@@ -334,6 +358,19 @@ mod tests {
     }
 
     #[test]
+    fn everything_is_kept_unless_a_bound_is_set() {
+        let none = decide(&["--data", "/srv"], &[], "").unwrap().retention;
+        assert_eq!(none, Retention::default());
+        let all = decide(
+            &["--data", "/srv", "--keep-days", "2"],
+            &[("TIDINGS_KEEP_MIB", "3")],
+            "keep_events = 4\n",
+        );
+        let all = all.unwrap().retention;
+        assert_eq!((all.age, all.bytes, all.events), (Some(2 * DAY), Some(3 << 20), Some(4)));
+    }
+
+    #[test]
     fn what_makes_no_sense_is_said() {
         /// The three sources.
         type Sources<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)], &'a str);
@@ -344,6 +381,8 @@ mod tests {
             (&["--base-path", "/a b"], &[], ""),
             (&[], &[("TIDINGS_LIVE_MAX", "many")], ""),
             (&["--live-max", "0"], &[], ""),
+            (&["--keep-events", "0"], &[], ""),
+            (&[], &[], "keep_days = 0"),
             (&[], &[("TIDINGS_ALLOW_BYPASS", "perhaps")], ""),
             (&[], &[], "listn = \"127.0.0.1:1\""),
             (&[], &[], "listen = 7717"),

@@ -25,6 +25,9 @@ const VARIABLES: &[(&str, &str, Kind)] = &[
     ("TIDINGS_PARK_AFTER_S", "--park-after-s", Kind::One),
     ("TIDINGS_AGENT_LEASE", "--agent-lease", Kind::One),
     ("TIDINGS_ASK_LIMIT_S", "--ask-limit-s", Kind::One),
+    ("TIDINGS_KEEP_DAYS", "--keep-days", Kind::One),
+    ("TIDINGS_KEEP_EVENTS", "--keep-events", Kind::One),
+    ("TIDINGS_KEEP_MIB", "--keep-mib", Kind::One),
     ("TIDINGS_LOG", "--log", Kind::One),
     ("TIDINGS_LOG_LEVEL", "--log-level", Kind::One),
 ];

@@ -1,0 +1,85 @@
+//! Old events go, again and again, as long as the server runs.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use tokio_util::sync::CancellationToken;
+
+use crate::journal::{ErrorKind, JournalError, Keep, Key, Rest};
+use crate::limits::{LIST_MAX, RETAIN_EVERY};
+use crate::sessions::Sessions;
+
+/// What is kept of the events of each session. Each part that is given is a bound, and the tightest one counts; without any, everything is
+/// kept. What waits for an answer is kept whatever this says, and so is everything after it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Retention {
+    /// How old an event may get.
+    pub age: Option<Duration>,
+    /// The newest so many events.
+    pub events: Option<u64>,
+    /// The newest so many bytes.
+    pub bytes: Option<u64>,
+}
+
+impl Retention {
+    /// The bounds as they are at a time.
+    fn at(self, now: Timestamp) -> Keep {
+        let since = self.age.map(|age| {
+            let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
+            now.checked_sub(age).unwrap_or(Timestamp::MIN)
+        });
+        Keep { events: self.events, bytes: self.bytes, since }
+    }
+}
+
+/// Removes what is not kept: at once, and every hour.
+pub(super) async fn retain(sessions: Sessions, retention: Retention, stopping: CancellationToken) {
+    if retention == Retention::default() {
+        return;
+    }
+    let mut tick = tokio::time::interval(RETAIN_EVERY);
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let again_and_again = async {
+        loop {
+            tick.tick().await;
+            match all(&sessions, retention).await {
+                Ok(0) => {}
+                Ok(removed) => tracing::info!(removed, "removed old events"),
+                Err(error) => {
+                    tracing::warn!(%error, "old events could not be removed; the next hour tries again")
+                }
+            }
+        }
+    };
+    stopping.run_until_cancelled(again_and_again).await;
+}
+
+async fn all(sessions: &Sessions, retention: Retention) -> Result<u64, JournalError> {
+    let (journal, now) = (sessions.hub().journal(), sessions.config().clock.now());
+    let (keep, mut after, mut removed) = (retention.at(now), None, 0);
+    loop {
+        let rows = journal.sessions(after, LIST_MAX).await?;
+        let Some(last) = rows.last() else { return Ok(removed) };
+        after = Some(last.handle);
+        for row in &rows {
+            removed += one(sessions, &row.key, keep, now).await?;
+        }
+    }
+}
+
+async fn one(sessions: &Sessions, key: &Key, keep: Keep, now: Timestamp) -> Result<u64, JournalError> {
+    let mut removed = 0;
+    loop {
+        match sessions.hub().journal().retain(key, keep, now).await {
+            Ok(retained) => {
+                removed += retained.removed;
+                if retained.rest == Rest::Done {
+                    return Ok(removed);
+                }
+            }
+            // Somebody has deleted it meanwhile.
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(removed),
+            Err(error) => return Err(error),
+        }
+    }
+}

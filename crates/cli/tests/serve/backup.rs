@@ -1,0 +1,59 @@
+//! `tidings backup`, and starting from what it made.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::house::House;
+
+#[test]
+fn a_backup_is_a_data_folder_to_start_from() {
+    let house = House::new();
+    let mut server = house.serve(&[]);
+    let body = json!({"cwd": house.path("project"), "title": "kept"});
+    let made = server.ask("POST", "/v1/sessions", Some(&body));
+    assert_eq!(made.status, 201, "{made:?}");
+    house.output(&["token", "create", "--name", "ci", "--scope", "read"]);
+    let (running, stopped) = (house.path("running"), house.path("stopped"));
+    let said: Value =
+        serde_json::from_str(&house.output(&["backup", running.to_str().unwrap(), "--json"])).unwrap();
+    let names: Vec<&str> =
+        said["files"].as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["journal.db", "token", "devices.json"], "there is no trust.json on a fresh server");
+    let bytes: u64 = names.iter().map(|name| fs::metadata(running.join(name)).unwrap().len()).sum();
+    assert_eq!((said["path"].as_str(), said["bytes"].as_u64()), (running.to_str(), Some(bytes)));
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&running), 0o700);
+    assert!(names.iter().all(|name| mode(&running.join(name)) == 0o600));
+
+    let (code, said) = house.failure(&["backup", running.to_str().unwrap()]);
+    assert!(code == 3 && said.contains("already"), "{said}");
+    server.signal("TERM");
+    assert!(server.ended().success());
+    assert_eq!(house.output(&["backup", stopped.to_str().unwrap()]).trim(), stopped.to_str().unwrap());
+    let (code, said) = house.failure(&["backup", "x", "--data", house.path("nothing").to_str().unwrap()]);
+    assert!(code == 3 && said.contains("--data"), "{said}");
+
+    let original = session(&house, &server.data);
+    for copy in [&running, &stopped] {
+        let restored = session(&house, copy);
+        assert_eq!(restored["title"], "kept");
+        assert_ne!(epoch(&restored), epoch(&original), "a copy has an epoch of its own");
+        assert_eq!(epoch(&original), epoch(&made.json()), "the original has not");
+    }
+}
+
+/// The first session as a server on this folder shows it.
+fn session(house: &House, data: &Path) -> Value {
+    let mut server = house.serve(&["--data", data.to_str().unwrap()]);
+    let session = server.ask("GET", "/v1/sessions/1", None).json();
+    server.signal("TERM");
+    assert!(server.ended().success());
+    session
+}
+
+fn epoch(session: &Value) -> String {
+    session["cursor"].as_str().unwrap().split_once(':').unwrap().0.to_owned()
+}
