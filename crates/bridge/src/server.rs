@@ -23,10 +23,12 @@ pub use listen::{Bound, Exposure, Listen};
 pub use retention::Retention;
 pub use tls::{TlsFiles, choose_tls};
 
+pub(crate) use self::health::routes as health_routes;
+
 use self::connections::Slots;
 use self::health::Health;
 use self::metrics::Metrics;
-use crate::doors::{self, Doors, Transcripts};
+use crate::doors::{self, Doors, Transcripts, route};
 use crate::error::Error;
 use crate::guard::Guard;
 use crate::notify::Notifier;
@@ -115,7 +117,7 @@ impl Server {
         let inside = doors::router(doors)
             .merge(doors::page())
             .merge(self.guard.routes())
-            .merge(health::routes(health));
+            .merge(route::router(health::routes()).with_state(health));
         let ids = self.sessions.config().ids.clone();
         self.guard
             .protect(inside, ids)

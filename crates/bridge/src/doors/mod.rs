@@ -13,7 +13,7 @@ mod problem;
 mod reach;
 mod rest;
 pub(crate) mod route;
-mod scope;
+pub(crate) mod scope;
 mod several;
 mod sse;
 mod tether;

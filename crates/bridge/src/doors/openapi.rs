@@ -10,6 +10,7 @@ use super::{rest, route};
 pub fn openapi() -> OpenApi {
     let mut all = route::describe(about(), &rest::routes());
     all.merge(route::describe(OpenApi::default(), &crate::guard::routes()));
+    all.merge(route::describe(OpenApi::default(), &crate::server::health_routes()));
     all
 }
 

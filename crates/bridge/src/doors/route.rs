@@ -58,10 +58,9 @@ pub(crate) fn router<S: Clone + Send + Sync + 'static>(routes: Vec<Route<S>>) ->
 
 /// Describes routes, behind what is said of all of them.
 pub(crate) fn describe<S: Clone + Send + Sync + 'static>(about: OpenApi, routes: &[Route<S>]) -> OpenApi {
-    let described = |route: &Route<S>| match route.scope {
-        Some(scope) => scope::say((route.describe)(), scope),
-        None => (route.describe)(),
-    };
     let all = OpenApiRouter::with_openapi(about);
-    routes.iter().fold(all, |all, route| all.routes(described(route))).into_openapi()
+    routes
+        .iter()
+        .fold(all, |all, route| all.routes(scope::say((route.describe)(), route.scope)))
+        .into_openapi()
 }

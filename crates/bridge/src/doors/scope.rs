@@ -27,18 +27,20 @@ pub(crate) fn needs(scope: Scope, route: Route<Doors>) -> Route<Doors> {
 }
 
 /// Only says so: the credential may come later, and the handler has to check it.
-pub(crate) fn needs_later(scope: Scope, route: Route<Doors>) -> Route<Doors> {
+pub(crate) fn needs_later<S>(scope: Scope, route: Route<S>) -> Route<S> {
     Route { scope: Some(scope), ..route }
 }
 
-/// Says in a description what the route needs.
+/// Says in a description what the route needs, if it needs a scope, and how it refuses.
 pub(crate) fn say<S>(
     (schemas, mut paths, methods): UtoipaMethodRouter<S>,
-    scope: Scope,
+    scope: Option<Scope>,
 ) -> UtoipaMethodRouter<S> {
     for item in paths.paths.values_mut() {
         for operation in operations_mut(item) {
-            operation.security = Some(vec![SecurityRequirement::new(BEARER, [scope.as_str()])]);
+            if let Some(scope) = scope {
+                operation.security = Some(vec![SecurityRequirement::new(BEARER, [scope.as_str()])]);
+            }
             operation.responses.responses.insert("default".to_owned(), RefOr::T(problem()));
         }
     }

@@ -15,6 +15,7 @@ use super::pairing::CODE_LIFETIME;
 use super::{Guard, cookie};
 use crate::caller::{Caller, Scope};
 use crate::doors::route::{Route, route};
+use crate::doors::scope::needs_later;
 use crate::doors::{Path, Query};
 use crate::error::{Code, Error};
 use crate::limits::BODY_REQUEST_BYTES_MAX;
@@ -23,12 +24,12 @@ use crate::limits::BODY_REQUEST_BYTES_MAX;
 pub(crate) fn routes() -> Vec<Route<Guard>> {
     let own = [
         route!(pair),
-        route!(make_code),
-        route!(list),
-        route!(add),
-        route!(revoke),
-        route!(show_trust),
-        route!(set_trust),
+        needs_later(Scope::Admin, route!(make_code)),
+        needs_later(Scope::Admin, route!(list)),
+        needs_later(Scope::Admin, route!(add)),
+        needs_later(Scope::Admin, route!(revoke)),
+        needs_later(Scope::Admin, route!(show_trust)),
+        needs_later(Scope::Admin, route!(set_trust)),
     ];
     own.map(|route| route.bounded(DefaultBodyLimit::max(BODY_REQUEST_BYTES_MAX))).into()
 }
@@ -37,7 +38,8 @@ type Answer = Result<Response, Error>;
 
 /// A device that has a one-time code gets its credential.
 #[utoipa::path(post, path = "/v1/pair", tag = "devices", request_body = PairRequest,
-    responses((status = 201, body = NewCredential), (status = 401, description = "The code is not good")))]
+    responses((status = 201, description = "The device, and its credential where it is no cookie", body = NewCredential),
+        (status = 401, description = "The code is not good")))]
 async fn pair(
     State(guard): State<Guard>,
     Extension(called): Extension<Called>,
@@ -58,7 +60,7 @@ async fn pair(
 
 /// Makes a one-time code.
 #[utoipa::path(post, path = "/v1/pair/codes", tag = "devices", request_body = NewDevice,
-    responses((status = 201, body = PairingCode)))]
+    responses((status = 201, description = "The code", body = PairingCode)))]
 async fn make_code(State(guard): State<Guard>, caller: Caller, Json(wanted): Json<NewDevice>) -> Answer {
     caller.require(Scope::Admin)?;
     let code = guard.pairing_code(wanted)?;
@@ -68,7 +70,8 @@ async fn make_code(State(guard): State<Guard>, caller: Caller, Json(wanted): Jso
 }
 
 /// Lists devices.
-#[utoipa::path(get, path = "/v1/devices", tag = "devices", responses((status = 200, body = DeviceList)))]
+#[utoipa::path(get, path = "/v1/devices", tag = "devices",
+    responses((status = 200, description = "The devices", body = DeviceList)))]
 async fn list(State(guard): State<Guard>, caller: Caller) -> Answer {
     caller.require(Scope::Admin)?;
     Ok(Json(DeviceList { items: guard.devices() }).into_response())
@@ -76,7 +79,7 @@ async fn list(State(guard): State<Guard>, caller: Caller) -> Answer {
 
 /// Makes a device and its credential, which is in the answer and nowhere else.
 #[utoipa::path(post, path = "/v1/devices", tag = "devices", request_body = NewDevice,
-    responses((status = 201, body = NewCredential)))]
+    responses((status = 201, description = "The device and its credential", body = NewCredential)))]
 async fn add(State(guard): State<Guard>, caller: Caller, Json(wanted): Json<NewDevice>) -> Answer {
     caller.require(Scope::Admin)?;
     let (device, secret) = blocking(move || guard.add_device(wanted)).await?;
@@ -87,7 +90,7 @@ async fn add(State(guard): State<Guard>, caller: Caller, Json(wanted): Json<NewD
 /// Ends the credential of a device, and closes what it holds open. A device may revoke itself.
 #[utoipa::path(delete, path = "/v1/devices/{id}", tag = "devices",
     params(("id" = String, Path, description = "The id of the device")),
-    responses((status = 204), (status = 404, description = "There is no such device")))]
+    responses((status = 204, description = "It is out"), (status = 404, description = "There is no such device")))]
 async fn revoke(State(guard): State<Guard>, caller: Caller, Path(device): Path<String>) -> Answer {
     if caller.device.as_deref() != Some(&device) {
         caller.require(Scope::Admin)?;
@@ -104,7 +107,7 @@ struct Folder {
 /// What a folder would have the agent run, and whether somebody has agreed to it.
 #[utoipa::path(get, path = "/v1/trust", tag = "trust",
     params(("folder" = String, Query, description = "The folder")),
-    responses((status = 200, body = FolderTrust)))]
+    responses((status = 200, description = "What the folder brings", body = FolderTrust)))]
 async fn show_trust(
     State(guard): State<Guard>,
     caller: Caller,
@@ -117,7 +120,8 @@ async fn show_trust(
 
 /// Agrees to what a folder brings, as it was shown; or takes that back.
 #[utoipa::path(post, path = "/v1/trust", tag = "trust", request_body = TrustRequest,
-    responses((status = 200, body = FolderTrust), (status = 409, description = "The folder has changed since")))]
+    responses((status = 200, description = "What was agreed to", body = FolderTrust),
+        (status = 409, description = "The folder has changed since")))]
 async fn set_trust(State(guard): State<Guard>, caller: Caller, Json(request): Json<TrustRequest>) -> Answer {
     caller.require(Scope::Admin)?;
     let view = blocking(move || {

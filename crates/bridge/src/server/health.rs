@@ -2,36 +2,43 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::get;
 use tokio_util::sync::CancellationToken;
 
 use super::metrics::Metrics;
 use crate::caller::{Caller, Scope};
+use crate::doors::route::{Route, route};
+use crate::doors::scope::needs_later;
 use crate::error::{Code, Error};
 use crate::sessions::Sessions;
 
 /// What has to be asked.
 #[derive(Debug, Clone)]
-pub(super) struct Health {
+pub(crate) struct Health {
     pub(super) sessions: Sessions,
     pub(super) stopping: CancellationToken,
     pub(super) metrics: Arc<Metrics>,
 }
 
-pub(super) fn routes(health: Health) -> Router {
-    Router::new()
-        .route("/healthz", get(|| async { "ok\n" }))
-        .route("/readyz", get(ready))
-        .route("/metrics", get(metrics))
-        .with_state(health)
+/// What those who watch over servers ask for.
+pub(crate) fn routes() -> Vec<Route<Health>> {
+    vec![route!(healthz), route!(readyz), needs_later(Scope::Read, route!(metrics))]
 }
 
-/// Ready is who can read the journal and is not about to leave.
-async fn ready(State(health): State<Health>, _caller: Caller) -> Result<&'static str, Error> {
+/// Whether the process answers at all. Anybody may ask.
+#[utoipa::path(get, path = "/healthz", tag = "health",
+    responses((status = 200, description = "It does", body = String, content_type = "text/plain")))]
+async fn healthz() -> &'static str {
+    "ok\n"
+}
+
+/// Whether the server can read its journal and is not about to leave. Any credential may ask.
+#[utoipa::path(get, path = "/readyz", tag = "health", security(("bearer" = [])),
+    responses((status = 200, description = "It is ready", body = String, content_type = "text/plain"),
+        (status = 503, description = "It is not, or not any more")))]
+async fn readyz(State(health): State<Health>, _caller: Caller) -> Result<&'static str, Error> {
     if health.stopping.is_cancelled() {
         return Err(
             Error::new(Code::Unavailable, "The server is stopping", "come back later").retry_after_ms(5000)
@@ -41,6 +48,9 @@ async fn ready(State(health): State<Health>, _caller: Caller) -> Result<&'static
     Ok("ready\n")
 }
 
+/// How the server is doing, in the text format of Prometheus.
+#[utoipa::path(get, path = "/metrics", tag = "health",
+    responses((status = 200, description = "The metrics", body = String, content_type = "text/plain")))]
 async fn metrics(State(health): State<Health>, caller: Caller) -> Result<Response, Error> {
     caller.require(Scope::Read)?;
     let text = health.metrics.text(&health.sessions).await?;

@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use tidings_bridge::{Code, MemoryJournal, Scope};
 use tidings_protocol::ui::{Lane, ToolDetails, UiMessage};
 
-/// Every operation of the doors, with the scope that it needs. The guard's own are tested with the guard.
+/// Every operation of the doors, with the scope that it needs. Those of the guard and of health are tested with a whole server.
 fn operations() -> Vec<(Method, String, Scope)> {
     let api = serde_json::to_value(tidings_bridge::doors::openapi()).unwrap();
     let mut found = Vec::new();
     for (path, item) in api["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
-            if ["devices", "trust"].iter().any(|tag| operation["tags"][0] == *tag) {
+            if ["devices", "trust", "health"].iter().any(|tag| operation["tags"][0] == *tag) {
                 continue;
             }
             let scopes = operation["security"][0]["bearer"].as_array();
@@ -347,6 +347,39 @@ async fn t15_the_audit_log_is_exported_whole_and_can_be_checked() {
     assert_eq!(tidings_bridge::journal::verify_audit(start, &entries).unwrap().0, 1500);
     let (_, rest) = server.get("admin", "/v1/audit?after=1499").await;
     assert_eq!(rest["number"], 1500);
+}
+
+/// What the specification demands of every answer, and what we promise of every refusal.
+#[test]
+fn every_operation_describes_its_answers_and_how_it_refuses() {
+    let api = serde_json::to_value(tidings_bridge::doors::openapi()).unwrap();
+    let paths = api["paths"].as_object().unwrap();
+    let (mut names, schemas) = (std::collections::BTreeSet::new(), &api["components"]["schemas"]);
+    for (path, item) in paths {
+        for (method, operation) in item.as_object().unwrap() {
+            let name =
+                operation["operationId"].as_str().unwrap_or_else(|| panic!("{method} {path} has no name"));
+            assert!(names.insert(name), "two operations are called `{name}`");
+            for (status, response) in operation["responses"].as_object().unwrap() {
+                let said = response["description"].as_str().unwrap_or_default();
+                assert!(!said.is_empty(), "{method} {path} does not say what {status} is");
+            }
+            let refused = &operation["responses"]["default"]["content"]["application/problem+json"];
+            assert_eq!(refused["schema"]["$ref"], "#/components/schemas/Problem", "{method} {path}");
+            for parameter in path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {
+                let all = operation["parameters"].as_array().into_iter().flatten();
+                let found = all.filter(|it| it["name"] == parameter && it["in"] == "path").count();
+                assert_eq!(found, 1, "{method} {path} describes `{parameter}`");
+            }
+        }
+    }
+    let text = api.to_string();
+    for mention in text.split("#/components/schemas/").skip(1).filter_map(|rest| rest.split('"').next()) {
+        assert!(schemas[mention].is_object(), "there is no schema `{mention}`");
+    }
+    for path in ["/healthz", "/readyz", "/metrics", "/v1/audit", "/v1/openapi.json", "/v1/ws", "/v1/mobile"] {
+        assert!(paths.contains_key(path), "{path} is not described");
+    }
 }
 
 #[test]
