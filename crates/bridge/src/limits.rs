@@ -119,6 +119,12 @@ pub(crate) const JOURNAL_BYTES_MAX: u64 = 64 << 30;
 /// Events that one step of retention removes, so that appends are not kept waiting behind it.
 pub(crate) const RETAIN_STEP: usize = 2000;
 
+/// Characters of the rules that a line of the audit log names; a rule can hold a whole script.
+pub(crate) const AUDIT_RULE_CHARS: usize = 1000;
+
+/// Calls of tools of one session whose digests are remembered until their end is told. An agent has a few under way.
+pub(crate) const JUDGED_MAX: usize = 256;
+
 /// Pages that a backup copies before it tells how far it is: four mebibytes.
 pub(crate) const BACKUP_PAGES: i32 = 1024;
 

@@ -21,10 +21,14 @@ pub struct AuditDraft {
     pub ask: Option<String>,
     /// What was decided.
     pub decision: String,
-    /// By which rule, if it was one.
+    /// By which rule, if it was one; or which rules a person has added with it.
     pub rule: Option<String>,
+    /// How far it reaches: `once`, `session` or `always`.
+    pub scope: Option<String>,
     /// The digest of what was decided about.
     pub digest: Option<String>,
+    /// The digest of what runs in its place, if somebody has changed it.
+    pub changed: Option<String>,
     /// How long the ask had waited.
     pub latency_ms: Option<u64>,
 }
@@ -46,10 +50,14 @@ pub struct AuditEntry {
     pub ask: Option<String>,
     /// What was decided.
     pub decision: String,
-    /// By which rule.
+    /// By which rule, or which rules were added.
     pub rule: Option<String>,
+    /// How far it reaches. Lines of earlier versions do not say it.
+    pub scope: Option<String>,
     /// The digest of what was decided about.
     pub digest: Option<String>,
+    /// The digest of what runs in its place.
+    pub changed: Option<String>,
     /// How long the ask had waited.
     pub latency_ms: Option<u64>,
     /// SHA-256 over the line before and everything above, in hexadecimal.
@@ -89,13 +97,24 @@ pub fn verify_audit<'a>(
 
 impl AuditDraft {
     pub(crate) fn check(&self) -> Result<(), JournalError> {
-        let optional = [&self.device, &self.session, &self.ask, &self.rule, &self.digest];
+        let optional =
+            [&self.device, &self.session, &self.ask, &self.rule, &self.scope, &self.digest, &self.changed];
         let texts = [&self.who, &self.decision].into_iter().chain(optional.into_iter().flatten());
         texts.map(String::as_str).try_for_each(super::session::check_text)?;
         if self.latency_ms.is_some_and(|ms| i64::try_from(ms).is_err()) {
             return Err(JournalError::new(ErrorKind::Invalid, "The latency is no time", ""));
         }
         Ok(())
+    }
+
+    /// The same about an ask that was open: what it was about, and how long it had waited.
+    pub(crate) fn about(&self, digest: Option<String>, opened_at: Timestamp) -> AuditDraft {
+        let waited = self.at.as_millisecond().saturating_sub(opened_at.as_millisecond());
+        AuditDraft {
+            digest: self.digest.clone().or(digest),
+            latency_ms: self.latency_ms.or_else(|| u64::try_from(waited).ok()),
+            ..self.clone()
+        }
     }
 
     /// The line that this becomes after another.
@@ -109,7 +128,9 @@ impl AuditDraft {
             ask: self.ask.clone(),
             decision: self.decision.clone(),
             rule: self.rule.clone(),
+            scope: self.scope.clone(),
             digest: self.digest.clone(),
+            changed: self.changed.clone(),
             latency_ms: self.latency_ms,
             hash: String::new(),
         };
@@ -135,6 +156,12 @@ impl AuditEntry {
             part(text.as_deref().map(str::as_bytes));
         }
         part(self.latency_ms.map(u64::to_le_bytes).as_ref().map(<[u8; 8]>::as_slice));
+        // Lines that were written before there were these two hash as they did.
+        if self.scope.is_some() || self.changed.is_some() {
+            for text in [&self.scope, &self.changed] {
+                part(text.as_deref().map(str::as_bytes));
+            }
+        }
         hex(&hash.finalize())
     }
 }
@@ -142,4 +169,42 @@ impl AuditEntry {
 fn hex(bytes: &[u8]) -> String {
     let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An export of the first version, which said neither how far a decision reached nor what was changed.
+    #[test]
+    fn t15_lines_of_earlier_versions_still_follow_from_each_other() {
+        let first = r#"{"number":1,"at_us":0,"who":"ada","device":null,"session":"s","ask":"toolu_1","decision":"allowed","rule":null,"digest":"d","latency_ms":3,"hash":"82fbb40add5cf29a896b6b3b15cc2e718e78b3c9703fcd844c8462e48954ee46"}"#;
+        let first: AuditEntry = serde_json::from_str(first).unwrap();
+        assert_eq!(verify_audit((0, AUDIT_START), [&first]).unwrap().0, 1);
+        let draft = AuditDraft {
+            at: Timestamp::UNIX_EPOCH,
+            who: "ada".to_owned(),
+            device: None,
+            session: Some("s".to_owned()),
+            ask: Some("toolu_2".to_owned()),
+            decision: "allowed".to_owned(),
+            rule: None,
+            scope: Some("always".to_owned()),
+            digest: None,
+            changed: None,
+            latency_ms: None,
+        };
+        let second = draft.chained(2, &first.hash);
+        assert_eq!(verify_audit((0, AUDIT_START), [&first, &second]).unwrap().0, 2);
+        for hide in [
+            |line: &mut AuditEntry| line.scope = None,
+            |line: &mut AuditEntry| {
+                line.changed = line.scope.take();
+            },
+        ] {
+            let mut other = second.clone();
+            hide(&mut other);
+            assert_eq!(verify_audit((0, AUDIT_START), [&first, &other]).unwrap_err().line, 2);
+        }
+    }
 }

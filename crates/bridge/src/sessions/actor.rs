@@ -170,7 +170,8 @@ impl Actor {
         let (options, policy) = {
             let memory = self.entry.memory();
             let options = launch::options(&memory.row, &memory.settings, &self.config)?;
-            (options, policy::policy(memory.settings.launch.policy, &self.entry.hub, &self.entry.key))
+            let Entry { hub, key, judged, .. } = &*self.entry;
+            (options, policy::policy(memory.settings.launch.policy, hub, key, judged))
         };
         let mut setup = Setup::new(self.entry.handle, policy);
         setup.permissions = self.entry.permissions.clone();

@@ -15,7 +15,7 @@ use tidings_protocol::api::{
 use tidings_protocol::json::Json;
 use tidings_protocol::ui::{InteractionResolved, PermissionResolved, Resolution};
 
-use super::asks::{Shown, audit, shown, word};
+use super::asks::{Beyond, Shown, audit, shown, word};
 use super::entry::Entry;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
@@ -62,14 +62,16 @@ impl Entry {
             Answer::Allow(allowed) => resolved.scope = Some(allowed.scope.as_str().to_owned()),
             Answer::Deny(denied) => resolved.reason.clone_from(&denied.message),
         }
+        let mut beyond = Beyond::default();
         if let Some(Shown::Permission(PendingPermission { details, .. })) =
             ask.as_ref().and_then(|ask| shown(ask, self.handle))
         {
+            beyond = Beyond::of(&decided, &details);
             resolved.batch_id = details.batch_id;
         }
         let kept = serde_json::to_string(&decided).unwrap_or_default();
         let event = UiMessage::from(resolved);
-        let result = self.settle_first(caller, &id, ask.as_ref(), kept, event, client_id).await?;
+        let result = self.settle_first(caller, &id, kept, event, beyond, client_id).await?;
         let key = AskKey::new(self.handle, tool_use_id);
         match self.permissions.respond_to_request(
             &key,
@@ -197,7 +199,8 @@ impl Entry {
             resolved.answer = serde_json::to_value(&replies).ok();
         }
         let kept = serde_json::to_string(&resolved.answer).unwrap_or_default();
-        let result = self.settle_first(caller, &id, ask.as_ref(), kept, resolved.into(), client_id).await?;
+        let result =
+            self.settle_first(caller, &id, kept, resolved.into(), Beyond::default(), client_id).await?;
         let by = Who::Person(caller.name.clone());
         let told = if answer.cancel {
             self.questions.decline(&key, by)
@@ -224,17 +227,14 @@ impl Entry {
         &self,
         caller: &Caller,
         id: &AskId,
-        ask: Option<&Ask>,
         answer: String,
         event: UiMessage,
+        beyond: Beyond,
         client_id: Option<ClientId>,
     ) -> Result<AnswerResult, Error> {
         let mut line = audit(self, id.as_str(), &event, caller.device.as_deref());
-        line.digest = ask.and_then(|ask| ask.digest.clone());
-        line.latency_ms = ask.and_then(|ask| {
-            let waited = self.clock.now().as_millisecond().saturating_sub(ask.opened_at.as_millisecond());
-            u64::try_from(waited).ok()
-        });
+        line.rule = beyond.rules;
+        line.changed = beyond.changed;
         let outcome = match &event {
             UiMessage::PermissionResolved(resolved) => word(resolved.outcome),
             UiMessage::InteractionResolved(resolved) => word(resolved.outcome),

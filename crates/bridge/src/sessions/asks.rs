@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tidings_agent::UiMessage;
 use tidings_agent::pending::{Outcome, Who};
+use tidings_agent::permissions::{Answer, Digest, Scope};
 use tidings_protocol::api::{PendingPermission, PendingQuestion};
 use tidings_protocol::ui::{
     AskUserQuestionsRequest, InteractionResolved, PermissionDetails, PermissionRequest, PermissionResolved,
@@ -13,7 +15,7 @@ use tidings_protocol::ui::{
 
 use super::entry::Entry;
 use crate::journal::{Ask, AuditDraft};
-use crate::limits::BLOB_BYTES_MAX;
+use crate::limits::{AUDIT_RULE_CHARS, BLOB_BYTES_MAX};
 
 /// What an ask's row holds: all that a person needs to judge it.
 #[derive(Debug, Serialize, Deserialize)]
@@ -181,22 +183,62 @@ pub(super) fn word(resolution: Resolution) -> &'static str {
     }
 }
 
-/// The line in the audit log about the end of an ask.
+/// The line in the audit log about the end of an ask. The journal adds what it keeps of the ask.
 pub(super) fn audit(entry: &Entry, id: &str, event: &UiMessage, device: Option<&str>) -> AuditDraft {
-    let (by, rule) = match event {
-        UiMessage::PermissionResolved(resolved) => (resolved.by.clone(), resolved.rule.clone()),
-        UiMessage::InteractionResolved(resolved) => (resolved.by.clone(), None),
-        _ => (None, None),
+    let (by, rule, scope) = match event {
+        UiMessage::PermissionResolved(resolved) => {
+            (resolved.by.clone(), resolved.rule.clone(), resolved.scope.clone())
+        }
+        UiMessage::InteractionResolved(resolved) => (resolved.by.clone(), None, None),
+        _ => (None, None, None),
     };
+    let resolution = resolution(event);
+    let nobody = if resolution == Resolution::TimedOut { "limit" } else { "the agent" };
     AuditDraft {
         at: entry.clock.now(),
-        who: by.unwrap_or_else(|| "the agent".to_owned()),
+        who: by.unwrap_or_else(|| nobody.to_owned()),
         device: device.map(str::to_owned),
         session: Some(entry.key.to_string()),
         ask: Some(id.to_owned()),
-        decision: word(resolution(event)).to_owned(),
+        decision: word(resolution).to_owned(),
         rule,
-        digest: None,
+        scope,
+        digest: entry.judged.digest_of(id),
+        changed: None,
         latency_ms: None,
     }
+}
+
+/// What a person's yes brings beyond what was asked.
+#[derive(Debug, Default)]
+pub(super) struct Beyond {
+    /// The rules that it adds.
+    pub(super) rules: Option<String>,
+    /// The digest of what runs in the place of what was asked about.
+    pub(super) changed: Option<String>,
+}
+
+impl Beyond {
+    pub(super) fn of(answer: &Answer, details: &PermissionDetails) -> Self {
+        let Answer::Allow(allowed) = answer else { return Beyond::default() };
+        let suggested = details.suggestions.as_ref().filter(|_| allowed.scope == Scope::Always);
+        let changed = allowed.updated_input.as_ref();
+        Beyond {
+            rules: suggested.and_then(rules),
+            changed: changed.map(|input| Digest::of(&details.tool_name, input.raw()).to_string()),
+        }
+    }
+}
+
+/// The rules of updates as people write them in settings: `Bash(make test)`. A line of the log has a bound.
+fn rules(updates: &Value) -> Option<String> {
+    let added = updates.as_array()?.iter().filter(|update| update["type"] == "addRules");
+    let rules = added.flat_map(|update| update["rules"].as_array().into_iter().flatten());
+    let text = |rule: &Value| {
+        let tool = rule["toolName"].as_str()?;
+        let content = rule["ruleContent"].as_str();
+        Some(content.map_or_else(|| tool.to_owned(), |content| format!("{tool}({content})")))
+    };
+    let all: Vec<String> = rules.filter_map(text).collect();
+    (!all.is_empty()).then(|| all.join(", ").chars().take(AUDIT_RULE_CHARS).collect())
 }

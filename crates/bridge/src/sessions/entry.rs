@@ -10,6 +10,7 @@ use tidings_protocol::api::{Notice, ServerPhase, SessionView};
 use tokio::sync::{Notify, broadcast, oneshot};
 
 use super::Config;
+use super::policy::Judged;
 use super::settings::Settings;
 use super::view::{self, Waiting};
 use crate::error::Error;
@@ -32,6 +33,8 @@ pub(super) struct Entry {
     pub(super) trust: Option<Trust>,
     pub(super) permissions: PermissionRegistry,
     pub(super) questions: UserInteractionRegistry,
+    /// What the policy has looked at.
+    pub(super) judged: Arc<Judged>,
     /// Something may be there to be delivered.
     pub(super) wake: Notify,
     /// One answer after the other: what the journal says first is what the agent hears.
@@ -98,6 +101,7 @@ impl Entry {
             trust: config.trust.clone(),
             permissions: PermissionRegistry::default(),
             questions: UserInteractionRegistry::default(),
+            judged: Arc::default(),
             wake: Notify::new(),
             answers: tokio::sync::Mutex::default(),
             changes: tokio::sync::Mutex::default(),

@@ -1,6 +1,7 @@
 //! Who answers before a person does.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use tidings_agent::permissions::Ask;
@@ -11,8 +12,19 @@ use tidings_protocol::api::Policy;
 
 use crate::hub::Hub;
 use crate::journal::Key;
+use crate::limits::JUDGED_MAX;
 
-pub(super) fn policy(policy: Policy, hub: &Hub, key: &Key) -> Arc<dyn PermissionPolicy> {
+pub(super) fn policy(
+    policy: Policy,
+    hub: &Hub,
+    key: &Key,
+    judged: &Arc<Judged>,
+) -> Arc<dyn PermissionPolicy> {
+    let policy = named(policy, hub, key);
+    Arc::new(Noting { policy, judged: Arc::clone(judged) })
+}
+
+fn named(policy: Policy, hub: &Hub, key: &Key) -> Arc<dyn PermissionPolicy> {
     match policy {
         Policy::Ask => Arc::new(Interactive),
         Policy::Standard => Arc::new(Then(RuleTable::standard(), Interactive)),
@@ -48,5 +60,46 @@ impl PermissionPolicy for WhileNobodyWatches {
 
     fn supports_interaction(&self) -> bool {
         self.hub.watchers(&self.key) > 0
+    }
+}
+
+/// What was judged lately. A decision that nobody was asked about tells who made it and not what it was about, and the audit log says both.
+#[derive(Debug, Default)]
+pub(super) struct Judged(Mutex<VecDeque<(String, String)>>);
+
+impl Judged {
+    /// The digest of a call that was judged lately.
+    pub(super) fn digest_of(&self, tool_use_id: &str) -> Option<String> {
+        self.lock().iter().rev().find(|(id, _)| id == tool_use_id).map(|(_, digest)| digest.clone())
+    }
+
+    fn note(&self, ask: &Ask) {
+        let mut judged = self.lock();
+        if judged.len() >= JUDGED_MAX {
+            judged.pop_front();
+        }
+        judged.push_back((ask.key.tool_use_id.clone(), ask.digest.to_string()));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<(String, String)>> {
+        // The list is whole whenever the lock is free.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Decides as another does, and notes about what.
+struct Noting {
+    policy: Arc<dyn PermissionPolicy>,
+    judged: Arc<Judged>,
+}
+
+impl PermissionPolicy for Noting {
+    fn decide(&self, ask: &Ask, now: Timestamp) -> Decided {
+        self.judged.note(ask);
+        self.policy.decide(ask, now)
+    }
+
+    fn supports_interaction(&self) -> bool {
+        self.policy.supports_interaction()
     }
 }

@@ -332,6 +332,8 @@ async fn t15_the_audit_log_is_exported_whole_and_can_be_checked() {
             ask: Some(format!("toolu_{n}")),
             decision: "allowed".to_owned(),
             rule: None,
+            scope: None,
+            changed: None,
             digest: None,
             latency_ms: Some(n),
         };

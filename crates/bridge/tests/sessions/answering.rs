@@ -57,6 +57,45 @@ async fn p5_a_permission_is_answered_once_and_the_audit_log_says_by_whom() {
     assert_eq!(house.sessions.permissions(None).await.unwrap(), []);
 }
 
+/// T15: who reads the log learns how far each yes reached, what it added, and what ran in place of what was shown.
+#[tokio::test]
+async fn t15_the_audit_log_says_what_exactly_was_decided() {
+    let input = serde_json::json!({"command": "ls -l"});
+    let changed = tidings_protocol::json::Json::from(&input);
+    let changed = tidings_agent::permissions::Digest::of("Bash", changed.raw()).to_string();
+    let cases = [
+        (PermissionScope::Once, None, ("once", None, None)),
+        (PermissionScope::Once, Some(input), ("once", None, Some(changed))),
+        (PermissionScope::Session, None, ("session", None, None)),
+        (PermissionScope::Always, None, ("always", Some("Bash(ls)".to_owned()), None)),
+    ];
+    for (scope, updated_input, (reach, rule, changed)) in cases {
+        let house = House::playing(ASKS).await;
+        let session = house.create("look").await;
+        let id = house.watch(&session).await.asked().await;
+        let digest = house.sessions.permissions(None).await.unwrap().remove(0).details.digest;
+        let answer = PermissionAnswer { scope, updated_input, digest: digest.clone(), ..yes() };
+        house.sessions.answer_permission(&me(), &session.key, &id, answer).await.unwrap();
+        house.audit().await;
+        let line = house.sessions.hub().journal().audit_log(0).await.unwrap().remove(0);
+        assert_eq!((line.scope.as_deref(), &line.digest), (Some(reach), &digest), "{line:?}");
+        assert_eq!((&line.rule, &line.changed), (&rule, &changed), "{line:?}");
+        assert!(line.latency_ms.is_some(), "{line:?}");
+    }
+}
+
+/// T15: nobody is made to answer for what no one has decided.
+#[tokio::test]
+async fn t15_a_refusal_for_want_of_an_answer_is_by_the_limit() {
+    let house =
+        House::with(ASKS, |config| config.ask_limit = Some(std::time::Duration::from_millis(50))).await;
+    let session = house.create("look").await;
+    house.watch(&session).await.complete().await;
+    let line = house.sessions.hub().journal().audit_log(0).await.unwrap().remove(0);
+    assert_eq!((line.who.as_str(), line.decision.as_str()), ("limit", "timed_out"));
+    assert!(line.digest.is_some() && line.latency_ms.is_some(), "{line:?}");
+}
+
 /// `TIDINGS_SOAK_ROUNDS` says how often; `make soak` sets it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn p5_of_many_answers_at_once_one_counts() {
@@ -191,6 +230,11 @@ async fn while_nobody_watches_the_risk_decides() {
     assert_eq!(view.pending_permissions, 0);
     let audit = house.audit().await;
     assert_eq!(audit, [("policy".to_owned(), "denied".to_owned())]);
+    let line = house.sessions.hub().journal().audit_log(0).await.unwrap().remove(0);
+    let raw = tidings_protocol::json::Json::from(&serde_json::json!({"command": "rm -rf build"}));
+    let digest = tidings_agent::permissions::Digest::of("Bash", raw.raw()).to_string();
+    assert_eq!(line.digest, Some(digest), "also of what nobody was asked about");
+    assert!(line.rule.is_some(), "{line:?}");
 }
 
 #[tokio::test]

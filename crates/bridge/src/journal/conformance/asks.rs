@@ -25,8 +25,10 @@ fn answer(by: &str, text: &str) -> Settle {
         ask: None,
         decision: text.to_owned(),
         rule: None,
+        scope: Some("once".to_owned()),
+        changed: Some("d2".to_owned()),
         digest: None,
-        latency_ms: Some(12),
+        latency_ms: None,
     };
     let outcome: Settled = Outcome::by_person(text.to_owned(), by);
     Settle { outcome, event: durable(&format!("{by} {text}"), 9), audit: Some(audit) }
@@ -49,6 +51,9 @@ pub(super) async fn the_first_answer_wins(stage: Stage<'_>) {
     assert_eq!(stage.bodies(&key).await, ["asked toolu_1", "ada allow"]);
     let log = stage.journal.audit_log(0).await.unwrap();
     assert_eq!(log.iter().map(|entry| entry.who.as_str()).collect::<Vec<_>>(), ["ada"]);
+    let line = &log[0];
+    assert_eq!((line.digest.as_deref(), line.latency_ms), (Some("d1"), Some(8000)), "from the ask itself");
+    assert_eq!((line.scope.as_deref(), line.changed.as_deref()), (Some("once"), Some("d2")));
 }
 
 pub(super) async fn an_answer_sent_twice_has_won_once(stage: Stage<'_>) {

@@ -47,6 +47,8 @@ pub(super) async fn t15_the_audit_log_shows_what_was_done_to_it(stage: Stage<'_>
             ask: None,
             decision: "allow".to_owned(),
             rule: None,
+            scope: None,
+            changed: None,
             digest: Some("d".to_owned()),
             latency_ms: Some(n),
         };

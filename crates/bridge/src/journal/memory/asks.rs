@@ -50,11 +50,13 @@ impl State {
         kept.check_numbers(1)?;
         let mut told = Vec::new();
         let stored = kept.put(&Draft { class: Class::Durable, ..settle.event.clone() }, &mut told);
-        if let Some(ask) = kept.asks.get_mut(id) {
-            ask.settled = Some((settle.outcome.clone(), stored.cursor));
+        let mut line = settle.audit.clone();
+        if let Some(kept) = kept.asks.get_mut(id) {
+            kept.settled = Some((settle.outcome.clone(), stored.cursor));
+            line = line.map(|line| line.about(kept.ask.digest.clone(), kept.ask.opened_at));
         }
-        if let Some(audit) = &settle.audit {
-            self.audit(audit);
+        if let Some(line) = &line {
+            self.audit(line);
         }
         self.publish(key, &told);
         Ok(Settlement::Won(stored))

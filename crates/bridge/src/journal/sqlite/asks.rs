@@ -56,11 +56,13 @@ pub(super) fn settle(
     let handle = place.handle.number();
     let client_id = settle.event.client_id.as_ref();
     let seen = client_id.map(|id| place.seen(tx.conn, id)).transpose()?.flatten();
-    let sql = "SELECT outcome, settled FROM asks WHERE session = ?1 AND id = ?2";
+    let sql = "SELECT outcome, settled, digest, opened_at FROM asks WHERE session = ?1 AND id = ?2";
     let row = tx.conn.query_row(sql, params![handle, id.as_str()], |row| {
-        Ok((row.get::<_, Option<String>>(0)?, row.get::<_, Option<u64>>(1)?))
+        let ended = (row.get::<_, Option<String>>(0)?, row.get::<_, Option<u64>>(1)?);
+        Ok((ended, row.get::<_, Option<String>>(2)?, row.get::<_, i64>(3)?))
     });
-    match row.optional().doing(doing)?.ok_or_else(|| id.unknown())? {
+    let (ended, digest, opened_at) = row.optional().doing(doing)?.ok_or_else(|| id.unknown())?;
+    match ended {
         (None, _) => {}
         (Some(outcome), seq) => {
             let at = place.cursor(seq.ok_or_else(|| damaged("an ask was settled nowhere"))?);
@@ -83,7 +85,7 @@ pub(super) fn settle(
     let sql = "UPDATE asks SET outcome = ?3, settled = ?4 WHERE session = ?1 AND id = ?2";
     tx.conn.execute(sql, params![handle, id.as_str(), outcome, stored.cursor.seq]).doing(doing)?;
     if let Some(audit) = &settle.audit {
-        audit_log::add(tx, audit)?;
+        audit_log::add(tx, &audit.about(digest, time(opened_at)?))?;
     }
     place.store(tx, key, told)?;
     Ok(Settlement::Won(stored))

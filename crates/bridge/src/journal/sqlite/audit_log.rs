@@ -15,20 +15,23 @@ pub(super) fn add(tx: &mut Tx<'_>, draft: &AuditDraft) -> Result<AuditEntry, Jou
     let (number, hash) = last.unwrap_or_else(|| (0, AUDIT_START.to_owned()));
     let entry = draft.chained(number + 1, &hash);
     let sql =
-        "INSERT INTO audit (number, at, who, device, session, ask, decision, rule, digest, latency_ms, hash)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+        "INSERT INTO audit (number, at, who, device, session, ask, decision, rule, digest, latency_ms, hash, scope, changed)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
     let mut insert = tx.conn.prepare_cached(sql).doing(doing)?;
-    let AuditEntry { number, at_us, who, device, session, ask, decision, rule, digest, latency_ms, hash } =
-        &entry;
+    let AuditEntry { number, at_us, who, device, session, ask, decision, rule, .. } = &entry;
+    let AuditEntry { scope, digest, changed, latency_ms, hash, .. } = &entry;
     insert
-        .execute(params![number, at_us, who, device, session, ask, decision, rule, digest, latency_ms, hash])
+        .execute(params![
+            number, at_us, who, device, session, ask, decision, rule, digest, latency_ms, hash, scope,
+            changed
+        ])
         .doing(doing)?;
     Ok(entry)
 }
 
 pub(super) fn list(conn: &Connection, after: u64) -> Result<Vec<AuditEntry>, JournalError> {
     let doing = "read the audit log";
-    let sql = "SELECT number, at, who, device, session, ask, decision, rule, digest, latency_ms, hash
+    let sql = "SELECT number, at, who, device, session, ask, decision, rule, digest, latency_ms, hash, scope, changed
         FROM audit WHERE number > ?1 ORDER BY number LIMIT ?2";
     let mut find = conn.prepare_cached(sql).doing(doing)?;
     let after = i64::try_from(after).unwrap_or(i64::MAX);
@@ -45,6 +48,8 @@ pub(super) fn list(conn: &Connection, after: u64) -> Result<Vec<AuditEntry>, Jou
             digest: row.get(8)?,
             latency_ms: row.get(9)?,
             hash: row.get(10)?,
+            scope: row.get(11)?,
+            changed: row.get(12)?,
         })
     });
     entries.and_then(Iterator::collect).doing(doing)

@@ -9,7 +9,7 @@ use crate::journal::{ErrorKind, JournalError};
 const APPLICATION_ID: i32 = 0x7469_646a;
 
 /// Each step leads from the version of its place to the next. A step that was released is never changed.
-const STEPS: &[&str] = &[include_str!("schema/1.sql")];
+const STEPS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
 /// Brings a file to the newest version, or says why it cannot.
 pub(super) fn climb(conn: &Connection) -> Result<(), JournalError> {
