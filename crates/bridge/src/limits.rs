@@ -125,6 +125,10 @@ pub(crate) const AUDIT_RULE_CHARS: usize = 1000;
 /// Calls of tools of one session whose digests are remembered until their end is told. An agent has a few under way.
 pub(crate) const JUDGED_MAX: usize = 256;
 
+/// The highest turn that a client may claim. Turns are counted on from the highest claim, and pages count them in numbers that are exact
+/// far beyond this.
+pub(crate) const TURN_MAX: u64 = 1 << 32;
+
 /// Pages that a backup copies before it tells how far it is: four mebibytes.
 pub(crate) const BACKUP_PAGES: i32 = 1024;
 

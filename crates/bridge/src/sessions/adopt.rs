@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use tidings_agent::UiMessage;
 use tidings_agent::fold::FoldOptions;
 use tidings_agent::history::replay_session;
+use tidings_protocol::ui::Role;
 use tidings_transcript::list::{self, Listed, Wanted};
 use tidings_transcript::manage::prompt_line;
 use tidings_transcript::roots::{Roots, SessionFiles};
@@ -63,6 +64,7 @@ impl Entry {
         }
         let hear = |settings: &mut Settings, _: &_| {
             settings.hear(&past.first_prompt.unwrap_or_default());
+            settings.last_turn = settings.last_turn.max(past.last_turn);
             Ok(Change::default())
         };
         self.change(hear).await?;
@@ -74,6 +76,8 @@ impl Entry {
 struct Past {
     drafts: Vec<Draft>,
     first_prompt: Option<String>,
+    /// The last of the person's turns.
+    last_turn: u64,
 }
 
 fn newest_events(files: &SessionFiles, handle: i64, now: jiff::Timestamp) -> Result<Past, Error> {
@@ -82,14 +86,15 @@ fn newest_events(files: &SessionFiles, handle: i64, now: jiff::Timestamp) -> Res
     let mut drafts = std::collections::VecDeque::new();
     let mut bytes = 0;
     let mut is_cut = false;
-    let mut first_prompt = None;
+    let (mut first_prompt, mut last_turn) = (None, 0);
     let take = |events: &[UiMessage]| -> Result<(), tidings_transcript::Error> {
         for event in events {
-            if let UiMessage::UserPrompt(said) = event
-                && said.origin.is_none()
-                && first_prompt.is_none()
-            {
-                first_prompt = prompt_line(&said.text);
+            if let UiMessage::UserPrompt(said) = event {
+                if said.origin.is_none() && first_prompt.is_none() {
+                    first_prompt = prompt_line(&said.text);
+                }
+                let turn = said.turn_id.filter(|turn| turn.role == Role::User);
+                last_turn = turn.map_or(last_turn, |turn| turn.sequence.max(last_turn));
             }
             // It is on disk already, so it need not be safe before anybody is told.
             let draft = Draft { class: Class::Delta, ..draft(event, now) };
@@ -107,5 +112,5 @@ fn newest_events(files: &SessionFiles, handle: i64, now: jiff::Timestamp) -> Res
         let message = "What was said before is in the session's file".to_owned();
         drafts.push_front(draft(&UiMessage::System { message, session_id: Some(handle) }, now));
     }
-    Ok(Past { drafts: drafts.into(), first_prompt })
+    Ok(Past { drafts: drafts.into(), first_prompt, last_turn })
 }

@@ -2,7 +2,7 @@
 
 use tidings_agent::UiMessage;
 use tidings_protocol::api::{QueueState, ServerPhase};
-use tidings_protocol::ui::{SessionPhase, SessionStateChanged, TurnId, TurnResult};
+use tidings_protocol::ui::{Role, SessionPhase, SessionStateChanged, TurnId, TurnResult, UserPrompt};
 
 use super::entry::Change;
 use super::settings::Settings;
@@ -44,7 +44,12 @@ pub(super) fn take_in(
             keep(&mut settings.launch.model, changed.model.as_ref());
             keep(&mut settings.launch.permission_mode, changed.permission_mode.as_ref());
         }
-        UiMessage::UserPrompt(said) if said.origin.is_none() => settings.hear(&said.text),
+        UiMessage::UserPrompt(said) => {
+            if said.origin.is_none() {
+                settings.hear(&said.text);
+            }
+            follow(said, settings);
+        }
         UiMessage::PromptDropped(dropped) => settings.queue.retain(|queued| queued.id != dropped.uuid),
         UiMessage::TurnStarted(started) => {
             settings.queue.retain(|queued| !is_answered(queued.turn_id, queued.state, &started.answers));
@@ -55,6 +60,16 @@ pub(super) fn take_in(
             change.phase = Some(enter(changed, settings, closing, is_turn_open));
         }
         _ => {}
+    }
+}
+
+/// The agent counts turns too, those of commands among them, and what is shown has its numbers. A prompt is known by its id.
+fn follow(prompt: &UserPrompt, settings: &mut Settings) {
+    let Some(turn_id) = prompt.turn_id.filter(|turn| turn.role == Role::User) else { return };
+    settings.last_turn = settings.last_turn.max(turn_id.sequence);
+    let named = |id: &String| prompt.uuid.as_ref() == Some(id);
+    if let Some(queued) = settings.queue.iter_mut().find(|queued| named(&queued.id)) {
+        queued.turn_id = turn_id;
     }
 }
 
@@ -104,5 +119,40 @@ fn count(result: &TurnResult, settings: &mut Settings) {
 fn keep(place: &mut Option<String>, said: Option<&String>) {
     if let Some(said) = said {
         *place = Some(said.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidings_protocol::api::Delivery;
+    use tidings_protocol::ui::TurnStarted;
+
+    use super::super::settings::Queued;
+    use super::*;
+
+    /// A command such as `/clear` takes a turn of which only the agent knows.
+    #[test]
+    fn a_prompt_is_known_by_its_id_when_the_agent_gives_it_another_turn() {
+        let mut settings = Settings { last_turn: 2, ..Settings::default() };
+        settings.queue.push(Queued {
+            id: "prompt".to_owned(),
+            turn_id: TurnId::new_user_turn(2),
+            content: "and now?".to_owned(),
+            attachments: Vec::new(),
+            delivery: Delivery::default(),
+            at: String::new(),
+            state: QueueState::Handed,
+        });
+        let mut take = |event: UiMessage| {
+            take_in(&event, &mut settings, &mut Change::default(), None, false);
+            (settings.queue.len(), settings.last_turn)
+        };
+        let mut prompt = UserPrompt::new(1, "and now?");
+        prompt.uuid = Some("prompt".to_owned());
+        prompt.turn_id = Some(TurnId::new_user_turn(3));
+        assert_eq!(take(prompt.into()), (1, 3), "the next prompt is the fourth");
+        let mut started = TurnStarted::new(1, TurnId::new_assistant_turn(3));
+        started.answers = vec![TurnId::new_user_turn(3)];
+        assert_eq!(take(started.into()), (0, 3), "it waits no longer");
     }
 }

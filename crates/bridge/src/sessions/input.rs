@@ -11,7 +11,7 @@ use super::{Sessions, Used};
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::journal::{ClientId, Cursor, Max, Stored};
-use crate::limits::{PROMPT_BYTES_MAX, QUEUE_MAX};
+use crate::limits::{PROMPT_BYTES_MAX, QUEUE_MAX, TURN_MAX};
 
 impl Sessions {
     /// Says something to a session. The same client id again gives the same answer, and is said once.
@@ -86,6 +86,10 @@ fn check(input: &Input, entry: &Entry) -> Result<(), Error> {
     if bytes > PROMPT_BYTES_MAX {
         let message = format!("A prompt of {bytes} bytes is longer than {PROMPT_BYTES_MAX}");
         return Err(Error::new(Code::TooLarge, message, "put long texts into a file of the folder"));
+    }
+    if input.turn_id.is_some_and(|turn| turn.sequence > TURN_MAX) {
+        let message = format!("No session has so many turns: `turn_id` is above {TURN_MAX}");
+        return Err(Error::new(Code::Invalid, message, "leave `turn_id` out, or count from the last one"));
     }
     if input.content.trim().is_empty() && input.attachments.is_empty() {
         return Err(Error::new(Code::Invalid, "The prompt is empty", "say something"));

@@ -59,6 +59,27 @@ async fn p3_a_command_that_is_sent_again_has_one_effect_and_one_answer() {
     assert_eq!(watcher.text(), "Hello to you.And again.");
 }
 
+/// A command of ours is a turn as well, and what is acknowledged is what is shown.
+#[tokio::test]
+async fn the_turn_that_is_acknowledged_is_the_one_that_is_shown() {
+    let house = House::playing(ASKS).await;
+    let session = house.sessions.create(&me(), house.new_session()).await.unwrap().0;
+    let claimed = Input { turn_id: Some(TurnId::new_user_turn(u64::MAX)), ..say("look") };
+    let refused = house.sessions.input(&me(), &session.key, claimed).await.unwrap_err();
+    assert_eq!(refused.code(), Code::Invalid, "every later prompt would have that turn");
+    let mut watcher = house.watch(&session).await;
+    house.sessions.command(&me(), &session.key, Verb::Clear, CommandRequest::default()).await.unwrap();
+    watcher.until(|event| matches!(event, UiMessage::UserPrompt(_))).await;
+    until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
+    let accepted = house.sessions.input(&me(), &session.key, say("look")).await.unwrap();
+    let shown =
+        watcher.until(|event| matches!(event, UiMessage::UserPrompt(said) if said.text == "look")).await;
+    let UiMessage::UserPrompt(shown) = shown else { unreachable!() };
+    assert_eq!(shown.turn_id, accepted.turn_id);
+    watcher.until(|event| matches!(event, UiMessage::TurnStarted(_))).await;
+    assert_eq!(house.sessions.queue(&session.key).await.unwrap(), [], "it waits no longer");
+}
+
 /// 100 clients answer at once: one winner, and everybody else is told who it was.
 #[tokio::test]
 async fn what_is_said_while_the_agent_works_waits_and_can_be_taken_back() {
@@ -230,7 +251,8 @@ async fn a_session_on_disk_is_adopted_with_its_past_and_can_be_copied() {
     let adopted = house.sessions.create(&me(), again.clone()).await.unwrap().0;
     let mut watcher = house.watch(&adopted).await;
     watcher.until(|event| matches!(event, UiMessage::TextChunk { .. })).await;
-    house.sessions.input(&me(), &adopted.key, say("go on")).await.unwrap();
+    let accepted = house.sessions.input(&me(), &adopted.key, say("go on")).await.unwrap();
+    assert_eq!(accepted.turn_id, Some(TurnId::new_user_turn(2)), "the first is in its past");
     let adopted = until_state(&house.sessions, &adopted.key, ServerPhase::Idle).await;
     assert_eq!(adopted.cli_session_ids, std::slice::from_ref(&id));
     assert_eq!(adopted.first_prompt.as_deref(), Some("hello"), "what was said before it was adopted");
