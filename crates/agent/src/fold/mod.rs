@@ -74,6 +74,10 @@ use crate::progress::ProgressParser;
 pub struct FoldOptions {
     /// Look for progress in what the model writes: "Running test 5 of 20".
     pub text_progress: bool,
+    /// The highest turn of the person before what is folded; its own turns are counted on from there.
+    pub user_turns: u64,
+    /// The same of the agent.
+    pub agent_turns: u64,
 }
 
 /// One session, from what its agent writes to what people see.
@@ -116,7 +120,9 @@ struct Session {
 impl Fold {
     /// A session that nothing is known of; `handle` is the number that its events carry.
     pub fn new(handle: i64, options: FoldOptions) -> Self {
-        Self { handle, options, parser: ProgressParser::default(), state: State::default() }
+        let turns = Turns::after(options.user_turns, options.agent_turns);
+        let state = State { turns, ..State::default() };
+        Self { handle, options, parser: ProgressParser::default(), state }
     }
 
     /// The number that events carry.

@@ -61,6 +61,11 @@ struct Waiting {
 }
 
 impl Turns {
+    /// Turns that are counted on from others.
+    pub(super) fn after(user: u64, agent: u64) -> Self {
+        Turns { count: agent, last_user: user, ..Turns::default() }
+    }
+
     /// The turn to show things in: the open one, or the last, or the first before there is any.
     pub(super) fn current(&self) -> TurnId {
         self.open.as_ref().map_or(TurnId::new_assistant_turn(self.count.max(1)), |turn| turn.id)

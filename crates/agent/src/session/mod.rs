@@ -134,6 +134,7 @@ impl AgentSession {
             })?,
             None => Fold::new(setup.handle, setup.fold.clone()),
         };
+        let turns = Arc::new(AtomicU64::new(setup.fold.user_turns));
         let setup = Arc::new(setup);
         let (notes, inbox) = notes::channel(NOTES_MAX);
         let asking = Arc::new(Asking::new(Arc::clone(&setup), notes.clone()));
@@ -155,7 +156,7 @@ impl AgentSession {
             over: over.clone().drop_guard(),
         };
         drop(tokio::spawn(pump.run()));
-        Ok(AgentSession { client, setup, notes, status, turns: Arc::default(), over })
+        Ok(AgentSession { client, setup, notes, status, turns, over })
     }
 
     /// The number that its events carry.

@@ -167,15 +167,17 @@ impl Actor {
 
     /// How the agent is started, or gone on with.
     pub(super) fn plan(&self) -> Result<(Options, Setup), Error> {
-        let (options, policy) = {
+        let (options, policy, user_turns, agent_turns) = {
             let memory = self.entry.memory();
             let options = launch::options(&memory.row, &memory.settings, &self.config)?;
             let Entry { hub, key, judged, .. } = &*self.entry;
-            (options, policy::policy(memory.settings.launch.policy, hub, key, judged))
+            let policy = policy::policy(memory.settings.launch.policy, hub, key, judged);
+            (options, policy, memory.settings.turns_told(), memory.settings.last_answer)
         };
         let mut setup = Setup::new(self.entry.handle, policy);
         setup.permissions = self.entry.permissions.clone();
         setup.questions = self.entry.questions.clone();
+        (setup.fold.user_turns, setup.fold.agent_turns) = (user_turns, agent_turns);
         setup.ask_limit = self.config.ask_limit;
         setup.batches = self.config.batches;
         setup.clock = self.config.clock.clone();

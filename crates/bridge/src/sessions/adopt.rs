@@ -65,6 +65,7 @@ impl Entry {
         let hear = |settings: &mut Settings, _: &_| {
             settings.hear(&past.first_prompt.unwrap_or_default());
             settings.last_turn = settings.last_turn.max(past.last_turn);
+            settings.last_answer = settings.last_answer.max(past.last_answer);
             Ok(Change::default())
         };
         self.change(hear).await?;
@@ -78,6 +79,8 @@ struct Past {
     first_prompt: Option<String>,
     /// The last of the person's turns.
     last_turn: u64,
+    /// The last of the agent's.
+    last_answer: u64,
 }
 
 fn newest_events(files: &SessionFiles, handle: i64, now: jiff::Timestamp) -> Result<Past, Error> {
@@ -86,7 +89,7 @@ fn newest_events(files: &SessionFiles, handle: i64, now: jiff::Timestamp) -> Res
     let mut drafts = std::collections::VecDeque::new();
     let mut bytes = 0;
     let mut is_cut = false;
-    let (mut first_prompt, mut last_turn) = (None, 0);
+    let (mut first_prompt, mut last_turn, mut last_answer) = (None, 0, 0);
     let take = |events: &[UiMessage]| -> Result<(), tidings_transcript::Error> {
         for event in events {
             if let UiMessage::UserPrompt(said) = event {
@@ -95,6 +98,9 @@ fn newest_events(files: &SessionFiles, handle: i64, now: jiff::Timestamp) -> Res
                 }
                 let turn = said.turn_id.filter(|turn| turn.role == Role::User);
                 last_turn = turn.map_or(last_turn, |turn| turn.sequence.max(last_turn));
+            }
+            if let UiMessage::TurnStarted(started) = event {
+                last_answer = started.turn_id.sequence.max(last_answer);
             }
             // It is on disk already, so it need not be safe before anybody is told.
             let draft = Draft { class: Class::Delta, ..draft(event, now) };
@@ -112,5 +118,5 @@ fn newest_events(files: &SessionFiles, handle: i64, now: jiff::Timestamp) -> Res
         let message = "What was said before is in the session's file".to_owned();
         drafts.push_front(draft(&UiMessage::System { message, session_id: Some(handle) }, now));
     }
-    Ok(Past { drafts: drafts.into(), first_prompt, last_turn })
+    Ok(Past { drafts: drafts.into(), first_prompt, last_turn, last_answer })
 }

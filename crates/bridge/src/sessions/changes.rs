@@ -52,6 +52,7 @@ pub(super) fn take_in(
         }
         UiMessage::PromptDropped(dropped) => settings.queue.retain(|queued| queued.id != dropped.uuid),
         UiMessage::TurnStarted(started) => {
+            settings.last_answer = settings.last_answer.max(started.turn_id.sequence);
             settings.queue.retain(|queued| !is_answered(queued.turn_id, queued.state, &started.answers));
         }
         UiMessage::TurnResult(result) => count(result, settings),
@@ -154,5 +155,6 @@ mod tests {
         let mut started = TurnStarted::new(1, TurnId::new_assistant_turn(3));
         started.answers = vec![TurnId::new_user_turn(3)];
         assert_eq!(take(started.into()), (0, 3), "it waits no longer");
+        assert_eq!(settings.last_answer, 3, "the next process answers with the fourth");
     }
 }

@@ -24,6 +24,8 @@ pub(super) struct Settings {
     pub(super) cost_before: f64,
     /// The last turn that a prompt was given.
     pub(super) last_turn: u64,
+    /// The last turn of an agent; the next process counts on from there.
+    pub(super) last_answer: u64,
     /// Prompts that are not in the hands of the agent for sure, the oldest first.
     pub(super) queue: Vec<Queued>,
     /// What was said first, in one line.
@@ -92,6 +94,7 @@ impl Default for Settings {
             turns_ms: 0,
             cost_before: 0.0,
             last_turn: 0,
+            last_answer: 0,
             queue: Vec::new(),
             first_prompt: None,
             last_line: None,
@@ -121,6 +124,12 @@ impl Default for Launch {
 }
 
 impl Settings {
+    /// The last of the person's turns before those that wait to be told to an agent.
+    pub(super) fn turns_told(&self) -> u64 {
+        let first = self.queue.iter().map(|queued| queued.turn_id.sequence).min();
+        first.map_or(self.last_turn, |first| first.saturating_sub(1).min(self.last_turn))
+    }
+
     /// What came of a command that was sent before.
     pub(super) fn done_before(&self, id: &ClientId) -> Option<Accepted> {
         let done = self.done.iter().find(|done| done.client_id == id.as_str())?;

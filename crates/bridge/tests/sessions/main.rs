@@ -253,6 +253,10 @@ async fn a_session_on_disk_is_adopted_with_its_past_and_can_be_copied() {
     watcher.until(|event| matches!(event, UiMessage::TextChunk { .. })).await;
     let accepted = house.sessions.input(&me(), &adopted.key, say("go on")).await.unwrap();
     assert_eq!(accepted.turn_id, Some(TurnId::new_user_turn(2)), "the first is in its past");
+    let answers =
+        |event: &UiMessage| matches!(event, UiMessage::TurnStarted(turn) if !turn.answers.is_empty());
+    let UiMessage::TurnStarted(turn) = watcher.until(answers).await else { unreachable!() };
+    assert_eq!((turn.turn_id, turn.answers), (TurnId::new_assistant_turn(2), vec![TurnId::new_user_turn(2)]));
     let adopted = until_state(&house.sessions, &adopted.key, ServerPhase::Idle).await;
     assert_eq!(adopted.cli_session_ids, std::slice::from_ref(&id));
     assert_eq!(adopted.first_prompt.as_deref(), Some("hello"), "what was said before it was adopted");
