@@ -20,10 +20,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 #[cfg(unix)]
 use crate::commands::host;
 use crate::commands::{
-    attach, audit, decide, doctor, frames, pair, ps, rehearse, run, schema, send, serve, sessions, stop,
-    summary, token,
     attach, audit, backup, decide, doctor, frames, pair, ps, rehearse, run, schema, send, serve, sessions,
-    stop, token,
+    stop, summary, token,
 };
 use crate::error::Exit;
 use crate::later::Later;

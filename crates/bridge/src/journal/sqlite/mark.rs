@@ -46,8 +46,12 @@ impl Mark {
         !(self.is_same_file && as_left)
     }
 
-    /// Notes which file is open.
-    pub(super) fn opened(journal: &Path) -> io::Result<()> {
+    /// Notes which file is open. How it was last closed may stay in the note: it does not count while the file is open, and it does not fit
+    /// once somebody has written to the file.
+    pub(super) fn opened(self, journal: &Path) -> io::Result<()> {
+        if self.is_same_file {
+            return Ok(());
+        }
         let found = std::fs::metadata(journal)?;
         write(journal, &format!("{}\n", name(&found)))
     }
@@ -59,11 +63,11 @@ impl Mark {
     }
 }
 
-/// A note that was written in part is no note, and then the journal counts as another.
+/// In one go, so that a process that is killed leaves the old note or the new one.
 fn write(journal: &Path, text: &str) -> io::Result<()> {
     let mut file = private_file(&place(journal))?;
-    file.set_len(0)?;
-    file.write_all(text.as_bytes())
+    file.write_all(text.as_bytes())?;
+    file.set_len(text.len() as u64)
 }
 
 fn place(journal: &Path) -> PathBuf {

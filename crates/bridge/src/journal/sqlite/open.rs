@@ -29,7 +29,7 @@ pub(super) fn writer(
     schema::climb(&conn)?;
     let pieces = PieceLog::read(path).map_err(|error| JournalError::io("read the pieces of", path, error))?;
     begin(&mut conn, opening, &pieces, mark)?;
-    Mark::opened(path).map_err(|error| JournalError::io("write the mark of", path, error))?;
+    mark.opened(path).map_err(|error| JournalError::io("write the mark of", path, error))?;
     let log = PieceLog::open(path, opening.fresh_epoch.to_stored().cast_unsigned());
     let log = log.map_err(|error| JournalError::io("write the pieces of", path, error))?;
     Ok((conn, lock, log))
