@@ -303,6 +303,12 @@ pub(crate) const SNAPSHOT_RESULT_BYTES_MAX: usize = 8 << 10;
 /// Devices that have credentials. Each request compares its own with all of them.
 pub(crate) const DEVICES_MAX: usize = 256;
 
+/// How long the credential of a new device is kept for a client that asks again: as long as a client tries, and no longer.
+pub(crate) const DEVICE_REPEATED_FOR: Duration = Duration::from_secs(10 * 60);
+
+/// New devices that are remembered in that time. An admin makes them by hand.
+pub(crate) const DEVICE_REPEATS_MAX: usize = 64;
+
 /// Folders that one device is limited to.
 pub(crate) const DEVICE_FOLDERS_MAX: usize = 64;
 

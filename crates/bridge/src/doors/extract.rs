@@ -116,7 +116,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.eq_ignore_ascii_case("application/json")
 }
 
-fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Error> {
+pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Error> {
     let Some(key) = headers.get("idempotency-key") else { return Ok(None) };
     let key = key.to_str().map_err(|_| {
         Error::new(Code::Invalid, "`Idempotency-Key` is not plain text", "use a UUID, for example")

@@ -30,7 +30,7 @@ use axum::middleware;
 use tokio::sync::{Semaphore, broadcast};
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use extract::{Path, Query};
+pub(crate) use extract::{Path, Query, idempotency_key};
 pub use openapi::openapi;
 pub use page::page;
 pub use problem::{RequestName, name_requests};

@@ -15,6 +15,7 @@ pub mod paths;
 mod peer;
 mod private;
 mod rates;
+mod repeats;
 mod routes;
 mod secret;
 pub mod trust;
@@ -35,12 +36,13 @@ pub use peer::Peer;
 pub use private::private_folder;
 pub use rates::{Rate, Rates};
 pub(crate) use routes::routes;
+pub(crate) use secret::Fingerprint;
 pub use secret::{Random, Secret};
 
 use self::devices::{Devices, Plan};
 use self::pairing::Codes;
 use self::rates::Limiter;
-use self::secret::Fingerprint;
+use self::repeats::Repeats;
 use self::trust::Trust;
 use crate::caller::Caller;
 use crate::doors::{name_requests, route};
@@ -95,6 +97,7 @@ struct Shared {
     cookie: String,
     devices: Devices,
     codes: Mutex<Codes>,
+    repeats: Repeats,
     limiter: Limiter,
     trust: Trust,
     revoked: broadcast::Sender<String>,
@@ -113,8 +116,9 @@ impl Guard {
         let cookie = format!("tidings-{}", &Fingerprint::of(&admin.to_string()).to_string()[..8]);
         let limiter = Limiter::new(&settings.rates);
         let (revoked, codes) = (broadcast::Sender::new(REVOKED_MAX), Mutex::default());
-        let address = OnceLock::new();
-        let shared = Shared { settings, admin, cookie, devices, codes, limiter, trust, revoked, address };
+        let (address, repeats) = (OnceLock::new(), Repeats::default());
+        let shared =
+            Shared { settings, admin, cookie, devices, codes, repeats, limiter, trust, revoked, address };
         Ok(Guard(Arc::new(shared)))
     }
 
@@ -166,6 +170,11 @@ impl Guard {
     /// Makes a device with its credential. It waits for the disk.
     pub fn add_device(&self, wanted: NewDevice) -> Result<(Device, Secret), Error> {
         self.add(Plan::new(wanted)?)
+    }
+
+    /// The same for a command with an id: sent again soon, it gives the same device with the same credential.
+    pub(crate) fn add_device_once(&self, id: &str, wanted: NewDevice) -> Result<(Device, Secret), Error> {
+        self.0.repeats.once(id, wanted, |wanted| self.add_device(wanted))
     }
 
     /// Ends the credential of a device. It waits for the disk.

@@ -2,7 +2,7 @@
 
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::header::SET_COOKIE;
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use serde::Deserialize;
@@ -16,7 +16,7 @@ use super::{Guard, cookie};
 use crate::caller::{Caller, Scope};
 use crate::doors::route::{Route, route};
 use crate::doors::scope::needs_later;
-use crate::doors::{Path, Query};
+use crate::doors::{Path, Query, idempotency_key};
 use crate::error::{Code, Error};
 use crate::limits::BODY_REQUEST_BYTES_MAX;
 
@@ -63,6 +63,7 @@ async fn pair(
     responses((status = 201, description = "The code", body = PairingCode)))]
 async fn make_code(State(guard): State<Guard>, caller: Caller, Json(wanted): Json<NewDevice>) -> Answer {
     caller.require(Scope::Admin)?;
+    check_reach(&caller, &wanted)?;
     let code = guard.pairing_code(wanted)?;
     let (link, expires_in_s) = (guard.link(&code), CODE_LIFETIME.as_secs());
     let code = PairingCode { code: code.reveal().to_owned(), link, expires_in_s };
@@ -79,10 +80,23 @@ async fn list(State(guard): State<Guard>, caller: Caller) -> Answer {
 
 /// Makes a device and its credential, which is in the answer and nowhere else.
 #[utoipa::path(post, path = "/v1/devices", tag = "devices", request_body = NewDevice,
+    params(("Idempotency-Key" = Option<String>, Header, description = "Sent again within ten minutes, it makes no second device")),
     responses((status = 201, description = "The device and its credential", body = NewCredential)))]
-async fn add(State(guard): State<Guard>, caller: Caller, Json(wanted): Json<NewDevice>) -> Answer {
+async fn add(
+    State(guard): State<Guard>,
+    caller: Caller,
+    headers: HeaderMap,
+    Json(wanted): Json<NewDevice>,
+) -> Answer {
     caller.require(Scope::Admin)?;
-    let (device, secret) = blocking(move || guard.add_device(wanted)).await?;
+    check_reach(&caller, &wanted)?;
+    // Each caller has ids of its own.
+    let id = idempotency_key(&headers)?.map(|id| format!("{}\n{id}", caller.device.unwrap_or_default()));
+    let made = blocking(move || match id {
+        Some(id) => guard.add_device_once(&id, wanted),
+        None => guard.add_device(wanted),
+    });
+    let (device, secret) = made.await?;
     let token = Some(secret.reveal().to_owned());
     Ok((StatusCode::CREATED, Json(NewCredential { device, token })).into_response())
 }
@@ -141,6 +155,16 @@ async fn set_trust(State(guard): State<Guard>, caller: Caller, Json(request): Js
         "trust"
     );
     Ok(Json(view).into_response())
+}
+
+/// Whoever is limited to some folders gives nobody a credential that reaches further.
+fn check_reach(caller: &Caller, wanted: &NewDevice) -> Result<(), Error> {
+    let is_inside = !wanted.folders.is_empty() && wanted.folders.iter().all(|folder| caller.sees(folder));
+    if caller.folders.is_empty() || is_inside {
+        return Ok(());
+    }
+    let message = "A credential for some folders cannot make one that reaches further";
+    Err(Error::new(Code::Forbidden, message, "name folders inside of its own"))
 }
 
 /// Runs what waits for the disk where that holds nobody up.

@@ -42,6 +42,48 @@ async fn t5_a_code_lets_one_device_in_once() {
 }
 
 #[tokio::test]
+async fn t6_a_credential_for_a_folder_makes_none_that_reaches_further() {
+    let server = Guarded::new();
+    let limited = NewDevice {
+        scopes: Some(vec!["admin".to_owned()]),
+        folders: vec!["/srv/a".to_owned()],
+        ..NewDevice::default()
+    };
+    let bearer = format!("Bearer {}", server.guard.add_device(limited).unwrap().1.reveal());
+    for (folders, status) in [
+        (json!([]), StatusCode::FORBIDDEN),
+        (json!(["/srv"]), StatusCode::FORBIDDEN),
+        (json!(["/srv/a", "/srv/b"]), StatusCode::FORBIDDEN),
+        (json!(["/srv/a/b"]), StatusCode::CREATED),
+    ] {
+        for path in ["/v1/devices", "/v1/pair/codes"] {
+            let wanted = Some(json!({"folders": folders}));
+            let answer =
+                server.send(request(Method::POST, path, &[("authorization", &bearer)], wanted)).await;
+            assert_eq!(answer.status, status, "{path} {folders}: {}", answer.body);
+        }
+    }
+}
+
+#[tokio::test]
+async fn p3_a_device_that_is_asked_for_again_is_the_same_one() {
+    let server = Guarded::new();
+    let bearer = format!("Bearer {}", server.admin);
+    let add = async |id: &str, name: &str| {
+        let headers = [("authorization", bearer.as_str()), ("idempotency-key", id)];
+        server.send(request(Method::POST, "/v1/devices", &headers, Some(json!({"name": name})))).await
+    };
+    let first = add("one", "phone").await;
+    assert_eq!(first.status, StatusCode::CREATED, "{}", first.body);
+    let again = add("one", "phone").await;
+    assert_eq!((again.status, again.json()), (first.status, first.json()));
+    let other = add("one", "tablet").await;
+    assert_eq!((other.status, other.code()), (StatusCode::CONFLICT, "conflict".to_owned()));
+    assert_eq!(add("two", "tablet").await.status, StatusCode::CREATED);
+    assert_eq!(server.guard.devices().len(), 2);
+}
+
+#[tokio::test]
 async fn t5_f119_five_wrong_codes_end_those_that_wait() {
     let server = Guarded::with(|settings| settings.rates.pairing.burst = NonZeroU32::new(100).unwrap());
     let code = server.guard.pairing_code(NewDevice::default()).unwrap();
