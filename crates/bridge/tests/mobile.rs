@@ -212,6 +212,26 @@ async fn s2_28_a_project_is_a_folder_with_one_current_session() {
     assert_eq!(house.sessions.list(None, 10).await.unwrap().len(), 2, "the sessions are left alone");
 }
 
+/// P3: a phone that did not hear what came of its first prompt sends it again, when the session is there.
+#[tokio::test(flavor = "multi_thread")]
+async fn s2_25_the_first_prompt_of_a_project_is_said_once_however_often_it_is_sent() {
+    let house = House::playing(HELLO).await;
+    let shop = house.project("shop");
+    let mut phone = house.phone().await;
+    phone.init(&shop).await;
+    for (id, text) in [("c1", "Hi"), ("c1", "Hi"), ("c2", "Again")] {
+        phone.say(json!({"type":"command","id":id,"command":text})).await;
+        if text == "Again" || !phone.said().contains("Hello") {
+            phone.turn_ends().await;
+        }
+    }
+    assert_eq!(phone.said(), "Hello to you.And again.");
+    phone.say(json!({"type":"command","id":"c2","command":"Something else"})).await;
+    assert_eq!(phone.hear("error").await["details"]["requestId"], "c2");
+    let sessions = house.sessions.list(None, 10).await.unwrap();
+    assert_eq!((sessions.len(), sessions[0].totals.turns, sessions[0].queued), (1, 2, 0));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn s2_28_everybody_in_a_project_sees_everything() {
     let house = House::playing(HELLO).await;

@@ -59,6 +59,12 @@ pub trait Journal: fmt::Debug + Send + Sync {
     /// One session.
     fn session(&self, name: &SessionName) -> Call<'_, Session>;
 
+    /// The session that a command has made, if the command was seen.
+    fn made_by(&self, id: &ClientId) -> Call<'_, Option<Session>>;
+
+    /// Where the event of a command is, if the command was seen in the session.
+    fn seen(&self, key: &Key, id: &ClientId) -> Call<'_, Option<Cursor>>;
+
     /// Sessions by number, those above `after`, at most a thousand.
     fn sessions(&self, after: Option<Handle>, max: usize) -> Call<'_, Vec<Session>>;
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use tidings::messages::{Content, ContentBlock, Document, Image, Source};
-use tidings::permissions::PermissionMode;
 use tidings::transport::Transport;
 use tidings::{Options, Prompt};
 use tidings_agent::fold;
@@ -52,6 +51,7 @@ impl Actor {
     pub(super) async fn run(mut self) {
         loop {
             self.deliver().await;
+            self.entry.memory().leave_place();
             self.watch_time();
             let park_at = self.config.park_after.map(|after| self.used + after);
             let can_park = {
@@ -116,15 +116,7 @@ impl Actor {
     }
 
     fn next(&self) -> Option<Queued> {
-        let memory = self.entry.memory();
-        if memory.is_held || memory.is_detached || memory.closing.is_some() {
-            return None;
-        }
-        let mut waiting = memory.settings.queue.iter().filter(|queued| queued.state == QueueState::Waiting);
-        if memory.is_busy() {
-            return waiting.find(|queued| queued.delivery != Delivery::Queue).cloned();
-        }
-        waiting.next().cloned()
+        self.entry.memory().next().cloned()
     }
 
     async fn hand(&mut self, queued: &Queued) -> Result<(), Error> {
@@ -151,6 +143,8 @@ impl Actor {
         if let Some(agent) = self.entry.agent().filter(|agent| !agent.client().is_closed()) {
             return Ok(agent);
         }
+        self.entry.hold_place();
+        self.lease()?;
         let starting = |settings: &mut Settings, row: &Session| {
             settings.error = None;
             settings.untrusted = launch::is_untrusted(&row.cwd, &self.config)?;
@@ -163,6 +157,17 @@ impl Actor {
         #[cfg(not(unix))]
         let carrier = (self.config.carrier)(&self.config);
         self.run_agent(carrier, options, setup).await
+    }
+
+    /// A CLI session is written by one agent, whatever else the journal says.
+    pub(super) fn lease(&self) -> Result<(), Error> {
+        let memory = self.entry.memory();
+        let Some(id) = launch::goes_on_with(&memory.row, &memory.settings.launch) else { return Ok(()) };
+        self.entry.places.lease(&self.entry.key, id).map_err(|other| {
+            let message =
+                format!("The session `{other}` goes on with the same Claude session at this moment");
+            Error::new(Code::Conflict, message, "use that one, or stop it")
+        })
     }
 
     /// How the agent is started, or gone on with.
@@ -253,8 +258,7 @@ impl Actor {
         if let Some(agent) = agent {
             agent.close().await;
             let mut memory = self.entry.memory();
-            memory.agent = None;
-            memory.closing = None;
+            memory.agent_is_gone();
             #[cfg(unix)]
             if let Some(host) = memory.host.take() {
                 host.clear();
@@ -317,7 +321,7 @@ impl Actor {
             Verb::Mode => {
                 let mode = request.mode.ok_or_else(|| missing("mode"))?;
                 if let Some(agent) = self.entry.agent() {
-                    agent.client().set_permission_mode(PermissionMode::from(mode.as_str())).await?;
+                    agent.client().set_permission_mode(launch::mode_on_the_wire(&mode)).await?;
                 }
                 let mut event = SettingsChanged::new(handle);
                 event.permission_mode = Some(mode.clone());
@@ -376,7 +380,7 @@ pub(super) fn accepted(stored: crate::journal::Stored) -> Accepted {
     at_cursor(stored.cursor)
 }
 
-fn at_cursor(cursor: Cursor) -> Accepted {
+pub(super) fn at_cursor(cursor: Cursor) -> Accepted {
     Accepted { turn_id: None, seq: cursor.seq, cursor: cursor.to_string(), rewind: None }
 }
 

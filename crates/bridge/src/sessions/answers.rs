@@ -16,6 +16,7 @@ use tidings_protocol::json::Json;
 use tidings_protocol::ui::{InteractionResolved, PermissionResolved, Resolution};
 
 use super::asks::{Beyond, Shown, audit, shown, word};
+use super::commands;
 use super::entry::Entry;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
@@ -32,7 +33,7 @@ impl Entry {
         answer: PermissionAnswer,
     ) -> Result<AnswerResult, Error> {
         caller.require(Scope::Decide)?;
-        let client_id = answer.client_id.as_deref().map(ClientId::new).transpose()?;
+        let client_id = commands::kept_if_any(caller, answer.client_id.as_deref())?;
         if answer.decision == Choice::Allow {
             if answer.updated_input.is_some() {
                 caller.require(Scope::Edit)?;
@@ -175,7 +176,7 @@ impl Entry {
         answer: QuestionAnswer,
     ) -> Result<AnswerResult, Error> {
         caller.require(Scope::Decide)?;
-        let client_id = answer.client_id.as_deref().map(ClientId::new).transpose()?;
+        let client_id = commands::kept_if_any(caller, answer.client_id.as_deref())?;
         let id = AskId::new(tool_use_id)?;
         let key = AskKey::new(self.handle, tool_use_id);
         let replies: Vec<Reply> =

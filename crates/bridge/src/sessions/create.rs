@@ -6,11 +6,11 @@ use tidings_protocol::api::{CreateSession, Input, Notice, Policy, ServerPhase, S
 use tidings_transcript::roots::SessionFiles;
 
 use super::settings::Settings;
-use super::{Opening, Sessions, adopt, check_folder, launch, view};
+use super::{Opening, Sessions, adopt, check_folder, commands, input, launch, view};
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::guard::paths;
-use crate::journal::{ClientId, Key, NewSession, Novelty};
+use crate::journal::{Key, NewSession, Novelty, Session};
 
 const INSTALL: &str =
     "install it (`curl -fsSL https://claude.ai/install.sh | bash`) and start the server again";
@@ -23,52 +23,107 @@ impl Sessions {
         mut new: CreateSession,
     ) -> Result<(SessionView, Novelty), Error> {
         caller.require(Scope::Prompt)?;
-        if new.policy == Some(Policy::Allow) || new.permission_mode.as_deref() == Some(launch::BYPASS) {
-            self.check_bypass(caller)?;
-        }
-        if new.mcp_config.is_some() {
-            // MCP servers are commands that run unasked.
-            caller.require(Scope::Admin)?;
+        self.check_unasked(caller, &new)?;
+        if new.fork && new.resume.is_none() {
+            let message = "`fork` copies the session that `resume` names, and none is named";
+            return Err(Error::new(Code::Invalid, message, "send `resume`, or leave `fork` out"));
         }
         if *self.0.opening.lock().await == Opening::Closed {
             return Err(Error::new(Code::Unavailable, "The server is stopping", "try again in a moment")
                 .retry_after_ms(2000));
         }
+        let made_of = commands::digest(&CreateSession { client_id: None, ..new.clone() });
         new.cwd = self.folder(caller, &new.cwd)?;
         for folder in &mut new.add_dirs {
             *folder = self.folder(caller, folder)?;
         }
+        let client_id =
+            new.client_id.as_deref().map(|id| commands::kept_in(caller, &new.cwd, id)).transpose()?;
+        // Until the session is there, nobody else takes over what it goes on with.
+        let adopting = match &new.resume {
+            Some(_) => Some(self.0.adopting.lock().await),
+            None => None,
+        };
+        if let Some(id) = &client_id
+            && let Some(row) = self.hub().journal().made_by(id).await?
+        {
+            return self.made_before(caller, &new, &row, &made_of).await;
+        }
         let is_demo = self.is_demo(&new)?;
         let past = self.past(caller, &mut new, is_demo).await?;
         let key = Key::new(self.config().ids.next())?;
-        let client_id = new.client_id.as_deref().map(ClientId::new).transpose()?;
+        let settings = Settings { made_of: Some(made_of.clone()), ..Settings::of(&new, is_demo) };
+        // A prompt that would be refused leaves no empty session behind.
+        let _place = match first_input(&new) {
+            Some(input) => {
+                input::check(&input)?;
+                settings.check_budget()?;
+                Some(self.place_for(&key).await?)
+            }
+            None => None,
+        };
         let row = NewSession {
             title: new.title.clone(),
             labels: new.labels.clone(),
-            settings: Settings::of(&new, is_demo).text(),
+            settings: settings.text(),
             state: view::word(ServerPhase::Parked).to_owned(),
             client_id,
             ..NewSession::new(key, new.cwd.as_str(), self.config().clock.now())
         };
         let (row, novelty) = self.hub().journal().create(row).await?;
+        drop(adopting);
+        if novelty == Novelty::Seen {
+            return self.made_before(caller, &new, &row, &made_of).await;
+        }
         let used = self.used_for(caller, row.key.as_str()).await?;
-        if novelty == Novelty::New {
-            if let Some(files) = past {
-                used.entry.tell_the_past(files).await?;
-            }
-            used.entry.tell(Notice::Session { session: used.entry.view() });
+        if let Some(files) = past {
+            used.entry.tell_the_past(files).await?;
         }
-        if let Some(prompt) = &new.prompt {
-            let input = Input {
-                content: prompt.clone(),
-                attachments: new.attachments.clone(),
-                // Sent again, it is not said again either.
-                client_id: new.client_id.as_ref().map(|id| format!("{id}:prompt")),
-                ..Input::default()
-            };
-            self.input(caller, row.key.as_str(), input).await?;
+        used.entry.tell(Notice::Session { session: used.entry.view() });
+        self.say_first(caller, &new, &row).await?;
+        Ok((self.find(row.key.as_str()).await?, Novelty::New))
+    }
+
+    /// What may let things run that nobody was asked about needs more than the right to say something.
+    fn check_unasked(&self, caller: &Caller, new: &CreateSession) -> Result<(), Error> {
+        if new.policy == Some(Policy::Allow) {
+            self.check_bypass(caller)?;
         }
-        Ok((self.find(row.key.as_str()).await?, novelty))
+        if let Some(mode) = &new.permission_mode {
+            self.check_mode(caller, mode)?;
+        }
+        if !new.allowed_tools.is_empty() {
+            caller.require(Scope::Always)?;
+        }
+        if new.mcp_config.is_some() {
+            // MCP servers are commands that run unasked.
+            caller.require(Scope::Admin)?;
+        }
+        Ok(())
+    }
+
+    /// The session that the same command has made. Another one with the same id is refused.
+    async fn made_before(
+        &self,
+        caller: &Caller,
+        new: &CreateSession,
+        row: &Session,
+        made_of: &str,
+    ) -> Result<(SessionView, Novelty), Error> {
+        let before = Settings::parse(&row.settings).made_of;
+        if before.is_some_and(|before| before != made_of) {
+            return Err(commands::used_elsewhere());
+        }
+        // The server may have ended before it could say it.
+        self.say_first(caller, new, row).await?;
+        Ok((self.find(row.key.as_str()).await?, Novelty::Seen))
+    }
+
+    async fn say_first(&self, caller: &Caller, new: &CreateSession, row: &Session) -> Result<(), Error> {
+        match first_input(new) {
+            Some(input) => self.input(caller, row.key.as_str(), input).await.map(drop),
+            None => Ok(()),
+        }
     }
 
     /// Whether a script plays the agent.
@@ -142,22 +197,34 @@ impl Sessions {
     }
 
     /// The session of ours that has this CLI session now.
-    async fn owner_of(&self, cli_session: &str) -> Result<Option<crate::journal::Session>, Error> {
+    async fn owner_of(&self, cli_session: &str) -> Result<Option<Session>, Error> {
         let mut after = None;
         loop {
             let rows = self.hub().journal().sessions(after, crate::limits::LIST_MAX).await?;
             let Some(last) = rows.last() else { return Ok(None) };
             after = Some(last.handle);
-            let is_it = |row: &crate::journal::Session| {
-                let launch = Settings::parse(&row.settings).launch;
-                row.cli_sessions.last().is_some_and(|id| id == cli_session)
-                    || (row.cli_sessions.is_empty()
-                        && !launch.fork
-                        && launch.resume.as_deref() == Some(cli_session))
+            let is_it = |row: &Session| {
+                launch::goes_on_with(row, &Settings::parse(&row.settings).launch) == Some(cli_session)
             };
             if let Some(row) = rows.into_iter().find(is_it) {
                 return Ok(Some(row));
             }
         }
     }
+}
+
+/// What is said first in a session that is to be made.
+fn first_input(new: &CreateSession) -> Option<Input> {
+    Some(Input {
+        content: new.prompt.clone()?,
+        attachments: new.attachments.clone(),
+        // Sent again, it is not said again either.
+        client_id: new.client_id.as_deref().map(first_input_id),
+        ..Input::default()
+    })
+}
+
+/// The id of the prompt that a session is made with.
+pub(crate) fn first_input_id(id: &str) -> String {
+    format!("{id}:prompt")
 }

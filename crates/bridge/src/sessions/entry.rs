@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tidings::Ids;
 use tidings_agent::{AgentSession, Clock, PermissionRegistry, UiMessage, UserInteractionRegistry};
-use tidings_protocol::api::{Notice, ServerPhase, SessionView};
+use tidings_protocol::api::{Delivery, Notice, QueueState, ServerPhase, SessionView};
 use tokio::sync::{Notify, broadcast, oneshot};
 
 use super::Config;
+use super::places::{Place, Places};
 use super::policy::Judged;
-use super::settings::Settings;
+use super::settings::{Queued, Settings};
 use super::view::{self, Waiting};
 use crate::error::Error;
 use crate::guard::trust::Trust;
@@ -31,6 +32,7 @@ pub(super) struct Entry {
     pub(super) clock: Clock,
     pub(super) ids: Ids,
     pub(super) trust: Option<Trust>,
+    pub(super) places: Places,
     pub(super) permissions: PermissionRegistry,
     pub(super) questions: UserInteractionRegistry,
     /// What the policy has looked at.
@@ -51,6 +53,8 @@ pub(super) struct Memory {
     pub(super) settings: Settings,
     /// The agent, while one runs.
     pub(super) agent: Option<AgentSession>,
+    /// The place that the agent has, or will have.
+    pub(super) place: Option<Place>,
     /// The host that keeps the agent, if one does.
     #[cfg(unix)]
     pub(super) host: Option<Hosted>,
@@ -88,6 +92,7 @@ impl Entry {
         fence: Fence,
         hub: Hub,
         config: &Config,
+        places: Places,
         notices: broadcast::Sender<Arc<Notice>>,
     ) -> Self {
         let settings = Settings::parse(&row.settings);
@@ -99,6 +104,7 @@ impl Entry {
             clock: config.clock.clone(),
             ids: config.ids.clone(),
             trust: config.trust.clone(),
+            places,
             permissions: PermissionRegistry::default(),
             questions: UserInteractionRegistry::default(),
             judged: Arc::default(),
@@ -109,6 +115,7 @@ impl Entry {
                 row,
                 settings,
                 agent: None,
+                place: None,
                 #[cfg(unix)]
                 host: None,
                 stalled: None,
@@ -136,6 +143,11 @@ impl Entry {
 
     pub(super) fn agent(&self) -> Option<AgentSession> {
         self.memory().agent.clone()
+    }
+
+    /// Has a place for the agent that is about to be there.
+    pub(super) fn hold_place(&self) {
+        self.memory().place.get_or_insert_with(|| self.places.insist(&self.key));
     }
 
     pub(super) fn view(&self) -> SessionView {
@@ -239,6 +251,37 @@ impl Memory {
 
     pub(super) fn phase(&self) -> ServerPhase {
         view::phase(&self.row.state)
+    }
+
+    /// The prompt that can be handed to the agent now.
+    pub(super) fn next(&self) -> Option<&Queued> {
+        if self.is_held || self.is_detached || self.closing.is_some() {
+            return None;
+        }
+        let mut waiting = self.settings.queue.iter().filter(|queued| queued.state == QueueState::Waiting);
+        if self.is_busy() {
+            return waiting.find(|queued| queued.delivery != Delivery::Queue);
+        }
+        waiting.next()
+    }
+
+    /// The agent is gone, and its place is free, unless another agent is needed at once.
+    pub(super) fn agent_is_gone(&mut self) {
+        self.agent = None;
+        self.closing = None;
+        self.leave_place();
+    }
+
+    /// Leaves the place if there is neither an agent nor anything to start one for.
+    pub(super) fn leave_place(&mut self) {
+        if self.agent.is_none() && self.next().is_none() {
+            self.place = None;
+        }
+    }
+
+    /// Whether the agent could make room for another one.
+    pub(super) fn can_make_room(&self) -> bool {
+        self.agent.is_some() && !self.is_busy() && self.closing.is_none() && self.next().is_none()
     }
 
     /// Whether the agent has something to do.

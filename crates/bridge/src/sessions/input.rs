@@ -4,13 +4,15 @@ use tidings_agent::UiMessage;
 use tidings_protocol::api::{Accepted, Input, QueueState, QueuedInput, ServerPhase};
 use tidings_protocol::ui::{PromptDropped, PromptQueued, Role, TurnId};
 
-use super::actor::accepted;
+use super::Sessions;
+use super::actor::{accepted, at_cursor};
+use super::commands;
 use super::entry::{Change, Entry};
+use super::places::Place;
 use super::settings::{Queued, Settings};
-use super::{Sessions, Used};
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
-use crate::journal::{ClientId, Cursor, Max, Stored};
+use crate::journal::{ClientId, Cursor, Key, Max, Novelty};
 use crate::limits::{PROMPT_BYTES_MAX, QUEUE_MAX, TURN_MAX};
 
 impl Sessions {
@@ -18,10 +20,22 @@ impl Sessions {
     pub async fn input(&self, caller: &Caller, name: &str, input: Input) -> Result<Accepted, Error> {
         caller.require(Scope::Prompt)?;
         let used = self.used_for(caller, name).await?;
-        check(&input, &used.entry)?;
-        self.make_room(&used).await?;
-        let accepted = used.entry.enqueue(caller, input).await?;
-        used.entry.memory().is_held = false;
+        check_session(&input, &used.entry)?;
+        check(&input)?;
+        let client_id = commands::kept_if_any(caller, input.client_id.as_deref())?;
+        // What was said is said, whatever may be said now.
+        if let Some(id) = &client_id
+            && let Some(cursor) = self.hub().journal().seen(&used.entry.key, id).await?
+        {
+            return used.entry.said_before(cursor, &input).await;
+        }
+        let place = self.place_for(&used.entry.key).await?;
+        let accepted = used.entry.enqueue(caller, input, client_id).await?;
+        {
+            let mut memory = used.entry.memory();
+            memory.is_held = false;
+            memory.place.get_or_insert(place);
+        }
         used.entry.wake.notify_one();
         Ok(accepted)
     }
@@ -56,32 +70,38 @@ impl Sessions {
         stored.map(accepted).ok_or_else(|| Error::new(Code::Internal, "Nothing was stored", ""))
     }
 
-    /// Only so many agents run at once: the one that was not used for the longest time makes room.
-    async fn make_room(&self, wanted: &Used) -> Result<(), Error> {
-        if wanted.entry.agent().is_some() {
-            return Ok(());
+    /// A place for the agent of a session. Only so many run at once: the one that was not used for the longest time makes room.
+    pub(super) async fn place_for(&self, key: &Key) -> Result<Place, Error> {
+        loop {
+            if let Some(place) = self.0.places.take(key) {
+                return Ok(place);
+            }
+            let oldest = {
+                let used = self.used();
+                let idle = used.values().filter(|used| used.entry.memory().can_make_room());
+                idle.min_by_key(|used| used.entry.memory().row.active).cloned()
+            };
+            let Some(oldest) = oldest else {
+                let count = self.0.places.count();
+                let message = format!("{count} agents run, and all of them have something to do");
+                return Err(Error::new(Code::TooMany, message, "stop one, or wait for one to be done")
+                    .retry_after_ms(10_000));
+            };
+            super::end(&oldest, ServerPhase::Parked).await;
         }
-        let live: Vec<Used> =
-            self.used().values().filter(|used| used.entry.agent().is_some()).cloned().collect();
-        if live.len() < self.config().live_max {
-            return Ok(());
-        }
-        let idle = live.iter().filter(|used| !used.entry.memory().is_busy());
-        let Some(oldest) = idle.min_by_key(|used| used.entry.memory().row.active) else {
-            let message = format!("{} agents run, and all of them have something to do", live.len());
-            return Err(Error::new(Code::TooMany, message, "stop one, or wait for one to be done")
-                .retry_after_ms(10_000));
-        };
-        super::end(oldest, ServerPhase::Parked).await;
-        Ok(())
     }
 }
 
-fn check(input: &Input, entry: &Entry) -> Result<(), Error> {
+fn check_session(input: &Input, entry: &Entry) -> Result<(), Error> {
     if input.session_id.is_some_and(|id| id != entry.handle) {
         let message = "The address and `session_id` name different sessions";
         return Err(Error::new(Code::Invalid, message, "leave `session_id` out"));
     }
+    Ok(())
+}
+
+/// Refuses what cannot be said in any session.
+pub(super) fn check(input: &Input) -> Result<(), Error> {
     let bytes = input.content.len() + input.attachments.iter().map(|file| file.data.len()).sum::<usize>();
     if bytes > PROMPT_BYTES_MAX {
         let message = format!("A prompt of {bytes} bytes is longer than {PROMPT_BYTES_MAX}");
@@ -98,15 +118,17 @@ fn check(input: &Input, entry: &Entry) -> Result<(), Error> {
 }
 
 impl Entry {
-    async fn enqueue(&self, caller: &Caller, input: Input) -> Result<Accepted, Error> {
-        let client_id = input.client_id.as_deref().map(ClientId::new).transpose()?;
+    async fn enqueue(
+        &self,
+        caller: &Caller,
+        input: Input,
+        client_id: Option<ClientId>,
+    ) -> Result<Accepted, Error> {
         let at = self.clock.now();
         let id = self.ids.next();
         let mut given = TurnId::new_user_turn(0);
         let queue = |settings: &mut Settings, _: &_| {
-            if let Some(why) = settings.exhausted() {
-                return Err(Error::new(Code::BudgetExhausted, why, "give the session a larger budget"));
-            }
+            settings.check_budget()?;
             if settings.queue.len() >= QUEUE_MAX {
                 let message = format!("{QUEUE_MAX} prompts wait in this session already");
                 return Err(Error::new(Code::TooMany, message, "wait for one to be done, or cancel one"));
@@ -121,8 +143,8 @@ impl Entry {
             settings.queue.push(Queued {
                 id: id.clone(),
                 turn_id: given,
-                content: input.content,
-                attachments: input.attachments,
+                content: input.content.clone(),
+                attachments: input.attachments.clone(),
                 delivery: input.delivery,
                 at: at.to_string(),
                 state: QueueState::Waiting,
@@ -132,22 +154,47 @@ impl Entry {
         };
         let (_, stored) = self.change(queue).await?;
         let stored = stored.ok_or_else(|| Error::new(Code::Internal, "Nothing was stored", ""))?;
-        let turn_id = match stored.novelty {
-            crate::journal::Novelty::New => Some(given),
-            crate::journal::Novelty::Seen => self.turn_at(stored).await?,
-        };
-        Ok(Accepted { turn_id, ..accepted(stored) })
+        match stored.novelty {
+            Novelty::New => Ok(Accepted { turn_id: Some(given), ..accepted(stored) }),
+            Novelty::Seen => self.said_before(stored.cursor, &input).await,
+        }
     }
 
-    /// The turn that a prompt was given when it was first sent.
-    async fn turn_at(&self, stored: Stored) -> Result<Option<TurnId>, Error> {
-        let Cursor { epoch, seq } = stored.cursor;
-        let before = Cursor::new(epoch, seq.saturating_sub(1));
+    /// What came of a prompt when it was first sent. Another one with the same id is refused.
+    async fn said_before(&self, cursor: Cursor, input: &Input) -> Result<Accepted, Error> {
+        let turn_id = match self.event_at(cursor).await? {
+            Some(UiMessage::PromptQueued(queued)) => {
+                let attachments = input.attachments.iter().map(|file| &file.media_type);
+                if queued.text != input.content || !attachments.eq(&queued.attachments) {
+                    return Err(commands::used_elsewhere());
+                }
+                Some(queued.turn_id)
+            }
+            Some(_) => return Err(commands::used_elsewhere()),
+            // It is too long ago.
+            None => None,
+        };
+        Ok(Accepted { turn_id, ..at_cursor(cursor) })
+    }
+
+    /// What came of a command when it was first sent. Another one with the same id is refused.
+    pub(super) async fn done_before(&self, id: &ClientId, what: &str) -> Result<Option<Accepted>, Error> {
+        let remembered = self.memory().settings.done_before(id, what)?;
+        if remembered.is_some() {
+            return Ok(remembered);
+        }
+        let Some(cursor) = self.journal().seen(&self.key, id).await? else { return Ok(None) };
+        match self.event_at(cursor).await? {
+            Some(UiMessage::PromptQueued(_)) => Err(commands::used_elsewhere()),
+            _ => Ok(Some(at_cursor(cursor))),
+        }
+    }
+
+    /// The event at a place, if it is kept still.
+    async fn event_at(&self, cursor: Cursor) -> Result<Option<UiMessage>, Error> {
+        let before = Cursor::new(cursor.epoch, cursor.seq.saturating_sub(1));
         let page = self.journal().read(&self.key, Some(before), Max::events(1)).await?;
-        let event = page.events.first().filter(|event| event.cursor == stored.cursor);
-        Ok(event.and_then(|event| match serde_json::from_slice(&event.body).ok()? {
-            UiMessage::PromptQueued(queued) => Some(queued.turn_id),
-            _ => None,
-        }))
+        let event = page.events.first().filter(|event| event.cursor == cursor);
+        Ok(event.and_then(|event| serde_json::from_slice(&event.body).ok()))
     }
 }

@@ -43,6 +43,7 @@ impl Actor {
         let (host, agent) = {
             let mut memory = self.entry.memory();
             memory.is_detached = memory.host.is_some();
+            memory.place = None;
             (memory.host.take(), memory.agent.take())
         };
         if let Some(host) = host {
@@ -59,6 +60,8 @@ impl Actor {
         let kept =
             kept.map_err(|error| gone(&format!("What was known of the agent cannot be read: {error}")))?;
         let (options, mut setup) = self.plan()?;
+        self.entry.hold_place();
+        self.lease()?;
         let (transport, hosted) = hosts.join(found, self.entry.fence, kept.end);
         let stored = {
             let mut memory = self.entry.memory();

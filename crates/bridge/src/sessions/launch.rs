@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use futures_core::future::BoxFuture;
 use tidings::control::McpServerConfig;
 use tidings::json::Json;
-use tidings::options::{Arg, EnvBase, Launch, SettingSource};
+use tidings::options::{self, Arg, EnvBase, SettingSource};
 use tidings::permissions::PermissionMode;
 use tidings::transport::{Link, Process, Transport};
 use tidings::{Options, SystemPrompt};
 
 use super::Config;
-use super::settings::Settings;
+use super::settings::{Launch, Settings};
 use crate::error::{Code, Error};
 use crate::journal::Session;
 
@@ -43,7 +43,7 @@ pub(super) fn options(row: &Session, settings: &Settings, config: &Config) -> Re
         options = options.model(model);
     }
     if let Some(mode) = &launch.permission_mode {
-        options = options.permission_mode(PermissionMode::from(mode.as_str()));
+        options = options.permission_mode(mode_on_the_wire(mode));
         if mode == BYPASS {
             options = options.allow_bypass_permissions();
         }
@@ -77,8 +77,43 @@ pub(super) fn is_untrusted(folder: &str, config: &Config) -> Result<bool, Error>
     Ok(!trust.look(Path::new(folder))?.1)
 }
 
+/// The CLI session that the agent of a session goes on with and writes; none if it begins one of its own.
+pub(super) fn goes_on_with<'a>(row: &'a Session, launch: &'a Launch) -> Option<&'a str> {
+    let resumed = launch.resume.as_deref().filter(|_| !launch.fork);
+    row.cli_sessions.last().map(String::as_str).or(resumed)
+}
+
+/// A mode as the CLI takes it: its command line has another word for one of them.
+pub(super) fn mode_on_the_wire(mode: &str) -> PermissionMode {
+    if mode == "manual" { PermissionMode::DEFAULT } else { PermissionMode::from(mode) }
+}
+
 /// The mode in which the CLI asks nobody.
-pub(super) const BYPASS: &str = "bypassPermissions";
+const BYPASS: &str = "bypassPermissions";
+
+/// What somebody needs to choose a mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ModeNeeds {
+    /// Nothing: whatever is asked about today is asked about, or refused.
+    Nothing,
+    /// The right to add rules, since things run unasked.
+    Rules,
+    /// Everything, since nobody is asked.
+    Bypass,
+}
+
+/// What a mode needs. A mode that nobody knows is refused: the CLI would not start with it, and what it lets run nobody knows.
+pub(super) fn mode_needs(mode: &str) -> Result<ModeNeeds, Error> {
+    Ok(match mode {
+        "default" | "manual" | "plan" | "dontAsk" => ModeNeeds::Nothing,
+        "acceptEdits" | "auto" => ModeNeeds::Rules,
+        BYPASS => ModeNeeds::Bypass,
+        _ => {
+            let hint = "use default, plan, dontAsk, acceptEdits, auto or bypassPermissions";
+            return Err(Error::new(Code::Invalid, format!("There is no permission mode `{mode}`"), hint));
+        }
+    })
+}
 
 /// What carries the lines: a process, with the arguments of a stand-in before ours.
 pub(super) fn carrier(config: &Config) -> Box<dyn Transport> {
@@ -99,11 +134,30 @@ struct Prefixed<T> {
 }
 
 impl<T: Transport + 'static> Transport for Prefixed<T> {
-    fn open(self: Box<Self>, mut launch: Launch) -> BoxFuture<'static, Result<Link, tidings::Error>> {
+    fn open(
+        self: Box<Self>,
+        mut launch: options::Launch,
+    ) -> BoxFuture<'static, Result<Link, tidings::Error>> {
         if launch.program == self.program {
             let ours = std::mem::take(&mut launch.args);
             launch.args = self.args.into_iter().map(Arg::Text).chain(ours).collect();
         }
         Box::new(self.inner).open(launch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mode_that_the_protocol_knows_can_be_chosen_and_no_other() {
+        for mode in PermissionMode::KNOWN.iter().chain(&["manual"]) {
+            assert!(mode_needs(mode).is_ok(), "{mode}");
+            assert!(mode_on_the_wire(mode).is_known(), "{mode}");
+        }
+        for mode in ["banana", "", "Default", "bypasspermissions"] {
+            assert_eq!(mode_needs(mode).map_err(|error| error.code()), Err(Code::Invalid), "{mode}");
+        }
     }
 }

@@ -10,6 +10,7 @@ mod asks;
 mod call;
 mod changes;
 mod claude;
+mod commands;
 mod config;
 mod create;
 mod entry;
@@ -19,6 +20,7 @@ mod input;
 mod join;
 mod launch;
 mod marks;
+mod places;
 mod policy;
 #[cfg(unix)]
 mod pulse;
@@ -44,17 +46,20 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::Instant;
 
 pub use config::{Carrier, Config, Real};
+pub(crate) use create::first_input_id;
 
 use self::actor::{Actor, Order};
 use self::asks::{Shown, shown};
 use self::claude::Told;
 use self::entry::{Change, Entry};
+use self::launch::ModeNeeds;
+use self::places::Places;
 use self::settings::Settings;
 use self::view::Waiting;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::hub::{Hub, Subscription, Watch};
-use crate::journal::{self, ClientId, Handle, Key, SessionName};
+use crate::journal::{self, Handle, Key, SessionName};
 use crate::limits::{DRAIN_WAIT, LIST_MAX, NOTICES_MAX, ORDERS_MAX};
 
 /// What becomes of the session file of a session that is deleted.
@@ -130,6 +135,9 @@ struct Shared {
     used: Mutex<HashMap<Key, Used>>,
     /// One is taken into use at a time, so that none is twice.
     opening: tokio::sync::Mutex<Opening>,
+    /// One CLI session is taken over at a time, so that none is taken over twice.
+    adopting: tokio::sync::Mutex<()>,
+    places: Places,
     claude: Told,
 }
 
@@ -160,12 +168,15 @@ impl Sessions {
     /// The sessions that a journal keeps. What an earlier server left undone is told first: questions that nobody can
     /// answer any more are lost, and turns that were under way are interrupted.
     pub async fn open(hub: Hub, config: Config) -> Result<Sessions, Error> {
+        let places = Places::new(config.live_max);
         let sessions = Sessions(Arc::new(Shared {
             hub,
             config: Arc::new(config),
             notices: broadcast::Sender::new(NOTICES_MAX),
             used: Mutex::default(),
             opening: tokio::sync::Mutex::default(),
+            adopting: tokio::sync::Mutex::default(),
+            places,
             claude: Told::default(),
         }));
         sessions.recover().await?;
@@ -206,16 +217,20 @@ impl Sessions {
             self.check_bypass(caller)?;
         }
         let used = self.used_for(caller, name).await?;
-        let PatchSession { title, labels, budget, policy, client_id } = patch;
-        let client_id = client_id.map(ClientId::new).transpose()?;
+        let client_id = commands::kept_if_any(caller, patch.client_id.as_deref())?;
+        let what = commands::digest(&("patch", &PatchSession { client_id: None, ..patch.clone() }));
+        let PatchSession { title, labels, budget, policy, .. } = patch;
         let change = |settings: &mut Settings, row: &journal::Session| {
             if let Some(id) = &client_id {
-                if settings.done_before(id).is_some() {
+                if settings.done_before(id, &what)?.is_some() {
                     return Ok(Change::default());
                 }
-                settings.remember(id, row.head.seq, row.head.to_string());
+                settings.remember(id, what, row.head.seq, row.head.to_string());
             }
             if let Some(budget) = budget {
+                if settings.would_loosen(&budget) {
+                    caller.require(Scope::Admin)?;
+                }
                 settings.budget = budget;
             }
             if let Some(policy) = policy {
@@ -258,24 +273,32 @@ impl Sessions {
         caller: &Caller,
         name: &str,
         verb: Verb,
-        request: CommandRequest,
+        mut request: CommandRequest,
     ) -> Result<Accepted, Error> {
         caller.require(Scope::Prompt)?;
-        if verb == Verb::Mode && request.mode.as_deref() == Some(launch::BYPASS) {
-            self.check_bypass(caller)?;
+        if let (Verb::Mode, Some(mode)) = (verb, &request.mode) {
+            self.check_mode(caller, mode)?;
         }
         let used = self.used_for(caller, name).await?;
-        let client_id = request.client_id.as_ref().map(ClientId::new).transpose()?;
-        if let Some(before) = client_id.as_ref().and_then(|id| used.entry.memory().settings.done_before(id)) {
+        let client_id = commands::kept_if_any(caller, request.client_id.as_deref())?;
+        let what = commands::digest(&(verb.as_str(), &CommandRequest { client_id: None, ..request.clone() }));
+        if let Some(id) = &client_id
+            && let Some(before) = used.entry.done_before(id, &what).await?
+        {
             return Ok(before);
         }
+        request.client_id = client_id.as_ref().map(ToString::to_string);
+        let _place = match verb {
+            Verb::Compact | Verb::Clear | Verb::Rewind => Some(self.place_for(&used.entry.key).await?),
+            Verb::Interrupt | Verb::Mode | Verb::Model | Verb::Stop => None,
+        };
         let (reply, done) = oneshot::channel();
         drop(used.orders.send(Order::Command(verb, request, reply)).await);
         let accepted = done.await.map_err(|_| gone(name))??;
         if let Some(id) = client_id {
             let (seq, cursor) = (accepted.seq, accepted.cursor.clone());
             let change = |settings: &mut Settings, _: &journal::Session| {
-                settings.remember(&id, seq, cursor);
+                settings.remember(&id, what, seq, cursor);
                 Ok(Change::default())
             };
             used.entry.change(change).await?;
@@ -452,7 +475,14 @@ impl Sessions {
         let fence = journal.claim(key).await?;
         let row = journal.session(&SessionName::Key(key.clone())).await?;
         let config = Arc::clone(&self.0.config);
-        let entry = Arc::new(Entry::new(row, fence, self.0.hub.clone(), &config, self.0.notices.clone()));
+        let entry = Arc::new(Entry::new(
+            row,
+            fence,
+            self.0.hub.clone(),
+            &config,
+            self.0.places.clone(),
+            self.0.notices.clone(),
+        ));
         entry.memory().is_held = deliver == Deliver::Later;
         let (orders, inbox) = mpsc::channel(ORDERS_MAX);
         let actor = Actor {
@@ -466,6 +496,15 @@ impl Sessions {
         let used = Used { entry, orders };
         self.used().insert(key.clone(), used.clone());
         Ok(used)
+    }
+
+    /// Refuses modes that nobody knows, and to let things run unasked to those who may not say that they do.
+    fn check_mode(&self, caller: &Caller, mode: &str) -> Result<(), Error> {
+        match launch::mode_needs(mode)? {
+            ModeNeeds::Nothing => Ok(()),
+            ModeNeeds::Rules => caller.require(Scope::Always),
+            ModeNeeds::Bypass => self.check_bypass(caller),
+        }
     }
 
     fn check_bypass(&self, caller: &Caller) -> Result<(), Error> {

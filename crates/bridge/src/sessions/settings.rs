@@ -8,6 +8,8 @@ use tidings_protocol::api::{
 use tidings_protocol::ui::TurnId;
 use tidings_transcript::manage::prompt_line;
 
+use super::commands;
+use crate::error::{Code, Error};
 use crate::journal::ClientId;
 use crate::limits::COMMANDS_REMEMBERED;
 
@@ -40,6 +42,9 @@ pub(super) struct Settings {
     /// Commands that were done lately, for clients that did not hear what came of theirs; the oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) done: Vec<Done>,
+    /// What the command that made it asked for. Those that were made before this was kept have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) made_of: Option<String>,
 }
 
 /// A command that was done.
@@ -47,6 +52,9 @@ pub(super) struct Settings {
 pub(super) struct Done {
     /// The id that its client gave it.
     pub(super) client_id: String,
+    /// What it asked for. Those that were done before this was kept have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) what: Option<String>,
     pub(super) seq: u64,
     pub(super) cursor: String,
 }
@@ -101,6 +109,7 @@ impl Default for Settings {
             error: None,
             untrusted: false,
             done: Vec::new(),
+            made_of: None,
         }
     }
 }
@@ -130,17 +139,20 @@ impl Settings {
         first.map_or(self.last_turn, |first| first.saturating_sub(1).min(self.last_turn))
     }
 
-    /// What came of a command that was sent before.
-    pub(super) fn done_before(&self, id: &ClientId) -> Option<Accepted> {
-        let done = self.done.iter().find(|done| done.client_id == id.as_str())?;
-        Some(Accepted { turn_id: None, seq: done.seq, cursor: done.cursor.clone(), rewind: None })
+    /// What came of a command that was sent before. Another one with the same id is refused.
+    pub(super) fn done_before(&self, id: &ClientId, what: &str) -> Result<Option<Accepted>, Error> {
+        let Some(done) = self.done.iter().find(|done| done.client_id == id.as_str()) else { return Ok(None) };
+        if done.what.as_ref().is_some_and(|before| before != what) {
+            return Err(commands::used_elsewhere());
+        }
+        Ok(Some(Accepted { turn_id: None, seq: done.seq, cursor: done.cursor.clone(), rewind: None }))
     }
 
     /// Remembers what came of a command.
-    pub(super) fn remember(&mut self, id: &ClientId, seq: u64, cursor: String) {
+    pub(super) fn remember(&mut self, id: &ClientId, what: String, seq: u64, cursor: String) {
         let surplus = (self.done.len() + 1).saturating_sub(COMMANDS_REMEMBERED);
         drop(self.done.drain(..surplus));
-        self.done.push(Done { client_id: id.to_string(), seq, cursor });
+        self.done.push(Done { client_id: id.to_string(), what: Some(what), seq, cursor });
     }
 
     /// The settings of a session that is to be made.
@@ -180,7 +192,7 @@ impl Settings {
     }
 
     /// What is used up, in words; nothing while there is something left.
-    pub(super) fn exhausted(&self) -> Option<String> {
+    fn exhausted(&self) -> Option<String> {
         let Budget { max_turns, budget_usd, max_seconds } = &self.budget;
         if let Some(max) = max_turns.filter(|max| self.totals.turns >= *max) {
             return Some(format!("It has taken the {max} turns that it may take"));
@@ -192,6 +204,22 @@ impl Settings {
             return Some(format!("Its turns have taken the {max} seconds that they may take"));
         }
         None
+    }
+
+    /// Refuses what would go beyond the budget.
+    pub(super) fn check_budget(&self) -> Result<(), Error> {
+        let refused = |why| Error::new(Code::BudgetExhausted, why, "give the session a larger budget");
+        self.exhausted().map_or(Ok(()), |why| Err(refused(why)))
+    }
+
+    /// Whether another budget would let the session use more.
+    pub(super) fn would_loosen(&self, budget: &Budget) -> bool {
+        fn is_more<T: PartialOrd>(old: Option<T>, new: Option<T>) -> bool {
+            old.is_some_and(|old| new.is_none_or(|new| new > old))
+        }
+        is_more(self.budget.max_turns, budget.max_turns)
+            || is_more(self.budget.budget_usd, budget.budget_usd)
+            || is_more(self.budget.max_seconds, budget.max_seconds)
     }
 
     /// Whether a prompt is in the hands of the agent, and no turn of it was seen.
@@ -217,5 +245,19 @@ impl Queued {
             at: self.at.clone(),
             state: self.state,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A row of an earlier version does not say what its commands asked for: whatever has their id is the same.
+    #[test]
+    fn commands_that_an_earlier_version_has_done_are_known_again() {
+        let settings = Settings::parse(r#"{"done":[{"client_id":"one","seq":3,"cursor":"c:3"}]}"#);
+        let id = ClientId::new("one").unwrap();
+        assert_eq!(settings.done_before(&id, "anything").unwrap().map(|done| done.seq), Some(3));
+        assert_eq!(settings.made_of, None);
     }
 }

@@ -127,6 +127,11 @@ impl JournalSink {
                 Ok(change)
             })
             .await?;
+        if let UiMessage::SessionStarted(started) = event
+            && let Err(other) = entry.places.lease(&entry.key, &started.cli_session_id)
+        {
+            tracing::warn!(session = %entry.key, %other, "two agents write the same CLI session");
+        }
         self.after(event, stored.1);
         Ok(())
     }
@@ -151,8 +156,7 @@ impl JournalSink {
             UiMessage::SessionStateChanged(changed) if changed.state == SessionPhase::Ended => {
                 let mut memory = entry.memory();
                 memory.is_turn_open = false;
-                memory.closing = None;
-                memory.agent = None;
+                memory.agent_is_gone();
                 #[cfg(unix)]
                 if let Some(host) = memory.host.take() {
                     host.clear();

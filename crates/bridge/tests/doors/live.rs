@@ -75,7 +75,7 @@ async fn f95_a_command_that_is_sent_again_has_one_effect_and_one_answer() {
     let (status, first) = house.post("/v1/sessions", &new, Some("make-1")).await;
     assert_eq!(status, 201, "{first}");
     let (status, again) = house.post("/v1/sessions", &new, Some("make-1")).await;
-    assert_eq!((status, &again["key"]), (200, &first["key"]));
+    assert_eq!((status, &again["key"]), (201, &first["key"]));
     let input = format!("/v1/sessions/{}/input", first["handle"]);
     let said = json!({"content":"look around"});
     let (status, first) = house.post(&input, &said, Some("say-1")).await;

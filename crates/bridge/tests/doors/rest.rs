@@ -129,6 +129,20 @@ async fn the_id_of_a_command_is_the_same_in_the_header_and_the_body() {
 }
 
 #[tokio::test]
+async fn p3_a_session_that_is_asked_for_again_is_answered_the_same() {
+    let server = Server::start().await;
+    let http = reqwest::Client::new();
+    let create = |body: Value| http.post(server.url("/v1/sessions")).bearer_auth("admin").json(&body);
+    let body = json!({"cwd":"/","title":"a","client_id":"one"});
+    let (status, first) = server.send(create(body.clone())).await;
+    assert_eq!((status, &first["title"]), (201, &json!("a")), "{first}");
+    let (status, again) = server.send(create(body)).await;
+    assert_eq!((status, &again["key"]), (201, &first["key"]));
+    let (status, other) = server.send(create(json!({"cwd":"/","title":"b","client_id":"one"}))).await;
+    assert_eq!((status, &other["code"]), (409, &json!("conflict")));
+}
+
+#[tokio::test]
 async fn history_is_read_from_its_end_in_pages_without_a_seam() {
     let server = Server::start().await;
     server.publish(1..=25).await;

@@ -184,6 +184,11 @@ pub(crate) fn somebody(name: &str, scopes: &[Scope]) -> Caller {
     Caller { scopes: scopes.iter().copied().collect(), ..Caller::admin(name) }
 }
 
+/// A device of somebody who may do everything.
+pub(crate) fn device(id: &str) -> Caller {
+    Caller { device: Some(id.to_owned()), ..Caller::admin(id) }
+}
+
 pub(crate) fn say(text: &str) -> Input {
     Input { content: text.to_owned(), ..Input::default() }
 }

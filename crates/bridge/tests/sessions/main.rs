@@ -4,7 +4,9 @@
 
 mod answering;
 mod house;
+mod limits;
 mod naming;
+mod repeats;
 mod stand_in;
 
 use std::collections::BTreeSet;
@@ -236,6 +238,8 @@ async fn a_session_on_disk_is_adopted_with_its_past_and_can_be_copied() {
 
     // It is ours, so it is not taken over again.
     let again = CreateSession { resume: Some(id.clone()), ..house.new_session() };
+    let shouted = CreateSession { resume: Some(id.to_uppercase()), ..house.new_session() };
+    assert_eq!(house.sessions.create(&me(), shouted).await.unwrap_err().code(), Code::Conflict);
     assert_eq!(house.sessions.create(&me(), again.clone()).await.unwrap_err().code(), Code::Conflict);
     let copy = CreateSession { fork: true, prompt: Some("more".to_owned()), ..again.clone() };
     let copy = house.sessions.create(&me(), copy).await.unwrap().0;

@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::hub::Watch;
 use crate::journal::{Cursor, Key, Project};
 use crate::limits::{LIST_MAX, MOBILE_QUEUE_MAX};
-use crate::sessions::Verb;
+use crate::sessions::{Verb, first_input_id};
 
 /// On whose behalf, and about what.
 pub(super) struct Order {
@@ -150,7 +150,9 @@ impl Order {
                     self.doors.sessions.command(&self.caller, &session.key, verb, request).await?;
                 }
             }
-            let input = Input { content: prompt, client_id: self.id.clone(), ..Input::default() };
+            // The first prompt of a session may be sent again when the session is there.
+            let client_id = self.id.as_deref().map(first_input_id);
+            let input = Input { content: prompt, client_id, ..Input::default() };
             self.doors.sessions.input(&self.caller, &session.key, input).await?;
             return Ok(Done { join: Some(id_of(&project)), ..Done::default() });
         }

@@ -11,7 +11,7 @@ use crate::doors::Doors;
 use crate::doors::extract::{Answer, Command, Path, Query};
 use crate::doors::reach;
 use crate::error::{Code, Error};
-use crate::journal::{Handle, Novelty};
+use crate::journal::Handle;
 use crate::limits::{LIST_DEFAULT, LIST_MAX};
 use crate::sessions::{Sessions, Transcript};
 
@@ -115,10 +115,7 @@ fn handle(view: &SessionView) -> Handle {
 #[utoipa::path(
     post, path = "/v1/sessions", tag = "sessions",
     request_body = CreateSession,
-    responses(
-        (status = 201, description = "The session", body = SessionView),
-        (status = 200, description = "The session that the same command made before", body = SessionView),
-    ),
+    responses((status = 201, description = "The session; the same one for the same command", body = SessionView)),
 )]
 pub(crate) async fn create_session(
     State(doors): State<Doors>,
@@ -129,9 +126,8 @@ pub(crate) async fn create_session(
         let message = format!("`{}` is outside the folders that this credential is limited to", new.cwd);
         return Err(Error::new(Code::OutsideRoots, message, "pair the device again for this folder"));
     }
-    let (view, novelty) = doors.sessions.create(&caller, new).await?;
-    let status = if novelty == Novelty::New { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, Json(view)))
+    let (view, _) = doors.sessions.create(&caller, new).await?;
+    Ok((StatusCode::CREATED, Json(view)))
 }
 
 /// One session, by key or number.

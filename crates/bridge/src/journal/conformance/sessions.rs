@@ -41,6 +41,8 @@ pub(super) async fn making_a_session_twice_makes_one(stage: Stage<'_>) {
     assert_eq!((&again, novelty), (&made, Novelty::Seen));
     let taken = NewSession { client_id: None, ..new("a") };
     assert_eq!(stage.journal.create(taken).await.unwrap_err().kind(), ErrorKind::Exists);
+    assert_eq!(stage.journal.made_by(&client("c2")).await.unwrap(), None);
+    assert_eq!(stage.journal.made_by(&client("c1")).await.unwrap(), Some(made.clone()));
     assert_eq!(stage.journal.sessions(None, 9).await.unwrap(), [made]);
 }
 
@@ -62,6 +64,8 @@ pub(super) async fn a_change_and_its_event_come_together(stage: Stage<'_>) {
         event: Some(durable("other", 8).with_client_id(client("c1"))),
         ..SessionChange::default()
     };
+    assert_eq!(stage.journal.seen(&key, &client("c1")).await.unwrap(), Some(changed.head));
+    assert_eq!(stage.journal.seen(&key, &client("c2")).await.unwrap(), None);
     let seen = Some(Stored { cursor: changed.head, novelty: Novelty::Seen });
     assert_eq!(
         stage.journal.update(&key, fence, again).await.unwrap(),

@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 
 use super::{
-    Ask, AskId, AuditDraft, AuditEntry, Call, Changed, Cursor, Draft, Fence, Handle, Journal, JournalError,
-    Keep, Key, Max, NewAsk, NewSession, Novelty, Opening, Page, Project, ProjectFolder, Resume, Retained,
-    Session, SessionChange, SessionName, Settle, Settled, Settlement, Stored, Tap,
+    Ask, AskId, AuditDraft, AuditEntry, Call, Changed, ClientId, Cursor, Draft, Fence, Handle, Journal,
+    JournalError, Keep, Key, Max, NewAsk, NewSession, Novelty, Opening, Page, Project, ProjectFolder, Resume,
+    Retained, Session, SessionChange, SessionName, Settle, Settled, Settlement, Stored, Tap,
 };
 use state::State;
 
@@ -82,6 +82,14 @@ impl Journal for MemoryJournal {
 
     fn session(&self, name: &SessionName) -> Call<'_, Session> {
         self.with(|state| state.session(name))
+    }
+
+    fn made_by(&self, id: &ClientId) -> Call<'_, Option<Session>> {
+        self.with(|state| Ok(state.made_by(id)))
+    }
+
+    fn seen(&self, key: &Key, id: &ClientId) -> Call<'_, Option<Cursor>> {
+        self.with(|state| Ok(state.find(key)?.client_ids.get(id).map(|(cursor, _)| *cursor)))
     }
 
     fn sessions(&self, after: Option<Handle>, max: usize) -> Call<'_, Vec<Session>> {

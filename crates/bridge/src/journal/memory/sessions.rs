@@ -8,17 +8,17 @@ use jiff::Timestamp;
 use super::state::{Kept, State};
 use crate::journal::event::whole_micros;
 use crate::journal::{
-    AUDIT_START, AuditDraft, AuditEntry, Changed, Commit, Cursor, Epoch, Fence, Handle, JournalError, Key,
-    NewSession, Novelty, Project, ProjectFolder, Session, SessionChange, SessionName, Stored,
+    AUDIT_START, AuditDraft, AuditEntry, Changed, ClientId, Commit, Cursor, Epoch, Fence, Handle,
+    JournalError, Key, NewSession, Novelty, Project, ProjectFolder, Session, SessionChange, SessionName,
+    Stored,
 };
 use crate::limits::{CLI_SESSIONS_MAX, HANDLE_MAX, LIST_MAX, PROJECTS_MAX};
 
 impl State {
     pub(super) fn create(&mut self, new: &NewSession) -> Result<(Session, Novelty), JournalError> {
         new.check()?;
-        let made = new.client_id.as_ref().and_then(|id| self.made_by.get(id));
-        if let Some(kept) = made.and_then(|handle| self.kept.get(handle)) {
-            return Ok((kept.row.clone(), Novelty::Seen));
+        if let Some(made) = new.client_id.as_ref().and_then(|id| self.made_by(id)) {
+            return Ok((made, Novelty::Seen));
         }
         if self.keys.contains_key(&new.key) {
             return Err(new.exists());
@@ -44,6 +44,10 @@ impl State {
             self.made_by.insert(id.clone(), handle);
         }
         Ok((row, Novelty::New))
+    }
+
+    pub(super) fn made_by(&self, id: &ClientId) -> Option<Session> {
+        self.made_by.get(id).and_then(|handle| self.kept.get(handle)).map(|kept| kept.row.clone())
     }
 
     pub(super) fn session(&self, name: &SessionName) -> Result<Session, JournalError> {

@@ -30,9 +30,10 @@ use self::readers::Readers;
 use self::writer::{Load, Writer};
 use super::event::{check_drafts, class_of, weight};
 use super::{
-    Ask, AskId, AuditDraft, AuditEntry, Call, Changed, Class, Cursor, Draft, Fence, Handle, Journal,
-    JournalError, Keep, Key, Max, NewAsk, NewSession, Novelty, Opening, Page, Project, ProjectFolder, Resume,
-    Retained, Session, SessionChange, SessionName, Settle, Settled, Settlement, Stored, Tap,
+    Ask, AskId, AuditDraft, AuditEntry, Call, Changed, Class, ClientId, Cursor, Draft, Fence, Handle,
+    Journal, JournalError, Keep, Key, Max, NewAsk, NewSession, Novelty, Opening, Page, Project,
+    ProjectFolder, Resume, Retained, Session, SessionChange, SessionName, Settle, Settled, Settlement,
+    Stored, Tap,
 };
 use crate::limits::{JOURNAL_BYTES_MAX, PIECE_BYTES_MAX};
 
@@ -88,6 +89,16 @@ impl Journal for SqliteJournal {
     fn session(&self, name: &SessionName) -> Call<'_, Session> {
         let name = name.clone();
         self.readers.call(move |conn| sessions::find(conn, &name))
+    }
+
+    fn made_by(&self, id: &ClientId) -> Call<'_, Option<Session>> {
+        let id = id.clone();
+        self.readers.call(move |conn| sessions::made_by(conn, &id))
+    }
+
+    fn seen(&self, key: &Key, id: &ClientId) -> Call<'_, Option<Cursor>> {
+        let (key, id) = (key.clone(), id.clone());
+        self.readers.call(move |conn| events::Place::find(conn, &key)?.seen(conn, &id))
     }
 
     fn sessions(&self, after: Option<Handle>, max: usize) -> Call<'_, Vec<Session>> {

@@ -20,13 +20,10 @@ const COLUMNS: &str = "handle, key, cwd, title, labels, settings, state, created
 pub(super) fn create(tx: &mut Tx<'_>, new: &NewSession) -> Result<(Session, Novelty), JournalError> {
     let doing = "make a session";
     let conn = tx.conn;
-    if let Some(id) = &new.client_id {
-        let sql = "SELECT handle FROM sessions WHERE client_id = ?1";
-        let made = conn.query_row(sql, [id.as_str()], |row| row.get(0)).optional().doing(doing)?;
-        if let Some(handle) = made {
-            let session = find(conn, &SessionName::Handle(Handle::new(handle)))?;
-            return Ok((session, Novelty::Seen));
-        }
+    if let Some(id) = &new.client_id
+        && let Some(session) = made_by(conn, id)?
+    {
+        return Ok((session, Novelty::Seen));
     }
     let taken = conn.query_row("SELECT 1 FROM sessions WHERE key = ?1", [new.key.as_str()], |_| Ok(()));
     if taken.optional().doing(doing)?.is_some() {
@@ -51,6 +48,12 @@ pub(super) fn create(tx: &mut Tx<'_>, new: &NewSession) -> Result<(Session, Nove
     let sql = "UPDATE sessions SET epoch = ?2 WHERE handle = ?1";
     conn.execute(sql, params![handle, epoch.to_stored()]).doing(doing)?;
     Ok((Session { handle: Handle::new(handle), head: Cursor::new(epoch, 0), ..row }, Novelty::New))
+}
+
+pub(super) fn made_by(conn: &Connection, id: &ClientId) -> Result<Option<Session>, JournalError> {
+    let sql = "SELECT handle FROM sessions WHERE client_id = ?1";
+    let made = conn.query_row(sql, [id.as_str()], |row| row.get(0)).optional().doing("read a session")?;
+    made.map(|handle| find(conn, &SessionName::Handle(Handle::new(handle)))).transpose()
 }
 
 pub(super) fn find(conn: &Connection, name: &SessionName) -> Result<Session, JournalError> {

@@ -1,0 +1,155 @@
+//! What is bounded: agents that run, who writes a CLI session, and what a device may let run unasked.
+
+use tidings_bridge::journal::{Key, NewSession};
+use tidings_bridge::sessions::{Transcript, Verb};
+use tidings_bridge::{Code, Scope};
+use tidings_protocol::api::{Budget, CommandRequest, CreateSession, PatchSession, ServerPhase};
+use tokio::task::JoinSet;
+
+use crate::house::*;
+
+/// The id of a CLI session on disk that no session of the house has.
+async fn left_on_disk(house: &House) -> String {
+    let session = house.create("hello").await;
+    house.watch(&session).await.complete().await;
+    let session = until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
+    house.sessions.delete(&me(), &session.key, Transcript::Keep).await.unwrap();
+    session.cli_session_ids[0].clone()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn p6_a_cli_session_is_taken_over_once_however_many_ask() {
+    let house = House::playing(HELLO).await;
+    let id = left_on_disk(&house).await;
+    let mut asking = JoinSet::new();
+    for _ in 0..8 {
+        let (sessions, new) = (house.sessions.clone(), house.new_session());
+        let new = CreateSession { resume: Some(id.clone()), prompt: Some("go on".to_owned()), ..new };
+        asking.spawn(async move { sessions.create(&me(), new).await });
+    }
+    let (won, lost): (Vec<_>, Vec<_>) = asking.join_all().await.into_iter().partition(Result::is_ok);
+    assert_eq!((won.len(), lost.len()), (1, 7));
+    assert!(lost.iter().all(|lost| lost.as_ref().unwrap_err().code() == Code::Conflict), "{lost:?}");
+    assert_eq!(house.sessions.list(None, 10).await.unwrap().len(), 1);
+}
+
+/// Journals of earlier versions may have two sessions with one CLI session.
+#[tokio::test]
+async fn p6_of_two_sessions_with_one_cli_session_one_runs() {
+    let house = House::playing(HELLO).await;
+    let id = left_on_disk(&house).await;
+    for name in ["one", "other"] {
+        let new = NewSession::new(Key::new(name).unwrap(), house.cwd(), jiff::Timestamp::UNIX_EPOCH);
+        let settings = format!(r#"{{"launch":{{"resume":"{id}"}}}}"#);
+        let new = NewSession { settings, state: "parked".to_owned(), ..new };
+        house.sessions.hub().journal().create(new).await.unwrap();
+    }
+    house.sessions.input(&me(), "one", say("go on")).await.unwrap();
+    until_state(&house.sessions, "one", ServerPhase::Idle).await;
+    house.sessions.input(&me(), "other", say("go on")).await.unwrap();
+    let refused = until_state(&house.sessions, "other", ServerPhase::Failed).await;
+    assert!(refused.error.unwrap().contains("`one`"));
+    // The one that runs lets go of it, and what waits is said.
+    house.sessions.command(&me(), "one", Verb::Stop, CommandRequest::default()).await.unwrap();
+    house.sessions.input(&me(), "other", say("and on")).await.unwrap();
+    until_state(&house.sessions, "other", ServerPhase::Idle).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn t18_no_more_agents_run_than_may_and_a_refusal_leaves_nothing_behind() {
+    let house = House::with(ASKS, |config| config.live_max = 2).await;
+    let mut asking = JoinSet::new();
+    for _ in 0..6 {
+        let (sessions, new) = (house.sessions.clone(), house.new_session());
+        let new = CreateSession { prompt: Some("look".to_owned()), ..new };
+        asking.spawn(async move { sessions.create(&me(), new).await });
+    }
+    let (won, lost): (Vec<_>, Vec<_>) = asking.join_all().await.into_iter().partition(Result::is_ok);
+    assert_eq!((won.len(), lost.len()), (2, 4));
+    assert!(lost.iter().all(|lost| lost.as_ref().unwrap_err().code() == Code::TooMany), "{lost:?}");
+    assert_eq!(house.sessions.list(None, 10).await.unwrap().len(), 2);
+    for session in won {
+        until_state(&house.sessions, &session.unwrap().0.key, ServerPhase::NeedsYou).await;
+    }
+    // Prompts that can be said nowhere leave nothing behind either.
+    let new = |prompt: &str| CreateSession { prompt: Some(prompt.to_owned()), ..house.new_session() };
+    assert_eq!(house.sessions.create(&me(), new(" ")).await.unwrap_err().code(), Code::Invalid);
+    let spent = CreateSession { max_turns: Some(0), ..new("look") };
+    assert_eq!(house.sessions.create(&me(), spent).await.unwrap_err().code(), Code::BudgetExhausted);
+    assert_eq!(house.sessions.list(None, 10).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn t6_whoever_may_only_say_something_lets_nothing_run_unasked() {
+    let house = House::playing(HELLO).await;
+    let phone = somebody("phone", &[Scope::Read, Scope::Prompt, Scope::Decide]);
+    let trusted = somebody("trusted", &[Scope::Read, Scope::Prompt, Scope::Always]);
+    let with_mode =
+        |mode: &str| CreateSession { permission_mode: Some(mode.to_owned()), ..house.new_session() };
+    let with_tools = CreateSession { allowed_tools: vec!["Bash".to_owned()], ..house.new_session() };
+    for new in [with_tools, with_mode("acceptEdits"), with_mode("auto")] {
+        let refused = house.sessions.create(&phone, new.clone()).await.unwrap_err();
+        assert_eq!(refused.code(), Code::Forbidden, "{new:?}");
+        house.sessions.create(&trusted, new).await.unwrap();
+    }
+    for mode in ["default", "plan", "dontAsk"] {
+        house.sessions.create(&phone, with_mode(mode)).await.unwrap();
+    }
+    let session = house.sessions.create(&phone, house.new_session()).await.unwrap().0;
+    let mode = |mode: &str| CommandRequest { mode: Some(mode.to_owned()), ..CommandRequest::default() };
+    for (caller, word, is_fine) in [
+        (&phone, "acceptEdits", false),
+        (&phone, "auto", false),
+        (&phone, "plan", true),
+        (&trusted, "acceptEdits", true),
+    ] {
+        let set = house.sessions.command(caller, &session.key, Verb::Mode, mode(word)).await;
+        assert_eq!(
+            set.map(drop).map_err(|error| error.code()),
+            if is_fine { Ok(()) } else { Err(Code::Forbidden) }
+        );
+    }
+}
+
+#[tokio::test]
+async fn t18_a_budget_is_loosened_by_an_admin_only() {
+    let house = House::playing(HELLO).await;
+    let phone = somebody("phone", &[Scope::Read, Scope::Prompt, Scope::Decide, Scope::Always]);
+    let new = CreateSession { max_turns: Some(5), budget_usd: Some(1.0), ..house.new_session() };
+    let session = house.sessions.create(&me(), new).await.unwrap().0;
+    let budget = |max_turns, budget_usd, max_seconds| PatchSession {
+        budget: Some(Budget { max_turns, budget_usd, max_seconds }),
+        ..PatchSession::default()
+    };
+    for (patch, is_looser) in [
+        (budget(None, None, None), true),
+        (budget(Some(5), None, None), true),
+        (budget(Some(6), Some(1.0), None), true),
+        (budget(Some(5), Some(1.5), Some(1)), true),
+        (budget(Some(5), Some(1.0), None), false),
+        (budget(Some(4), Some(0.5), Some(60)), false),
+        (budget(Some(4), Some(0.5), None), true),
+    ] {
+        let done = house.sessions.patch(&phone, &session.key, patch.clone()).await.map(drop);
+        let expected = if is_looser { Err(Code::Forbidden) } else { Ok(()) };
+        assert_eq!(done.map_err(|error| error.code()), expected, "{patch:?}");
+    }
+    house.sessions.patch(&me(), &session.key, budget(None, None, None)).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_makes_no_sense_is_refused_before_anything_is_made() {
+    let house = House::playing(HELLO).await;
+    let banana = CreateSession { permission_mode: Some("banana".to_owned()), ..house.new_session() };
+    let copy_of_nothing = CreateSession { fork: true, ..house.new_session() };
+    for new in [banana, copy_of_nothing] {
+        let refused = house.sessions.create(&me(), new).await.unwrap_err();
+        assert_eq!((refused.code(), refused.hint().is_empty()), (Code::Invalid, false));
+    }
+    assert_eq!(house.sessions.list(None, 10).await.unwrap(), []);
+    let session = house.create("hello").await;
+    house.watch(&session).await.complete().await;
+    let request = CommandRequest { mode: Some("banana".to_owned()), ..CommandRequest::default() };
+    let refused = house.sessions.command(&me(), &session.key, Verb::Mode, request).await.unwrap_err();
+    assert_eq!((refused.code(), refused.hint().is_empty()), (Code::Invalid, false));
+}
