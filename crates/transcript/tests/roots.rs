@@ -84,7 +84,7 @@ fn what_is_no_file_is_no_session_whatever_its_name() {
     for (error, name) in
         unreadable.iter().zip(["folder.jsonl", "link.jsonl", "agent-a2.jsonl", "socket.jsonl"])
     {
-        assert!(error.contains(name), "{error}");
+        assert!(error.starts_with("Not a regular file") && error.contains(name), "{error}");
     }
     assert_eq!(unreadable.len(), 4);
     let given = SessionFiles::of_file(&project.join("socket.jsonl")).unwrap_err();

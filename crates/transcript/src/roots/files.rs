@@ -3,9 +3,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::scan;
-use crate::Error;
 use crate::error::At as _;
-use crate::open::must_be_file;
+use crate::{Error, ErrorKind};
 
 /// The files of one session.
 #[derive(Debug, Clone)]
@@ -107,7 +106,10 @@ impl FileInfo {
 
     pub(super) fn new(path: &Path, metadata: io::Result<std::fs::Metadata>) -> Result<Self, Error> {
         let metadata = metadata.at("look at", path)?;
-        must_be_file(&metadata).at("read", path)?;
+        if !metadata.is_file() {
+            let message = format!("Not a regular file: `{}`", path.display());
+            return Err(Error::new(ErrorKind::Io, message, "no session lies there; move it away"));
+        }
         let modified = metadata.modified().at("look at", path)?;
         Ok(FileInfo { path: path.to_owned(), bytes: metadata.len(), modified, id: FileId::of(&metadata) })
     }
