@@ -11,9 +11,9 @@ use insta::assert_snapshot;
 use jiff::Timestamp;
 use tidings_transcript::ErrorKind;
 use tidings_transcript::manage::{
-    Fork, Page, Scope, SessionFile, SessionMessage, archive_session, delete_session, fork_session,
-    list_sessions, list_subagents, rename_session, session_info, session_messages, subagent_messages,
-    tag_session, unarchive_session, worktrees,
+    FactsReader, Fork, Page, Scope, SessionFile, SessionMessage, archive_session, delete_session,
+    fork_session, list_sessions, list_subagents, rename_session, session_info, session_messages,
+    subagent_messages, tag_session, unarchive_session, worktrees,
 };
 use tidings_transcript::roots::Roots;
 
@@ -62,6 +62,30 @@ fn now() -> Timestamp {
 }
 
 const PROMPT: &str = r#"{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"Fix the build"},"uuid":"a0000000-0000-4000-8000-000000000001","timestamp":"2026-11-14T10:00:00.000Z","cwd":"/home/dev/demo","sessionId":"11111111-1111-4111-8111-111111111111","gitBranch":"main","slug":"brave-fox"}"#;
+
+/// JSON may have blanks around its colons, and programs that rewrite sessions put them there.
+#[test]
+fn blanks_around_colons_change_nothing_in_what_the_ends_tell() {
+    let lines = [
+        PROMPT,
+        r#"{"type":"assistant","uuid":"a2","message":{"id":"m1","role":"assistant","model":"claude-x","content":[{"type":"text","text":"ok"}]},"timestamp":"2026-11-14T10:00:01.000Z"}"#,
+        r#"{"type":"user","isMeta":true,"uuid":"a3","message":{"role":"user","content":"not typed"}}"#,
+        r#"{"type":"ai-title","aiTitle":"A title"}"#,
+        r#"{"type":"tag","tag":"urgent"}"#,
+    ];
+    let facts = |text: &str| {
+        let place = Place::new();
+        let mut facts = FactsReader::default().read(&place.session(&[text])).unwrap().unwrap();
+        (facts.bytes, facts.modified) = (0, std::time::SystemTime::UNIX_EPOCH);
+        facts
+    };
+    let compact = facts(&lines.join("\n"));
+    assert_eq!((compact.model.as_deref(), compact.tag.as_deref()), (Some("claude-x"), Some("urgent")));
+    assert_eq!(compact.first_prompt.as_deref(), Some("Fix the build"));
+    for colon in ["\": ", "\" :", "\"\t:  "] {
+        assert_eq!(facts(&lines.join("\n").replace("\":", colon)), compact, "{colon:?}");
+    }
+}
 
 /// A turn with two tools at once, progress between them, a sidechain, a compaction and a team's entry.
 const WHOLE: &[&str] = &[

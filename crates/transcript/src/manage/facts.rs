@@ -77,14 +77,14 @@ struct Keys {
 impl Default for FactsReader {
     fn default() -> Self {
         let keys = Keys {
-            custom_title: Field::new("\"customTitle\":"),
-            ai_title: Field::new("\"aiTitle\":"),
-            last_prompt: Field::new("\"lastPrompt\":"),
-            summary: Field::new("\"summary\":"),
-            git_branch: Field::new("\"gitBranch\":"),
-            cwd: Field::new("\"cwd\":"),
-            timestamp: Field::new("\"timestamp\":"),
-            tag: Field::new("\"tag\":"),
+            custom_title: Field::new("\"customTitle\""),
+            ai_title: Field::new("\"aiTitle\""),
+            last_prompt: Field::new("\"lastPrompt\""),
+            summary: Field::new("\"summary\""),
+            git_branch: Field::new("\"gitBranch\""),
+            cwd: Field::new("\"cwd\""),
+            timestamp: Field::new("\"timestamp\""),
+            tag: Field::new("\"tag\""),
         };
         FactsReader { ends: EndBuffers::default(), more: Buffer::default(), keys }
     }
@@ -132,23 +132,29 @@ impl Keys {
             tag: self.tag(tail),
             model: model(tail).or_else(|| model(head)),
             archived: archived::read(path).map(|mark| mark.archived && !prompted_after(mark.at, head, tail)),
-            is_sidechain: contains(first_line, "\"isSidechain\":true")
-                || contains(first_line, "\"isSidechain\": true"),
+            is_sidechain: is_set(first_line, "\"isSidechain\""),
         }
     }
 
     /// The key alone would also be found in what tools are told, so that the line must be one of a tag.
     fn tag(&self, tail: &[u8]) -> Option<String> {
-        let line = tail.rsplit(|byte| *byte == b'\n').find(|line| line.starts_with(b"{\"type\":\"tag\""))?;
+        let is_tag = |line: &&[u8]| {
+            let rest = line.strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
+            let rest = rest.and_then(|rest| rest.strip_prefix(b"\"type\"")).map(<[u8]>::trim_ascii_start);
+            let kind = rest.and_then(|rest| rest.strip_prefix(b":")).map(<[u8]>::trim_ascii_start);
+            kind.is_some_and(|kind| kind.starts_with(b"\"tag\""))
+        };
+        let line = tail.rsplit(|byte| *byte == b'\n').find(is_tag)?;
         filled(self.tag.last(line))
     }
 }
 
 /// The model that answered last; tools are told models as well, so that the key alone would not do.
 fn model(text: &[u8]) -> Option<String> {
-    let answers = text.rsplit(|byte| *byte == b'\n').filter(|line| contains(line, "\"type\":\"assistant\""));
+    let answers = text.rsplit(|byte| *byte == b'\n').filter(|line| contains(line, "\"assistant\""));
     answers
-        .filter_map(|line| EntryRef::decode(line).ok()?.model().map(Into::into))
+        .filter_map(|line| EntryRef::decode(line).ok().filter(|entry| entry.kind() == EntryKind::Assistant))
+        .filter_map(|entry| entry.model().map(Into::into))
         .find(|model: &String| model != "<synthetic>")
 }
 
@@ -201,6 +207,14 @@ fn custom_title_beside(path: &Path) -> Option<String> {
 
 fn filled(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
+}
+
+/// Whether a key, given in quotes, is true somewhere on a line.
+pub(super) fn is_set(line: &[u8], key: &str) -> bool {
+    memchr::memmem::find_iter(line, key.as_bytes()).any(|at| {
+        let value = line[at + key.len()..].trim_ascii_start().strip_prefix(b":");
+        value.is_some_and(|value| value.trim_ascii_start().starts_with(b"true"))
+    })
 }
 
 fn contains(line: &[u8], what: &str) -> bool {

@@ -1,7 +1,7 @@
 //! Values of keys in text that may begin and end in the middle of a line.
 //!
-//! Inside a JSON string every quote is escaped, so that `"key":"` can only stand where a key stands; at which depth
-//! is not asked. The SDKs read this way, and it is what makes a list of sessions cheap.
+//! Inside a JSON string every quote is escaped, so that `"key":"` can only stand where a key stands, with blanks around
+//! its colon or without; at which depth is not asked. The SDKs read this way, and it is what makes a list of sessions cheap.
 
 use memchr::{memchr2, memmem};
 
@@ -14,9 +14,9 @@ pub(super) struct Field {
 }
 
 impl Field {
-    /// `needle` is the key in quotes with its colon.
-    pub(super) fn new(needle: &'static str) -> Self {
-        Field { finder: memmem::Finder::new(needle) }
+    /// `key` stands in quotes.
+    pub(super) fn new(key: &'static str) -> Self {
+        Field { finder: memmem::Finder::new(key) }
     }
 
     /// The first value in a text.
@@ -41,8 +41,8 @@ impl Field {
     }
 
     fn value(&self, text: &[u8], at: usize) -> Option<String> {
-        let after = &text[at + self.finder.needle().len()..];
-        let string = after.strip_prefix(b"\"").or_else(|| after.strip_prefix(b" \""))?;
+        let after = text[at + self.finder.needle().len()..].trim_ascii_start().strip_prefix(b":")?;
+        let string = after.trim_ascii_start().strip_prefix(b"\"")?;
         let mut end = 0;
         loop {
             end += memchr2(b'"', b'\\', string.get(end..)?)?;
@@ -77,6 +77,8 @@ mod tests {
         for (text, first, last) in [
             (r#"{"a":"one"} {"a":"two"}"#, Some("one"), Some("two")),
             (r#"{"a": "one"} {"a": "two"}"#, Some("one"), Some("two")),
+            ("{\"a\" :\t\"one\"} {\"a\"\r:  \"two\"}", Some("one"), Some("two")),
+            (r#"{"b":"a"} {"a":"one"} ["a","b"]"#, Some("one"), Some("one")),
             (r#"{"a":"say \"hi\"\n"}"#, Some("say \"hi\"\n"), Some("say \"hi\"\n")),
             (r#"{"b":"\"a\":\"inside\""}"#, None, None),
             (r#"{"a":7} {"a":"x"} {"a":null}"#, Some("x"), Some("x")),
@@ -89,7 +91,7 @@ mod tests {
             (&long, Some("far"), Some("far")),
             ("", None, None),
         ] {
-            let field = Field::new("\"a\":");
+            let field = Field::new("\"a\"");
             assert_eq!(field.first(text.as_bytes()).as_deref(), first, "{text}");
             assert_eq!(field.last(text.as_bytes()).as_deref(), last, "{text}");
         }

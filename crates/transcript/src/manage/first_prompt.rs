@@ -4,6 +4,8 @@ use memchr::memmem;
 use tidings_protocol::entry::{EntryKind, EntryRef};
 use tidings_protocol::json::{Raw, Text};
 
+use super::facts::is_set;
+
 /// Longer prompts are cut.
 const PROMPT_CHARS_MAX: usize = 200;
 
@@ -38,10 +40,7 @@ impl Search {
     /// The prompt on a line, if it is the one.
     pub(super) fn line(&mut self, line: &[u8]) -> Option<String> {
         let has = |what: &str| memmem::find(line, what.as_bytes()).is_some();
-        if !has("\"type\":\"user\"") && !has("\"type\": \"user\"") {
-            return None;
-        }
-        if NOT_TYPED.iter().any(|mark| has(mark)) {
+        if !has("\"user\"") || has("\"tool_result\"") || NOT_TYPED.iter().any(|mark| is_set(line, mark)) {
             return None;
         }
         let entry = EntryRef::decode(line).ok().filter(|entry| entry.kind() == EntryKind::User)?;
@@ -79,14 +78,8 @@ fn texts(entry: &EntryRef<'_>) -> Vec<String> {
     content.items().filter_map(text_of).collect()
 }
 
-/// What a line with a prompt does not have.
-const NOT_TYPED: [&str; 5] = [
-    "\"tool_result\"",
-    "\"isMeta\":true",
-    "\"isMeta\": true",
-    "\"isCompactSummary\":true",
-    "\"isCompactSummary\": true",
-];
+/// What is not true of a prompt.
+const NOT_TYPED: [&str; 2] = ["\"isMeta\"", "\"isCompactSummary\""];
 
 /// What clients and hooks put where a prompt would stand.
 fn is_automatic(line: &str) -> bool {
