@@ -323,13 +323,19 @@ fn the_books_of_the_client_are_compared() {
     let old = books.replace("0.60225", "9").replace("2000", "9");
     fs::write(&path, format!("{}{old}\n{books}\n", fs::read_to_string(&path).unwrap())).unwrap();
     home.write("-home-dev-shop/three.jsonl", &format!("{}\n", books.replace("\"one\"", "\"three\"")));
+    // What was copied is counted where it was made, and is not hidden.
+    let of_fork = r#"{"type":"cost-state","sessionId":"fork","totalCostUSD":0.5475,"modelUsage":{"claude-opus-4-5":{"inputTokens":2000,"outputTokens":4000,"cacheReadInputTokens":800000,"cacheCreationInputTokens":6000}}}"#;
+    let fork = home.0.path().join("projects/-home-dev-shop/fork.jsonl");
+    fs::write(&fork, format!("{}{of_fork}\n", fs::read_to_string(&fork).unwrap())).unwrap();
     assert_snapshot!(home.run(&["--verify"]), @r#"
     exit: 0
     --- stdout
     session                                       ours         books    difference  why
     three                                     0.000000      0.602250     +0.602250  hidden calls
+    fork                                      0.000000      0.547500     +0.547500  counted elsewhere
     one                                       0.602250      0.602250     +0.000000  same
 
+    counted elsewhere: lines that another session has too, such as the one it was forked from, are counted there
     hidden calls: titles, classifiers and compactions leave no line behind
     same: the lines hold what the client reckons
     --- stderr
@@ -337,9 +343,22 @@ fn the_books_of_the_client_are_compared() {
     assert_snapshot!(home.run(&["--verify", "--json"]), @r#"
     exit: 0
     --- stdout
-    {"sessions":[{"session":"three","ours_usd":0.0,"books_usd":0.60225,"difference_usd":0.60225,"reason":"hidden calls"},{"session":"one","ours_usd":0.60225,"books_usd":0.60225,"difference_usd":0.0,"reason":"same"}]}
+    {"sessions":[{"session":"three","ours_usd":0.0,"books_usd":0.60225,"difference_usd":0.60225,"reason":"hidden calls"},{"session":"fork","ours_usd":0.0,"books_usd":0.5475,"difference_usd":0.5475,"reason":"counted elsewhere"},{"session":"one","ours_usd":0.60225,"books_usd":0.60225,"difference_usd":0.0,"reason":"same"}]}
     --- stderr
     "#);
+}
+
+/// A note for people is none for scripts.
+#[test]
+fn lines_that_are_too_long_are_counted_in_the_json_too() {
+    let home = Home::new();
+    for args in [&["--json"][..], &["--json", "--verify"]] {
+        assert!(home.json(args).get("oversized_lines").is_none());
+    }
+    home.write("-home-dev-shop/long.jsonl", &("x".repeat(25 << 20) + "\n"));
+    for args in [&["--json"][..], &["--json", "--verify"]] {
+        assert_eq!(home.json(args)["oversized_lines"], 1);
+    }
 }
 
 #[test]

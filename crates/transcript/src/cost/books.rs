@@ -16,7 +16,8 @@ use super::prices::Prices;
 use super::tokens::Tokens;
 use crate::Error;
 use crate::blocks::{Block, Blocks, Buffer};
-use crate::roots::Found;
+use crate::cache::Cache;
+use crate::roots::{Found, SessionFiles};
 
 /// A session's books beside our sum.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +45,8 @@ pub enum Verdict {
     Same,
     /// The books hold more: calls that left no line, such as titles, classifiers and compactions.
     HiddenCalls,
+    /// The books hold more: some of its lines are those of another session too, and are counted there.
+    Elsewhere,
     /// The lines hold more: the session went on after the books were written, or was forked from another.
     LaterCalls,
     /// The tokens agree and the prices do not.
@@ -56,6 +59,7 @@ impl Verdict {
         match self {
             Verdict::Same => "same",
             Verdict::HiddenCalls => "hidden calls",
+            Verdict::Elsewhere => "counted elsewhere",
             Verdict::LaterCalls => "later calls",
             Verdict::Prices => "prices",
         }
@@ -66,6 +70,9 @@ impl Verdict {
         match self {
             Verdict::Same => "the lines hold what the client reckons",
             Verdict::HiddenCalls => "titles, classifiers and compactions leave no line behind",
+            Verdict::Elsewhere => {
+                "lines that another session has too, such as the one it was forked from, are counted there"
+            }
             Verdict::LaterCalls => "the session went on after the client wrote its books",
             Verdict::Prices => "the tokens are the same, the prices are not",
         }
@@ -81,7 +88,6 @@ impl Compared {
     fn new(session: &str, books: &CostState, ours: Money, our_tokens: Tokens) -> Self {
         let books_usd = books.total_cost_usd.unwrap_or(0.0);
         let books_tokens = tokens(books);
-        let total = |tokens: &Tokens| tokens.prompt().saturating_add(tokens.output);
         let verdict = if total(&books_tokens) > total(&our_tokens) {
             Verdict::HiddenCalls
         } else if total(&books_tokens) < total(&our_tokens) {
@@ -107,7 +113,13 @@ pub fn compare(found: &Found, ledger: &Ledger, prices: &Prices) -> (Vec<Compared
         match last_books(&main.path, &mut buffer) {
             Ok(Some(books)) => {
                 let (ours, tokens) = sums.get(session.id.as_str()).copied().unwrap_or_default();
-                compared.push(Compared::new(&session.id, &books, ours, tokens));
+                let mut one = Compared::new(&session.id, &books, ours, tokens);
+                if one.verdict == Verdict::HiddenCalls
+                    && total(&tokens_in(session)) >= total(&one.books_tokens)
+                {
+                    one.verdict = Verdict::Elsewhere;
+                }
+                compared.push(one);
             }
             Ok(None) => {}
             Err(error) => unreadable.push(Error::io("read", &main.path, error)),
@@ -118,6 +130,20 @@ pub fn compare(found: &Found, ledger: &Ledger, prices: &Prices) -> (Vec<Compared
         size(b).total_cmp(&size(a)).then_with(|| a.session.cmp(&b.session))
     });
     (compared, unreadable)
+}
+
+/// What the lines of a session hold, whichever session they are counted for.
+fn tokens_in(session: &SessionFiles) -> Tokens {
+    let alone = Found { sessions: vec![session.clone()], ..Found::default() };
+    let mut sum = Tokens::default();
+    for response in Ledger::read(&alone, &mut Cache::none(), &|_| {}).responses() {
+        sum.add(&response.tokens);
+    }
+    sum
+}
+
+fn total(tokens: &Tokens) -> u64 {
+    tokens.prompt().saturating_add(tokens.output)
 }
 
 /// The last books in a file: each time the client ends it writes them anew.

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
 
 use jiff::Timestamp;
@@ -76,6 +76,8 @@ impl Ledger {
             sources.push(source);
             jobs.extend(job);
         }
+        let known = found.sessions.iter().map(|session| session.id.as_str());
+        let known: HashSet<&str> = known.chain(found.unwanted.iter().map(String::as_str)).collect();
         let mut ledger = Ledger::default();
         let mut read: HashMap<usize, Done> =
             scan::all(jobs, progress).into_iter().map(|done| (done.at, done)).collect();
@@ -89,13 +91,13 @@ impl Ledger {
                 Source::File => None,
             };
             if let Some(rows) = cached {
-                ledger.merge(&rows, session, &mut merged);
+                ledger.merge(&rows, session, &known, &mut merged);
                 continue;
             }
             // Facts that make no sense are read again.
             let done = read.remove(&at).or_else(|| scan::all(vec![Job::new(at, file)], progress).pop());
             if let Some(done) = done {
-                ledger.merge(&done.rows, session, &mut merged);
+                ledger.merge(&done.rows, session, &known, &mut merged);
                 merged.learnt.extend(done.mark.map(|mark| (*file, mark, done.rows.encode())));
                 ledger.unreadable.extend(done.error);
             }
@@ -170,17 +172,19 @@ impl Ledger {
         }
     }
 
-    /// Takes in the rows of a file; a line that names no session belongs to the file's.
-    fn merge(&mut self, file: &Rows, session: &str, merged: &mut Merged<'_>) {
+    /// Takes in the rows of a file. A line that names no session belongs to the file's, and so does one that names a
+    /// session of which there is no file any more: nobody would find it under that name.
+    fn merge(&mut self, file: &Rows, session: &str, known: &HashSet<&str>, merged: &mut Merged<'_>) {
         self.oversized_lines += file.oversized;
+        let own = self.names.get_or_add(session);
         let names: Vec<Name> = file.names.iter().map(|name| self.names.get_or_add(name)).collect();
+        let sessions: Vec<Name> = std::iter::zip(file.names.iter(), &names)
+            .map(|(text, name)| if known.contains(text) { *name } else { own })
+            .collect();
         let name = |name: Name| names.get(name.0 as usize).copied().unwrap_or(Name::EMPTY);
         for row in &file.list {
-            let mut row =
-                Row { session: name(row.session), cwd: name(row.cwd), model: name(row.model), ..*row };
-            if row.session == Name::EMPTY {
-                row.session = self.names.get_or_add(session);
-            }
+            let session = sessions.get(row.session.0 as usize).copied().unwrap_or(own);
+            let row = Row { session, cwd: name(row.cwd), model: name(row.model), ..*row };
             let at = *merged.by_key.entry(row.key).or_insert(self.rows.len());
             match self.rows.get_mut(at) {
                 Some(known) => known.merge(&row),

@@ -23,8 +23,8 @@ pub struct Memo {
     question: Option<[u64; 2]>,
 }
 
-/// Raised with every change to how answers are written.
-const VERSION: u64 = 1;
+/// Raised with every change to how answers are made and written.
+const VERSION: u64 = 2;
 
 impl Memo {
     /// The memo at `path`, for one question. Prices of one's own and the block that is running are not remembered.

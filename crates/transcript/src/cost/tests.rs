@@ -343,6 +343,21 @@ fn a_fork_that_says_so_gives_way_to_what_it_was_made_from() {
     assert_eq!(rows(&report(&tree.ledger(), By::Session)), ["s1 1 0.00175"]);
 }
 
+/// A renamed file is what a list shows, so that its cost stands under its name; the session that its lines name is
+/// nowhere to be found.
+#[test]
+fn lines_of_a_session_that_is_not_there_belong_to_their_file() {
+    let mut tree = Tree::new();
+    tree.file("p/renamed.jsonl", Line::default().text());
+    assert_eq!(rows(&report(&tree.ledger(), By::Session)), ["renamed 1 0.00175"]);
+    tree.file("q/s1.jsonl", Line { id: "msg_2", ..Line::default() }.text());
+    assert_eq!(rows(&report(&tree.ledger(), By::Session)), ["s1 2 0.0035"]);
+    // One that was passed over is there all the same.
+    let found = Roots::new([tree.folder.path()]).scan_some(|id, _| id == "renamed").unwrap();
+    let ledger = Ledger::read(&found, &mut Cache::none(), &|_| {});
+    assert_eq!(rows(&report(&ledger, By::Session)), ["s1 1 0.00175"]);
+}
+
 #[test]
 fn several_roots_are_one_count() {
     let mut a = Tree::new();

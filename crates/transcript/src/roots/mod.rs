@@ -16,6 +16,7 @@
 mod files;
 mod scan;
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -45,6 +46,8 @@ pub struct Found {
     pub sessions: Vec<SessionFiles>,
     /// Folders and files that could not be looked at.
     pub unreadable: Vec<Error>,
+    /// The ids of sessions that are there and were not wanted.
+    pub(crate) unwanted: HashSet<String>,
 }
 
 impl Roots {

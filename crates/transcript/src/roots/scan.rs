@@ -96,6 +96,7 @@ fn project(folder: &Path, listed: &[Listed], wanted: Wanted<'_>, found: &mut Fou
         }
     }
     found.sessions.extend(sessions.into_values());
+    found.unwanted.extend(unwanted.into_iter().map(str::to_owned));
 }
 
 /// The sub-agents in a folder and in the folders below it; a folder that does not exist has none.

@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use clap::ValueEnum;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
+use serde::Serialize;
 use tidings_transcript::cache::Cache;
 use tidings_transcript::cost::{self, By, Ledger, Memo, Prices, Query, Report};
 use tidings_transcript::roots::{Found, Roots, SessionFiles, no_such_session};
@@ -128,7 +129,7 @@ impl Cost {
         // Whoever asks the same again while nothing was written gets the same answer.
         let memo = self.memo().map(|path| Memo::new(&path, &found, &prices, &query));
         if let Some(report) = memo.as_ref().and_then(|memo| memo.known(&query)) {
-            self.report(report, place, out)?;
+            self.report(report, 0, place, out)?;
             return Ok(Exit::Fine);
         }
         let ledger = self.ledger(&roots, &found, out)?;
@@ -138,7 +139,7 @@ impl Cost {
             // Without it the next run is slower and nothing else.
             drop(memo.keep(&report));
         }
-        self.report(report, place, out)?;
+        self.report(report, ledger.oversized_lines, place, out)?;
         Self::remarks(&found, &ledger, out)
     }
 
@@ -155,7 +156,13 @@ impl Cost {
         Some(folder.join("cost.answer"))
     }
 
-    fn report(&self, mut report: Report, place: &Place, out: &mut Output) -> anyhow::Result<()> {
+    fn report(
+        &self,
+        mut report: Report,
+        oversized_lines: u64,
+        place: &Place,
+        out: &mut Output,
+    ) -> anyhow::Result<()> {
         if let Some(limit) = self.limit.filter(|limit| *limit < report.rows.len()) {
             let hidden = report.rows.len() - limit;
             if report.by.is_time() {
@@ -165,7 +172,7 @@ impl Cost {
             }
         }
         if place.json {
-            out.text(&(serde_json::to_string(&report)? + "\n"))?;
+            out.text(&(serde_json::to_string(&Answer { report: &report, oversized_lines })? + "\n"))?;
         } else {
             out.text(&table::text(&report, human::columns()))?;
         }
@@ -236,6 +243,21 @@ impl Cost {
             Some(path) => Ok(Prices::with_file(&read(path)?)?),
         }
     }
+}
+
+/// A report for scripts.
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    /// Lines that are too long to read, in which usage may stand.
+    #[serde(skip_serializing_if = "is_zero")]
+    oversized_lines: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference to the field")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 fn read(path: &Path) -> anyhow::Result<String> {

@@ -24,7 +24,9 @@ pub(super) fn print(
     let read = unreadable::warn(&unread, out)?;
     if place.json {
         let sessions: Vec<Line<'_>> = compared.iter().map(Line::of).collect();
-        out.text(&(serde_json::to_string(&Lines { sessions })? + "\n"))?;
+        out.text(
+            &(serde_json::to_string(&Lines { sessions, oversized_lines: ledger.oversized_lines })? + "\n"),
+        )?;
     } else if compared.is_empty() {
         out.note("No session has books of the client: only newer versions of Claude Code write them")?;
     } else {
@@ -36,6 +38,8 @@ pub(super) fn print(
 #[derive(Serialize)]
 struct Lines<'a> {
     sessions: Vec<Line<'a>>,
+    #[serde(skip_serializing_if = "super::is_zero")]
+    oversized_lines: u64,
 }
 
 #[derive(Serialize)]
