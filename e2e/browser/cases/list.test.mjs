@@ -38,6 +38,14 @@ test("what waits in an old session is in the list and one press away, and older 
   assert.equal(await page.locator(".session-card").count(), MANY + 2);
   await at.server.call("DELETE", `sessions/${quiet.key}`);
   await page.locator(".session-card", { hasText: "Quiet and old" }).waitFor({ state: "detached" });
+
+  // As many are there when the server is back.
+  await at.server.kill();
+  await page.locator(".link-bar").waitFor();
+  await at.server.restart();
+  await page.locator(".link-bar").waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "One thing waits for you" }).waitFor();
+  assert.equal(await page.locator(".session-card").count(), MANY + 1);
 });
 
 test("Escape in the filter is about the filter", async () => {

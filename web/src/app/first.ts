@@ -1,8 +1,9 @@
 // What is shown first when the address names nothing: what needs somebody, else the newest session.
 
 import { effect } from "@preact/signals";
+import { sessionsLoaded, sorted } from "./list.ts";
 import { route } from "./route.ts";
-import { open, openSession, sessionsLoaded, sorted } from "./store.ts";
+import { open, openSession } from "./store.ts";
 
 const WIDE = "(min-width: 860px)";
 

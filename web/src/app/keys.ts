@@ -1,8 +1,9 @@
 // Keys that work everywhere on the page, and the list of all of them.
 
 import { signal } from "@preact/signals";
+import { sorted, viewOf, waitingSessions } from "./list.ts";
 import { go } from "./route.ts";
-import { open, sorted, viewOf, waitingSessions } from "./store.ts";
+import { open } from "./store.ts";
 
 export const KEYS: { about: string; keys: [string, string][] }[] = [
   {

@@ -1,6 +1,6 @@
-// What the page knows: the server, its sessions, what waits for a person, and the session that is open.
+// What the page knows of the server, the session that is open, and what is said to it.
 
-import { computed, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import type {
   CommandRequest,
   Meta,
@@ -8,11 +8,7 @@ import type {
   Notice,
   PendingPermission,
   PendingQuestion,
-  PermissionList,
   Problem,
-  QuestionList,
-  SessionList,
-  SessionView,
   SocketMessage,
 } from "../wire.ts";
 import { ApiError, getJson, postJson } from "../net/api.ts";
@@ -23,6 +19,7 @@ import { Outbox } from "../net/outbox.ts";
 import { newId, surroundings } from "./browser.ts";
 import { forgetDrafts } from "./drafts.ts";
 import { followShelf, forgetKept, keepDevice, letterShelf } from "./kept.ts";
+import { addWaiting, forgetSession, listAnew, remember, sessions, settled } from "./list.ts";
 import { notifyAsk, notifyTurn } from "./notify.ts";
 import { prefs } from "./prefs.ts";
 import { route } from "./route.ts";
@@ -33,12 +30,6 @@ export type Entrance = "knocking" | "inside" | "outside";
 
 export const entrance = signal<Entrance>("knocking");
 export const meta = signal<Meta | undefined>(undefined);
-export const sessions = signal<ReadonlyMap<string, SessionView>>(new Map());
-export const sessionsLoaded = signal(false);
-/** Where the list of sessions goes on; nothing if it is complete. */
-export const olderSessions = signal<string | undefined>(undefined);
-/** Everything that waits for a person, in any session, by session and call. */
-export const waiting = signal<ReadonlyMap<string, PendingPermission | PendingQuestion>>(new Map());
 export const link = signal<Link>("asleep");
 /** How often there was a connection: what failed without one is worth another try. */
 export const openings = signal(0);
@@ -48,13 +39,7 @@ export const letters = signal<readonly Letter[]>([]);
 export const answered = signal<ReadonlySet<string>>(new Set());
 export const open = signal<OpenSession | undefined>(undefined);
 
-export const sorted = computed(() => [...sessions.value.values()].sort(byUrgency));
-export const waitingCount = computed(() => waiting.value.size);
-/** The sessions that wait for a person, each once. */
-export const waitingSessions = computed(() => [...new Set([...waiting.value.values()].map((ask) => ask.session))]);
-
 const HIDDEN_LIMIT_MS = 30_000;
-const SESSIONS_PAGE = 200;
 const DELTAS = "coalesced:40";
 
 const connection = new Connection(surroundings, {
@@ -155,51 +140,12 @@ async function opened(): Promise<void> {
 
 /** Lists everything anew: after a connection, and when notices were missed. */
 async function refresh(): Promise<void> {
-  const [list, permissions, questions, about] = await Promise.all([
-    listSessions(sessions.value.size),
-    getJson<PermissionList>("permissions"),
-    getJson<QuestionList>("questions"),
+  const [about] = await Promise.all([
     // A Claude Code tells its version only after it was asked.
     meta.value?.claude?.version === undefined ? getJson<Meta>("meta") : Promise.resolve(meta.value),
+    listAnew(open.value?.name),
   ]);
   meta.value = about;
-  const found = new Map(list.items.map((session) => [session.key, session]));
-  // The open one may be older than what is listed. Whether it is still there is told when it is watched again.
-  const shown = open.value === undefined ? undefined : viewOf(open.value.name);
-  if (shown !== undefined && !found.has(shown.key)) found.set(shown.key, shown);
-  sessions.value = found;
-  olderSessions.value = list.prev;
-  sessionsLoaded.value = true;
-  waiting.value = new Map([...permissions.items, ...questions.items].map((ask) => [askKey(ask.session, ask.tool_use_id), ask]));
-  await Promise.all(waitingSessions.value.map(meet));
-}
-
-/** The newest sessions: a page of them, or as many as were on the screen. */
-async function listSessions(wanted: number): Promise<SessionList> {
-  let list = await getJson<SessionList>("sessions", { limit: SESSIONS_PAGE });
-  while (list.prev !== undefined && list.items.length < wanted) {
-    const older = await getJson<SessionList>("sessions", { limit: SESSIONS_PAGE, before: list.prev });
-    list = { ...older, items: [...older.items, ...list.items] };
-  }
-  return list;
-}
-
-export async function showOlderSessions(): Promise<void> {
-  const page = await getJson<SessionList>("sessions", { limit: SESSIONS_PAGE, before: olderSessions.value });
-  olderSessions.value = page.prev;
-  for (const session of page.items) remember(session);
-}
-
-/** A session that waits for somebody belongs on the screen, however old it is. */
-async function meet(key: string): Promise<void> {
-  if (sessions.value.has(key)) return;
-  // If it is gone meanwhile, so is what it waits for.
-  await getJson<SessionView>(`sessions/${encodeURIComponent(key)}`).then(remember, () => undefined);
-}
-
-/** A session by its key or its number. */
-export function viewOf(name: string): SessionView | undefined {
-  return sessions.value.get(name) ?? [...sessions.value.values()].find((session) => String(session.handle) === name);
 }
 
 /** Opens the session that the address names. */
@@ -290,9 +236,7 @@ function noticed(notice: Notice): void {
         // Where the address names none, another one takes its place.
         if (route.value.view === "home") openSession(undefined);
       }
-      const left = new Map(sessions.value);
-      left.delete(notice.key);
-      sessions.value = left;
+      forgetSession(notice.key);
       break;
     }
     case "permission":
@@ -301,12 +245,9 @@ function noticed(notice: Notice): void {
     case "question":
       await_(notice.question);
       break;
-    case "settled": {
-      const left = new Map(waiting.value);
-      left.delete(askKey(notice.session, notice.tool_use_id));
-      waiting.value = left;
+    case "settled":
+      settled(notice.session, notice.tool_use_id);
       break;
-    }
     case "turn_ended":
       notifyTurn(sessions.value.get(notice.session), notice.is_error, notice.last_line ?? undefined);
       break;
@@ -317,20 +258,8 @@ function noticed(notice: Notice): void {
 }
 
 function await_(ask: PendingPermission | PendingQuestion): void {
-  waiting.value = new Map(waiting.value).set(askKey(ask.session, ask.tool_use_id), ask);
-  void meet(ask.session);
+  addWaiting(ask);
   notifyAsk(sessions.value.get(ask.session), ask);
-}
-
-function remember(session: SessionView): void {
-  const before = sessions.value.get(session.key);
-  // Two ways lead here, and the older word may come last.
-  if (before !== undefined && before.head > session.head) return;
-  sessions.value = new Map(sessions.value).set(session.key, session);
-}
-
-function askKey(session: string, id: string): string {
-  return `${session}/${id}`;
 }
 
 /** Says something to a session; it is sent as soon as it can be. */
@@ -429,20 +358,4 @@ export function followRoute(): void {
     if (now.view === "session") openSession(now.id);
     else if (now.view !== "home" || isOver) openSession(undefined);
   });
-}
-
-const URGENCY: Record<SessionView["state"], number> = {
-  needs_you: 0,
-  failed: 2,
-  running: 1,
-  starting: 1,
-  interrupted: 2,
-  idle: 3,
-  parked: 3,
-  stopped: 3,
-};
-
-function byUrgency(one: SessionView, other: SessionView): number {
-  const urgent = Number(URGENCY[one.state] !== 0) - Number(URGENCY[other.state] !== 0);
-  return urgent !== 0 ? urgent : other.active.localeCompare(one.active) || other.handle - one.handle;
 }

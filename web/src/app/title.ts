@@ -1,7 +1,8 @@
 // The tab says that somebody waits: in its title, its icon and, where there is one, the badge of the app.
 
 import { effect } from "@preact/signals";
-import { open, viewOf, waitingCount } from "./store.ts";
+import { viewOf, waitingCount } from "./list.ts";
+import { open } from "./store.ts";
 
 export function followTitle(): void {
   effect(() => {

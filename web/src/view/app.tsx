@@ -3,8 +3,9 @@
 import type { VNode } from "preact";
 import { hasClaude, hasDemo } from "../app/agents.ts";
 import { now } from "../app/clock.ts";
+import { sessionsLoaded, sorted } from "../app/list.ts";
 import { href, route } from "../app/route.ts";
-import { entrance, link, open, retryAt, retryNow, sessionsLoaded, sorted } from "../app/store.ts";
+import { entrance, link, open, retryAt, retryNow } from "../app/store.ts";
 import { dismiss, toasts } from "../app/toasts.ts";
 import { Cost } from "./cost.tsx";
 import { Door } from "./door.tsx";

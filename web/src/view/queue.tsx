@@ -44,7 +44,10 @@ function Unsent({ letter }: { letter: Letter }): VNode {
   const { command, problem, delayed } = letter;
   const text = command.type === "input" ? command.input.content : command.type === "command" ? command.command : "";
   const takeBack = () => {
-    if (command.type === "input") putBack(command.session, text);
+    if (command.type === "input") {
+      putBack(command.session, text);
+      if ((command.input.attachments ?? []).length > 0) say("plain", "The text is back where you write. Its pictures and files have to be attached again.");
+    }
     dropLetter(letter.clientId);
   };
   return (

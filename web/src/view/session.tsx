@@ -3,11 +3,12 @@
 import type { VNode } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { isWriting } from "../app/keys.ts";
+import { viewOf } from "../app/list.ts";
 import { keepSpot, keptSpot } from "../app/places.ts";
 import { prefs } from "../app/prefs.ts";
 import { href } from "../app/route.ts";
 import type { OpenSession } from "../app/session.ts";
-import { command, mayI, openAgain, viewOf, words } from "../app/store.ts";
+import { command, mayI, openAgain, words } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
 import type { Item } from "../model/conversation.ts";
 import type { SessionView } from "../wire.ts";

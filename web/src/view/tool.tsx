@@ -5,7 +5,7 @@ import { meta } from "../app/store.ts";
 import type { Conversation, Lane, Settled, ToolItem } from "../model/conversation.ts";
 import { answersOf } from "../model/answers.ts";
 import { changes, fields, list, number, resultText, summary, text } from "../model/tools.ts";
-import { compactTokens, duration } from "../text/format.ts";
+import { compactTokens, count, duration } from "../text/format.ts";
 import { Diff, DiffCount, DiffSwitch } from "./diff.tsx";
 import { useFold } from "./folds.ts";
 import { Icon, Spinner } from "./icons.tsx";
@@ -79,7 +79,7 @@ function outcome(tool: ToolItem): string {
   const files = number(account["numFiles"]);
   if (tool.name === "Read") {
     const lines = number(fields(account["file"])["numLines"]);
-    return lines === undefined ? "" : `${lines} lines`;
+    return lines === undefined ? "" : count(lines, "line");
   }
   if (tool.name === "Grep" || tool.name === "Glob") return files === undefined ? "" : `${files} ${files === 1 ? "file" : "files"}`;
   if (tool.name === "WebSearch") return `${list(account["results"]).length} results`;

@@ -1,0 +1,115 @@
+// The sessions of the server and what waits for a person in them, as far as they are on the screen.
+
+import { batch, computed, signal } from "@preact/signals";
+import { getJson } from "../net/api.ts";
+import type { PendingPermission, PendingQuestion, PermissionList, QuestionList, SessionList, SessionView } from "../wire.ts";
+
+type Ask = PendingPermission | PendingQuestion;
+
+const SESSIONS_PAGE = 200;
+let pagesWanted = 1;
+
+export const sessions = signal<ReadonlyMap<string, SessionView>>(new Map());
+export const sessionsLoaded = signal(false);
+/** Where the list of sessions goes on; nothing if it is complete. */
+export const olderSessions = signal<string | undefined>(undefined);
+/** Everything that waits for a person, in any session, by session and call. */
+export const waiting = signal<ReadonlyMap<string, Ask>>(new Map());
+
+export const sorted = computed(() => [...sessions.value.values()].sort(byUrgency));
+export const waitingCount = computed(() => waiting.value.size);
+/** The sessions that wait for a person, each once. */
+export const waitingSessions = computed(() => [...new Set([...waiting.value.values()].map((ask) => ask.session))]);
+
+/** Takes the list from the server; the session that is shown stays, since it may be older than what is listed. */
+export async function listAnew(shownName: string | undefined): Promise<void> {
+  const [list, permissions, questions] = await Promise.all([
+    listSessions(),
+    getJson<PermissionList>("permissions"),
+    getJson<QuestionList>("questions"),
+  ]);
+  const found = new Map(list.items.map((session) => [session.key, session]));
+  // Whether it is still there is told when it is watched again.
+  const shown = shownName === undefined ? undefined : viewOf(shownName);
+  if (shown !== undefined && !found.has(shown.key)) found.set(shown.key, shown);
+  sessions.value = found;
+  olderSessions.value = list.prev;
+  sessionsLoaded.value = true;
+  waiting.value = new Map([...permissions.items, ...questions.items].map((ask) => [askKey(ask.session, ask.tool_use_id), ask]));
+  await Promise.all(waitingSessions.value.map(meet));
+}
+
+/** The newest sessions, as far back as somebody wanted to see them. */
+async function listSessions(): Promise<SessionList> {
+  let list = await getJson<SessionList>("sessions", { limit: SESSIONS_PAGE });
+  for (let page = 1; page < pagesWanted && list.prev !== undefined; page += 1) {
+    const older = await getJson<SessionList>("sessions", { limit: SESSIONS_PAGE, before: list.prev });
+    list = { ...older, items: [...older.items, ...list.items] };
+  }
+  return list;
+}
+
+export async function showOlderSessions(): Promise<void> {
+  const page = await getJson<SessionList>("sessions", { limit: SESSIONS_PAGE, before: olderSessions.value });
+  pagesWanted += 1;
+  batch(() => {
+    olderSessions.value = page.prev;
+    for (const session of page.items) remember(session);
+  });
+}
+
+/** A session that waits for somebody belongs on the screen, however old it is. */
+async function meet(key: string): Promise<void> {
+  if (sessions.value.has(key)) return;
+  // If it is gone meanwhile, so is what it waits for.
+  await getJson<SessionView>(`sessions/${encodeURIComponent(key)}`).then(remember, () => undefined);
+}
+
+/** A session by its key or its number. */
+export function viewOf(name: string): SessionView | undefined {
+  return sessions.value.get(name) ?? [...sessions.value.values()].find((session) => String(session.handle) === name);
+}
+
+export function addWaiting(ask: Ask): void {
+  waiting.value = new Map(waiting.value).set(askKey(ask.session, ask.tool_use_id), ask);
+  void meet(ask.session);
+}
+
+export function settled(session: string, toolUseId: string): void {
+  const left = new Map(waiting.value);
+  left.delete(askKey(session, toolUseId));
+  waiting.value = left;
+}
+
+export function remember(session: SessionView): void {
+  const before = sessions.value.get(session.key);
+  // Two ways lead here, and the older word may come last.
+  if (before !== undefined && before.head > session.head) return;
+  sessions.value = new Map(sessions.value).set(session.key, session);
+}
+
+export function forgetSession(key: string): void {
+  const left = new Map(sessions.value);
+  left.delete(key);
+  sessions.value = left;
+}
+
+function askKey(session: string, id: string): string {
+  return `${session}/${id}`;
+}
+
+const URGENCY: Record<SessionView["state"], number> = {
+  needs_you: 0,
+  failed: 2,
+  running: 1,
+  starting: 1,
+  interrupted: 2,
+  idle: 3,
+  parked: 3,
+  stopped: 3,
+};
+
+function byUrgency(one: SessionView, other: SessionView): number {
+  const urgent = Number(URGENCY[one.state] !== 0) - Number(URGENCY[other.state] !== 0);
+  return urgent !== 0 ? urgent : other.active.localeCompare(one.active) || other.handle - one.handle;
+}
