@@ -48,6 +48,30 @@ test("what waits in an old session is in the list and one press away, and older 
   assert.equal(await page.locator(".session-card").count(), MANY + 1);
 });
 
+test("what begins to wait while the list is on its way is not lost", async () => {
+  const page = await at.visit({ path: "#/settings" });
+  const line = page.getByRole("link", { name: "One thing waits for you" });
+  await line.waitFor();
+  let late;
+  await page.route(/v1\/permissions$/, async (route) => {
+    const response = await route.fetch();
+    late = await at.server.session("ask me", { title: "The late one" });
+    await at.server.until(late.key, (view) => view.state === "needs_you");
+    await page.locator(".session-card.needs_you", { hasText: "The late one" }).waitFor();
+    await route.fulfill({ response });
+    await page.unroute(/v1\/permissions$/);
+  });
+  await at.server.kill();
+  await page.locator(".link-bar").waitFor();
+  await at.server.restart();
+  await page.getByRole("link", { name: "2 things wait for you" }).waitFor();
+  await page.waitForFunction(() => document.title.startsWith("(2)"));
+  await page.waitForTimeout(300);
+  assert.match(await page.title(), /^\(2\)/);
+  await at.server.call("POST", `sessions/${late.key}/stop`);
+  await line.waitFor();
+});
+
 test("Escape in the filter is about the filter", async () => {
   const page = await at.visit();
   const one = await at.server.session("Speak slowly");

@@ -8,6 +8,8 @@ type Ask = PendingPermission | PendingQuestion;
 
 const SESSIONS_PAGE = 200;
 let pagesWanted = 1;
+/** What is told while the list is on its way, which may be older than that; one for each list that is. */
+const missed = new Set<(() => void)[]>();
 
 export const sessions = signal<ReadonlyMap<string, SessionView>>(new Map());
 export const sessionsLoaded = signal(false);
@@ -23,19 +25,24 @@ export const waitingSessions = computed(() => [...new Set([...waiting.value.valu
 
 /** Takes the list from the server; the session that is shown stays, since it may be older than what is listed. */
 export async function listAnew(shownName: string | undefined): Promise<void> {
+  const told: (() => void)[] = [];
+  missed.add(told);
   const [list, permissions, questions] = await Promise.all([
     listSessions(),
     getJson<PermissionList>("permissions"),
     getJson<QuestionList>("questions"),
-  ]);
+  ]).finally(() => missed.delete(told));
   const found = new Map(list.items.map((session) => [session.key, session]));
   // Whether it is still there is told when it is watched again.
   const shown = shownName === undefined ? undefined : viewOf(shownName);
   if (shown !== undefined && !found.has(shown.key)) found.set(shown.key, shown);
-  sessions.value = found;
-  olderSessions.value = list.prev;
-  sessionsLoaded.value = true;
-  waiting.value = new Map([...permissions.items, ...questions.items].map((ask) => [askKey(ask.session, ask.tool_use_id), ask]));
+  batch(() => {
+    sessions.value = found;
+    olderSessions.value = list.prev;
+    sessionsLoaded.value = true;
+    waiting.value = new Map([...permissions.items, ...questions.items].map((ask) => [askKey(ask.session, ask.tool_use_id), ask]));
+    for (const tell of told) tell();
+  });
   await Promise.all(waitingSessions.value.map(meet));
 }
 
@@ -70,28 +77,42 @@ export function viewOf(name: string): SessionView | undefined {
   return sessions.value.get(name) ?? [...sessions.value.values()].find((session) => String(session.handle) === name);
 }
 
+/** Does something now, and once more after a list that may not know of it. */
+function tellAll(tell: () => void): void {
+  for (const told of missed) told.push(tell);
+  tell();
+}
+
 export function addWaiting(ask: Ask): void {
-  waiting.value = new Map(waiting.value).set(askKey(ask.session, ask.tool_use_id), ask);
+  tellAll(() => {
+    waiting.value = new Map(waiting.value).set(askKey(ask.session, ask.tool_use_id), ask);
+  });
   void meet(ask.session);
 }
 
 export function settled(session: string, toolUseId: string): void {
-  const left = new Map(waiting.value);
-  left.delete(askKey(session, toolUseId));
-  waiting.value = left;
+  tellAll(() => {
+    const left = new Map(waiting.value);
+    left.delete(askKey(session, toolUseId));
+    waiting.value = left;
+  });
 }
 
 export function remember(session: SessionView): void {
-  const before = sessions.value.get(session.key);
-  // Two ways lead here, and the older word may come last.
-  if (before !== undefined && before.head > session.head) return;
-  sessions.value = new Map(sessions.value).set(session.key, session);
+  tellAll(() => {
+    const before = sessions.value.get(session.key);
+    // Two ways lead here, and the older word may come last.
+    if (before !== undefined && before.head > session.head) return;
+    sessions.value = new Map(sessions.value).set(session.key, session);
+  });
 }
 
 export function forgetSession(key: string): void {
-  const left = new Map(sessions.value);
-  left.delete(key);
-  sessions.value = left;
+  tellAll(() => {
+    const left = new Map(sessions.value);
+    left.delete(key);
+    sessions.value = left;
+  });
 }
 
 function askKey(session: string, id: string): string {
