@@ -31,7 +31,9 @@ const FOR_ALL: &[&str] = &["/usr/local/bin/claude", "/opt/homebrew/bin/claude", 
 const NEEDED_TO_RUN: &[&str] =
     &["APPDATA", "HOME", "LANG", "LOCALAPPDATA", "PATH", "SYSTEMROOT", "TEMP", "TMPDIR", "USERPROFILE"];
 
-const INSTALL: &str = "install Claude Code (`curl -fsSL https://claude.ai/install.sh | bash`), \
+/// The hint of errors about a program that is not there. It speaks to those who write Rust; a command with options of its
+/// own says it in their words.
+pub const INSTALL: &str = "install Claude Code (`curl -fsSL https://claude.ai/install.sh | bash`), \
                        or name it with `Options::program` or CLAUDE_CLI_PATH";
 
 /// Where to look for `claude`. [`Search::default`] looks nowhere but in the usual places for everybody.

@@ -88,6 +88,9 @@ pub(crate) const DRAIN: Duration = Duration::from_millis(500);
 /// How long one prompt waits for background work after its result: what the official SDKs wait.
 pub(crate) const BACKGROUND_WAIT: Duration = Duration::from_secs(600);
 
+/// How long the turn that follows on the end of background work may take to begin: it is announced in the same breath.
+pub(crate) const TURN_FOLLOWS: Duration = Duration::from_millis(500);
+
 /// How long `claude --version` may take.
 pub(crate) const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::watch;
+
+use super::Client;
 use super::core::{Core, Ended};
 use crate::error::Error;
-use crate::limits::{KILL_GRACE, TERM_GRACE};
+use crate::limits::{BACKGROUND_WAIT, KILL_GRACE, TERM_GRACE, TURN_FOLLOWS};
 use crate::transport::Exit;
 
 /// What made a session or a turn stop.
@@ -22,7 +25,71 @@ pub enum StoppedBy {
     Kill,
 }
 
+impl Client {
+    /// Lets the session come to its end by itself, as `claude -p` does: what runs in the background may finish, and so may
+    /// the turns that it begins. Questions can be answered all the while.
+    ///
+    /// Then the CLI gets the end of its input. One that has nothing left to do and does not leave is made to.
+    pub async fn finish(&self) -> Result<Exit, Error> {
+        let core = &self.core;
+        core.wait_until_done().await;
+        core.writer.end();
+        core.wait_until_left().await;
+        self.ended().await
+    }
+
+    /// Ends the session at once, whatever it is at: the CLI is asked to leave, and killed after `patience`.
+    ///
+    /// It may be called again by somebody who has less patience.
+    pub async fn stop(&self, patience: Duration) -> StoppedBy {
+        if self.is_closed() {
+            return StoppedBy::Nothing;
+        }
+        self.core.leave(patience).await
+    }
+
+    /// Whether something runs in the background, as far as the CLI tells: agents, or commands.
+    pub fn works_in_background(&self) -> bool {
+        self.core.turns().works_in_background()
+    }
+}
+
 impl Core {
+    /// Waits until nothing is under way or in the background, though not for ever for what does not end.
+    async fn wait_until_done(&self) {
+        let mut changed = self.changed.subscribe();
+        let mut after_work = Duration::ZERO;
+        while self.ended.borrow().is_none() {
+            let (busy, done) = {
+                let turns = self.turns();
+                (turns.is_busy(), turns.is_done())
+            };
+            if !busy && !done {
+                after_work = TURN_FOLLOWS;
+            }
+            let limit = match (busy, done) {
+                (true, _) => None,
+                (false, true) => Some(after_work),
+                (false, false) => Some(BACKGROUND_WAIT),
+            };
+            if !within(limit, &mut changed).await {
+                return;
+            }
+        }
+    }
+
+    /// Waits for the end after the end of the input.
+    async fn wait_until_left(&self) {
+        let mut changed = self.changed.subscribe();
+        while self.ended.borrow().is_none() {
+            let limit = self.turns().is_done().then_some(self.limits.close);
+            if !within(limit, &mut changed).await {
+                self.leave(TERM_GRACE).await;
+                return;
+            }
+        }
+    }
+
     /// Begins to close; may be called any number of times, from anywhere.
     pub(super) fn begin_close(self: &Arc<Self>) {
         if self.closing.set(()).is_ok() {
@@ -35,16 +102,16 @@ impl Core {
     async fn close_in_steps(&self) {
         self.writer.end();
         if self.wait_ended(self.limits.close).await.is_none() {
-            self.leave().await;
+            self.leave(TERM_GRACE).await;
         }
     }
 
-    /// Makes the other side leave.
-    pub(super) async fn leave(&self) -> StoppedBy {
+    /// Makes the other side leave, by force after `patience`.
+    pub(super) async fn leave(&self, patience: Duration) -> StoppedBy {
         tracing::debug!("asking Claude Code to leave");
         self.forced.get_or_init(|| ());
         self.stop.terminate();
-        if self.wait_ended(TERM_GRACE).await.is_some() {
+        if self.wait_ended(patience).await.is_some() {
             return StoppedBy::Terminate;
         }
         tracing::warn!("Claude Code does not leave and is killed");
@@ -72,5 +139,13 @@ impl Core {
             Some(Ended { exit, .. }) => Ok(*exit),
             None => Err(Error::closed()),
         }
+    }
+}
+
+/// Whether something changes in time.
+async fn within(limit: Option<Duration>, changed: &mut watch::Receiver<u64>) -> bool {
+    match limit {
+        Some(limit) => tokio::time::timeout(limit, changed.changed()).await.is_ok_and(|told| told.is_ok()),
+        None => changed.changed().await.is_ok(),
     }
 }

@@ -7,7 +7,7 @@ use tidings_protocol::control::{Interrupt, InterruptReceipt};
 use super::Client;
 use super::closing::StoppedBy;
 use crate::error::{Error, ErrorKind};
-use crate::limits::{INTERRUPT_HOLD, INTERRUPT_TIMEOUT};
+use crate::limits::{INTERRUPT_HOLD, INTERRUPT_TIMEOUT, TERM_GRACE};
 
 /// What an interrupt did.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,7 +40,7 @@ impl Client {
         match tokio::time::timeout(patience, self.interrupt_and_wait()).await {
             Ok(Ok(stopped)) => Ok(stopped),
             Ok(Err(error)) if error.kind() != ErrorKind::Timeout => Err(error),
-            Ok(Err(_)) | Err(_) => Ok(self.core.leave().await),
+            Ok(Err(_)) | Err(_) => Ok(self.core.leave(TERM_GRACE).await),
         }
     }
 

@@ -12,13 +12,14 @@ mod reading;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
+use tidings_protocol::json::Raw;
 use tidings_protocol::messages::OriginKind;
 use tidings_protocol::view::Block;
 use tidings_protocol::{Frame, Kind, Outcome};
 
 use super::event::{TurnEnd, TurnId, TurnOutcome};
 use crate::limits::{CALLS_REMEMBERED_MAX, PROMPTS_OPEN_MAX};
-use reading::{outcome, text, uuids};
+use reading::{outcome, tasks, text, uuids};
 
 #[derive(Debug, Default)]
 pub(super) struct Turns {
@@ -39,6 +40,8 @@ pub(super) struct Turns {
     state: Option<State>,
     /// Background agents and workflows that will begin a turn when they end.
     tasks: HashSet<String>,
+    /// Everything that runs in the background, commands too.
+    background: HashSet<String>,
 }
 
 #[derive(Debug)]
@@ -108,6 +111,18 @@ impl Turns {
         !self.is_busy() && self.state.map_or(self.tasks.is_empty(), |state| state == State::Idle)
     }
 
+    /// Whether anything runs in the background, as far as the CLI tells.
+    ///
+    /// A session counts as idle while a command runs there, as in the official SDKs: it may be a server that never ends.
+    pub(super) fn works_in_background(&self) -> bool {
+        !self.tasks.is_empty() || !self.background.is_empty()
+    }
+
+    /// Whether nothing is left at all that could begin a turn.
+    pub(super) fn is_done(&self) -> bool {
+        self.is_idle() && !self.works_in_background()
+    }
+
     /// Whether it is idle after at least one turn.
     pub(super) fn is_settled(&self) -> bool {
         self.is_idle() && self.last.is_some()
@@ -154,15 +169,9 @@ impl Turns {
         match frame.subtype().as_deref() {
             Some("init") => self.begin(&uuids(frame), seen),
             Some("session_state_changed") => self.state_changed(frame, seen),
-            Some("task_started") => {
-                let waits =
-                    matches!(text(frame, "task_type").as_deref(), Some("local_agent" | "local_workflow"));
-                if let Some(task) =
-                    text(frame, "task_id").filter(|_| waits && self.tasks.len() < CALLS_REMEMBERED_MAX)
-                {
-                    self.tasks.insert(task);
-                }
-            }
+            Some("task_started") => self.task_started(frame),
+            // It names all of them, so nothing that ended without a word is left over.
+            Some("background_tasks_changed") => self.background = tasks(frame, CALLS_REMEMBERED_MAX),
             Some("task_notification") => self.forget_task(frame),
             Some("task_updated") => {
                 let status = frame.get("patch").and_then(|patch| patch.get("status")?.text());
@@ -174,9 +183,24 @@ impl Turns {
         }
     }
 
+    fn task_started(&mut self, frame: &Frame) {
+        let Some(task) = text(frame, "task_id") else { return };
+        let begins_a_turn =
+            matches!(text(frame, "task_type").as_deref(), Some("local_agent" | "local_workflow"));
+        if begins_a_turn && self.tasks.len() < CALLS_REMEMBERED_MAX {
+            self.tasks.insert(task.clone());
+        }
+        // A command that takes long is a task as well, whose turn waits for it. An older CLI does not tell them apart.
+        let is_waited_for = frame.get("is_backgrounded").and_then(Raw::bool) == Some(false);
+        if !is_waited_for && self.background.len() < CALLS_REMEMBERED_MAX {
+            self.background.insert(task);
+        }
+    }
+
     fn forget_task(&mut self, frame: &Frame) {
         if let Some(task) = text(frame, "task_id") {
             self.tasks.remove(&task);
+            self.background.remove(&task);
         }
     }
 

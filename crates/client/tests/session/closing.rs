@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::json;
 use tidings::transport::Exit;
-use tidings::{ErrorKind, Options};
+use tidings::{AllowAll, ErrorKind, Options, StoppedBy};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::session;
@@ -125,4 +126,80 @@ async fn f25_the_end_of_the_error_output_is_kept() {
     assert!(error.stderr().ends_with("the last line") && error.stderr().len() <= 64 << 10);
     assert!(error.to_string().ends_with("the last line") && error.to_string().len() < 3000);
     assert_eq!(*heard.lock().unwrap(), 10_000, "a panic in the handler costs one line");
+}
+
+/// What runs in the background may end, however long it takes; questions of the turn that follows are still answered.
+#[tokio::test(start_paused = true)]
+async fn finishing_waits_for_a_command_in_the_background_and_its_turn() {
+    let (client, mut cli) = session(Options::new().on_permission(AllowAll)).await;
+    let turn = client.send("go").await.unwrap();
+    let play = async {
+        let uuid = cli.hears_prompt().await;
+        cli.begins(&[&uuid]).await;
+        let task =
+            json!({"type": "system", "subtype": "task_started", "task_id": "b", "task_type": "local_bash"});
+        cli.says(task).await;
+        let tasks = json!([{"task_id": "b", "task_type": "local_bash"}]);
+        cli.says(json!({"type": "system", "subtype": "background_tasks_changed", "tasks": tasks})).await;
+        cli.ends(&[&uuid], "started").await;
+        cli.says(json!({"type": "system", "subtype": "session_state_changed", "state": "idle"})).await;
+        tokio::time::sleep(Duration::from_secs(300)).await;
+        cli.says(json!({"type": "system", "subtype": "task_notification", "task_id": "b"})).await;
+        cli.says(json!({"type": "system", "subtype": "background_tasks_changed", "tasks": []})).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        cli.begins(&[]).await;
+        cli.asks("q", json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": {}})).await;
+        assert_eq!(cli.hears("control_response").await["response"]["response"]["behavior"], "allow");
+        cli.ends(&[], "it ended").await;
+        cli.hears_the_end().await;
+        cli.exits(0).await;
+    };
+    let (finished, ()) = tokio::join!(client.finish(), play);
+    assert_eq!(finished.unwrap(), Exit::code(0));
+    assert_eq!(turn.finish().await.unwrap().text(), "started");
+    assert!(!client.works_in_background());
+}
+
+/// A CLI with work in the background gets all the time it wants, and one with nothing left to do does not.
+#[tokio::test(start_paused = true)]
+async fn finishing_makes_only_those_leave_who_have_nothing_to_do() {
+    for (tasks, leaves) in [(json!([]), true), (json!([{"task_id": "b"}]), false)] {
+        let (client, mut cli) = session(Options::new()).await;
+        let turn = client.send("go").await.unwrap();
+        let uuid = cli.hears_prompt().await;
+        cli.begins(&[&uuid]).await;
+        cli.says(json!({"type": "system", "subtype": "background_tasks_changed", "tasks": tasks})).await;
+        cli.ends(&[&uuid], "done").await;
+        let stubborn = async {
+            cli.hears_the_end().await;
+            cli.peer.terminated().await;
+            cli.peer.exit(Exit::signal(15)).await;
+            std::future::pending::<()>().await;
+        };
+        let finished = tokio::select! {
+            finished = tokio::time::timeout(Duration::from_secs(3600), client.finish()) => finished.is_ok(),
+            () = stubborn => unreachable!("it waits for ever"),
+        };
+        assert_eq!(finished, leaves);
+        drop(turn);
+    }
+}
+
+/// Whoever has no patience need not wait for somebody who has more.
+#[tokio::test(start_paused = true)]
+async fn stopping_again_with_less_patience_kills_at_once() {
+    let (client, cli) = session(Options::new()).await;
+    let before = tokio::time::Instant::now();
+    let play = async {
+        cli.peer.terminated().await;
+        cli.peer.killed().await;
+        cli.peer.exit(Exit::signal(9)).await;
+    };
+    let hurry = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        client.stop(Duration::ZERO).await
+    };
+    let (_, hurried, ()) = tokio::join!(client.stop(Duration::from_secs(60)), hurry, play);
+    assert_eq!((hurried, before.elapsed()), (StoppedBy::Kill, Duration::from_secs(1)));
+    assert_eq!(client.stop(Duration::ZERO).await, StoppedBy::Nothing);
 }

@@ -1,5 +1,7 @@
 //! What frames say of turns.
 
+use std::collections::HashSet;
+
 use tidings_protocol::json::{Raw, Text};
 use tidings_protocol::{Frame, Outcome};
 
@@ -24,6 +26,13 @@ pub(super) fn uuids(frame: &Frame) -> Vec<String> {
         uuids.extend(text(frame, "user_message_uuid"));
     }
     uuids
+}
+
+/// The tasks that a frame lists, at most so many.
+pub(super) fn tasks(frame: &Frame, max: usize) -> HashSet<String> {
+    let tasks = frame.get("tasks").into_iter().flat_map(Raw::items);
+    let ids = tasks.filter_map(|task| Some(task.get("task_id")?.text()?.get().into_owned()));
+    ids.take(max).collect()
 }
 
 pub(super) fn text(frame: &Frame, key: &str) -> Option<String> {
