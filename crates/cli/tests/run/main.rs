@@ -3,7 +3,10 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
+mod background;
 mod piped;
+mod signals;
 mod stage;
+mod started;
 mod terminal;
 mod window;

@@ -1,11 +1,13 @@
 //! In pipes, where nobody sits.
 
-use std::process::Output;
+use std::io::Write as _;
+use std::process::{Output, Stdio};
 
 use assert_cmd::Command;
 use serde_json::Value;
 
 use crate::stage::{ASKS, Stage};
+use crate::started::Started;
 
 fn run(stage: &Stage, arguments: &[&str], input: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidings"));
@@ -91,6 +93,88 @@ fn programs_get_the_frames_of_the_cli() {
     assert!(partial.contains(&"stream_event".to_owned()), "{partial:?}");
 }
 
+/// An agent that says all of `frames` at once, and dies.
+const DIES: &str = r#"#!/bin/sh
+read -r line
+id=$(printf '%s' "$line" | sed 's/.*"request_id":"\([^"]*\)".*/\1/')
+printf '{"type":"control_response","response":{"subtype":"success","request_id":"%s","response":{}}}\n' "$id"
+read -r line
+cat frames
+exit 9
+"#;
+
+#[test]
+fn programs_get_every_frame_of_an_agent_that_dies() {
+    let stage = Stage::playing("");
+    std::fs::write(stage.claude(), DIES).unwrap();
+    let frame = |part: usize| {
+        let content = format!(r#"[{{"type":"text","text":"part {part}"}}]"#);
+        let message = format!(r#"{{"role":"assistant","content":{content}}}"#);
+        format!(r#"{{"type":"assistant","message":{message},"parent_tool_use_id":null,"session_id":"s"}}"#)
+    };
+    let init = r#"{"type":"system","subtype":"init","session_id":"s","tools":[]}"#.to_owned();
+    let frames: Vec<String> = std::iter::once(init).chain((0..20).map(frame)).collect();
+    std::fs::write(stage.path("frames"), frames.join("\n") + "\n").unwrap();
+    // Which of them were written before the end was seen was a matter of luck.
+    for _ in 0..5 {
+        let output = run(&stage, &["hi", "--output", "stream-json"], "");
+        let (data, talk) = texts(&output);
+        assert_eq!(output.status.code(), Some(3), "{talk}");
+        let got: Vec<&str> = data.lines().collect();
+        let (error, got) = got.split_last().unwrap();
+        assert!(error.starts_with("{\"error\":"), "{error}");
+        assert_eq!(got, frames);
+    }
+}
+
+#[test]
+fn a_pipe_that_stays_silent_is_left_out_aloud() {
+    let stage = Stage::playing("[[turn]]\ntext = \"Hello.\"\n");
+    let mut run = Started::run(&stage, &["review"], Stdio::piped());
+    let input = run.input();
+    assert_eq!(run.ended(), Some(0), "{:?}", run.texts());
+    let (data, talk) = run.texts();
+    assert_eq!(data, "Hello.\n");
+    assert!(talk.contains("warning: nothing came through the pipe"), "{talk}");
+    drop(input);
+}
+
+#[test]
+fn a_pipe_that_holds_too_much_is_refused() {
+    let stage = Stage::playing("[[turn]]\ntext = \"Hello.\"\n");
+    let mut run = Started::run(&stage, &["review"], Stdio::piped());
+    let mut input = run.input().unwrap();
+    // It stops reading when it has seen enough.
+    drop(input.write_all("é".repeat((8 << 20) + 1).as_bytes()));
+    drop(input);
+    assert_eq!(run.ended(), Some(3), "{:?}", run.texts());
+    let (data, talk) = run.texts();
+    assert_eq!(data, "");
+    assert!(talk.contains("More than 16 MiB") && talk.contains("name the file"), "{talk}");
+}
+
+/// Data that cannot be written is told where it can be.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_told_on_standard_error() {
+    let stage = Stage::playing("[[turn]]\ntext = \"Hello.\"\n");
+    for format in ["json", "stream-json", "text"] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_tidings"))
+            .env_clear()
+            .envs(stage.environment())
+            .current_dir(stage.path("."))
+            .args(stage.arguments(&["hi", "--output", format]))
+            .stdin(Stdio::null())
+            .stdout(full)
+            .output()
+            .unwrap();
+        let (_, talk) = texts(&output);
+        assert_eq!(output.status.code(), Some(3), "{format}: {talk}");
+        assert!(talk.contains("error: "), "{format}: {talk}");
+    }
+}
+
 #[test]
 fn exit_codes_tell_what_went_wrong() {
     let stage = Stage::playing("[[turn]]\nerror = { status = 400, message = \"no\" }\nrepeat = true\n");
@@ -101,6 +185,11 @@ fn exit_codes_tell_what_went_wrong() {
     std::fs::remove_file(stage.claude()).unwrap();
     let output = run(&stage, &["hi"], "");
     assert_eq!(output.status.code(), Some(3), "no CLI: {:?}", texts(&output));
+    let (_, talk) = texts(&output);
+    assert!(
+        talk.contains("--claude-path") && !talk.contains("Options::"),
+        "in the words of a command: {talk}"
+    );
     let output = run(&stage, &["hi", "--output", "json"], "");
     assert_eq!(output.status.code(), Some(3));
     let error: Value = serde_json::from_str(&texts(&output).0).unwrap();

@@ -11,9 +11,8 @@ use super::args::{Format, RunArgs};
 use super::frames::{Frames, Partial};
 use super::prompt::First;
 use super::stage::{Person, Stage};
-use super::turn::Turns;
+use super::turn::{INTERRUPTED, Turns};
 use crate::error::{CannotRun, Exit};
-use crate::signals::signals;
 use crate::terminal::{Line, Style};
 
 /// How many events may wait to be shown. The agent waits when it is this far ahead of the screen.
@@ -35,7 +34,7 @@ pub(super) async fn converse(
     };
     let setup = Setup::new(HANDLE, policy);
     let (sink, events) = ChannelEventSink::new(EVENTS_MAX);
-    let session = AgentSession::start(options, setup, Box::new(sink)).await?;
+    let session = AgentSession::start(options, setup, Box::new(sink)).await.map_err(not_started)?;
     let frames = match args.output {
         Format::Text => None,
         Format::Json => Some(Frames::last(session.client().subscribe())),
@@ -45,17 +44,18 @@ pub(super) async fn converse(
             Some(Frames::all(session.client().subscribe(), partial))
         }
     };
-    let mut turns = Turns::new(session.clone(), events, frames, stage);
+    let mut turns = Turns::new(session, events, frames, stage)?;
     let exit = match first {
-        First::Given(prompt) => {
-            turns.say(&prompt).await?;
-            turns.settle().await
-        }
+        First::Given(prompt) => answered(&mut turns, &prompt).await,
         First::Typed => conversation(&mut turns).await,
     };
-    turns.finish()?;
-    session.close().await;
-    exit
+    turns.leave(exit).await
+}
+
+/// One prompt, and all that comes of it.
+async fn answered(turns: &mut Turns, prompt: &str) -> anyhow::Result<Exit> {
+    turns.say(prompt).await?;
+    turns.settle().await
 }
 
 /// Prompts that somebody types, until there are no more.
@@ -67,7 +67,7 @@ async fn conversation(turns: &mut Turns) -> anyhow::Result<Exit> {
     loop {
         let line = tokio::select! {
             line = typed() => line?,
-            () = signals()? => return Ok(Exit::Code(130)),
+            _ = turns.signals.next() => return Ok(Exit::Code(INTERRUPTED)),
         };
         match line.as_deref().map(str::trim) {
             None | Some("/exit" | "/quit") => break,
@@ -75,7 +75,7 @@ async fn conversation(turns: &mut Turns) -> anyhow::Result<Exit> {
             Some(prompt) => {
                 turns.say(prompt).await?;
                 match turns.wait().await? {
-                    Exit::Code(130) if turns.leaves() => return Ok(Exit::Code(130)),
+                    Exit::Code(INTERRUPTED) if turns.leaves() => return Ok(Exit::Code(INTERRUPTED)),
                     _ => {}
                 }
             }
@@ -127,6 +127,16 @@ impl Turns {
         self.session().input(ControllerInputPayload::data(HANDLE, prompt, turn)).await?;
         Ok(())
     }
+}
+
+/// Why there is no session, in the words of this command.
+fn not_started(error: tidings::Error) -> anyhow::Error {
+    if error.hint() != tidings::find::INSTALL {
+        return error.into();
+    }
+    let hint = "install Claude Code (`curl -fsSL https://claude.ai/install.sh | bash`), \
+                or name it with --claude-path or CLAUDE_CLI_PATH";
+    CannotRun { code: "not_found", message: error.to_string(), hint }.into()
 }
 
 /// The error when only a person may decide, and none is there.

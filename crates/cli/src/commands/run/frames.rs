@@ -1,12 +1,15 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use tidings::{Event, Frame, Kind, Subscriber};
+use tidings_protocol::json::Raw;
 
 /// What programs get: frames as Claude Code wrote them.
 pub(super) struct Frames {
     subscriber: Subscriber,
     which: Which,
     result: Option<Frame>,
+    /// Whether there are no more.
+    over: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,16 +28,23 @@ pub(super) enum Partial {
 impl Frames {
     /// Every frame as it comes.
     pub(super) fn all(subscriber: Subscriber, partial: Partial) -> Self {
-        Frames { subscriber, which: Which::All(partial), result: None }
+        Frames { subscriber, which: Which::All(partial), result: None, over: false }
     }
 
     /// The result, at the end.
     pub(super) fn last(subscriber: Subscriber) -> Self {
-        Frames { subscriber, which: Which::Last, result: None }
+        Frames { subscriber, which: Which::Last, result: None, over: false }
     }
 
-    pub(super) async fn next(&mut self) -> Option<Event> {
-        self.subscriber.next().await
+    /// The next; waits for ever when there are no more.
+    pub(super) async fn next(&mut self) -> Event {
+        if !self.over
+            && let Some(event) = self.subscriber.next().await
+        {
+            return event;
+        }
+        self.over = true;
+        std::future::pending().await
     }
 
     /// Writes a frame, or keeps it for the end.
@@ -44,7 +54,7 @@ impl Frames {
         if matches!(&*name, "command_lifecycle" | "system/session_state_changed") {
             return Ok(());
         }
-        let is_partial = matches!(&*name, "stream_event" | "system/status" | "system/thinking_tokens");
+        let is_partial = name == "stream_event" || name == "system/status" && is_requesting(frame);
         match (self.which, frame.kind()) {
             (Which::Last, Kind::Result) => {
                 self.result = Some(frame.clone());
@@ -60,6 +70,11 @@ impl Frames {
     pub(super) fn finish(&mut self) -> io::Result<()> {
         self.result.take().map_or(Ok(()), |frame| write(&frame))
     }
+}
+
+/// Whether a frame tells of a request to the model; of other states it tells whoever listens.
+fn is_requesting(frame: &Frame) -> bool {
+    frame.get("status").and_then(Raw::text).is_some_and(|status| status.get() == "requesting")
 }
 
 fn write(frame: &Frame) -> io::Result<()> {

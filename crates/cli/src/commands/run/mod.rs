@@ -4,6 +4,7 @@ pub(crate) mod answer;
 mod args;
 mod converse;
 mod frames;
+mod leave;
 mod options;
 mod prompt;
 pub(crate) mod stage;
@@ -22,7 +23,7 @@ impl RunArgs {
     }
 
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
-        let first: First = prompt::first(self.prompt.as_deref())?;
+        let first: First = prompt::first(self.prompt.as_deref(), out)?;
         let options = options::options(&self.claude)?;
         let stage = stage::Stage::new(self, out);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

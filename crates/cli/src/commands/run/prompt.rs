@@ -3,6 +3,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use crate::error::CannotRun;
+use crate::output::Output;
 
 /// The first prompt.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,18 +17,28 @@ pub(super) enum First {
 /// The longest prompt that is read from a pipe. The model takes far less.
 const BYTES_MAX: u64 = 16 << 20;
 
-/// How long a pipe beside a prompt may be silent until it counts as empty.
+/// How long a pipe beside a prompt may be silent until it counts as empty: what `claude` waits.
 const PATIENCE: Duration = Duration::from_secs(3);
 
+/// What is said then.
+const SILENT: &str = "warning: nothing came through the pipe in 3 seconds, and what comes now is left out; \
+                      put it into a file first, or say `< /dev/null` if nothing is meant to come";
+
 /// The prompt from the command line or from standard input. Both together are one prompt, as `claude` has it.
-pub(super) fn first(given: Option<&str>) -> Result<First, CannotRun> {
+pub(super) fn first(given: Option<&str>, out: &Output) -> anyhow::Result<First> {
     match given {
         Some(text) if text != "-" => {
-            let more = if io::stdin().is_terminal() { String::new() } else { piped_beside()? };
-            joined(text, &more).map(First::Given)
+            let more = match piped_beside()? {
+                Beside::Text(text) => text,
+                Beside::Silent => {
+                    out.note(SILENT)?;
+                    String::new()
+                }
+            };
+            Ok(First::Given(joined(text, &more)?))
         }
         None if io::stdin().is_terminal() => Ok(First::Typed),
-        _ => joined("", &piped()?).map(First::Given),
+        _ => Ok(First::Given(joined("", &piped()?)?)),
     }
 }
 
@@ -44,18 +55,26 @@ fn joined(given: &str, piped: &str) -> Result<String, CannotRun> {
     Ok(parts.join("\n\n"))
 }
 
-/// What is piped in beside a prompt. Somebody who starts us may leave a pipe open and never write; then there is nothing.
-fn piped_beside() -> Result<String, CannotRun> {
+/// What is piped in beside a prompt.
+enum Beside {
+    Text(String),
+    /// Somebody who starts us may leave a pipe open and never write; whatever comes later is not read.
+    Silent,
+}
+
+fn piped_beside() -> Result<Beside, CannotRun> {
+    if io::stdin().is_terminal() {
+        return Ok(Beside::Text(String::new()));
+    }
     let (sender, receiver) = sync_channel(2);
     drop(std::thread::spawn(move || {
         let began = io::stdin().lock().fill_buf().map(drop);
         drop(sender.send(began.map(|()| String::new()).map_err(|error| unreadable(&error))));
         drop(sender.send(piped()));
     }));
-    match receiver.recv_timeout(PATIENCE) {
-        Ok(began) => began.and_then(|_| receiver.recv().unwrap_or_else(|_| Ok(String::new()))),
-        Err(_) => Ok(String::new()),
-    }
+    let Ok(began) = receiver.recv_timeout(PATIENCE) else { return Ok(Beside::Silent) };
+    began?;
+    receiver.recv().unwrap_or_else(|_| Ok(String::new())).map(Beside::Text)
 }
 
 fn unreadable(error: &io::Error) -> CannotRun {
@@ -64,8 +83,18 @@ fn unreadable(error: &io::Error) -> CannotRun {
 
 fn piped() -> Result<String, CannotRun> {
     let mut bytes = Vec::new();
-    let read = io::stdin().lock().take(BYTES_MAX).read_to_end(&mut bytes);
+    // One byte more, so that too much is told from just enough.
+    let read = io::stdin().lock().take(BYTES_MAX + 1).read_to_end(&mut bytes);
     read.map_err(|error| unreadable(&error))?;
+    text(bytes)
+}
+
+fn text(bytes: Vec<u8>) -> Result<String, CannotRun> {
+    if bytes.len() as u64 > BYTES_MAX {
+        let message = format!("More than {} MiB came through the pipe", BYTES_MAX >> 20);
+        let hint = "put it into a file, and name the file in the prompt";
+        return Err(CannotRun { code: "too_large", message, hint });
+    }
     let message = "Standard input is not UTF-8 text".to_owned();
     String::from_utf8(bytes).map_err(|_| CannotRun { code: "unreadable", message, hint: "" })
 }
@@ -80,5 +109,13 @@ mod tests {
         assert_eq!(joined("", "diff\n").unwrap(), "diff");
         assert_eq!(joined("review ", "").unwrap(), "review");
         assert_eq!(joined(" ", "\n").unwrap_err().code, CannotRun::USAGE);
+    }
+    #[test]
+    fn too_much_is_refused_and_nothing_is_cut() {
+        let most = usize::try_from(BYTES_MAX).unwrap();
+        assert_eq!(text(vec![b'a'; most]).unwrap().len(), most);
+        let refused = text(["é".repeat(most / 2).as_bytes(), b"\xc3"].concat()).unwrap_err();
+        assert_eq!((refused.code, refused.message.contains("16 MiB")), ("too_large", true));
+        assert_eq!(text(b"\xff".to_vec()).unwrap_err().code, "unreadable");
     }
 }

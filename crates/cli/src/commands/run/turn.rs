@@ -14,22 +14,31 @@ use super::frames::Frames;
 use super::stage::{Person, Stage, size};
 use crate::error::Exit;
 use crate::output::printable;
-use crate::signals::signals;
+use crate::signals::{Signal, Signals};
 use crate::terminal::{Key, Keyboard, Line, Style, View};
 
 /// How often what changes on a terminal is drawn anew.
 const FRAME: Duration = Duration::from_millis(100);
 
+/// How long an agent may take to end its turn when somebody asked for our end: whoever asks will not ask twice, and kills
+/// what stays.
+const INTERRUPT_PATIENCE: Duration = Duration::from_secs(3);
+
 /// The turns of a session, one after the other.
 pub(super) struct Turns {
-    session: AgentSession,
-    events: Receiver<UiMessage>,
-    frames: Option<Frames>,
-    view: View,
+    pub(super) session: AgentSession,
+    pub(super) events: Receiver<UiMessage>,
+    pub(super) frames: Option<Frames>,
+    pub(super) view: View,
+    pub(super) signals: Signals,
     person: Person,
     said: u64,
-    interrupted: Interrupted,
+    pub(super) interrupted: Interrupted,
+    /// When the agent is left, whether it has heard the interrupt or not.
+    leave_at: Option<tokio::time::Instant>,
     whose: Whose,
+    /// How the run ends by what the last result says, whoever began its turn.
+    exit: Exit,
 }
 
 /// Who began the turn that has ended.
@@ -43,16 +52,18 @@ enum Whose {
 /// What is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Until {
+    /// The turn that a prompt began is over.
     TurnEnds,
-    Settled,
+    /// Nothing goes on in the background either, and the agent has left.
+    AllEnds,
 }
 
 /// The exit code after Ctrl-C.
-const INTERRUPTED: u8 = 130;
+pub(super) const INTERRUPTED: u8 = 130;
 
 /// How often somebody pressed Ctrl-C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Interrupted {
+pub(super) enum Interrupted {
     No,
     Once,
     /// The person leaves, whatever the agent does.
@@ -62,11 +73,13 @@ enum Interrupted {
 /// What a turn waits for.
 enum Happened {
     Event(Option<UiMessage>),
-    Frame(Option<Event>),
+    Frame(Event),
     Key(Key),
-    Signal,
+    Signal(Signal),
+    /// The agent has not ended its turn in time.
+    Late,
     Tick,
-    Settled,
+    Finished,
 }
 
 impl Turns {
@@ -75,18 +88,21 @@ impl Turns {
         events: Receiver<UiMessage>,
         frames: Option<Frames>,
         stage: Stage,
-    ) -> Self {
+    ) -> io::Result<Self> {
         let Stage { view, person } = stage;
-        Turns {
+        Ok(Turns {
             session,
             events,
             frames,
             view,
+            signals: Signals::catch()?,
             person,
             said: 0,
             interrupted: Interrupted::No,
+            leave_at: None,
             whose: Whose::Ours,
-        }
+            exit: Exit::Fine,
+        })
     }
 
     pub(super) fn session(&self) -> &AgentSession {
@@ -104,20 +120,17 @@ impl Turns {
 
     pub(super) fn began(&mut self) {
         self.interrupted = Interrupted::No;
+        self.exit = Exit::Fine;
         self.view.began(Instant::now());
     }
 
-    /// Whether the person wants to leave.
+    /// Whether somebody wants us to leave.
     pub(super) fn leaves(&self) -> bool {
-        self.interrupted == Interrupted::Twice
+        self.interrupted == Interrupted::Twice || self.leave_at.is_some()
     }
 
     pub(super) fn note(&mut self, line: Line) -> io::Result<()> {
         self.view.note(line)
-    }
-
-    pub(super) fn finish(&mut self) -> io::Result<()> {
-        self.view.finish()
     }
 
     /// Waits for the end of the turn that a prompt began.
@@ -125,14 +138,12 @@ impl Turns {
         self.follow(Until::TurnEnds).await
     }
 
-    /// The same, and then until nothing goes on in the background that could begin another turn.
+    /// The same, and then for what goes on in the background and the turns that it begins, as `claude -p` does.
     pub(super) async fn settle(&mut self) -> anyhow::Result<Exit> {
-        let exit = self.follow(Until::TurnEnds).await?;
-        if exit == Exit::Fine {
-            self.follow(Until::Settled).await?;
+        match self.follow(Until::TurnEnds).await? {
+            Exit::Code(code) => Ok(Exit::Code(code)),
+            Exit::Fine | Exit::NotFine => self.follow(Until::AllEnds).await,
         }
-        self.last_frames().await?;
-        Ok(exit)
     }
 
     async fn follow(&mut self, until: Until) -> anyhow::Result<Exit> {
@@ -142,74 +153,80 @@ impl Turns {
             Person::Needed | Person::NotAsked => None,
         };
         let client = self.session.client().clone();
-        let mut settled = std::pin::pin!(client.settled());
-        let mut signal = std::pin::pin!(signals()?);
+        let mut finished = std::pin::pin!(client.finish());
+        let mut finishes = until == Until::AllEnds;
         let mut ticks = tokio::time::interval(FRAME);
         let watched = self.view.screen().is_watched();
-        let mut exit = Exit::Fine;
         loop {
             let happened = tokio::select! {
                 biased;
-                () = &mut signal => Happened::Signal,
+                signal = self.signals.next() => Happened::Signal(signal),
+                () = wait_until(self.leave_at) => Happened::Late,
                 key = next_key(keyboard.as_mut()) => Happened::Key(key),
                 event = self.events.recv() => Happened::Event(event),
                 event = next_frame(self.frames.as_mut()) => Happened::Frame(event),
                 _ = ticks.tick(), if watched => Happened::Tick,
-                _ = &mut settled, if until == Until::Settled => Happened::Settled,
+                _ = &mut finished, if finishes => Happened::Finished,
             };
             match happened {
                 Happened::Event(Some(event)) => {
                     self.view.event(&event, Instant::now())?;
-                    if let Some(end) = self.heard(&event, &mut exit)?
-                        && until == Until::TurnEnds
-                    {
+                    if let Some(end) = self.heard(&event, until)? {
                         return Ok(end);
                     }
                 }
-                Happened::Event(None) | Happened::Settled => return Ok(exit),
-                Happened::Frame(Some(event)) => self.frame(&event)?,
-                Happened::Frame(None) => self.frames = None,
-                Happened::Key(Key::Interrupt) => {
-                    if self.interrupt()? == Interrupted::Twice {
+                Happened::Event(None) => return Ok(self.exit),
+                Happened::Frame(event) => self.frame(&event)?,
+                Happened::Signal(signal) => {
+                    if self.interrupt(until, signal)? == Interrupted::Twice {
                         return Ok(Exit::Code(INTERRUPTED));
                     }
+                }
+                Happened::Key(Key::Interrupt) => {
+                    if self.interrupt(until, Signal::Interrupt)? == Interrupted::Twice {
+                        return Ok(Exit::Code(INTERRUPTED));
+                    }
+                }
+                Happened::Late => {
+                    self.interrupted = Interrupted::Twice;
+                    return Ok(Exit::Code(INTERRUPTED));
                 }
                 Happened::Key(Key::Resized) => {
                     self.view.resized(size());
                     self.view.draw(Instant::now())?;
                 }
                 Happened::Key(key) => self.key(key)?,
-                Happened::Signal => {
-                    let interrupted = self.interrupt()?;
-                    if interrupted == Interrupted::Twice {
-                        return Ok(Exit::Code(INTERRUPTED));
-                    }
-                    signal.set(signals()?);
-                }
                 Happened::Tick => self.view.draw(Instant::now())?,
+                // How it ended comes as the last event.
+                Happened::Finished => finishes = false,
             }
         }
     }
 
     /// What an event means for the run; the way it ends, if it ends it.
-    fn heard(&mut self, event: &UiMessage, exit: &mut Exit) -> anyhow::Result<Option<Exit>> {
+    fn heard(&mut self, event: &UiMessage, until: Until) -> anyhow::Result<Option<Exit>> {
         if self.view.is_asking() && self.person == Person::Needed {
             return Err(needs_a_person(&printable(&asked(event))).into());
         }
         match event {
             UiMessage::TurnResult(result) => {
                 self.whose = if result.origin.is_some() { Whose::Its } else { Whose::Ours };
-                if self.whose == Whose::Ours {
-                    *exit = ended(result, self.interrupted);
-                }
+                self.exit = ended(result, self.interrupted);
             }
-            UiMessage::Complete { .. } if self.whose == Whose::Ours => return Ok(Some(*exit)),
+            UiMessage::Complete { .. } if self.whose == Whose::Ours && until == Until::TurnEnds => {
+                return Ok(Some(self.exit));
+            }
             UiMessage::SessionStateChanged(state) if state.state == SessionPhase::Ended => {
-                let error =
-                    state.error.clone().unwrap_or_else(|| "The session ended before the answer".to_owned());
                 if self.interrupted != Interrupted::No {
                     return Ok(Some(Exit::Code(INTERRUPTED)));
                 }
+                let client = self.session.client();
+                let is_all_said = !client.is_busy() && !client.works_in_background();
+                if until == Until::AllEnds && is_all_said {
+                    return Ok(Some(self.exit));
+                }
+                let error =
+                    state.error.clone().unwrap_or_else(|| "The session ended before the answer".to_owned());
                 anyhow::bail!(error);
             }
             _ => {}
@@ -226,11 +243,14 @@ impl Turns {
         Ok(())
     }
 
-    /// Ctrl-C: the first interrupts the turn, the second leaves.
-    fn interrupt(&mut self) -> io::Result<Interrupted> {
+    /// Ctrl-C: the first interrupts the turn, the second leaves. When our turn is over, there is nothing to interrupt.
+    fn interrupt(&mut self, until: Until, signal: Signal) -> io::Result<Interrupted> {
+        if signal == Signal::Terminate && self.leave_at.is_none() {
+            self.leave_at = Some(tokio::time::Instant::now() + INTERRUPT_PATIENCE);
+        }
         self.interrupted = match self.interrupted {
-            Interrupted::No => Interrupted::Once,
-            Interrupted::Once | Interrupted::Twice => Interrupted::Twice,
+            Interrupted::No if until == Until::TurnEnds => Interrupted::Once,
+            Interrupted::No | Interrupted::Once | Interrupted::Twice => Interrupted::Twice,
         };
         if self.interrupted == Interrupted::Once {
             self.view.interrupted()?;
@@ -241,7 +261,7 @@ impl Turns {
         Ok(self.interrupted)
     }
 
-    fn frame(&mut self, event: &Event) -> anyhow::Result<()> {
+    pub(super) fn frame(&mut self, event: &Event) -> anyhow::Result<()> {
         match event {
             Event::Frame { frame, .. } => {
                 self.view.screen().clear()?;
@@ -256,18 +276,9 @@ impl Turns {
             _ => Ok(()),
         }
     }
-
-    /// The frames that were read but not written yet, and the result.
-    async fn last_frames(&mut self) -> anyhow::Result<()> {
-        while let Some(event) = ready_frame(self.frames.as_mut()).await {
-            self.frame(&event)?;
-        }
-        self.view.screen().clear()?;
-        self.frames.as_mut().map_or(Ok(()), |frames| Ok(frames.finish()?))
-    }
 }
 
-/// How the run ends after a turn of ours.
+/// How the run ends if this was the last turn.
 fn ended(result: &TurnResult, interrupted: Interrupted) -> Exit {
     match interrupted {
         Interrupted::No if result.is_error => Exit::NotFine,
@@ -297,18 +308,17 @@ async fn next_key(keyboard: Option<&mut Keyboard>) -> Key {
     }
 }
 
-async fn next_frame(frames: Option<&mut Frames>) -> Option<Event> {
+/// The next frame, if any are wanted.
+pub(super) async fn next_frame(frames: Option<&mut Frames>) -> Event {
     match frames {
         Some(frames) => frames.next().await,
         None => std::future::pending().await,
     }
 }
 
-/// A frame that is there already.
-async fn ready_frame(frames: Option<&mut Frames>) -> Option<Event> {
-    tokio::select! {
-        biased;
-        event = next_frame(frames) => event,
-        () = std::future::ready(()) => None,
+async fn wait_until(at: Option<tokio::time::Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
     }
 }
