@@ -272,7 +272,7 @@ fn repair_overwrites_only_when_told_and_never_the_file_itself() {
 fn what_cannot_be_read_is_a_finding_and_ends_no_check() {
     let folder = Folder::new();
     let whole = folder.json(&["check", "--json"]);
-    // A folder opens like a file and cannot be read; a circle of links cannot even be looked at.
+    // A folder is no file, whatever its name; a circle of links cannot even be looked at.
     fs::create_dir(folder.project().join("00000000-0000-4000-8000-000000000000.jsonl")).unwrap();
     std::os::unix::fs::symlink("circle.jsonl", folder.project().join("circle.jsonl")).unwrap();
     let found = folder.json(&["check", "--json"]);
@@ -291,7 +291,7 @@ fn what_cannot_be_read_is_a_finding_and_ends_no_check() {
     assert_snapshot!(folder.run(&["check"]), @"
     exit: 1
     --- stdout
-    ROOT/projects/-home-dev-demo/00000000-0000-4000-8000-000000000000.jsonl: error[unreadable] It cannot be read: Is a directory (os error 21)
+    ROOT/projects/-home-dev-demo/00000000-0000-4000-8000-000000000000.jsonl: error[unreadable] It cannot be read: it is no regular file
     0 lines in 0 files: 0 entries, 0 damaged, 0 blank
     1 error, 0 warnings, 0 notes
     --- stderr
