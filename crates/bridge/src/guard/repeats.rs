@@ -47,14 +47,13 @@ impl Repeats {
         if all.len() >= DEVICE_REPEATS_MAX {
             all.pop_front();
         }
-        let made = Made {
+        all.push_back(Made {
             id: id.to_owned(),
             what,
             at: Instant::now(),
             device: device.clone(),
             secret: secret.clone(),
-        };
-        all.push_back(made);
+        });
         Ok((device, secret))
     }
 }

@@ -46,7 +46,7 @@ pub(super) async fn retain(sessions: Sessions, retention: Retention, stopping: C
                 Ok(0) => {}
                 Ok(removed) => tracing::info!(removed, "removed old events"),
                 Err(error) => {
-                    tracing::warn!(%error, "old events could not be removed; the next hour tries again")
+                    tracing::warn!(%error, "old events could not be removed; the next hour tries again");
                 }
             }
         }

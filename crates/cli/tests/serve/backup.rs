@@ -24,9 +24,9 @@ fn a_backup_is_a_data_folder_to_start_from() {
     assert_eq!(names, ["journal.db", "token", "devices.json"], "there is no trust.json on a fresh server");
     let bytes: u64 = names.iter().map(|name| fs::metadata(running.join(name)).unwrap().len()).sum();
     assert_eq!((said["path"].as_str(), said["bytes"].as_u64()), (running.to_str(), Some(bytes)));
-    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(&running), 0o700);
-    assert!(names.iter().all(|name| mode(&running.join(name)) == 0o600));
+    let rights = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(rights(&running), 0o700);
+    assert!(names.iter().all(|name| rights(&running.join(name)) == 0o600));
 
     let (code, said) = house.failure(&["backup", running.to_str().unwrap()]);
     assert!(code == 3 && said.contains("already"), "{said}");

@@ -73,11 +73,11 @@ fn fill(
     drop(copying);
     reading.finish().doing(doing)?;
     to.execute_batch("PRAGMA journal_mode = DELETE").doing(doing)?;
-    let writing = to.transaction().doing(doing)?;
-    pieces::put_in(&writing, waiting)?;
+    let filling = to.transaction().doing(doing)?;
+    pieces::put_in(&filling, waiting)?;
     // Whoever starts from a copy has lost what came after it, and begins another epoch.
-    writing.execute("UPDATE journal SET clean = 0, boot_id = ''", []).doing(doing)?;
-    writing.commit().doing(doing)?;
+    filling.execute("UPDATE journal SET clean = 0, boot_id = ''", []).doing(doing)?;
+    filling.commit().doing(doing)?;
     to.close().map_err(|(_, error)| error).doing(doing)
 }
 

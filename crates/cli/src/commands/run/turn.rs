@@ -154,7 +154,7 @@ impl Turns {
         };
         let client = self.session.client().clone();
         let mut finished = std::pin::pin!(client.finish());
-        let mut finishes = until == Until::AllEnds;
+        let mut is_finishing = until == Until::AllEnds;
         let mut ticks = tokio::time::interval(FRAME);
         let watched = self.view.screen().is_watched();
         loop {
@@ -166,7 +166,7 @@ impl Turns {
                 event = self.events.recv() => Happened::Event(event),
                 event = next_frame(self.frames.as_mut()) => Happened::Frame(event),
                 _ = ticks.tick(), if watched => Happened::Tick,
-                _ = &mut finished, if finishes => Happened::Finished,
+                _ = &mut finished, if is_finishing => Happened::Finished,
             };
             match happened {
                 Happened::Event(Some(event)) => {
@@ -198,7 +198,7 @@ impl Turns {
                 Happened::Key(key) => self.key(key)?,
                 Happened::Tick => self.view.draw(Instant::now())?,
                 // How it ended comes as the last event.
-                Happened::Finished => finishes = false,
+                Happened::Finished => is_finishing = false,
             }
         }
     }

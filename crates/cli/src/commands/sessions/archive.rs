@@ -81,7 +81,9 @@ impl Archive {
     fn found(&self, roots: &Roots) -> anyhow::Result<Found> {
         if !self.ids.is_empty() {
             let sessions = self.ids.iter().map(|id| roots.find(id)).collect::<Result<_, _>>()?;
-            return Ok(Found { sessions, ..Found::default() });
+            let mut found = Found::default();
+            found.sessions = sessions;
+            return Ok(found);
         }
         let before: SystemTime = match &self.older_than {
             Some(age) => when::parse(age, &Zoned::now())?.start.into(),

@@ -45,7 +45,7 @@ Exit codes: 0 no errors, 1 errors, or something that cannot be read, 2 wrong usa
 
 impl Check {
     pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
-        let Found { sessions, unreadable } = self.found(place)?;
+        let Found { sessions, unreadable, .. } = self.found(place)?;
         let progress = Progress::bytes("checking", sessions.iter().map(SessionFiles::bytes).sum());
         let mut total = Report::default();
         for error in &unreadable {
