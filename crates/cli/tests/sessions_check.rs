@@ -291,7 +291,7 @@ fn what_cannot_be_read_is_a_finding_and_ends_no_check() {
     assert_snapshot!(folder.run(&["check"]), @"
     exit: 1
     --- stdout
-    ROOT/projects/-home-dev-demo/00000000-0000-4000-8000-000000000000.jsonl: error[unreadable] It cannot be read: it is no regular file
+    ROOT/projects/-home-dev-demo/00000000-0000-4000-8000-000000000000.jsonl: error[unreadable] Not a regular file: `ROOT/projects/-home-dev-demo/00000000-0000-4000-8000-000000000000.jsonl`
     0 lines in 0 files: 0 entries, 0 damaged, 0 blank
     1 error, 0 warnings, 0 notes
     --- stderr

@@ -48,6 +48,11 @@ impl Error {
         Error { kind, message, hint, path: Some(path.to_owned()), source: Some(source) }
     }
 
+    /// The same, about a file or folder that the sentence names.
+    pub(crate) fn about(self, path: &Path) -> Self {
+        Error { path: Some(path.to_owned()), ..self }
+    }
+
     /// To branch on.
     pub fn kind(&self) -> ErrorKind {
         self.kind

@@ -108,7 +108,8 @@ impl FileInfo {
         let metadata = metadata.at("look at", path)?;
         if !metadata.is_file() {
             let message = format!("Not a regular file: `{}`", path.display());
-            return Err(Error::new(ErrorKind::Io, message, "no session lies there; move it away"));
+            let error = Error::new(ErrorKind::Io, message, "no session lies there; move it away");
+            return Err(error.about(path));
         }
         let modified = metadata.modified().at("look at", path)?;
         Ok(FileInfo { path: path.to_owned(), bytes: metadata.len(), modified, id: FileId::of(&metadata) })

@@ -129,10 +129,8 @@ impl Writer {
         let shared = Arc::clone(&desk);
         let settler = open::settler(path)?;
         let work = move || {
-            work(&shared, jobs, &settler);
-            drop(settler);
+            work(&shared, jobs, settler);
             // The lock goes last: whoever gets it next finds everything written.
-            drop(sit_down(&shared).take());
             drop(lock);
         };
         let thread = std::thread::Builder::new().name("tidings-journal".to_owned()).spawn(work);
@@ -309,20 +307,25 @@ impl Job for Nudge {
 }
 
 /// What the thread does until the last call, or until nobody can call any more.
-fn work(shared: &Mutex<Option<Desk>>, mut jobs: mpsc::Receiver<Box<dyn Job>>, settler: &Connection) {
+fn work(shared: &Mutex<Option<Desk>>, mut jobs: mpsc::Receiver<Box<dyn Job>>, settler: Connection) {
     while let Some(first) = jobs.blocking_recv() {
         let is_due = {
-            let mut desk = sit_down(shared);
-            let Some(desk) = desk.as_mut() else { return };
+            let mut place = sit_down(shared);
+            let Some(desk) = place.as_mut() else { return };
             if desk.serve(first, &mut jobs) == After::Stop {
+                // Whoever asked to close has its answer by now, so nobody may sit down here between.
+                drop(settler);
+                *place = None;
                 return;
             }
             desk.is_due()
         };
         if is_due {
-            settle(shared, settler);
+            settle(shared, &settler);
         }
     }
+    drop(settler);
+    drop(sit_down(shared).take());
 }
 
 /// Copies the log into the main file while others go on writing: it waits for the disk, and nobody has to wait for it. Only
