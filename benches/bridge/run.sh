@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures what the server adds between an agent and those who watch it, and fails when a bar is missed that must hold.
-# ROUNDS=n for more or fewer rounds, PEERS=0 to leave out the other bridge, UPDATE=1 to write docs/performance.md.
+# ROUNDS=n for more or fewer rounds, PEERS=0 to leave out the real CLI and the other bridge, UPDATE=1 to write docs/performance.md.
 # SHORT=1 prints what one session takes and looks at no bar, for a look while working on it.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -27,7 +27,11 @@ install_peer() {
     fi
 }
 
-[ "${PEERS:-1}" = 0 ] || install_peer
+if [ "${PEERS:-1}" != 0 ]; then
+    install_peer
+    "$repo/e2e/install.sh"
+    export CLAUDE=$repo/e2e/.cache/claude
+fi
 (cd "$repo" && cargo build --release --locked -p tidings-cli)
 (cd "$here" && cargo build --release --locked)
 TIDINGS=${CARGO_TARGET_DIR:-$repo/target}/release/tidings

@@ -7,6 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::clock::{now_ns, times};
+use crate::story::Story;
 use crate::{Failure, process};
 
 /// One that has a session.
@@ -40,13 +41,13 @@ impl Adapter {
     }
 
     /// How long each piece takes, in nanoseconds.
-    pub(crate) fn tell(&mut self, pieces: usize, gap_us: u64) -> Result<Vec<u64>, Failure> {
-        let text = format!("pieces={pieces} gap_us={gap_us}");
-        let prompt = json!({"sessionId": self.session, "prompt": [{"type": "text", "text": text}]});
+    pub(crate) fn tell(&mut self, story: Story) -> Result<Vec<u64>, Failure> {
+        let text = json!({"type": "text", "text": story.to_string()});
+        let prompt = json!({"sessionId": self.session, "prompt": [text]});
         let id = self.send("session/prompt", &prompt)?;
         let (mut chunk, mut all) = (vec![0; 256 << 10], Vec::new());
         let end = format!(r#""id":{id},"#);
-        while all.len() < pieces {
+        while all.len() < story.pieces {
             let count = self.output.get_mut().read(&mut chunk)?;
             let now = now_ns();
             if count == 0 {

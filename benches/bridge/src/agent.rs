@@ -4,12 +4,11 @@
 //! pieces of text, so far apart. The lines are spelt as the CLI spells them.
 
 use std::io::{BufRead as _, Write as _};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::Failure;
-use crate::clock::now_ns;
+use crate::story::Story;
 
 const MODEL: &str = "claude-opus-5-5";
 
@@ -66,15 +65,9 @@ impl Agent {
     }
 
     fn tell(&mut self, frame: &Value) -> Result<(), Failure> {
-        let prompt = frame["message"]["content"].to_string();
-        let number = |name: &str| {
-            let from = prompt.find(name)? + name.len();
-            let digits: String = prompt[from..].chars().take_while(char::is_ascii_digit).collect();
-            digits.parse::<u64>().ok()
-        };
-        let (pieces, gap) = (number("pieces=").unwrap_or(1), number("gap_us=").unwrap_or(0));
+        let story = Story::asked(&frame["message"]["content"].to_string());
         self.begin()?;
-        self.pieces(pieces, Duration::from_micros(gap))?;
+        self.pieces(story)?;
         self.end()
     }
 
@@ -94,22 +87,15 @@ impl Agent {
         self.event(&json!({"type": "content_block_start", "index": 0, "content_block": block}))
     }
 
-    fn pieces(&mut self, pieces: u64, gap: Duration) -> Result<(), Failure> {
-        let gap_ns = u64::try_from(gap.as_nanos())?;
-        let mut next = now_ns() + gap_ns;
-        for _ in 0..pieces {
-            let wait = next.saturating_sub(now_ns());
-            if wait > 0 {
-                std::thread::sleep(Duration::from_nanos(wait));
-            }
-            next += gap_ns;
-            self.said += 1;
-            let (session, id) = (&self.session, self.said);
+    fn pieces(&mut self, story: Story) -> Result<(), Failure> {
+        let (session, mut id) = (&self.session, self.said);
+        story.tell(|text| {
+            id += 1;
             write(&format!(
-                r#"{{"type":"stream_event","event":{{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"@{} and so on "}}}},"session_id":"{session}","parent_tool_use_id":null,"uuid":"00000000-0000-4000-9000-{id:012x}","api_message_id":"msg_01"}}"#,
-                now_ns(),
-            ))?;
-        }
+                r#"{{"type":"stream_event","event":{{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"{text}"}}}},"session_id":"{session}","parent_tool_use_id":null,"uuid":"00000000-0000-4000-9000-{id:012x}","api_message_id":"msg_01"}}"#,
+            ))
+        })?;
+        self.said = id;
         Ok(())
     }
 

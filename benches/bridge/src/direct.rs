@@ -10,6 +10,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use serde_json::json;
 
 use crate::clock::{now_ns, times};
+use crate::story::Story;
 use crate::{Failure, process};
 
 /// Bytes after which a file is written from its beginning again.
@@ -47,10 +48,11 @@ impl Direct {
     }
 
     /// How long each piece takes, in nanoseconds.
-    pub(crate) fn tell(&mut self, pieces: usize, gap_us: u64) -> Result<Vec<u64>, Failure> {
+    pub(crate) fn tell(&mut self, story: Story) -> Result<Vec<u64>, Failure> {
         let input = self.agent.stdin.as_mut().ok_or("no pipe")?;
-        let content = format!("pieces={pieces} gap_us={gap_us}");
-        let prompt = json!({"type": "user", "message": {"role": "user", "content": content}});
+        let message = json!({"role": "user", "content": story.to_string()});
+        let prompt =
+            json!({"type": "user", "message": message, "session_id": "", "parent_tool_use_id": null});
         input.write_all(format!("{prompt}\n").as_bytes())?;
         let (mut chunk, mut rest, mut all) = (vec![0; 256 << 10], Vec::new(), Vec::new());
         loop {
@@ -61,7 +63,10 @@ impl Direct {
             }
             rest.extend_from_slice(&chunk[..count]);
             let Some(end) = memchr::memrchr(b'\n', &rest) else { continue };
-            all.extend(times(&rest[..end]).map(|said| now.saturating_sub(said)));
+            let lines = rest[..end].split(|byte| *byte == b'\n');
+            // Other lines repeat the text once it is complete.
+            let pieces = lines.filter(|line| memchr::memmem::find(line, b"content_block_delta").is_some());
+            all.extend(pieces.flat_map(times).map(|said| now.saturating_sub(said)));
             if memchr::memmem::find(&rest[..end], br#""type":"result""#).is_some() {
                 return Ok(all);
             }
@@ -85,7 +90,11 @@ impl Drop for Direct {
 }
 
 fn begin(agent: &Path) -> Result<(Child, ChildStdout), Failure> {
-    let mut agent = Command::new(agent).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut command = Command::new(agent);
+    command.args(["-p", "--verbose", "--include-partial-messages"]);
+    command.args(["--input-format", "stream-json", "--output-format", "stream-json"]);
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    let mut agent = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let output = agent.stdout.take().ok_or("no pipe")?;
     Ok((agent, output))
 }

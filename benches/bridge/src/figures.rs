@@ -94,9 +94,11 @@ impl Ways {
 /// Everything.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// On cores that sleep between the pieces.
+    /// With the real CLI.
+    pub(crate) real: Option<Ways>,
+    /// With an agent of ours, on cores that sleep between the pieces.
     pub(crate) asleep: Ways,
-    /// On cores that something else keeps awake.
+    /// The same on cores that something else keeps awake.
     pub(crate) awake: Ways,
     pub(crate) idle: Idle,
     pub(crate) many: Many,

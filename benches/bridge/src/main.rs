@@ -1,12 +1,13 @@
 //! Measures what `tidings serve` adds between an agent and those who watch it.
 //!
-//! An agent of our own (`bridge agent`) writes the time into every piece of text; whoever reads the piece, through a
-//! pipe, a server or another bridge, looks at the same clock. `run.sh` builds what is needed and calls this.
+//! An agent writes the time into every piece of text: the real CLI, whose API is ours, or one of our own (`bridge agent`).
+//! Whoever reads the piece, through a pipe, a server or another bridge, looks at the same clock. `run.sh` builds what is needed and calls this.
 
 #![forbid(unsafe_code)]
 
 mod acp;
 mod agent;
+mod api;
 mod awake;
 mod clock;
 mod direct;
@@ -17,6 +18,7 @@ mod process;
 mod report;
 mod rounds;
 mod server;
+mod story;
 mod watchers;
 
 use std::path::PathBuf;
@@ -29,6 +31,8 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 struct Plan {
     /// The program under test.
     tidings: PathBuf,
+    /// The real CLI.
+    claude: Option<PathBuf>,
     /// The other bridge: its interpreter and its script.
     peer: Option<(PathBuf, PathBuf)>,
     rounds: usize,
@@ -62,6 +66,7 @@ fn measure() -> Result<bool, Failure> {
     let path = |name: &str| given(name).map(PathBuf::from);
     let plan = Plan {
         tidings: path("TIDINGS").ok_or("TIDINGS has to name the program; benches/bridge/run.sh does")?,
+        claude: path("CLAUDE"),
         peer: path("PEER_NODE").zip(path("PEER")),
         rounds: given("ROUNDS").map_or(Ok(3), |rounds| rounds.to_string_lossy().parse())?,
         is_short: given("SHORT").is_some_and(|short| short == "1"),

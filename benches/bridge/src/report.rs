@@ -58,12 +58,24 @@ pub(crate) fn text(found: &Found, plan: &Plan) -> (String, bool) {
 pub(crate) fn both(found: &Found) -> String {
     let mut out = String::new();
     let pace = format!("One session, a piece every {} ms, medians over the rounds", GAP_US / 1000);
+    if let Some(real) = &found.real {
+        put(&mut out, format!("{pace}; the real CLI, with an API of ours behind it:\n"));
+        ways(&mut out, real);
+        put(&mut out, "");
+    }
     put(
         &mut out,
-        format!("{pace}; the machine has nothing else to do, and its cores sleep between the pieces:\n"),
+        format!(
+            "{pace}; an agent of ours that takes next to nothing, on cores that sleep between the pieces:\n"
+        ),
     );
     ways(&mut out, &found.asleep);
-    put(&mut out, format!("\n{pace}; cores are kept awake by work that anything else pushes aside:\n"));
+    put(
+        &mut out,
+        format!(
+            "\n{pace}; the same agent, on cores that are kept awake by work that anything else pushes aside:\n"
+        ),
+    );
     ways(&mut out, &found.awake);
     out
 }
@@ -162,11 +174,27 @@ fn bars(found: &Found) -> Vec<Bar> {
     let (asleep, awake) = (&found.asleep, &found.awake);
     // Not reached, and shown all the same; the page says how far it is and why.
     let wish = |what: &str, most, found, unit| Bar { must_hold: false, ..bar(what, most, found, unit) };
-    let mut bars = vec![
+    let mut bars = Vec::new();
+    if let Some(real) = &found.real {
+        bars.extend([
+            wish("added for each piece, p50, the real CLI", 0.1, added(real, &real.alone), "ms"),
+            wish("the same with a host", 0.1, added(real, &real.hosted), "ms"),
+        ]);
+    }
+    bars.extend([
         bar("added for each piece, p50, cores awake", 0.1, added(awake, &awake.alone), "ms"),
         bar("the same with a host", 0.1, added(awake, &awake.hosted), "ms"),
         wish("the same with a host, cores asleep", 0.1, added(asleep, &asleep.hosted), "ms"),
-        bar("CPU for each piece, cores awake", 0.05, cpu(&awake.alone.cpu_us), "ms"),
+    ]);
+    if let Some(real) = &found.real {
+        bars.extend([
+            wish("CPU for each piece, the real CLI", 0.05, cpu(&real.alone.cpu_us), "ms"),
+            wish("the same with a host", 0.05, cpu(&real.hosted.cpu_us), "ms"),
+            bar("the same with a host, as fast as it goes", 0.05, cpu(&real.hosted.burst_us), "ms"),
+        ]);
+    }
+    bars.extend([
+        wish("CPU for each piece, cores awake", 0.05, cpu(&awake.alone.cpu_us), "ms"),
         wish("the same with a host", 0.05, cpu(&awake.hosted.cpu_us), "ms"),
         wish("the same with a host, cores asleep", 0.05, cpu(&asleep.hosted.cpu_us), "ms"),
         bar("the same with a host, as fast as it goes", 0.05, cpu(&asleep.hosted.burst_us), "ms"),
@@ -180,11 +208,13 @@ fn bars(found: &Found) -> Vec<Bar> {
         ),
         bar("memory of the server for each live session", 1.0, live, "MiB"),
         bar("start to ready", 100.0, median(found.idle.ready_ms.iter().copied()), "ms"),
-    ];
-    for (ways, cores) in [(asleep, "asleep"), (awake, "awake")] {
-        if let Some(peer) = &ways.peer {
+    ]);
+    let measured =
+        [(found.real.as_ref(), "the real CLI"), (Some(asleep), "cores asleep"), (Some(awake), "cores awake")];
+    for (ways, when) in measured {
+        if let Some((ways, peer)) = ways.and_then(|ways| Some((ways, ways.peer.as_ref()?))) {
             let share = cpu(&ways.hosted.cpu_us) / cpu(&peer.cpu_us);
-            bars.push(bar(&format!("CPU with a host, of the adapter's, cores {cores}"), 1.0, share, "×"));
+            bars.push(bar(&format!("CPU with a host, of the adapter's, {when}"), 1.0, share, "×"));
         }
     }
     bars

@@ -11,15 +11,19 @@ use crate::direct::Direct;
 use crate::figures::{Fan, Found, Latency, Many, Way, Ways};
 use crate::process::{self, Memory};
 use crate::server::Server;
+use crate::story::Story;
 use crate::watchers::Watchers;
-use crate::{Failure, Plan, idle};
+use crate::{Failure, Plan, api, idle};
 
 /// As a fast model writes.
 pub(crate) const GAP_US: u64 = 4_000;
-/// For eight seconds.
+/// For eight seconds with an agent of ours, for four with the real CLI, and for one to warm up.
 const PIECES: usize = 2_000;
+const REAL_PIECES: usize = 1_000;
+const WARM_PIECES: usize = 200;
 /// As fast as the agent can.
 const BURST: usize = 20_000;
+const REAL_BURST: usize = 3_000;
 /// Sessions at the same time, and how far apart their pieces are.
 pub(crate) const SESSIONS: usize = 200;
 const SESSIONS_GAP_US: u64 = 100_000;
@@ -37,39 +41,72 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Everything, one after the other.
 pub(crate) fn all(plan: &Plan) -> Result<Found, Failure> {
     let scratch = tempfile::tempdir()?;
-    let agent = agent_in(scratch.path())?;
+    let agent = ours_in(scratch.path())?;
     let mut found = Found::default();
-    if plan.is_short {
-        paced(plan, &agent, scratch.path(), &mut found)?;
-        return Ok(found);
+    if !plan.is_short {
+        found.idle = idle::measure(&plan.tidings, &agent)?;
     }
-    found.idle = idle::measure(&plan.tidings, &agent)?;
+    if let Some(claude) = &plan.claude {
+        let claude = real_in(scratch.path(), claude)?;
+        found.real = Some(real(plan, &claude, scratch.path())?);
+    }
     paced(plan, &agent, scratch.path(), &mut found)?;
-    found.many = many(plan, &agent)?;
-    found.fan = fan(plan, &agent)?;
+    if !plan.is_short {
+        found.many = many(plan, &agent)?;
+        found.fan = fan(plan, &agent)?;
+    }
     Ok(found)
 }
 
 /// A `claude` that is this program.
-fn agent_in(folder: &Path) -> Result<PathBuf, Failure> {
-    let path = folder.join("claude");
+fn ours_in(folder: &Path) -> Result<PathBuf, Failure> {
     let this = std::env::current_exe()?;
-    std::fs::write(&path, format!("#!/bin/sh\nexec \"{}\" agent \"$@\"\n", this.display()))?;
+    script(folder.join("claude"), &format!("exec \"{}\" agent \"$@\"", this.display()))
+}
+
+/// The real one, in a place of its own, with our API.
+fn real_in(folder: &Path, claude: &Path) -> Result<PathBuf, Failure> {
+    let home = folder.join("home");
+    std::fs::create_dir(&home)?;
+    let address = api::start()?;
+    let home = home.display();
+    script(
+        folder.join("real"),
+        &format!(
+            "export HOME=\"{home}\" CLAUDE_CONFIG_DIR=\"{home}/.claude\" DISABLE_AUTOUPDATER=1\n\
+             export ANTHROPIC_API_KEY=none ANTHROPIC_BASE_URL={address} CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1\n\
+             exec \"{}\" \"$@\"",
+            claude.display()
+        ),
+    )
+}
+
+fn script(path: PathBuf, text: &str) -> Result<PathBuf, Failure> {
+    std::fs::write(&path, format!("#!/bin/sh\n{text}\n"))?;
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755))?;
     Ok(path)
 }
 
-/// One session at the pace of a model, and then as fast as it goes, over each way.
+/// One session of the real CLI at the pace of a model, and then as fast as it goes, over each way.
+fn real(plan: &Plan, claude: &Path, scratch: &Path) -> Result<Ways, Failure> {
+    let mut running = Running::start(plan, claude, scratch)?;
+    let mut ways = running.ways();
+    for round in 0..=plan.rounds {
+        eprintln!("the real CLI, round {round} of {}", plan.rounds);
+        running.tell(round, REAL_PIECES, REAL_BURST, &mut ways)?;
+    }
+    Ok(ways)
+}
+
+/// The same with an agent of ours, which leaves more of the machine alone, on cores that sleep and on cores that do not.
 fn paced(plan: &Plan, agent: &Path, scratch: &Path, found: &mut Found) -> Result<(), Failure> {
     let mut running = Running::start(plan, agent, scratch)?;
-    for ways in [&mut found.asleep, &mut found.awake] {
-        running.name(ways);
-    }
+    (found.asleep, found.awake) = (running.ways(), running.ways());
     for round in 0..=plan.rounds {
         eprintln!("round {round} of {}", plan.rounds);
-        running.tell(round, &mut found.asleep)?;
+        running.tell(round, PIECES, BURST, &mut found.asleep)?;
         let awake = Awake::start()?;
-        running.tell(round, &mut found.awake)?;
+        running.tell(round, PIECES, BURST, &mut found.awake)?;
         drop(awake);
     }
     Ok(())
@@ -96,18 +133,22 @@ impl Running {
         })
     }
 
-    fn name(&self, ways: &mut Ways) {
+    /// What will be found, still without figures.
+    fn ways(&self) -> Ways {
         let way = |title: &str| Way { title: title.to_owned(), ..Way::default() };
-        ways.direct = way("the agent's pipe, nothing between");
-        ways.passed = way("two programs that only write down and pass on, TCP");
-        ways.alone = way("`tidings serve --agent-lease 0`, WebSocket");
-        ways.hosted = way("`tidings serve`, a server and a host, WebSocket");
-        ways.peer = self.peer.as_ref().map(|_| way("claude-agent-acp, pipe"));
+        Ways {
+            direct: way("the agent's pipe, nothing between"),
+            passed: way("two programs that only write down and pass on, TCP"),
+            alone: way("`tidings serve --agent-lease 0`, WebSocket"),
+            hosted: way("`tidings serve`, a server and a host, WebSocket"),
+            peer: self.peer.as_ref().map(|_| way("claude-agent-acp, pipe")),
+        }
     }
 
-    /// One story over each way. The first round warms up, and is short.
-    fn tell(&mut self, round: usize, ways: &mut Ways) -> Result<(), Failure> {
-        let pieces = if round == 0 { 200 } else { PIECES };
+    /// One story over each way, slow and fast. The first round warms up, and is short.
+    fn tell(&mut self, round: usize, pieces: usize, burst: usize, ways: &mut Ways) -> Result<(), Failure> {
+        let paced = Story { pieces: if round == 0 { WARM_PIECES } else { pieces }, gap_us: GAP_US };
+        let burst = Story { pieces: burst, gap_us: 0 };
         let note = |way: &mut Way, paced: Told, burst: Told| {
             if round > 0 {
                 way.latencies.push(paced.latency);
@@ -117,17 +158,17 @@ impl Running {
                 way.burst_rate.push(burst.rate);
             }
         };
-        let piped = Latency::of(self.direct.tell(pieces, GAP_US)?);
+        let piped = Latency::of(self.direct.tell(paced)?);
         if round > 0 {
             ways.direct.latencies.push(piped);
         }
         let passed = &mut self.passed;
-        note(&mut ways.passed, passing(passed, pieces, GAP_US)?, passing(passed, BURST, 0)?);
+        note(&mut ways.passed, passing(passed, paced)?, passing(passed, burst)?);
         for (server, way) in [(&mut self.alone, &mut ways.alone), (&mut self.hosted, &mut ways.hosted)] {
-            note(way, server.tell(pieces, GAP_US)?, server.tell(BURST, 0)?);
+            note(way, server.tell(paced)?, server.tell(burst)?);
         }
         if let (Some(adapter), Some(way)) = (&mut self.peer, &mut ways.peer) {
-            note(way, theirs(adapter, pieces, GAP_US)?, theirs(adapter, BURST, 0)?);
+            note(way, theirs(adapter, paced)?, theirs(adapter, burst)?);
         }
         Ok(())
     }
@@ -149,8 +190,8 @@ impl Watched {
         Ok(Watched { server, session, watchers })
     }
 
-    fn tell(&mut self, pieces: usize, gap_us: u64) -> Result<Told, Failure> {
-        ours(&self.server, &self.session, &mut self.watchers, pieces, gap_us)
+    fn tell(&mut self, story: Story) -> Result<Told, Failure> {
+        ours(&self.server, &self.session, &mut self.watchers, story)
     }
 }
 
@@ -163,43 +204,37 @@ struct Told {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "these are small numbers")]
-fn ours(
-    server: &Server,
-    session: &str,
-    watchers: &mut Watchers,
-    pieces: usize,
-    gap_us: u64,
-) -> Result<Told, Failure> {
+fn ours(server: &Server, session: &str, watchers: &mut Watchers, story: Story) -> Result<Told, Failure> {
     server.settle(session)?;
     watchers.latencies.clear();
     let hosts = server.hosts();
     let before = server.cpu_ms(&hosts)?;
     let began = now_ns();
-    server.prompt(session, pieces, gap_us)?;
-    watchers.hear(pieces, PATIENCE)?;
+    server.prompt(session, story)?;
+    watchers.hear(story.pieces, PATIENCE)?;
     let seconds = (now_ns() - began) as f64 / 1e9;
     // A session that had no process got one with this prompt.
     let hosts = if hosts.is_empty() { server.hosts() } else { hosts };
     let after = server.cpu_ms(&hosts)?;
-    let each = |ms: f64| ms * 1e3 / pieces as f64;
+    let each = |ms: f64| ms * 1e3 / story.pieces as f64;
     Ok(Told {
         latency: Latency::of(std::mem::take(&mut watchers.latencies)),
         server_us: each(after.0 - before.0),
         hosts_us: each(after.1 - before.1),
-        rate: pieces as f64 / seconds,
+        rate: story.pieces as f64 / seconds,
     })
 }
 
-fn theirs(adapter: &mut Adapter, pieces: usize, gap_us: u64) -> Result<Told, Failure> {
+fn theirs(adapter: &mut Adapter, story: Story) -> Result<Told, Failure> {
     let (before, began) = (adapter.cpu_ms()?, now_ns());
-    let all = adapter.tell(pieces, gap_us)?;
-    told(all, pieces, began, adapter.cpu_ms()? - before)
+    let all = adapter.tell(story)?;
+    told(all, story.pieces, began, adapter.cpu_ms()? - before)
 }
 
-fn passing(direct: &mut Direct, pieces: usize, gap_us: u64) -> Result<Told, Failure> {
+fn passing(direct: &mut Direct, story: Story) -> Result<Told, Failure> {
     let (before, began) = (direct.cpu_ms()?, now_ns());
-    let all = direct.tell(pieces, gap_us)?;
-    told(all, pieces, began, direct.cpu_ms()? - before)
+    let all = direct.tell(story)?;
+    told(all, story.pieces, began, direct.cpu_ms()? - before)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "these are small numbers")]
@@ -230,7 +265,7 @@ fn many(plan: &Plan, agent: &Path) -> Result<Many, Failure> {
         let session = server.session()?;
         watchers.join(&server.address, &server.token, &session)?;
         // The first prompt starts the process.
-        server.prompt(&session, 1, 0)?;
+        server.prompt(&session, Story { pieces: 1, gap_us: 0 })?;
         watchers.hear(1, PATIENCE)?;
         sessions.push(session);
     }
@@ -243,7 +278,7 @@ fn many(plan: &Plan, agent: &Path) -> Result<Many, Failure> {
         return Err(format!("{} hosts for {SESSIONS} sessions", hosts.len()).into());
     }
     for session in &sessions {
-        server.prompt(session, SESSIONS_PIECES, SESSIONS_GAP_US)?;
+        server.prompt(session, Story { pieces: SESSIONS_PIECES, gap_us: SESSIONS_GAP_US })?;
     }
     // What begins a turn is synchronised with the disk; here it is about those that are under way.
     watchers.hear_until(now_ns() + SETTLES_NS)?;
@@ -279,13 +314,13 @@ fn fan(plan: &Plan, agent: &Path) -> Result<Fan, Failure> {
         }
         watchers.join(&server.address, &server.token, &session)?;
     }
-    server.prompt(&session, 1, 0)?;
+    server.prompt(&session, Story { pieces: 1, gap_us: 0 })?;
     watchers.hear(WATCHERS, PATIENCE)?;
     server.settle(&session)?;
     watchers.latencies.clear();
     let cpu = server.cpu_ms(&[])?.0;
     let began = now_ns();
-    server.prompt(&session, WATCHERS_PIECES, WATCHERS_GAP_US)?;
+    server.prompt(&session, Story { pieces: WATCHERS_PIECES, gap_us: WATCHERS_GAP_US })?;
     let pieces = WATCHERS_PIECES * watchers.count();
     watchers.hear(pieces, PATIENCE)?;
     let seconds = (now_ns() - began) as f64 / 1e9;

@@ -1,4 +1,4 @@
-//! The server under test, with an agent of ours behind it.
+//! The server under test, with an agent behind it.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use tempfile::TempDir;
 
 use crate::clock::now_ns;
 use crate::process::{self, Memory};
+use crate::story::Story;
 use crate::{Failure, http};
 
 /// A server that runs.
@@ -68,9 +69,8 @@ impl Server {
     }
 
     /// Has a session tell a story.
-    pub(crate) fn prompt(&self, session: &str, pieces: usize, gap_us: u64) -> Result<(), Failure> {
-        let content = format!("pieces={pieces} gap_us={gap_us}");
-        self.post(&format!("/v1/sessions/{session}/input"), &json!({"content": content}))?;
+    pub(crate) fn prompt(&self, session: &str, story: Story) -> Result<(), Failure> {
+        self.post(&format!("/v1/sessions/{session}/input"), &json!({"content": story.to_string()}))?;
         Ok(())
     }
 
