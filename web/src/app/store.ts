@@ -290,6 +290,13 @@ export function mayI(scope: string): boolean {
   return scopes === undefined || scopes.includes(scope) || scopes.includes("admin");
 }
 
+/** Whether this device may choose a mode: those that let things run unasked need more. */
+export function mayChoose(mode: string): boolean {
+  const needed: Record<string, string> = { acceptEdits: "always", bypassPermissions: "admin" };
+  const scope = needed[mode];
+  return scope === undefined || mayI(scope);
+}
+
 export function dropLetter(clientId: string): void {
   outbox.drop(clientId);
 }

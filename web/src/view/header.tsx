@@ -4,7 +4,7 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { DEFAULT_MODEL, learnModels, modelLabel, models } from "../app/models.ts";
 import { go, href } from "../app/route.ts";
-import { command, mayI, words } from "../app/store.ts";
+import { command, mayChoose, mayI, words } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
 import type { Conversation } from "../model/conversation.ts";
 import { send } from "../net/api.ts";
@@ -69,7 +69,7 @@ export function Header({ session, all, panel, setPanel }: { session: SessionView
           <span class="sr">Permission mode</span>
           <select disabled={!may} value={mode} onChange={(event) => command(session.key, "mode", { mode: event.currentTarget.value })}>
             {!MODES.some(([name]) => name === mode) && <option value={mode}>{mode}</option>}
-            {MODES.filter(([name]) => name !== "bypassPermissions" || mode === name || mayI("admin")).map(([name, label]) => (
+            {MODES.filter(([name]) => mode === name || mayChoose(name)).map(([name, label]) => (
               <option value={name}>{label}</option>
             ))}
           </select>

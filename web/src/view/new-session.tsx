@@ -10,7 +10,7 @@ import { learnModels, modelLabel, models } from "../app/models.ts";
 import type { Picked } from "../app/pictures.ts";
 import { ACCEPTED, forget, pick } from "../app/pictures.ts";
 import { go, href } from "../app/route.ts";
-import { mayI, words } from "../app/store.ts";
+import { mayChoose, mayI, words } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
 import { ApiError, postJson } from "../net/api.ts";
 import type { CreateSession, SessionView, TranscriptList } from "../wire.ts";
@@ -189,7 +189,7 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
         </label>
         <fieldset class="modes">
           <legend>What it may do unasked</legend>
-          {MODES.map(([name, label, about]) => (
+          {MODES.filter(([name]) => mayChoose(name)).map(([name, label, about]) => (
             <label class="option">
               <input type="radio" name="mode" checked={mode === name} onChange={() => setMode(name)} />
               <span>
