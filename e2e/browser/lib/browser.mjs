@@ -61,7 +61,7 @@ export async function open(context, address) {
   page.on("pageerror", (error) => page.wrong.push(`error: ${error.stack ?? error}`));
   page.on("console", (message) => {
     // The browser itself complains about a server that is away, which some cases want.
-    if (message.type() === "error" && !/net::ERR_CONNECTION_REFUSED|WebSocket connection/.test(message.text())) page.wrong.push(`console: ${message.text()}`);
+    if (message.type() === "error" && !/net::ERR_CONNECTION_(REFUSED|RESET)|WebSocket connection/.test(message.text())) page.wrong.push(`console: ${message.text()}`);
   });
   await page.addInitScript(() => {
     window.violations = [];
