@@ -9,19 +9,23 @@ const at = stage({ script: asksAndSays("make", "Answered."), args: ["--live-max=
 const address = (path) => `${at.server.address}/#/${path}`;
 const field = (page) => page.getByLabel("Message to the agent");
 
-test("a prompt that cannot be taken yet says why, holds up no answer, and is sent by itself when there is room", async () => {
+/** A page on which a prompt to an idle session cannot be taken, since another one waits for an answer. */
+async function stuck(prompt, why) {
   const page = await at.visit();
   const idle = await at.server.session("Say hello");
   await at.server.until(idle.key, (view) => view.state === "idle");
   const asking = await at.server.session("ask me");
   await at.server.until(asking.key, (view) => view.state === "needs_you");
-
   await page.goto(address(`s/${idle.key}`));
-  await field(page).fill("When there is room");
+  await field(page).fill(prompt);
   await field(page).press("Enter");
-  await page.locator(".queue").getByText(/not sent yet: 1 agents run/).waitFor();
-
+  await page.locator(".queue").getByText(why).waitFor();
   await page.goto(address(`s/${asking.key}`));
+  return { page, idle, asking };
+}
+
+test("a prompt that cannot be taken yet says why, holds up no answer, and is sent by itself when there is room", async () => {
+  const { page, idle } = await stuck("When there is room", /not sent yet: 1 agents run/);
   await allow(page);
   await page.locator(".answer").getByText("Answered.").waitFor();
   // The prompt follows without another word.
@@ -32,16 +36,7 @@ test("a prompt that cannot be taken yet says why, holds up no answer, and is sen
 });
 
 test("an interrupt does not wait behind a prompt either", async () => {
-  const page = await at.visit();
-  const idle = await at.server.session("Say hello");
-  await at.server.until(idle.key, (view) => view.state === "idle");
-  const asking = await at.server.session("ask me");
-  await at.server.until(asking.key, (view) => view.state === "needs_you");
-  await page.goto(address(`s/${idle.key}`));
-  await field(page).fill("Stuck for now");
-  await field(page).press("Enter");
-  await page.locator(".queue").getByText(/not sent yet: /).waitFor();
-  await page.goto(address(`s/${asking.key}`));
+  const { page, asking } = await stuck("Stuck for now", /not sent yet: /);
   await button(page, "Interrupt").click();
   await at.server.until(asking.key, (view) => view.state === "idle");
 });
