@@ -7,9 +7,12 @@ export const UI_WIRE_VERSION = 1;
 /** Version of the wire of `MobileMessage`. */
 export const MOBILE_WIRE_VERSION = 1;
 
+/** Bytes of the body of a prompt, with everything that comes with it. */
+export const INPUT_BYTES_MAX = 3145728;
+
 /** A command has taken effect, or will. */
 export type Accepted = {
-  /** The turn that the prompt got. */
+  /** The turn that the prompt got. It is a later one if another prompt gets ahead of it. */
   turn_id?: TurnId,
   /** The number of the event that tells of it. */
   seq: number,
@@ -677,6 +680,8 @@ export type Notice = { "type": "session",
   session: string,
   /** Whether the agent says that something went wrong. */
   is_error: boolean,
+  /** Whether somebody interrupted it, which the agent calls an error too; left out when nobody did. */
+  interrupted?: boolean,
   /** The end of what it said, in one line. */
   last_line?: string | null,
 }
@@ -699,7 +704,7 @@ export type PairRequest = {
   code: string,
   /** What the device calls itself; whoever made the code may have chosen another name. */
   name?: string,
-  /** How it wants its credential. */
+  /** How it wants its credential; as a `cookie` where nothing is said, so programs say `token`. */
   credential: CredentialKind,
 };
 
@@ -1020,7 +1025,7 @@ export type PromptQueued = {
   uuid: string,
   /** What was said. */
   text: string,
-  /** The turn that it will be. */
+  /** The turn that it will be, unless another prompt gets ahead of it: then it is a later one. Its id stays. */
   turn_id: TurnId,
   /** Who said it. */
   by?: string,
@@ -1117,7 +1122,7 @@ export type QueueState = "waiting" | "handed" | "uncertain";
 export type QueuedInput = {
   /** Its name, to cancel it by. */
   id: string,
-  /** The turn that it will be. */
+  /** The turn that it will be, unless another prompt gets ahead of it. */
   turn_id: TurnId,
   /** The prompt. */
   content: string,
@@ -1392,6 +1397,8 @@ export type SessionView = {
   state: ServerPhase,
   /** Why it failed. */
   error?: string,
+  /** Whether `error` only says that somebody interrupted the last turn; left out when it does not. */
+  turn_interrupted?: boolean,
   /** Why its agent does not answer, while it does not: somebody has stopped it, or what keeps it. */
   stalled?: string,
   /**
@@ -2074,8 +2081,10 @@ export type TurnResult = {
   duration_api_ms?: number,
   /** Rounds of the model and its tools. */
   num_turns?: number,
-  /** What the session has cost by now. */
+  /** What the session has cost by now, as the agent counts: it begins anew with `/clear`. */
   cost_usd?: number,
+  /** What this turn has cost, with its sub-agents. */
+  turn_cost_usd?: number,
   /** Tokens of this turn, without those of sub-agents. */
   usage?: TokenUsage,
   /** Tokens and cost of the session by model. */
@@ -2261,6 +2270,14 @@ export type WholeCall = {
   tool_use_id: string,
   /** Its events of the dialect `native`, the oldest first; they take the place of those that were cut. */
   events: Array<UiMessage>,
+};
+
+/** What came with a prompt, in full: events only say that something did. */
+export type WholePrompt = {
+  /** The prompt. */
+  uuid: string,
+  /** The pictures and files that came with it; those that were only named by an address are left out. */
+  attachments: Array<Attachment>,
 };
 
 /** How the folder of a session differs from its last commit. */

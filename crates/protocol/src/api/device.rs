@@ -73,7 +73,7 @@ shapes! {
         /// What the device calls itself; whoever made the code may have chosen another name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
-        /// How it wants its credential.
+        /// How it wants its credential; as a `cookie` where nothing is said, so programs say `token`.
         #[serde(default)]
         pub credential: CredentialKind,
     }

@@ -7,6 +7,10 @@ use serde_json::Value;
 use super::{shapes, words};
 use crate::ui::TurnId;
 
+/// Bytes of the body of a prompt, with everything that comes with it: what a server takes, and tells in its `Meta`.
+/// In base64, a file of 2.3 MB fits.
+pub const INPUT_BYTES_MAX: usize = 3 << 20;
+
 shapes! {
     /// A prompt: [`ControllerInputPayload`](crate::ui::ControllerInputPayload) with more to say.
     #[derive(Default)]
@@ -50,7 +54,7 @@ shapes! {
 
     /// A command has taken effect, or will.
     pub struct Accepted {
-        /// The turn that the prompt got.
+        /// The turn that the prompt got. It is a later one if another prompt gets ahead of it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         pub turn_id: Option<TurnId>,
@@ -83,7 +87,7 @@ shapes! {
     pub struct QueuedInput {
         /// Its name, to cancel it by.
         pub id: String,
-        /// The turn that it will be.
+        /// The turn that it will be, unless another prompt gets ahead of it.
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         pub turn_id: TurnId,
         /// The prompt.

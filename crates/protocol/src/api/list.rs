@@ -113,6 +113,14 @@ shapes! {
         pub events: Vec<UiMessage>,
     }
 
+    /// What came with a prompt, in full: events only say that something did.
+    pub struct WholePrompt {
+        /// The prompt.
+        pub uuid: String,
+        /// The pictures and files that came with it; those that were only named by an address are left out.
+        pub attachments: Vec<super::Attachment>,
+    }
+
     /// What can be put where a person writes: files of a session, or its slash commands.
     pub struct Completions {
         /// Paths below the folder of the session, or commands without their slash.

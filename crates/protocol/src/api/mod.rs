@@ -19,10 +19,12 @@ pub use answer::{
     PermissionAnswer, PermissionScope, QuestionAnswer, QuestionReply,
 };
 pub use device::{CredentialKind, Device, DeviceList, NewCredential, NewDevice, PairRequest, PairingCode};
-pub use input::{Accepted, Attachment, CommandRequest, Delivery, Input, QueueState, QueuedInput, Rewound};
+pub use input::{
+    Accepted, Attachment, CommandRequest, Delivery, INPUT_BYTES_MAX, Input, QueueState, QueuedInput, Rewound,
+};
 pub use list::{
     Completions, HistoryEvent, HistoryPage, Meta, MetaCaller, MetaClaude, MetaLimits, ModelChoice, ModelList,
-    PermissionList, QuestionList, QueueList, WholeCall, WorkingTree,
+    PermissionList, QuestionList, QueueList, WholeCall, WholePrompt, WorkingTree,
 };
 pub use problem::Problem;
 pub use session::{

@@ -27,6 +27,10 @@ shapes! {
         /// Why it failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub error: Option<String>,
+        /// Whether `error` only says that somebody interrupted the last turn; left out when it does not.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        pub turn_interrupted: bool,
         /// Why its agent does not answer, while it does not: somebody has stopped it, or what keeps it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub stalled: Option<String>,

@@ -100,6 +100,10 @@ pub enum Notice {
         session: String,
         /// Whether the agent says that something went wrong.
         is_error: bool,
+        /// Whether somebody interrupted it, which the agent calls an error too; left out when nobody did.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        interrupted: bool,
         /// The end of what it said, in one line.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         last_line: Option<String>,

@@ -19,6 +19,7 @@ pub(crate) use head::{Notes, Span, scan, scan_text};
 pub(crate) use inside::{DeltaKey, EventSpans, Others, SaidSpans};
 pub use kind::Kind;
 pub use owned::Frame;
+pub(crate) use summary::is_interruption;
 pub use summary::{Outcome, ToolCall};
 
 /// A frame that borrows its line. [`Frame`] is the same with the line its own.

@@ -46,6 +46,11 @@ pub enum Outcome {
     Failed,
 }
 
+/// Whether a turn that ended for this `terminal_reason` was interrupted by somebody.
+pub(crate) fn is_interruption(terminal_reason: &str) -> bool {
+    matches!(terminal_reason, "aborted_streaming" | "aborted_tools")
+}
+
 impl<'a> FrameRef<'a> {
     /// Whether the frame ends a turn.
     pub fn is_final(&self) -> bool {
@@ -71,7 +76,7 @@ impl<'a> FrameRef<'a> {
             (Some("error_max_turns"), _) => Outcome::MaxTurns,
             (Some("error_max_budget_usd"), _) => Outcome::MaxBudget,
             (Some("error_max_structured_output_retries"), _) => Outcome::StructuredOutput,
-            (_, "aborted_streaming" | "aborted_tools") => Outcome::Interrupted,
+            (_, reason) if is_interruption(reason) => Outcome::Interrupted,
             (Some("success"), "api_error") if self.is_error() => {
                 let status = self.get("api_error_status").and_then(Raw::u64);
                 Outcome::ApiError { status: status.and_then(|status| status.try_into().ok()) }

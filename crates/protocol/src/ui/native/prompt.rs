@@ -14,7 +14,7 @@ events! {
             uuid: String,
             /// What was said.
             text: String,
-            /// The turn that it will be.
+            /// The turn that it will be, unless another prompt gets ahead of it: then it is a later one. Its id stays.
             turn_id: TurnId,
         }
         optional {

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::events;
+use crate::frame::is_interruption;
 use crate::ui::{StopReason, TurnId};
 
 events! {
@@ -43,8 +44,10 @@ events! {
             duration_api_ms: u64,
             /// Rounds of the model and its tools.
             num_turns: u64,
-            /// What the session has cost by now.
+            /// What the session has cost by now, as the agent counts: it begins anew with `/clear`.
             cost_usd: f64,
+            /// What this turn has cost, with its sub-agents.
+            turn_cost_usd: f64,
             /// Tokens of this turn, without those of sub-agents.
             usage: TokenUsage,
             /// Tokens and cost of the session by model.
@@ -96,5 +99,12 @@ events! {
             /// Tokens of the prompt that came out of the cache.
             cache_read_input_tokens: u64,
         }
+    }
+}
+
+impl TurnResult {
+    /// Whether somebody interrupted the turn, which is an error to the agent and none to people.
+    pub fn is_interrupted(&self) -> bool {
+        self.terminal_reason.as_deref().is_some_and(is_interruption)
     }
 }
