@@ -25,7 +25,7 @@ pub enum Part {
     FileHistory,
     /// Lists of tasks and things to do.
     Tasks,
-    /// Logs and settings of the session's processes.
+    /// Logs and settings of the session's processes, and what was pasted or uploaded.
     Other,
 }
 
@@ -105,6 +105,8 @@ impl Belongings {
             return found;
         }
         found.top(&session.dir(), &project, Part::Marks);
+        let released = format!("{}.desktop-released.json", session.id);
+        found.top(&session.folder.join(released), &project, Part::Marks);
         if let Some(root) = config_folder(session) {
             found.below_root(&root, &session.id);
         }
@@ -113,8 +115,13 @@ impl Belongings {
 
     /// Leaves only what lies below a folder.
     pub(crate) fn retain_below(&mut self, folder: &Path) {
-        self.files.retain(|file| file.path.starts_with(folder));
-        self.tops.retain(|path| path.starts_with(folder));
+        self.retain_tops(|path| path.starts_with(folder));
+    }
+
+    /// Leaves only some of the files and folders that are the session's alone, and what lies in them.
+    pub(crate) fn retain_tops(&mut self, keep: impl FnMut(&PathBuf) -> bool) {
+        self.tops.retain(keep);
+        self.files.retain(|file| self.tops.iter().any(|top| file.path.starts_with(top)));
     }
 
     /// The size of all files.
@@ -128,6 +135,10 @@ impl Belongings {
             ("tasks", id.to_owned(), Part::Tasks),
             ("session-env", id.to_owned(), Part::Other),
             ("debug", format!("{id}.txt"), Part::Other),
+            ("image-cache", id.to_owned(), Part::Other),
+            ("uploads", id.to_owned(), Part::Other),
+            ("jobs", id.to_owned(), Part::Other),
+            ("jobs", format!("{id}.json"), Part::Other),
         ];
         for (folder, name, part) in places {
             self.top(&root.join(folder).join(name), Path::new(folder), part);

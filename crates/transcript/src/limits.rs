@@ -101,10 +101,25 @@ pub const TRIGRAMS_ASKED_MAX: usize = 48;
 
 /// How much unread text a search first adds to the index; more is searched without it.
 pub const INDEX_CATCH_UP_BYTES: u64 = 32 << 20;
+
 /// How many threads count at most: more than these wait for the disk.
 pub(crate) const COUNT_THREADS_MAX: usize = 4;
+
 /// How many threads read for a sum of costs. The disk is the bound for more, and two leave the machine usable.
 pub const COST_THREADS_MAX: usize = 2;
 
 /// Below this, starting a second thread takes longer than it saves.
 pub const COST_THREAD_BYTES_MIN: u64 = 4 << 20;
+
+/// How many conversations an entry may be nested in before the chain is given up. Real agents go a few deep.
+pub(crate) const NESTING_MAX: usize = 256;
+
+/// How many sessions may share an entry before the others are left out: with more, somebody copied a template.
+pub(crate) const SHARERS_MAX: usize = 64;
+
+/// How often HTML and links are looked for again in Markdown. What was hidden by a tag shows once the tag is text; more
+/// than a few layers of that are nobody's prose.
+pub(crate) const MARKDOWN_LAYERS_MAX: usize = 8;
+
+/// More alternatives of a pattern than this are not worth looking for.
+pub(crate) const ALTERNATIVES_MAX: usize = 32;

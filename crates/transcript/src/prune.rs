@@ -15,8 +15,8 @@ pub const FRESH: Duration = Duration::from_secs(60 * 60);
 /// Which sessions to remove: those that meet every condition that is given.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Choice {
-    /// Sessions with these ids. They may be as fresh as they like.
-    pub named: HashSet<String>,
+    /// These sessions, by [`SessionFiles::dir`]. They may be as fresh as they like.
+    pub named: HashSet<PathBuf>,
     /// Not changed since.
     pub before: Option<SystemTime>,
     /// All files together are larger.
@@ -71,7 +71,7 @@ impl Plan {
             let fresh = || changed(&session, &belongings).is_none_or(|at| at + FRESH > now);
             let spared = if running.contains(&session.id) {
                 Some(Spared::Running)
-            } else if !choice.named.contains(&session.id) && fresh() {
+            } else if !choice.named.contains(&session.dir()) && fresh() {
                 Some(Spared::Fresh)
             } else {
                 None
@@ -82,11 +82,14 @@ impl Plan {
             }
         }
         staying.extend(plan.spared.iter().map(|(session, _)| session.id.clone()));
+        let mut taken = HashSet::new();
         for Doomed { session, belongings } in &mut plan.remove {
             // A session that moved to another project left a copy behind, and what lies elsewhere is needed there.
             if staying.contains(&session.id) {
                 belongings.retain_below(&session.folder);
             }
+            // Where both copies go, what lies elsewhere goes once.
+            belongings.retain_tops(|path| taken.insert(path.to_owned()));
         }
         plan
     }
@@ -99,7 +102,7 @@ impl Plan {
 
 impl Choice {
     fn fits(&self, session: &SessionFiles, belongings: &Belongings) -> bool {
-        let named = self.named.is_empty() || self.named.contains(&session.id);
+        let named = self.named.is_empty() || self.named.contains(&session.dir());
         let old = self.before.is_none_or(|before| session.modified().is_some_and(|at| at < before));
         let of_project = self.project.as_deref().is_none_or(|part| in_project(session, part));
         let large = self.larger_than.is_none_or(|least| belongings.bytes() > least);
@@ -111,8 +114,8 @@ impl Doomed {
     /// Removes the session, its main file last, so that one that could not be removed whole is still found.
     ///
     /// What lies outside of the configuration folder, because a folder on the way is a link, is left alone; so is a
-    /// session that changed since the plan was made.
-    pub fn remove(&self) -> Result<(), Error> {
+    /// session that changed since the plan was made. Gives the files and folders that are gone.
+    pub fn remove(&self) -> Result<Vec<PathBuf>, Error> {
         let main = self.session.main.as_ref();
         if let Some(main) = main
             && let Ok(now) = crate::roots::FileInfo::of(&main.path)
@@ -125,10 +128,11 @@ impl Doomed {
         let root = fs_err::canonicalize(&root).at("look at", &root)?;
         let is_main = |path: &PathBuf| main.is_some_and(|main| main.path == *path);
         let (last, first): (Vec<_>, Vec<_>) = self.belongings.tops.iter().partition(|path| is_main(path));
-        for path in first.into_iter().chain(last) {
+        let paths: Vec<PathBuf> = first.into_iter().chain(last).cloned().collect();
+        for path in &paths {
             remove_inside(&root, path)?;
         }
-        Ok(())
+        Ok(paths)
     }
 }
 

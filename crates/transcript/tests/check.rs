@@ -402,3 +402,15 @@ fn findings_come_in_the_order_of_lines_and_can_be_cut_short() {
     let all = check::file(&path, None, |_| ControlFlow::Continue(())).unwrap();
     assert_eq!((all.lines, all.damaged, all.errors), (10_000, 10_000, 10_000));
 }
+
+/// Several entries with an empty uuid were taken for copies of one, and a repair would have dropped all but one.
+#[test]
+fn entries_with_an_empty_uuid_are_no_copies_of_each_other() {
+    let mut lines = lines();
+    let uuid = value(ANSWER, "uuid");
+    let nameless = lines[ANSWER - 1].replace(&format!("\"uuid\":\"{uuid}\""), "\"uuid\":\"\"");
+    lines.insert(ANSWER, nameless.replace("\"text\":\"", "\"text\":\"One "));
+    lines.insert(ANSWER + 1, nameless.replace("\"text\":\"", "\"text\":\"Two "));
+    let missing = |line: usize| format!("{line}: warning[required-field] `uuid` is missing");
+    assert_eq!(found(&lines), [missing(ANSWER + 1), missing(ANSWER + 2)]);
+}

@@ -18,6 +18,8 @@ use tidings_transcript::roots::{Roots, SessionFiles};
 use tidings_transcript::{ErrorKind, du};
 
 const ID: &str = "7c135d63-ce1e-4cdd-a790-b3205ea58baa";
+/// How many files the session with this id has in [`home`].
+const FILES: usize = 15;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn write(path: PathBuf, text: &str) {
@@ -39,8 +41,17 @@ fn home() -> tempfile::TempDir {
         (format!("tasks/{ID}/1.json"), "{}"),
         (format!("todos/{ID}-agent-{ID}.json"), "[]"),
         (format!("debug/{ID}.txt"), "log\n"),
+        (format!("session-env/{ID}/hook-1.sh"), "export A=1\n"),
+        (format!("image-cache/{ID}/1.png"), "png"),
+        (format!("uploads/{ID}/notes.txt"), "notes\n"),
+        (format!("jobs/{ID}/state.json"), "{}"),
+        (format!("jobs/{ID}.json"), "{}"),
+        (format!("projects/-demo/{ID}.desktop-released.json"), "{}"),
         ("projects/-demo/7c135d63.jsonl".to_owned(), "{\"type\":\"user\",\"message\":\"Other\"}\n"),
         ("todos/7c135d63-agent-7c135d63.json".to_owned(), "[]"),
+        ("file-history/7c135d63/abc@v1".to_owned(), "of another\n"),
+        (format!("debug/{ID}0.txt").replace("7c135d63", "7c135d64"), "of another\n"),
+        ("history.jsonl".to_owned(), "{\"display\":\"Hi\"}\n"),
         ("settings.json".to_owned(), "{\"cleanupPeriodDays\":7}"),
     ];
     for (path, text) in files {
@@ -93,9 +104,15 @@ fn everything_that_carries_the_name_of_a_session_belongs_to_it() {
             (Part::Agents, "projects/-demo/ID/subagents/agent-a1.jsonl"),
             (Part::Agents, "projects/-demo/ID/subagents/agent-a1.meta.json"),
             (Part::ToolResults, "projects/-demo/ID/tool-results/b1.txt"),
+            (Part::Marks, "projects/-demo/ID.desktop-released.json"),
             (Part::FileHistory, "file-history/ID/abc@v1"),
             (Part::Tasks, "tasks/ID/1.json"),
+            (Part::Other, "session-env/ID/hook-1.sh"),
             (Part::Other, "debug/ID.txt"),
+            (Part::Other, "image-cache/ID/1.png"),
+            (Part::Other, "uploads/ID/notes.txt"),
+            (Part::Other, "jobs/ID/state.json"),
+            (Part::Other, "jobs/ID.json"),
             (Part::Tasks, "todos/ID-agent-ID.json"),
         ]
     );
@@ -124,7 +141,7 @@ fn f85_an_archived_session_comes_back_byte_for_byte() {
     let archive = Archive::new(store.path().join("archive"));
     let kept = archive.keep(&session(home.path(), ID), at()).unwrap();
     assert!(kept.failed.is_empty(), "{:?}", kept.failed);
-    assert_eq!(kept.files.iter().filter(|file| file.done == Done::New).count(), 9);
+    assert_eq!(kept.files.iter().filter(|file| file.done == Done::New).count(), FILES);
 
     let again = archive.keep(&session(home.path(), ID), at()).unwrap();
     assert!(again.files.iter().all(|file| file.done == Done::Unchanged));
@@ -193,6 +210,33 @@ fn a_file_that_shrinks_or_changes_does_not_destroy_its_copy() {
     }
 }
 
+/// Nothing can be written to `/dev/full`, as to a disk that is.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_costs_neither_the_copy_nor_more_room() {
+    let home = home();
+    let main = home.path().join(format!("projects/-demo/{ID}.jsonl"));
+    let store = tempfile::tempdir().unwrap();
+    let archive = Archive::new(store.path());
+    fs::write(&main, "one\ntwo\n").unwrap();
+    archive.keep(&session(home.path(), ID), at()).unwrap();
+    let part = store.path().join(format!("projects/-demo/{ID}.jsonl.zst.part"));
+    for text in ["one\ntwo\nthree\n", "another\n"] {
+        fs::write(&main, text).unwrap();
+        std::os::unix::fs::symlink("/dev/full", &part).unwrap();
+        let kept = archive.keep(&session(home.path(), ID), at()).unwrap();
+        assert_eq!(kept.failed.len(), 1, "{text:?}");
+        assert!(fs::symlink_metadata(&part).is_err(), "what was begun is removed: {text:?}");
+        assert!(!store.path().join("earlier").exists(), "{text:?}");
+        let back = tempfile::tempdir().unwrap();
+        archive.restore(&archive.find(ID).unwrap(), back.path()).unwrap();
+        let restored = fs::read_to_string(back.path().join(format!("projects/-demo/{ID}.jsonl"))).unwrap();
+        assert_eq!(restored, "one\ntwo\n", "{text:?}");
+    }
+    archive.keep(&session(home.path(), ID), at()).unwrap();
+    assert!(store.path().join(format!("earlier/1/projects/-demo/{ID}.jsonl.zst")).exists());
+}
+
 #[test]
 fn copies_are_taken_over_when_their_description_is_lost() {
     let home = home();
@@ -205,7 +249,7 @@ fn copies_are_taken_over_when_their_description_is_lost() {
     fs::write(home.path().join(format!("projects/-demo/{ID}.jsonl")), "").unwrap();
     let kept = archive.keep(&session(home.path(), ID), at()).unwrap();
     assert_eq!(kept.files[0].done, Done::CutShort);
-    assert_eq!(archive.find(ID).unwrap().files.len(), 9);
+    assert_eq!(archive.find(ID).unwrap().files.len(), FILES);
 }
 
 #[test]
@@ -259,7 +303,7 @@ fn a_damaged_copy_is_not_restored() {
     fs::write(&copy, zstd::encode_all(&b"something else"[..], 1).unwrap()).unwrap();
     let back = tempfile::tempdir().unwrap();
     let restored = archive.restore(&archive.find(ID).unwrap(), back.path()).unwrap();
-    assert_eq!((restored.files.len(), restored.failed.len()), (8, 1));
+    assert_eq!((restored.files.len(), restored.failed.len()), (FILES - 1, 1));
     let mut expected = all_files(home.path());
     let main = format!("projects/-demo/{ID}.jsonl");
     expected.retain(|path, _| path.contains(ID) && *path != main);
@@ -272,7 +316,7 @@ fn bytes_are_counted_by_part_and_by_kind_of_entry() {
     let session = session(home.path(), ID);
     let weight = du::weigh(&session);
     let sum: u64 = weight.parts.values().map(|part| part.bytes).sum();
-    assert_eq!((weight.total.count, weight.total.bytes), (9, sum));
+    assert_eq!((weight.total.count, weight.total.bytes), (FILES as u64, sum));
     assert_eq!(weight.parts[&Part::ToolResults].bytes, 5);
     let mut kinds = du::Kinds::default();
     kinds.add(&session, &mut Buffer::default()).unwrap();
@@ -297,6 +341,11 @@ fn plan(root: &Path, choice: &Choice, running: &[&str], now: SystemTime) -> Plan
     Plan::new(Roots::new([root]).scan().unwrap().sessions, choice, &running, now)
 }
 
+fn named(root: &Path) -> Choice {
+    let copies = Roots::new([root]).find_copies(ID).unwrap();
+    Choice { named: copies.iter().map(SessionFiles::dir).collect(), ..Choice::default() }
+}
+
 fn ids(plan: &Plan) -> Vec<&str> {
     let mut ids: Vec<&str> = plan.remove.iter().map(|doomed| doomed.session.id.as_str()).collect();
     ids.sort_unstable();
@@ -315,7 +364,7 @@ fn a_plan_removes_what_fits_and_spares_what_is_in_use() {
     let modified = session(home.path(), ID).modified().unwrap();
     let fresh = plan(home.path(), &everything, &[], modified);
     assert!(fresh.remove.is_empty() && fresh.spared.iter().all(|(_, why)| *why == Spared::Fresh));
-    let named = Choice { named: HashSet::from([ID.to_owned()]), ..Choice::default() };
+    let named = named(home.path());
     assert_eq!(ids(&plan(home.path(), &named, &[], modified)), [ID]);
     assert_eq!(ids(&plan(home.path(), &named, &[ID], modified)), [""; 0]);
 
@@ -334,7 +383,7 @@ fn removing_takes_everything_of_the_session_and_nothing_else() {
     let home = home();
     let now = SystemTime::UNIX_EPOCH + DAY * 365 * 60;
     let mut expected = all_files(home.path());
-    let named = Choice { named: HashSet::from([ID.to_owned()]), ..Choice::default() };
+    let named = named(home.path());
     let plan = plan(home.path(), &named, &[], now);
     assert_eq!(all_files(home.path()), expected, "a plan touches nothing");
     plan.remove[0].remove().unwrap();
@@ -368,6 +417,38 @@ fn what_a_copy_elsewhere_needs_stays() {
     assert!(home.path().join(format!("file-history/{ID}/abc@v1")).exists());
 }
 
+#[test]
+fn both_copies_of_a_session_go_when_it_is_named_and_one_when_its_file_is() {
+    let home = home();
+    let old = home.path().join(format!("projects/-old/{ID}.jsonl"));
+    write(old.clone(), "{}\n");
+    let now = SystemTime::UNIX_EPOCH + DAY * 365 * 60;
+    let roots = Roots::new([home.path()]);
+    let of_file = roots.find_copies(&old).unwrap();
+    assert_eq!(of_file.iter().map(SessionFiles::dir).collect::<Vec<_>>(), [old.with_extension("")]);
+
+    let both = plan(home.path(), &named(home.path()), &[], now);
+    assert_eq!(both.remove.len(), 2);
+    let bytes: usize =
+        all_files(home.path()).iter().filter(|(path, _)| path.contains(ID)).map(|f| f.1.len()).sum();
+    assert_eq!(both.bytes(), bytes as u64, "what both have is counted once");
+    for doomed in &both.remove {
+        doomed.remove().unwrap();
+    }
+    assert!(all_files(home.path()).keys().all(|path| !path.contains(ID)));
+}
+
+/// A restored archive holds files of the same names; whoever names one of them does not mean the originals.
+#[test]
+fn a_file_outside_the_roots_names_no_session_in_them() {
+    let home = home();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let path = elsewhere.path().join(format!("{ID}.jsonl"));
+    write(path.clone(), "{}\n");
+    let refused = Roots::new([home.path()]).find_copies(&path).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::NotFound);
+}
+
 #[cfg(unix)]
 #[test]
 fn links_are_removed_and_never_followed() {
@@ -378,7 +459,7 @@ fn links_are_removed_and_never_followed() {
     symlink(outside.path(), home.path().join(format!("projects/-demo/{ID}/link"))).unwrap();
     fs::remove_dir_all(home.path().join("file-history")).unwrap();
     let now = SystemTime::UNIX_EPOCH + DAY * 365 * 60;
-    let named = Choice { named: HashSet::from([ID.to_owned()]), ..Choice::default() };
+    let named = named(home.path());
 
     symlink(outside.path(), home.path().join("file-history")).unwrap();
     let refused = plan(home.path(), &named, &[], now).remove[0].remove().unwrap_err();

@@ -460,3 +460,16 @@ proptest! {
         prop_assert!(again.copy == repaired.copy);
     }
 }
+
+#[test]
+fn entries_with_an_empty_uuid_are_all_kept() {
+    let mut lines = lines();
+    let last = lines.iter().rposition(|line| line.contains("\"type\":\"assistant\"")).unwrap();
+    let at = lines[last].rfind("\"uuid\":\"").unwrap() + "\"uuid\":\"".len();
+    let end = at + lines[last][at..].find('"').unwrap();
+    let nameless = format!("{}{}", &lines[last][..at], &lines[last][end..]);
+    lines.extend(["One ", "Two "].map(|word| nameless.replace("\"text\":\"", &format!("\"text\":\"{word}"))));
+    let repaired = repair(&joined(&lines));
+    assert_eq!((repaired.actions, repaired.lost), (Vec::new(), Vec::new()));
+    assert_eq!(repaired.copy, joined(&lines));
+}

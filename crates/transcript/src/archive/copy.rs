@@ -22,21 +22,26 @@ pub(super) struct Sum {
 /// Copies `source` to `target`, which takes its place only once it has been read back; gives what was copied and how
 /// large the copy is.
 pub(super) fn compress(source: &Path, target: &Path) -> Result<(Sum, u64), Error> {
+    let (sum, stored_bytes, part) = prepare(source, target)?;
+    part.put(target)?;
+    Ok((sum, stored_bytes))
+}
+
+/// The same, without putting it there yet.
+pub(super) fn prepare(source: &Path, target: &Path) -> Result<(Sum, u64, Part), Error> {
     let file = File::open(source).at("read", source)?;
     // What is appended meanwhile is for the next time.
     let len = file.metadata().at("read", source)?.len();
     let (stored, part) = create_private(target)?;
     let written = write_compressed(file.take(len), stored);
     let (sum, stored) = written.at("copy", source)?;
-    stored.sync_all().at("write", &part)?;
-    let stored_bytes = stored.metadata().at("write", &part)?.len();
-    if sum_of_copy(&part)? != sum {
-        drop(std::fs::remove_file(&part));
+    stored.sync_all().at("write", &part.path)?;
+    let stored_bytes = stored.metadata().at("write", &part.path)?.len();
+    if sum_of_copy(&part.path)? != sum {
         let message = format!("The copy of `{}` does not read back as it was written", source.display());
         return Err(Error::new(ErrorKind::Io, message, "check the disk that the archive is on"));
     }
-    std::fs::rename(&part, target).at("write", target)?;
-    Ok((sum, stored_bytes))
+    Ok((sum, stored_bytes, part))
 }
 
 /// What a copy holds.
@@ -67,18 +72,42 @@ pub(super) fn unpack(copy: &Path, target: &Path, expected: &Sum) -> Result<(), E
     let copied = pass(decoder, &mut both).at("unpack", copy);
     let Both(unpacked, hash) = both;
     let found = Sum { bytes: hash.bytes(), sha256: hash.finish() };
-    if copied.is_err() || found != *expected {
-        drop(std::fs::remove_file(&part));
-        copied?;
+    copied?;
+    if found != *expected {
         let message = format!("The copy `{}` is not what was archived", copy.display());
         return Err(Error::new(ErrorKind::Io, message, "the archive is damaged; a backup of it may help"));
     }
-    unpacked.sync_all().at("write", &part)?;
-    std::fs::rename(&part, target).at("write", target)
+    unpacked.sync_all().at("write", &part.path)?;
+    part.put(target)
 }
 
-/// A file beside `path` that only its owner may read, to be renamed once it is complete.
-pub(super) fn create_private(path: &Path) -> Result<(File, PathBuf), Error> {
+/// A file that is not complete yet. Unless it is put in its place it is removed, so that a disk that is full does not
+/// stay so because of it.
+#[derive(Debug)]
+pub(super) struct Part {
+    path: PathBuf,
+    is_put: bool,
+}
+
+impl Part {
+    /// Puts it in its place.
+    pub(super) fn put(mut self, target: &Path) -> Result<(), Error> {
+        std::fs::rename(&self.path, target).at("write", target)?;
+        self.is_put = true;
+        Ok(())
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        if !self.is_put {
+            drop(std::fs::remove_file(&self.path));
+        }
+    }
+}
+
+/// A file beside `path` that only its owner may read, to be put there once it is complete.
+pub(super) fn create_private(path: &Path) -> Result<(File, Part), Error> {
     if let Some(folder) = path.parent() {
         create_private_folder(folder).at("create", folder)?;
     }
@@ -89,7 +118,7 @@ pub(super) fn create_private(path: &Path) -> Result<(File, PathBuf), Error> {
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    Ok((options.open(&part).at("write", &part)?, part))
+    Ok((options.open(&part).at("write", &part)?, Part { path: part, is_put: false }))
 }
 
 fn create_private_folder(folder: &Path) -> io::Result<()> {

@@ -137,12 +137,15 @@ impl Archive {
             let stored_bytes = std::fs::metadata(copy).at("look at", copy)?.len();
             return Ok((had, stored_bytes, Done::CutShort));
         }
+        // The new copy is complete before the one from before makes room: a disk may be full.
+        let (sum, stored_bytes, part) = copy::prepare(&file.path, copy)?;
         self.set_aside(&file.relative)?;
-        let (sum, stored_bytes) = copy::compress(&file.path, copy)?;
+        part.put(copy)?;
         Ok((sum, stored_bytes, Done::Diverged))
     }
 
-    /// Moves a copy to the first of the folders `earlier/1`, `earlier/2`, … that has room for it.
+    /// Puts a copy into the first of the folders `earlier/1`, `earlier/2`, … that has room for it. It also stays where it
+    /// is until another one takes its place.
     fn set_aside(&self, relative: &Path) -> Result<(), Error> {
         let copy = self.stored_path(relative);
         let mut number = 1u64;
@@ -153,9 +156,12 @@ impl Archive {
             }
             number += 1;
         };
-        // Makes the folder, private as all of them; the empty file is replaced by the copy.
-        let (_, part) = copy::create_private(&target)?;
-        drop(std::fs::remove_file(part));
-        std::fs::rename(&copy, &target).at("move", &copy)
+        // Makes the folder, private as all of them; the empty file in it goes again.
+        drop(copy::create_private(&target)?);
+        // Not every disk has links.
+        let placed = std::fs::hard_link(&copy, &target)
+            .or_else(|_| std::fs::copy(&copy, &target).map(drop))
+            .inspect_err(|_| drop(std::fs::remove_file(&target)));
+        placed.at("move", &copy)
     }
 }

@@ -96,7 +96,7 @@ impl Manifest {
         let text = serde_json::to_vec_pretty(self).map_err(std::io::Error::from).at("write", path)?;
         let (mut file, part) = create_private(path)?;
         file.write_all(&text).and_then(|()| file.sync_all()).at("write", path)?;
-        std::fs::rename(part, path).at("write", path)
+        part.put(path)
     }
 
     pub(super) fn file(&self, path: &Path) -> Option<&StoredFile> {

@@ -56,7 +56,8 @@ pub(crate) struct Links {
 impl Links {
     /// Takes an entry in, if it has a place in the tree, and gives its number.
     pub(crate) fn add(&mut self, entry: &EntryRef<'_>, place: Place) -> Option<usize> {
-        let uuid = entry.uuid().filter(|_| entry.is_chained())?;
+        // An empty uuid names nothing, so that several of them are no copies of one entry.
+        let uuid = entry.uuid().filter(|uuid| entry.is_chained() && !uuid.is_empty())?;
         let said = entry.said();
         let mut payload = DefaultHasher::new();
         let mut around = DefaultHasher::new();

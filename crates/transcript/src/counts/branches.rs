@@ -47,7 +47,8 @@ impl Branches {
         let speaks = matches!(entry.kind(), EntryKind::User | EntryKind::Assistant | EntryKind::Human);
         let node = Node { part, speaks, parent, logical };
         let Ok(next) = u32::try_from(self.nodes.len()) else { return };
-        let known = entry.uuid().map(|uuid| *self.by_uuid.entry(hash(&uuid)).or_insert(next));
+        let uuid = entry.uuid().filter(|uuid| !uuid.is_empty());
+        let known = uuid.map(|uuid| *self.by_uuid.entry(hash(&uuid)).or_insert(next));
         match known {
             // A line that stands twice is one entry; the later copy counts.
             Some(at) if at < next => self.nodes[at as usize] = node,

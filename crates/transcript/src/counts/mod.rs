@@ -5,6 +5,7 @@
 //! - **Messages** are turns and responses of the model. A response counts once, however many lines it has.
 //! - **Tool calls** count once per id in a file, **errors** are tools that failed and answers that the API refused.
 //! - **Branches** are ways that were left for another one, so that a straight conversation has none.
+//! - An entry that stands in a file several times counts once, as its last whole copy has it.
 //! - **Damaged** lines are those that are no entry; those that could be saved from them are counted above.
 //!
 //! Sub-agents have files of their own: their tool calls, errors, compactions and damaged lines are their session's
@@ -51,7 +52,7 @@ pub struct Counts {
 }
 
 /// Raise the version when what is counted changes.
-const KIND: Kind = Kind::new("counts", 2);
+const KIND: Kind = Kind::new("counts", 4);
 
 impl Counts {
     /// All tool calls.

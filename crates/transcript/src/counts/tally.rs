@@ -1,4 +1,4 @@
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Read};
 
 use jiff::Timestamp;
@@ -27,16 +27,43 @@ impl Of {
     }
 }
 
-/// Counts one file.
+/// Reads one file, and counts when all copies of its entries are known.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    counts: Counts,
+    /// Where they stand first, with what the copy says that counts.
+    entries: Vec<Said>,
+    by_uuid: HashMap<u64, usize>,
     branches: Branches,
-    responses: HashSet<u64>,
-    /// By response, or else by entry, and id.
-    calls: HashSet<(Option<u64>, u64)>,
-    /// Entries that stand twice count once.
-    seen: HashSet<u64>,
+    names: Names,
+    damaged: u64,
+}
+
+/// What counts of an entry.
+#[derive(Debug)]
+struct Said {
+    origin: Origin,
+    uuid: Option<u64>,
+    part: Part,
+    is_aside: bool,
+    at: Option<Timestamp>,
+    model: Option<usize>,
+    /// Hashes of ids, and names of tools.
+    calls: Vec<(u64, usize)>,
+    errors: u64,
+    compactions: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    WholeLine,
+    Salvaged,
+}
+
+/// Names that thousands of entries share.
+#[derive(Debug, Default)]
+struct Names {
+    list: Vec<String>,
+    numbers: HashMap<String, usize>,
 }
 
 impl Tally {
@@ -46,25 +73,32 @@ impl Tally {
         let mut reader = Reader::new(source, buffer);
         while let Some(line) = reader.next()? {
             match &line.content {
-                Content::Entry(entry) => tally.entry(entry, of),
+                Content::Entry(entry) => tally.entry(entry, of, Origin::WholeLine),
                 Content::Damaged(damage) => {
-                    tally.counts.damaged += 1;
+                    tally.damaged += 1;
                     for saved in &damage.salvaged {
-                        tally.entry(&saved.entry.as_ref(), of);
+                        tally.entry(&saved.entry.as_ref(), of, Origin::Salvaged);
                     }
                 }
                 Content::Blank => {}
             }
         }
-        tally.counts.branches = tally.branches.left();
-        Ok(tally.counts)
+        Ok(tally.counts())
     }
 
-    fn entry(&mut self, entry: &EntryRef<'_>, of: Of) {
+    fn entry(&mut self, entry: &EntryRef<'_>, of: Of, origin: Origin) {
         if entry.kind() == EntryKind::LastPrompt {
             self.branches.last_prompt(entry);
         }
-        if !entry.is_chained() {
+        // An entry that ought to have a uuid and has none is part of the conversation all the same.
+        if !entry.kind().is_chained() && !entry.is_chained() {
+            return;
+        }
+        let uuid = entry.uuid().filter(|uuid| !uuid.is_empty()).map(|uuid| hash(&uuid));
+        let known = uuid.and_then(|uuid| self.by_uuid.get(&uuid).copied());
+        // As for `session`: what is whole beats what was saved out of a damaged line, or else the later copy counts.
+        if origin == Origin::Salvaged && known.is_some_and(|at| self.entries[at].origin == Origin::WholeLine)
+        {
             return;
         }
         let part = Part::of(entry);
@@ -72,45 +106,96 @@ impl Tally {
         if !is_aside {
             self.branches.entry(entry, part);
         }
-        let uuid = entry.uuid().filter(|uuid| !uuid.is_empty());
-        if uuid.is_some_and(|uuid| !self.seen.insert(hash(&uuid))) {
-            return;
+        let said = Said { origin, uuid, is_aside, ..Said::of(entry, part, &mut self.names) };
+        if let Some(at) = known {
+            self.entries[at] = said;
+        } else {
+            self.by_uuid.extend(uuid.map(|uuid| (uuid, self.entries.len())));
+            self.entries.push(said);
         }
-        if let Some(at) = entry.timestamp().and_then(|text| text.parse::<Timestamp>().ok()) {
-            self.counts.first = Some(self.counts.first.map_or(at, |first| first.min(at)));
-            self.counts.last = Some(self.counts.last.map_or(at, |last| last.max(at)));
-        }
-        self.said(entry, part, is_aside);
     }
 
-    fn said(&mut self, entry: &EntryRef<'_>, part: Part, is_aside: bool) {
-        let counts = &mut self.counts;
-        match part {
-            Part::Prompt if !is_aside => {
-                counts.turns += 1;
-                counts.messages += 1;
-            }
-            Part::Response(id) => {
-                let is_new = id.is_none_or(|id| self.responses.insert(id));
-                counts.messages += u64::from(is_new && !is_aside);
-                if is_new && let Some(model) = entry.model().filter(|model| model != "<synthetic>") {
-                    *counts.models.entry(model.into_owned()).or_default() += 1;
+    fn counts(self) -> Counts {
+        let mut counts =
+            Counts { damaged: self.damaged, branches: self.branches.left(), ..Counts::default() };
+        let mut responses = HashSet::new();
+        // By response, or else by entry, id, and number among those of that id in the entry.
+        let mut calls = HashSet::new();
+        for said in &self.entries {
+            counts.first = [counts.first, said.at].into_iter().flatten().min();
+            counts.last = [counts.last, said.at].into_iter().flatten().max();
+            counts.errors += said.errors;
+            counts.compactions += said.compactions;
+            match said.part {
+                Part::Prompt if !said.is_aside => {
+                    counts.turns += 1;
+                    counts.messages += 1;
                 }
-                // Some servers count their calls anew in every response.
-                let within = id.or_else(|| entry.uuid().map(|uuid| hash(&uuid)));
-                for call in entry.tool_calls() {
-                    if self.calls.insert((within, hash(&call.id))) {
-                        *counts.tools.entry(call.name.into_owned()).or_default() += 1;
+                Part::Response(id) => {
+                    let is_new = id.is_none_or(|id| responses.insert(id));
+                    counts.messages += u64::from(is_new && !said.is_aside);
+                    if is_new && let Some(model) = said.model {
+                        *counts.models.entry(self.names.list[model].clone()).or_default() += 1;
+                    }
+                    // Some servers count their calls anew in every response.
+                    let within = id.or(said.uuid);
+                    // Some give one id to several calls of an entry, too.
+                    let mut numbers: HashMap<u64, u32> = HashMap::new();
+                    for (id, name) in &said.calls {
+                        let number = numbers.entry(*id).and_modify(|number| *number += 1).or_default();
+                        if calls.insert((within, *id, *number)) {
+                            *counts.tools.entry(self.names.list[*name].clone()).or_default() += 1;
+                        }
                     }
                 }
+                _ => {}
+            }
+        }
+        counts
+    }
+}
+
+impl Said {
+    fn of(entry: &EntryRef<'_>, part: Part, names: &mut Names) -> Self {
+        let mut said = Said {
+            origin: Origin::WholeLine,
+            uuid: None,
+            part,
+            is_aside: false,
+            at: entry.timestamp().and_then(|text| text.parse().ok()),
+            model: None,
+            calls: Vec::new(),
+            errors: 0,
+            compactions: 0,
+        };
+        match part {
+            Part::Response(_) => {
+                said.model =
+                    entry.model().filter(|model| model != "<synthetic>").map(|model| names.number(&model));
+                let calls = entry.tool_calls();
+                said.calls =
+                    calls.into_iter().map(|call| (hash(&call.id), names.number(&call.name))).collect();
             }
             Part::ToolResult => {
-                counts.errors += entry.tool_results().iter().filter(|result| result.is_error).count() as u64;
+                said.errors = entry.tool_results().iter().filter(|result| result.is_error).count() as u64;
             }
-            Part::Break if is_compaction(entry) => counts.compactions += 1,
-            Part::Beside if entry.kind() == EntryKind::Assistant => counts.errors += 1,
-            _ => {}
+            Part::Break => said.compactions = u64::from(is_compaction(entry)),
+            Part::Beside => said.errors = u64::from(entry.kind() == EntryKind::Assistant),
+            Part::Prompt => {}
         }
+        said
+    }
+}
+
+impl Names {
+    fn number(&mut self, name: &str) -> usize {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = self.list.len();
+        self.list.push(name.to_owned());
+        self.numbers.insert(name.to_owned(), number);
+        number
     }
 }
 

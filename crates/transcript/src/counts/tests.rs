@@ -103,6 +103,57 @@ fn calls_of_one_id_are_told_apart_by_their_responses() {
 }
 
 #[test]
+fn calls_of_one_id_in_one_entry_are_counted_each() {
+    let twice =
+        r#"{"type":"tool_use","id":"call_0","name":"Read","input":{}},{"type":"tool_use","id":"call_0","#;
+    let lines =
+        file("p - prompt\na p calls m1 call_0\n").replace(r#"{"type":"tool_use","id":"call_0","#, twice);
+    assert_eq!(counted(&lines).tools, BTreeMap::from([("Bash".to_owned(), 1), ("Read".to_owned(), 1)]));
+}
+
+/// An empty uuid names nothing, and an entry without one was said all the same.
+#[test]
+fn entries_without_a_name_are_counted_each() {
+    let lines = file("p - prompt\na p says m1\nq a prompt\nb q says m2\n");
+    for name in [r#""uuid":"","#, ""] {
+        let without = ["p", "a", "q", "b"]
+            .into_iter()
+            .fold(lines.clone(), |lines, id| lines.replace(&format!(r#""uuid":"{id}","#), name));
+        let counts = counted(&without);
+        assert_eq!((counts.turns, counts.messages), (2, 4), "{without}");
+    }
+}
+
+/// A client that writes an entry again may have come to know more of it. The SDKs take the last copy, and so does
+/// whoever shows the session.
+#[test]
+fn f76_of_copies_that_differ_the_last_whole_one_counts() {
+    for (first, last, expected) in [
+        ("x c meta", "x c prompt", (2, 2, 1)),
+        ("x c prompt", "x c meta", (1, 2, 1)),
+        ("x c calls m3 t3", "x c says m3", (1, 2, 1)),
+        ("x c says m3", "x c calls m3 t3", (1, 3, 1)),
+        ("x c gives t2 error", "x c gives t2", (1, 2, 1)),
+        ("x c gives t2", "x c gives t2 error", (1, 2, 2)),
+        ("x c calls m3 t3", "x c calls m3 t3", (1, 3, 1)),
+    ] {
+        let lines = file(&format!("{PARALLEL}{first}\n{last}"));
+        let counts = counted(&lines);
+        assert_eq!((counts.turns, counts.tool_calls(), counts.errors), expected, "{first}, {last}");
+        // Cut off behind the entry, as a client that was killed leaves it: the whole copy counts, wherever it stands.
+        let mut cut: Vec<&str> = lines.lines().collect();
+        let salvaged = format!("{}{{\"type\":\"us", cut.remove(cut.len() - 2));
+        let counts = counted(&format!("{}\n{salvaged}\n", cut.join("\n")));
+        assert_eq!(
+            (counts.turns, counts.tool_calls(), counts.errors),
+            expected,
+            "{last}, {first} in a damaged line"
+        );
+        assert_eq!(counts.damaged, 1);
+    }
+}
+
+#[test]
 fn what_nobody_typed_is_no_turn() {
     for (line, turns, messages) in [
         ("x c prompt", 2, 4),

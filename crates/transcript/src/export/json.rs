@@ -13,6 +13,7 @@ use tidings_protocol::view::Block;
 use super::facts::Facts;
 use super::piece::{Call, Picture};
 use super::source::Source;
+use super::walk::Numbers;
 use super::{Agents, Branches, Options};
 use crate::Error;
 use crate::error::At as _;
@@ -272,10 +273,13 @@ fn entry_json<'a>(session: &'a Session, id: NodeId, entry: &EntryRef<'_>) -> Ent
             input: raw_value(call.input),
         });
     }
+    let mut numbers = Numbers::default();
     for result in entry.tool_results() {
+        let number = result.tool_use_id.as_deref().map_or(0, |id| numbers.next(id));
         let tool = session
             .results_of(id)
-            .find(|tool| result.tool_use_id.as_deref().is_none_or(|id| *tool.id == *id));
+            .filter(|tool| result.tool_use_id.as_deref().is_none_or(|id| *tool.id == *id))
+            .nth(number);
         let mut outcome = super::piece::Outcome::default();
         if let Some(content) = result.content {
             super::outcome::read_content(content, &mut outcome);

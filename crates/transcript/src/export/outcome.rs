@@ -1,6 +1,6 @@
 //! What a tool gave back, read from the entry that tells of it.
 
-use tidings_protocol::entry::EntryRef;
+use tidings_protocol::entry::{EntryRef, ToolResult};
 use tidings_protocol::json::Raw;
 use tidings_protocol::tools::ToolOutput;
 use tidings_protocol::view::Block;
@@ -13,19 +13,19 @@ use super::source::Source;
 use crate::limits::{OUTPUT_HEAD_BYTES, PERSISTED_BYTES_MAX};
 
 impl Source<'_> {
-    /// The result of one call in an entry. The block that the model was given is what counts; the copy that the CLI
+    /// The result of one call in an entry, if there are several of that id the one of that number. The block that the model was given is what counts; the copy that the CLI
     /// keeps for itself beside it only tells what changed and where the rest lies.
     pub(super) fn outcome(
         &mut self,
         entry: &EntryRef<'_>,
-        id: &str,
+        (id, number): (&str, usize),
         call: Option<&Call<'_>>,
         detail: Detail,
     ) -> Option<Outcome> {
         let results = entry.tool_results();
         let alone = results.len() == 1;
-        let result =
-            results.into_iter().find(|result| result.tool_use_id.as_deref().is_none_or(|of| of == id))?;
+        let is_of = |result: &ToolResult<'_>| result.tool_use_id.as_deref().is_none_or(|of| of == id);
+        let result = results.into_iter().filter(is_of).nth(number)?;
         let mut outcome = Outcome { is_error: result.is_error, ..Outcome::default() };
         if let Some(content) = result.content {
             read_content(content, &mut outcome);

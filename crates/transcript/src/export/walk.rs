@@ -56,7 +56,8 @@ pub(super) struct Walk<'w, 's, S> {
     out: &'w mut dyn Write,
     target: &'w Path,
     lanes_shown: HashSet<LaneId>,
-    results_shown: HashSet<(NodeId, String)>,
+    /// By entry, id of the call and number among the results of that id in the entry.
+    results_shown: HashSet<(NodeId, String, usize)>,
     compactions: HashMap<NodeId, &'s Compaction>,
 }
 
@@ -193,7 +194,7 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
     fn said(&mut self, head: &Head<'_>, entry: &Entry, depth: usize) -> Result<(), Error> {
         let entry = entry.as_ref();
         let is_thinking = entry.subtype().as_deref() == Some("thinking");
-        let mut calls = 0;
+        let mut calls = Numbers::default();
         for block in entry.content_blocks() {
             match block {
                 Block::Text(text) => {
@@ -215,16 +216,17 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
                     }
                 }
                 Block::ToolUse { id, name, input } => {
-                    calls += 1;
-                    self.call(head, Call::new(id.get(), &name.get(), input), depth)?;
+                    let number = calls.next(&id.get());
+                    self.call(head, Call::new(id.get(), &name.get(), input), number, depth)?;
                 }
                 Block::Other(raw) => self.other_block(head, raw),
                 _ => {}
             }
         }
-        if calls == 0 {
+        if calls.0.is_empty() {
             for call in entry.tool_calls() {
-                self.call(head, Call::new(call.id, &call.name, call.input), depth)?;
+                let number = calls.next(&call.id);
+                self.call(head, Call::new(call.id, &call.name, call.input), number, depth)?;
             }
         }
         Ok(())
@@ -242,14 +244,24 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
         }
     }
 
-    fn call(&mut self, head: &Head<'_>, mut call: Call<'_>, depth: usize) -> Result<(), Error> {
+    /// A call, and its number among those of its id in the entry: odd servers give one id to several.
+    fn call(
+        &mut self,
+        head: &Head<'_>,
+        mut call: Call<'_>,
+        number: usize,
+        depth: usize,
+    ) -> Result<(), Error> {
         let session = self.source.session;
-        let tool: Option<ToolUse> = session.calls_of(head.node).find(|tool| *tool.id == *call.id).cloned();
-        if let Some(result) = tool.as_ref().and_then(|tool| tool.result) {
+        let tool = session.calls_of(head.node).filter(|tool| *tool.id == *call.id).nth(number);
+        if let Some((tool, result)) = tool.and_then(|tool| Some((tool, tool.result?))) {
+            let same_id = session.results_of(result).filter(|other| other.id == tool.id);
+            let number = same_id.take_while(|other| !std::ptr::eq(*other, tool)).count();
             let entry = self.source.entry(result)?;
-            call.outcome = self.source.outcome(&entry.as_ref(), &call.id, Some(&call), self.options.detail);
+            let which = (&*call.id, number);
+            call.outcome = self.source.outcome(&entry.as_ref(), which, Some(&call), self.options.detail);
             if let Some(outcome) = &mut call.outcome {
-                self.results_shown.insert((result, call.id.to_string()));
+                self.results_shown.insert((result, call.id.to_string(), number));
                 let (asked, answered) = (head.at, session.node(result).at);
                 outcome.took = asked.zip(answered).map(|(asked, answered)| answered.duration_since(asked));
             }
@@ -271,18 +283,20 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
     fn results(&mut self, head: &Head<'_>, entry: &Entry) {
         let session = self.source.session;
         let view = entry.as_ref();
-        let tools: Vec<ToolUse> = session.results_of(head.node).cloned().collect();
+        let tools: Vec<&ToolUse> = session.results_of(head.node).collect();
+        let mut numbers = Numbers::default();
         for result in view.tool_results() {
-            let tool =
-                tools.iter().find(|tool| result.tool_use_id.as_deref().is_none_or(|id| *tool.id == *id));
+            let number = result.tool_use_id.as_deref().map_or(0, |id| numbers.next(id));
+            let is_its = |tool: &&&ToolUse| result.tool_use_id.as_deref().is_none_or(|id| *tool.id == *id);
+            let tool = tools.iter().filter(is_its).nth(number);
             let id = tool.map_or_else(
                 || result.tool_use_id.clone().unwrap_or_default().into_owned(),
                 |tool| tool.id.to_string(),
             );
-            if self.results_shown.contains(&(head.node, id.clone())) {
+            if self.results_shown.contains(&(head.node, id.clone(), number)) {
                 continue;
             }
-            if let Some(outcome) = self.source.outcome(&view, &id, None, self.options.detail) {
+            if let Some(outcome) = self.source.outcome(&view, (&id, number), None, self.options.detail) {
                 self.sink.result(head, tool.map_or("", |tool| &tool.name), &outcome);
             }
         }
@@ -342,6 +356,19 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
             buffer.clear();
         }
         Ok(())
+    }
+}
+
+/// Counts the calls or the results of each id in an entry.
+#[derive(Default)]
+pub(super) struct Numbers(HashMap<String, usize>);
+
+impl Numbers {
+    /// How many of that id came before.
+    pub(super) fn next(&mut self, id: &str) -> usize {
+        let count = self.0.entry(id.to_owned()).or_default();
+        *count += 1;
+        *count - 1
     }
 }
 

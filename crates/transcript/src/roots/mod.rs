@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 
 pub use files::{AgentFile, FileId, FileInfo, SessionFiles};
 
+use crate::error::At as _;
 use crate::{Error, ErrorKind};
 
 /// Configuration folders (`~/.claude` and the like) to look for sessions in.
@@ -93,12 +94,35 @@ impl Roots {
     }
 
     /// The session that `name` means: a path of a session file, an id, or the beginning of an id that fits only one.
+    ///
+    /// Of copies of one session in several folders, the one written last is meant.
     pub fn find(&self, name: impl AsRef<OsStr>) -> Result<SessionFiles, Error> {
         let name = name.as_ref();
-        let path = Path::new(name);
-        if (path.extension().is_some() || path.components().count() > 1) && path.is_file() {
-            return SessionFiles::of_file(path);
+        match file_named(name) {
+            Some(path) => SessionFiles::of_file(path),
+            None => Ok(self.fitting(name)?.swap_remove(0)),
         }
+    }
+
+    /// The session that `name` means in every folder that holds a copy of it, those changed last first.
+    ///
+    /// A path means that one copy, and has to lie in the roots: whoever removes sessions by name removes no others.
+    pub fn find_copies(&self, name: impl AsRef<OsStr>) -> Result<Vec<SessionFiles>, Error> {
+        let name = name.as_ref();
+        let Some(path) = file_named(name) else { return self.fitting(name) };
+        let path = fs_err::canonicalize(path).at("look at", path)?;
+        let is_it = |main: &FileInfo| fs_err::canonicalize(&main.path).is_ok_and(|main| main == path);
+        let mut sessions = self.scan()?.sessions;
+        sessions.retain(|session| session.main.as_ref().is_some_and(is_it));
+        if sessions.is_empty() {
+            let message = format!("Not among the sessions: `{}`", path.display());
+            return Err(Error::new(ErrorKind::NotFound, message, "--root names another folder to look in"));
+        }
+        Ok(sessions)
+    }
+
+    /// The sessions with this id, or whose id begins so; there is one at least, and all have the same id.
+    fn fitting(&self, name: &OsStr) -> Result<Vec<SessionFiles>, Error> {
         if name.is_empty() {
             return Err(Error::new(ErrorKind::Invalid, "The id of the session is empty", HINT));
         }
@@ -108,16 +132,20 @@ impl Roots {
         if fitting.iter().any(|session| session.id.as_str() == name) {
             fitting.retain(|session| session.id.as_str() == name);
         }
-        // Newest first: of copies of one session under several roots, the one written last is meant.
-        let ids: std::collections::BTreeSet<&str> =
-            fitting.iter().map(|session| session.id.as_str()).collect();
+        let ids: HashSet<&str> = fitting.iter().map(|session| session.id.as_str()).collect();
         match ids.len() {
             0 => Err(no_such_session(name)),
-            1 => Ok(fitting.swap_remove(0)),
+            1 => Ok(fitting),
             count => {
                 let message = format!("{count} sessions begin with `{}`", name.display());
                 Err(Error::new(ErrorKind::Ambiguous, message, "give more of the id"))
             }
         }
     }
+}
+
+/// The file that a name leads to, if it is no id.
+fn file_named(name: &OsStr) -> Option<&Path> {
+    let path = Path::new(name);
+    ((path.extension().is_some() || path.components().count() > 1) && path.is_file()).then_some(path)
 }

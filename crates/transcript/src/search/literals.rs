@@ -4,9 +4,7 @@ use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Hir, HirKind};
 
 use super::query::Case;
-
-/// More alternatives than this are not worth looking for.
-const ALTERNATIVES_MAX: usize = 32;
+use crate::limits::ALTERNATIVES_MAX;
 
 /// One of these stands in every text that matches; nothing is known if there are none.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,11 +6,10 @@ use std::path::Path;
 use tidings_protocol::json::{Raw, Text};
 
 use super::facts::{Running, starts_agents};
-use super::lanes::NESTING_MAX;
 use super::load::{Launch, Loaded};
 use super::tools::Tools;
 use super::{Join, Lane, LaneId, NodeId, Part};
-use crate::limits::SIDECAR_BYTES_MAX;
+use crate::limits::{NESTING_MAX, SIDECAR_BYTES_MAX};
 use crate::open;
 use crate::roots::AgentFile;
 

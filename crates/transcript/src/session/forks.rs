@@ -1,9 +1,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{LaneId, NodeId, Session};
-
-/// How many sessions may share an entry before the others are left out: with more, somebody copied a template.
-const SHARERS_MAX: usize = 64;
+use crate::limits::SHARERS_MAX;
 
 /// A session that begins with a copy of another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

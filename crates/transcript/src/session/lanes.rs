@@ -6,9 +6,7 @@ use std::sync::Arc;
 use super::forest::Children;
 use super::load::Loaded;
 use super::{Agent, FileIndex, Lane, LaneId, NodeId};
-
-/// How many conversations an entry may be nested in before the chain is given up. Real agents go a few deep.
-pub(super) const NESTING_MAX: usize = 256;
+use crate::limits::NESTING_MAX;
 
 /// Puts every entry on a lane: the main one, that of its file, or that of its inline sidechain.
 pub(super) fn assign(loaded: &mut Loaded, main: Option<FileIndex>, agents: &[Box<str>]) -> Vec<Lane> {

@@ -174,14 +174,16 @@ impl<'l> Calls<'l> {
         Some(index)
     }
 
-    /// The call of that id that is nearest before a result and has none, or else the nearest after it. One more result
-    /// than there are calls is a second one of the last.
+    /// The call of that id that is nearest before a result and has none, or else the nearest after it; of those in one
+    /// entry the first. One more result than there are calls is a second one of the last.
     fn nearest(&mut self, answer: &'l AnswerNote) -> Option<u32> {
         let file = self.loaded.nodes[answer.node.index()].file;
         let same = self.by_id.get_mut(&(file, answer.id.as_deref()?))?;
         let notes = &self.loaded.calls;
         let after = same.open.partition_point(|index| notes[*index as usize].node < answer.node);
-        let index = same.open.get(after.saturating_sub(1)).copied().or(same.answered)?;
+        let nearest = same.open.get(after.saturating_sub(1)).map(|index| notes[*index as usize].node);
+        let first_of = |node| same.open.partition_point(|index| notes[*index as usize].node < node);
+        let index = nearest.and_then(|node| same.open.get(first_of(node)).copied()).or(same.answered)?;
         same.answer(index);
         Some(index)
     }

@@ -251,3 +251,38 @@ fn sub_agents_that_no_call_started_are_shown_at_the_end() {
     assert!(shown.find("done").unwrap() < shown.find("look around").unwrap(), "{shown}");
     let _: &Path = root.path();
 }
+
+/// Some servers give one id to all calls of a response; each is still shown with its own result.
+#[test]
+fn calls_of_one_id_in_one_entry_are_shown_with_their_own_results() {
+    let calls = [
+        call("call_0", "Bash", r#"{"command":"first"}"#),
+        call("call_0", "Bash", r#"{"command":"second"}"#),
+        call("call_0", "Read", r#"{"file_path":"/third"}"#),
+    ];
+    let both = result("r1", "a1", 2, "call_0", "\"ONE\"", "null").replace(
+        "\"ONE\"}",
+        "\"ONE\"},{\"type\":\"tool_result\",\"tool_use_id\":\"call_0\",\"content\":\"TWO\"}",
+    );
+    let root = root(&[
+        prompt("u1", None, 0, "\"go\""),
+        answer("a1", "u1", 1, &calls.join(",")),
+        both,
+        result("r2", "a1", 3, "call_0", "\"THREE\"", "null"),
+        answer("a2", "r2", 4, &said("done")),
+    ]);
+    let files = only_session(root.path());
+    let text = write(&files, Format::Markdown, &full(), None);
+    let places = ["first", "ONE", "second", "TWO", "/third", "THREE", "done"].map(|word| text.find(word));
+    assert!(places.is_sorted() && places.iter().all(Option::is_some), "{places:?} {text}");
+    assert!(["ONE", "TWO", "THREE"].iter().all(|word| text.matches(word).count() == 1), "{text}");
+    let json = write(&files, Format::Json, &full(), None);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let entries = json["entries"].as_array().unwrap();
+    let named: Vec<(&str, &str)> = entries
+        .iter()
+        .flat_map(|entry| entry["results"].as_array().into_iter().flatten())
+        .map(|result| (result["name"].as_str().unwrap(), result["text"].as_str().unwrap()))
+        .collect();
+    assert_eq!(named, [("Bash", "ONE"), ("Bash", "TWO"), ("Read", "THREE")]);
+}

@@ -107,6 +107,40 @@ fn calls_of_one_id_have_each_their_own_result() {
     }
 }
 
+/// Others give one id to all calls of a response: then they are answered in their order.
+#[test]
+fn calls_of_one_id_in_one_entry_are_answered_in_their_order() {
+    let two = |line: String| {
+        let block = r#"{"type":"tool_use","id":"toolu_c","name":"Bash","input":{}}"#;
+        line.replace(block, &format!("{block},{}", block.replace("Bash", "Read")))
+    };
+    let plain = [
+        prompt("u", "", "go"),
+        two(call("c", "u", "m1", "Bash")),
+        result("r1", "c"),
+        result("r2", "c"),
+        answer("a", "r2", "m2"),
+    ];
+    let unnamed = |line: String| line.replace("sourceToolAssistantUUID", "wasSource");
+    let elsewhere = |line: String| {
+        let from = r#""parentUuid":"c""#;
+        if line.contains("tool_result") { line.replace(from, r#""parentUuid":"p""#) } else { line }
+    };
+    let mut aside: Vec<String> = plain.iter().cloned().map(unnamed).map(elsewhere).collect();
+    aside.insert(2, link("progress", "p", "c"));
+    for lines in [plain.to_vec(), plain.into_iter().map(unnamed).collect(), aside] {
+        let given = session(&lines);
+        let pairs: Vec<String> = given
+            .session
+            .tools()
+            .iter()
+            .map(|tool| format!("{} {}", tool.name, given.names(&[tool.call.unwrap(), tool.result.unwrap()])))
+            .collect();
+        assert_eq!(pairs, ["Bash c r1", "Read c r2"], "{lines:#?}");
+        assert_eq!(given.rules(), Vec::<&str>::new());
+    }
+}
+
 /// One odd line made a whole session unreadable.
 #[test]
 fn an_empty_uuid_names_nothing_and_is_read_again() {

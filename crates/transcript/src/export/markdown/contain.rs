@@ -5,10 +5,7 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
 use super::super::safe::{is_safe_link, safe_text};
-
-/// How often HTML and links are looked for again. What was hidden by a tag shows once the tag is text; more than a few
-/// layers of that are nobody's prose.
-const LAYERS_MAX: usize = 8;
+use crate::limits::MARKDOWN_LAYERS_MAX;
 
 /// Markdown from a session as a block of its own: HTML in it is text, and a fence that it leaves open is closed.
 /// Pictures become links, since to fetch them would tell their server who reads the page, and links that may do more
@@ -19,7 +16,7 @@ const LAYERS_MAX: usize = 8;
 pub(super) fn contained(text: &str) -> String {
     let mut text = safe_text(text).trim_end().to_owned();
     text.push('\n');
-    for _ in 0..LAYERS_MAX {
+    for _ in 0..MARKDOWN_LAYERS_MAX {
         let marks = active_in(&text);
         if marks.is_empty() {
             return closed(text);
