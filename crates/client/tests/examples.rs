@@ -45,9 +45,15 @@ const ROWS: &[(&str, &str)] = &[
 
 #[test]
 fn every_example_runs_and_prints_what_it_should() {
+    // A process that is started while a program is being written holds it open for a moment, and nobody can start it then. So all are
+    // written first.
+    let commands: Vec<_> = ROWS.iter().map(|(name, _)| command(name)).collect();
     // Most of the time is spent waiting for processes, so they run side by side.
     let outputs: Vec<String> = std::thread::scope(|scope| {
-        let running: Vec<_> = ROWS.iter().map(|(name, typed)| scope.spawn(|| run(name, typed))).collect();
+        let rows = ROWS.iter().zip(commands);
+        let running: Vec<_> = rows
+            .map(|((name, typed), (stage, command))| scope.spawn(move || run(name, typed, &stage, command)))
+            .collect();
         running.into_iter().map(|row| row.join().unwrap()).collect()
     });
     let shown: Vec<String> =
@@ -83,8 +89,8 @@ fn other_tests(folder: &Path) -> String {
     text
 }
 
-/// Runs an example to its end, in a folder and an environment of its own.
-fn run(name: &str, typed: &str) -> String {
+/// An example in a folder and an environment of its own.
+fn command(name: &str) -> (TempDir, Command) {
     let stage = TempDir::new().unwrap();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut command = Command::new(example(name));
@@ -92,6 +98,11 @@ fn run(name: &str, typed: &str) -> String {
     if let Some(program) = stand_in(name, stage.path()) {
         command.env("CLAUDE_CLI_PATH", program);
     }
+    (stage, command)
+}
+
+/// Runs an example to its end.
+fn run(name: &str, typed: &str, stage: &TempDir, mut command: Command) -> String {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();

@@ -238,9 +238,9 @@ impl Client {
 
 /// What a pool needs to know of a session that it may park.
 impl Client {
-    /// Whether nothing is under way, nobody is asked anything, and nothing will begin by itself.
-    pub(crate) fn is_idle(&self) -> bool {
-        self.core.turns().is_idle() && self.core.asks.is_empty()
+    /// Whether nothing is under way, nothing runs in the background, and nobody is asked anything.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.core.turns().is_done() && self.core.asks.is_empty()
     }
 
     /// Counts up with everything that happens.

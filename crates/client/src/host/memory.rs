@@ -19,6 +19,9 @@ pub(super) struct Memory {
     open: Vec<Question>,
     /// Questions that were too many or too long.
     forgotten: HashSet<String>,
+    /// Questions whose answers wait to be written, each with the name of its line. There are no more of them than lines
+    /// that wait.
+    struck: Vec<(String, Struck)>,
     handshake: Option<String>,
     initialize: Option<Vec<u8>>,
     init: Option<Vec<u8>>,
@@ -32,6 +35,22 @@ pub(super) struct Question {
     id: String,
     pub(super) line: Vec<u8>,
     pub(super) end: u64,
+}
+
+/// A question that is struck off, as it stood there.
+#[derive(Debug)]
+enum Struck {
+    Open(Question),
+    Forgotten(String),
+}
+
+impl Struck {
+    fn id(&self) -> &str {
+        match self {
+            Struck::Open(question) => &question.id,
+            Struck::Forgotten(id) => id,
+        }
+    }
 }
 
 impl Memory {
@@ -103,18 +122,26 @@ impl Memory {
         }
     }
 
+    /// The CLI has taken a question back.
     fn settled(&mut self, id: &str) {
-        self.open.retain(|question| question.id != id);
-        self.forgotten.remove(id);
+        drop(self.strike(id));
+        self.struck.retain(|(_, struck)| struck.id() != id);
+    }
+
+    fn strike(&mut self, id: &str) -> Option<Struck> {
+        match self.open.iter().position(|question| question.id == id) {
+            Some(at) => Some(Struck::Open(self.open.remove(at))),
+            None => self.forgotten.take(id).map(Struck::Forgotten),
+        }
     }
 
     /// A line is about to be written, unless one of that name was.
-    pub(super) fn writes(&mut self, id: &str, line: &[u8]) -> Novelty {
-        if self.written.contains(id) {
+    pub(super) fn writes(&mut self, name: &str, line: &[u8]) -> Novelty {
+        if self.written.contains(name) {
             return Novelty::Seen;
         }
-        self.written.insert(id.to_owned());
-        self.written_in_order.push_back(id.to_owned());
+        self.written.insert(name.to_owned());
+        self.written_in_order.push_back(name.to_owned());
         if self.written_in_order.len() > HOST_IDS_MAX
             && let Some(oldest) = self.written_in_order.pop_front()
         {
@@ -124,9 +151,9 @@ impl Memory {
         let id = || frame.request_id().map(std::borrow::Cow::into_owned);
         match frame.kind() {
             Kind::ControlResponse => {
-                if let Some(id) = id() {
-                    self.settled(&id);
-                }
+                // Whoever joins meanwhile is not to answer it again.
+                let struck = id().and_then(|id| self.strike(&id));
+                self.struck.extend(struck.map(|struck| (name.to_owned(), struck)));
             }
             // Noted before it is written: the answer may be quicker than we are.
             Kind::ControlRequest if frame.subtype().as_deref() == Some("initialize") => self.handshake = id(),
@@ -135,10 +162,24 @@ impl Memory {
         Novelty::New
     }
 
-    /// The line was not written after all.
-    pub(super) fn unwrites(&mut self, id: &str) {
-        self.written.remove(id);
-        self.written_in_order.retain(|other| other != id);
+    /// The line was written.
+    pub(super) fn wrote(&mut self, name: &str) {
+        self.struck.retain(|(by, _)| by != name);
+    }
+
+    /// The line was not written after all, so what it would have answered is still open.
+    pub(super) fn unwrites(&mut self, name: &str) {
+        self.written.remove(name);
+        self.written_in_order.retain(|other| other != name);
+        for (_, struck) in self.struck.extract_if(.., |(by, _)| by == name) {
+            match struck {
+                Struck::Open(question) => {
+                    let at = self.open.partition_point(|other| other.end < question.end);
+                    self.open.insert(at, question);
+                }
+                Struck::Forgotten(id) => drop(self.forgotten.insert(id)),
+            }
+        }
     }
 
     /// The questions that are open, in the order in which they were asked.
@@ -191,9 +232,43 @@ mod tests {
             let answer = br#"{"type":"control_response","response":{"subtype":"success","request_id":"b"}}"#;
             assert_eq!(memory.writes("answer", answer), Novelty::New);
             assert_eq!(open(&memory), ["a", "c"]);
+            memory.wrote("answer");
             memory.heard(b"{\"type\":\"control_cancel_request\",\"request_id\":\"a\"}\n");
             assert_eq!(open(&memory), ["c"]);
         }
+    }
+
+    /// F61: an answer that the CLI never got answers nothing, and a question that it took back meanwhile stays so.
+    #[test]
+    fn f61_a_question_is_open_again_if_its_answer_was_not_written() {
+        let answer = |id: &str| {
+            format!(r#"{{"type":"control_response","response":{{"subtype":"success","request_id":"{id}"}}}}"#)
+        };
+        let mut memory = Memory::default();
+        memory.heard([question("a"), question("b"), question("c")].concat().as_bytes());
+        for id in ["a", "b", "c"] {
+            assert_eq!(memory.writes(&format!("line {id}"), answer(id).as_bytes()), Novelty::New);
+        }
+        assert_eq!(open(&memory), [""; 0], "nobody is to answer twice");
+        memory.heard(b"{\"type\":\"control_cancel_request\",\"request_id\":\"a\"}\n");
+        memory.wrote("line c");
+        for id in ["c", "b", "a"] {
+            memory.unwrites(&format!("line {id}"));
+        }
+        assert_eq!(open(&memory), ["b"]);
+        assert_eq!(memory.writes("line b", answer("b").as_bytes()), Novelty::New, "it can be sent again");
+        assert_eq!(open(&memory), [""; 0]);
+
+        let mut memory = Memory::default();
+        for number in 0..=ASKS_MAX {
+            memory.heard(question(&number.to_string()).as_bytes());
+        }
+        memory.writes("first", answer("0").as_bytes());
+        memory.writes("last", answer(&ASKS_MAX.to_string()).as_bytes());
+        assert_eq!((memory.open().len(), memory.forgotten()), (ASKS_MAX - 1, 0));
+        memory.unwrites("first");
+        memory.unwrites("last");
+        assert_eq!((open(&memory)[0], memory.open().len(), memory.forgotten()), ("0", ASKS_MAX, 1));
     }
 
     /// Only the answer to the handshake is kept, and only if it is one; of `system/init` it is the last.

@@ -367,13 +367,17 @@ impl Host {
 
     /// A line was written, or could not be.
     pub(super) fn wrote(&self, id: String, length: u64, result: io::Result<()>) {
+        if let Some(session) = &mut self.lock().session {
+            session.waiting_bytes = session.waiting_bytes.saturating_sub(length);
+            match result {
+                Ok(()) => session.memory.wrote(&id),
+                Err(_) => session.memory.unwrites(&id),
+            }
+        }
         let reply = match result {
             Ok(()) => FromHost::Wrote { id, novelty: Novelty::New },
             Err(error) => FromHost::Unwritten { id, message: error.to_string() },
         };
-        if let Some(session) = &mut self.lock().session {
-            session.waiting_bytes = session.waiting_bytes.saturating_sub(length);
-        }
         self.reply(reply);
     }
 

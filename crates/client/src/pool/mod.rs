@@ -26,7 +26,8 @@ use crate::transport::{Process, Transport};
 ///
 /// A conversation of a pool is a [`PooledSession`]. When nothing happens in it for a while it is *parked*: its process is
 /// closed, and the next prompt resumes it from its session file, with the options of the pool. What was changed on the
-/// way (such as the model or the permission mode) is not in that file and has to be set again.
+/// way (such as the model or the permission mode) is not in that file and has to be set again. An agent or a command in
+/// the background would end with the process, so a conversation that has one keeps it until that is over.
 ///
 /// ```no_run
 /// use tidings::{Options, Pool, PoolLimits};
@@ -56,7 +57,7 @@ pub struct PoolLimits {
     /// Processes that are kept ready.
     pub spares: usize,
     /// Conversations that may have a process at once. One more parks the one that was used longest ago; if all are busy,
-    /// it waits.
+    /// or have something in the background, it waits.
     pub live_max: usize,
     /// A conversation in which nothing happens for this long is parked; never, if there is none.
     pub park_after: Option<Duration>,

@@ -10,6 +10,7 @@ use super::Inner;
 use super::lease::Lease;
 use crate::client::{Client, Turn};
 use crate::error::Error;
+use crate::limits::TURN_FOLLOWS;
 use crate::prompt::Prompt;
 
 /// A conversation of a [`Pool`](super::Pool): it has a process while it is used, and is parked when it is not.
@@ -90,7 +91,8 @@ impl PooledSession {
         self.slot.is_live()
     }
 
-    /// Closes the process now, if nothing is under way, and waits until it is gone. `false` if it goes on.
+    /// Closes the process now, if nothing is under way or in the background, and waits until it is gone. `false` if it
+    /// goes on.
     pub async fn park(&self) -> bool {
         self.slot.park().await
     }
@@ -111,7 +113,7 @@ impl Slot {
         // Whoever has the lock is about to use it.
         let Ok(mut state) = self.state.try_lock() else { return false };
         let Some(live) = &state.live else { return false };
-        if self.leases.load(Ordering::Acquire) > 0 || !(live.client.is_closed() || live.client.is_idle()) {
+        if self.leases.load(Ordering::Acquire) > 0 || !(live.client.is_closed() || live.client.is_at_rest()) {
             return false;
         }
         tracing::debug!(session = live.client.session_id(), "a conversation is parked");
@@ -140,15 +142,24 @@ async fn watch(client: Client, slot: Weak<Slot>, pool: Weak<Inner>) {
         return;
     };
     let mut changes = client.changes();
+    let mut turn_may_follow = false;
     loop {
         changes.mark_unchanged();
         let over = client.is_closed();
-        if over || client.is_idle() {
+        let at_rest = client.is_at_rest();
+        turn_may_follow = client.works_in_background() || (turn_may_follow && at_rest);
+        if !over && at_rest && turn_may_follow {
+            if tokio::time::timeout(TURN_FOLLOWS, changes.changed()).await.is_ok() {
+                continue;
+            }
+            turn_may_follow = false;
+        }
+        if over || at_rest {
             idle.notify_waiters();
         }
         let quiet = match park_after {
             _ if over => true,
-            Some(limit) if client.is_idle() => tokio::time::timeout(limit, changes.changed()).await.is_err(),
+            Some(limit) if at_rest => tokio::time::timeout(limit, changes.changed()).await.is_err(),
             _ => {
                 drop(changes.changed().await);
                 false

@@ -81,6 +81,12 @@ async fn play(mut peer: Peer, session: &str, release: &Notify) {
             let init = json!({"type": "system", "subtype": "init", "session_id": session, "user_message_uuids": uuids});
             peer.say(&init.to_string()).await;
             let text = frame["message"]["content"].to_string();
+            if text.contains("background") {
+                let tasks = json!([{"task_id": "b", "task_type": "local_bash"}]);
+                let changed =
+                    json!({"type": "system", "subtype": "background_tasks_changed", "tasks": tasks});
+                peer.say(&changed.to_string()).await;
+            }
             if text.contains("wait") {
                 release.notified().await;
             }
@@ -192,6 +198,36 @@ async fn what_is_busy_or_held_is_not_parked() {
     // Nothing was ever said in it, so that there is nothing to resume.
     ask(&held, "hi").await;
     assert!(!stage.runs()[2].args.iter().any(|arg| arg.starts_with("--resume")));
+}
+
+/// A build or a server that the agent started would end with the process.
+#[tokio::test(start_paused = true)]
+async fn what_works_in_the_background_is_not_parked() {
+    let stage = Backstage::default();
+    let pool = stage.pool(limits(0, 1));
+    let (first, second) = (pool.session(), pool.session());
+    ask(&first, "start it in the background").await;
+    let next = tokio::spawn(async move { ask(&second, "hi").await });
+    tokio::time::sleep(MINUTE * 10).await;
+    assert!(first.is_live() && !first.park().await && !next.is_finished());
+    // Its end begins a turn, which is not cut off either.
+    let voice = stage.runs()[0].voice.clone().unwrap();
+    for frame in [
+        json!({"type": "system", "subtype": "task_notification", "task_id": "b"}),
+        json!({"type": "system", "subtype": "background_tasks_changed", "tasks": []}),
+        json!({"type": "system", "subtype": "init", "session_id": "session-1"}),
+    ] {
+        voice.say(&frame.to_string()).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        assert!(!next.is_finished());
+    }
+    tokio::time::sleep(MINUTE * 10).await;
+    assert!(first.is_live() && !next.is_finished());
+    let result = json!({"type": "result", "subtype": "success", "is_error": false, "result": "it ended",
+        "session_id": "session-1", "origin": {"kind": "task-notification"}});
+    voice.say(&result.to_string()).await;
+    next.await.unwrap();
+    assert!(!first.is_live());
 }
 
 #[tokio::test(start_paused = true)]

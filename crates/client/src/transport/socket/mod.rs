@@ -185,15 +185,18 @@ async fn meet(
         return Err(Error::new(ErrorKind::Spawn, message, "look at who owns the folder of the hosts"));
     }
     let (read, mut write) = stream.into_split();
+    let mut words = Vec::new();
     if let Some(start) = start {
         let start = serde_json::to_vec(&start).map_err(|error| lost(error.into()))?;
-        write.write_all(&Message::with(ToHost::Start, start).encode()).await.map_err(lost)?;
+        words.extend(Message::with(ToHost::Start, start).encode());
     }
-    write.write_all(&Message::new(ToHost::Attach(attach)).encode()).await.map_err(lost)?;
+    words.extend(Message::new(ToHost::Attach(attach)).encode());
+    // A host that cannot start what it is told to says why, and may be gone before it has heard the rest.
+    let told = write.write_all(&words).await;
     let mut reader = Reader::new(read, HOST_BYTES_MAX);
     let remembered = remembered(&mut reader).await.map_err(|refused| match refused {
         Refused::Said(error) => error,
-        Refused::Gone(error) => lost(error),
+        Refused::Gone(error) => lost(told.err().unwrap_or(error)),
     })?;
     Ok((Joined { folder: folder.clone(), reader, write }, remembered))
 }
