@@ -52,6 +52,7 @@ fn rows() -> Vec<Row> {
             "Look for files named `*` in `/x`",
         ),
         ("Grep", json!({"pattern": "a"}), Path, "/demo", Read, Low, "Search for `a` in `/demo`"),
+        ("Grep", json!({"pattern": "a", "path": "/x"}), Path, "/x", Read, Medium, "Search for `a` in `/x`"),
         (
             "Grep",
             json!({"pattern": "a", "path": "src"}),
@@ -171,8 +172,17 @@ fn rows() -> Vec<Row> {
             Domain,
             "docs.example.com",
             Read,
-            Low,
+            Medium,
             "Fetch `https://Docs.Example.com:8443/a?b#c`",
+        ),
+        (
+            "WebFetch",
+            json!({"url": "https://github.com/a/b", "prompt": ""}),
+            Domain,
+            "github.com",
+            Read,
+            Low,
+            "Fetch `https://github.com/a/b`",
         ),
         (
             "WebFetch",

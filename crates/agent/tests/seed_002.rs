@@ -11,6 +11,7 @@ use tidings_agent::fold::FoldOptions;
 use tidings_agent::history::Recording;
 use tidings_protocol::FrameRef;
 use tidings_protocol::mobile::{MobileBody, MobileMessage};
+use tidings_protocol::ui::{SubAgentEnded, SubAgentOutcome, SubAgentProgressed, SubAgentStarted};
 
 use support::{fixtures, frames};
 
@@ -93,6 +94,28 @@ fn s2_15_sub_agents_start_run_and_end() {
         })
         .collect();
     assert_eq!(statuses, ["STARTING", "RUNNING", "COMPLETED"]);
+}
+
+/// The share is a guess from the tools that were used; it does not shrink, and only what is done has all of it.
+#[test]
+fn s2_22_a_phone_sees_how_far_a_sub_agent_has_come() {
+    for (outcome, status, last) in
+        [(SubAgentOutcome::Completed, "COMPLETED", 1.0), (SubAgentOutcome::Failed, "FAILED", 0.75)]
+    {
+        let mut events: Vec<UiMessage> = vec![SubAgentStarted::new(1, "a").into()];
+        for tool_uses in [Some(4), None, Some(12), Some(1)] {
+            let mut news = SubAgentProgressed::new(1, "a");
+            news.tool_uses = tool_uses;
+            events.push(news.into());
+        }
+        events.push(SubAgentEnded::new(1, "a", outcome).into());
+        let mut text = String::new();
+        Lines::new(Dialect::Mobile).write(&events, &mut text).unwrap();
+        let told: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let shares: Vec<f64> = told.iter().map(|told| told["progress"].as_f64().unwrap()).collect();
+        assert_eq!(shares, [0.0, 0.5, 0.5, 0.75, 0.75, last]);
+        assert_eq!(told.last().unwrap()["status"], status);
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ use tidings_protocol::ui::{
     self, PermissionDetails, Progress, Resolution, SessionPhase, SubAgentOutcome, TurnResult, UiMessage,
 };
 
-use crate::progress::sub_agent_type;
+use crate::progress::{share_of_tools, sub_agent_type};
 
 /// Sub-agents that are remembered; the oldest is forgotten first.
 const AGENTS_MAX: usize = 512;
@@ -271,6 +271,7 @@ impl Mobile {
             UiMessage::SubAgentProgressed(event) => {
                 let Some(agent) = self.agents.get_mut(&event.agent_id) else { return };
                 agent.status = SubAgentStatus::Running;
+                agent.progress = agent.progress.max(event.tool_uses.map_or(0.0, share_of_tools));
                 if let Some(task) = event.summary.clone().or_else(|| event.description.clone()) {
                     agent.current_task = task;
                 }
@@ -278,11 +279,11 @@ impl Mobile {
             }
             UiMessage::SubAgentEnded(event) => {
                 let Some(mut agent) = self.agents.remove(&event.agent_id) else { return };
-                agent.status = match event.outcome {
-                    SubAgentOutcome::Completed => SubAgentStatus::Completed,
-                    _ => SubAgentStatus::Failed,
+                // What failed stays as far as it came.
+                (agent.status, agent.progress) = match event.outcome {
+                    SubAgentOutcome::Completed => (SubAgentStatus::Completed, 1.0),
+                    _ => (SubAgentStatus::Failed, agent.progress),
                 };
-                agent.progress = 1.0;
                 agent.completion_time = self.now_ms;
                 if let Some(summary) = &event.summary {
                     agent.current_task.clone_from(summary);

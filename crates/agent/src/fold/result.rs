@@ -88,6 +88,7 @@ fn told(frame: &FrameRef<'_>, turn: &Turn, handle: i64) -> TurnResult {
     event.duration_api_ms = frame.count("duration_api_ms");
     event.num_turns = frame.count("num_turns");
     event.cost_usd = frame.member("total_cost_usd").and_then(Raw::f64);
+    event.turn_cost_usd = frame.member("model_usage_since_last_result").map(cost);
     event.model_usage = frame.member("modelUsage").map(tree);
     event.structured_output = frame.member("structured_output").map(tree);
     event.stop_reason = frame.string("stop_reason").map(StopReason::from);
@@ -98,6 +99,11 @@ fn told(frame: &FrameRef<'_>, turn: &Turn, handle: i64) -> TurnResult {
     let denials = frame.member("permission_denials").into_iter().flat_map(Raw::items);
     event.permission_denials = denials.filter_map(denied).collect();
     event
+}
+
+/// What the models of a turn have cost together.
+fn cost(models: Raw<'_>) -> f64 {
+    models.members().filter_map(|(_, model)| model.member("costUSD").and_then(Raw::f64)).sum()
 }
 
 fn denied(raw: Raw<'_>) -> Option<DeniedTool> {

@@ -6,7 +6,9 @@ use tidings_protocol::mobile::RiskLevel;
 use tidings_protocol::permissions::PermissionUpdate;
 use tidings_protocol::ui::PermissionRequest;
 
-use super::{Digest, Grant, Script, derive, rules};
+use super::reach::{self, Depth};
+use super::request::risk_of_reading;
+use super::{Digest, Grant, Reach, Script, derive, rules};
 use crate::desk::{AskKey, Asked};
 
 /// The question whether a tool may run.
@@ -36,6 +38,10 @@ pub struct Ask {
     pub request: PermissionRequest,
     /// How much can go wrong.
     pub risk: RiskLevel,
+    /// How far it reaches, by the names in it and by the path that made the CLI ask.
+    pub reach: Reach,
+    /// Where relative paths begin: the folder of the session.
+    pub folder: Option<String>,
     /// The command taken apart, where the tool runs one.
     pub script: Option<Script>,
     /// What the model says the call is for. It may be wrong, and it may lie.
@@ -62,6 +68,11 @@ impl Ask {
         ask.request.reason.clone_from(&call.decision_reason);
         ask.agent_id.clone_from(&call.agent_id);
         ask.blocked_path.clone_from(&call.blocked_path);
+        if let Some(path) = &call.blocked_path {
+            // The CLI follows links, and names have told nothing of those.
+            ask.reach = ask.reach.max(reach::of_path(path, Depth::Itself, folder));
+            ask.risk = ask.risk.max(risk_of_reading(ask.reach));
+        }
         ask.suggestions.clone_from(&call.permission_suggestions);
         ask.can_be_always = call.suppress_always_allow_rule != Some(true);
         ask.needs_person = call.requires_user_interaction == Some(true);
@@ -85,6 +96,8 @@ impl Ask {
             digest: Digest::of(tool_name, input.raw()),
             request: derived.request,
             risk: derived.risk,
+            reach: derived.reach,
+            folder: folder.map(str::to_owned),
             script: derived.script,
             model_says,
             agent_id: None,

@@ -43,6 +43,33 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     pattern[p..].iter().all(|part| *part == Part::Any)
 }
 
+/// Whether some text matches both patterns. In the first one `[…]` stands for anything, which is more than a shell says.
+pub(super) fn overlap(shell: &str, pattern: &str) -> bool {
+    let shell = match (shell.find('['), shell.rfind(']')) {
+        (Some(open), Some(close)) if open < close => format!("{}*{}", &shell[..open], &shell[close + 1..]),
+        _ => shell.to_owned(),
+    };
+    let (left, right): (Vec<Part>, Vec<Part>) = (parts(&shell).collect(), parts(pattern).collect());
+    // Whether what follows in both has a text in common, from the ends to the beginnings: for the part that is looked
+    // at in `left`, and for the one behind it.
+    let mut behind = vec![false; right.len() + 1];
+    for at in (0..=left.len()).rev() {
+        let mut here = vec![false; right.len() + 1];
+        for other in (0..=right.len()).rev() {
+            here[other] = match (left.get(at), right.get(other)) {
+                (None, None) => true,
+                (Some(Part::Any), other_part) => behind[other] || (other_part.is_some() && here[other + 1]),
+                (part, Some(Part::Any)) => here[other + 1] || (part.is_some() && behind[other]),
+                (Some(Part::Char(a)), Some(Part::Char(b))) => a == b && behind[other + 1],
+                (Some(_), Some(_)) => behind[other + 1],
+                _ => false,
+            };
+        }
+        behind = here;
+    }
+    behind[0]
+}
+
 /// The pattern that matches exactly this text.
 pub fn literal(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len());
@@ -77,4 +104,31 @@ fn parts(pattern: &str) -> impl Iterator<Item = Part> {
             c => Part::Char(c),
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_patterns_overlap_if_one_text_matches_both() {
+        for (shell, pattern, expected) in [
+            ("abc", "abc", true),
+            ("abc", "abd", false),
+            ("a*", "*c", true),
+            ("a?", "abc", false),
+            ("a??", "ab*", true),
+            ("*", "*x*", true),
+            ("", "*", true),
+            ("", "?", false),
+            ("[ab]c", "bc", true),
+            ("s[a-z]cret.txt", "*secret*", true),
+            ("*.rs", "*.env", false),
+            ("id*", "id_rsa*", true),
+            ("x*", "id_rsa*", false),
+            ("*", "", true),
+        ] {
+            assert_eq!(overlap(shell, pattern), expected, "{shell} and {pattern}");
+        }
+    }
 }

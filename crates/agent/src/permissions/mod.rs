@@ -16,6 +16,7 @@ mod glob;
 mod grant;
 mod hidden;
 pub(crate) mod paths;
+pub(crate) mod reach;
 mod registry;
 mod request;
 mod rules;
@@ -24,6 +25,7 @@ mod secrets;
 pub use answer::{AfterDenial, Allowed, Answer, Denied, Scope, decision};
 pub use ask::Ask;
 pub use batch::{Emit, Gather};
+pub(crate) use command::git_address;
 pub use command::{
     Command, CommandKind, Danger, Opaque, Redirect, RedirectKind, Role, Script, Word, WordKind,
 };
@@ -33,10 +35,11 @@ pub(crate) use grant::command_matches;
 pub use grant::{Grant, GrantTarget};
 pub use hidden::is_hidden;
 pub(crate) use hidden::visible;
+pub use reach::Reach;
 pub use registry::{
     BatchAnswer, BatchRecorded, BatchResponse, Member, PermissionRegistry, Recorded, RegisteredBatch,
     RegistryError, Requested, Response,
 };
-pub(crate) use request::host as host_of;
 pub use request::{Derived, derive};
-pub(crate) use secrets::{SECRETS, path_matches};
+pub(crate) use request::{KNOWN_HOSTS, host as host_of};
+pub(crate) use secrets::path_matches;

@@ -7,9 +7,13 @@ use tidings_protocol::ui::{PermissionLevel, PermissionRequest, TargetType};
 
 use super::command::{CommandKind, Opaque, Script};
 use super::hidden::visible;
-use super::secrets::is_secret;
-use super::{is_hidden, paths};
+use super::reach::{self, Depth, Reach};
+use super::{glob_matches, is_hidden, paths};
 use crate::limits::DESCRIPTION_CHARS_MAX;
+
+/// Hosts that are this machine, or where code is looked up.
+pub(crate) const KNOWN_HOSTS: &[&str] =
+    &["localhost", "127.0.0.1", "::1", "github.com", "*.github.com", "*.githubusercontent.com"];
 
 /// What follows from a tool and its input.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +23,8 @@ pub struct Derived {
     pub request: PermissionRequest,
     /// How much can go wrong.
     pub risk: RiskLevel,
+    /// How far it reaches.
+    pub reach: Reach,
     /// The command taken apart, where the tool runs one.
     pub script: Option<Script>,
 }
@@ -43,45 +49,61 @@ pub fn derive(tool: &str, input: &Json, folder: Option<&str>) -> Derived {
     let raw = input.raw();
     let typed = ToolInput::read(tool, raw);
     let path = |text: &str| paths::resolve(text, folder);
+    let to = |text: &str, depth| reach::of_path(text, depth, folder);
     match (canonical_name(tool), typed) {
-        ("Read", Ok(ToolInput::Read(input))) => reading(path(&input.file_path), "Read the file"),
+        ("Read", Ok(ToolInput::Read(input))) => {
+            reading(path(&input.file_path), "Read the file", to(&input.file_path, Depth::Itself))
+        }
         ("Glob", Ok(ToolInput::Glob(input))) => {
-            let place = input.path.as_deref().map_or_else(|| glob_base(&input.pattern, folder), path);
+            // A pattern may lead out of the folder that it is for.
+            let start = path(input.path.as_deref().unwrap_or("."));
+            let place = glob_base(&input.pattern, &start);
             let text = format!("Look for files named `{}` in", short(&input.pattern));
-            recursive(reading(place, &text))
+            let names = paths::resolve(&input.pattern, Some(&start));
+            let reach = to(&place, Depth::Itself).max(reach::of_names(&names, folder));
+            recursive(reading(place, &text, reach))
         }
         ("Grep", Ok(ToolInput::Grep(input))) => {
             let text = format!("Search for `{}` in", short(&input.pattern));
-            recursive(reading(path(input.path.as_deref().unwrap_or(".")), &text))
+            let place = input.path.as_deref().unwrap_or(".");
+            let chooses_secrets = input.glob.as_deref().is_some_and(reach::chooses_secrets);
+            let reach = if chooses_secrets { Reach::Secret } else { to(place, Depth::Below) };
+            recursive(reading(path(place), &text, reach))
         }
         ("LS", _) => {
-            recursive(reading(path(text_of(raw, "path").as_deref().unwrap_or(".")), "List the folder"))
+            let place = text_of(raw, "path").unwrap_or_else(|| ".".to_owned());
+            recursive(reading(path(&place), "List the folder", to(&place, Depth::Itself)))
         }
         ("NotebookRead", _) => match text_of(raw, "notebook_path") {
-            Some(place) => reading(path(&place), "Read the notebook"),
+            Some(place) => reading(path(&place), "Read the notebook", to(&place, Depth::Itself)),
             None => whole_tool(tool, PermissionLevel::Execute, RiskLevel::High),
         },
-        ("Write", Ok(ToolInput::Write(input))) => writing(path(&input.file_path), "Write the file"),
-        ("Edit", Ok(ToolInput::Edit(input))) => writing(path(&input.file_path), "Change the file"),
-        ("MultiEdit", Ok(ToolInput::MultiEdit(input))) => writing(path(&input.file_path), "Change the file"),
-        ("NotebookEdit", Ok(ToolInput::NotebookEdit(input))) => {
-            writing(path(&input.notebook_path), "Change the notebook")
+        ("Write", Ok(ToolInput::Write(input))) => {
+            writing(path(&input.file_path), "Write the file", to(&input.file_path, Depth::Itself))
         }
+        ("Edit", Ok(ToolInput::Edit(input))) => {
+            writing(path(&input.file_path), "Change the file", to(&input.file_path, Depth::Itself))
+        }
+        ("MultiEdit", Ok(ToolInput::MultiEdit(input))) => {
+            writing(path(&input.file_path), "Change the file", to(&input.file_path, Depth::Itself))
+        }
+        ("NotebookEdit", Ok(ToolInput::NotebookEdit(input))) => writing(
+            path(&input.notebook_path),
+            "Change the notebook",
+            to(&input.notebook_path, Depth::Itself),
+        ),
         ("Bash", Ok(ToolInput::Bash(input))) => {
             let unsandboxed = raw.get("dangerouslyDisableSandbox").and_then(Raw::bool) == Some(true);
-            running(
-                &input.command,
-                Script::parse(&input.command),
-                unsandboxed.then_some("it runs outside of the sandbox"),
-            )
+            let note = unsandboxed.then_some("it runs outside of the sandbox");
+            running(&input.command, Script::parse(&input.command), note, folder)
         }
         ("Monitor", Ok(ToolInput::Monitor(input))) if input.command.is_some() => {
             let command = input.command.unwrap_or_default();
-            running(&command, Script::parse(&command), None)
+            running(&command, Script::parse(&command), None, folder)
         }
         ("PowerShell", _) => match text_of(raw, "command") {
             // Another language, which is not taken apart.
-            Some(command) => running(&command, Script::unknown(), None),
+            Some(command) => running(&command, Script::unknown(), None, folder),
             None => whole_tool(tool, PermissionLevel::Execute, RiskLevel::High),
         },
         ("WebFetch", Ok(ToolInput::WebFetch(input))) => fetching(&input.url),
@@ -120,15 +142,18 @@ pub fn derive(tool: &str, input: &Json, folder: Option<&str>) -> Derived {
     }
 }
 
-fn reading(path: String, words: &str) -> Derived {
-    // Reading is harmless unless what is read can be used elsewhere.
-    let risk = if is_secret(&path) { RiskLevel::Medium } else { RiskLevel::Low };
-    of_path(path, words, PermissionLevel::Read, risk)
+fn reading(path: String, words: &str, reach: Reach) -> Derived {
+    Derived { reach, ..of_path(path, words, PermissionLevel::Read, risk_of_reading(reach)) }
 }
 
-fn writing(path: String, words: &str) -> Derived {
+/// Reading is harmless unless what is read can be used elsewhere, or nobody can say what is read.
+pub(super) fn risk_of_reading(reach: Reach) -> RiskLevel {
+    if reach > Reach::Named { RiskLevel::Medium } else { RiskLevel::Low }
+}
+
+fn writing(path: String, words: &str, reach: Reach) -> Derived {
     let risk = if super::command::is_system_path(&path) { RiskLevel::High } else { RiskLevel::Medium };
-    of_path(path, words, PermissionLevel::Write, risk)
+    Derived { reach, ..of_path(path, words, PermissionLevel::Write, risk) }
 }
 
 fn of_path(path: String, words: &str, level: PermissionLevel, risk: RiskLevel) -> Derived {
@@ -141,7 +166,7 @@ fn recursive(mut derived: Derived) -> Derived {
     derived
 }
 
-fn running(command: &str, script: Script, note: Option<&str>) -> Derived {
+fn running(command: &str, script: Script, note: Option<&str>, folder: Option<&str>) -> Derived {
     let danger = script.danger();
     let level = match (danger, note) {
         (None, None) => PermissionLevel::Execute,
@@ -161,33 +186,33 @@ fn running(command: &str, script: Script, note: Option<&str>) -> Derived {
         description.push_str("; ");
         description.push_str(&notes.join(", "));
     }
-    let risk = if level == PermissionLevel::Admin { RiskLevel::High } else { risk_of(&script) };
+    let reach = reach::of_script(&script, folder);
+    let risk = if level == PermissionLevel::Admin { RiskLevel::High } else { risk_of(&script, reach) };
     let mut derived = derived(TargetType::Command, command.to_owned(), level, description, risk);
     derived.script = Some(script);
+    derived.reach = reach;
     derived
 }
 
 /// What only looks is low, what works in a repository or builds is medium, and what no list names is high.
-fn risk_of(script: &Script) -> RiskLevel {
+fn risk_of(script: &Script, reach: Reach) -> RiskLevel {
     if script.is_opaque() || script.commands().is_empty() {
         return RiskLevel::High;
     }
     let one = |command: &super::Command| match command.kind() {
-        CommandKind::Look
-            if command.is_bare() && !command.arguments().iter().any(|word| is_secret(&word.text)) =>
-        {
-            RiskLevel::Low
-        }
+        CommandKind::Look if command.is_bare() => RiskLevel::Low,
         _ if !command.assignments.is_empty() => RiskLevel::High,
         CommandKind::Look | CommandKind::Git | CommandKind::Build | CommandKind::Test => RiskLevel::Medium,
         CommandKind::Install | CommandKind::Network | CommandKind::Other => RiskLevel::High,
     };
-    script.commands().iter().map(one).max().unwrap_or(RiskLevel::High)
+    script.commands().iter().map(one).max().unwrap_or(RiskLevel::High).max(risk_of_reading(reach))
 }
 
 fn fetching(url: &str) -> Derived {
     let host = host(url);
-    let risk = if host.is_some() { RiskLevel::Low } else { RiskLevel::Medium };
+    // An address can carry away what the model has read.
+    let is_known = |host: &String| KNOWN_HOSTS.iter().any(|known| glob_matches(known, host));
+    let risk = if host.as_ref().is_some_and(is_known) { RiskLevel::Low } else { RiskLevel::Medium };
     let description = format!("Fetch `{}`{}", short(url), hidden_note(url));
     derived(
         TargetType::Domain,
@@ -217,7 +242,7 @@ fn derived(
 ) -> Derived {
     let request =
         PermissionRequest { target_type, target, level, description, reason: None, recursive: false };
-    Derived { request, risk, script: None }
+    Derived { request, risk, reach: Reach::default(), script: None }
 }
 
 fn short(text: &str) -> String {
@@ -232,14 +257,13 @@ fn text_of(raw: Raw<'_>, key: &str) -> Option<String> {
     Some(raw.get(key)?.text()?.get().into_owned())
 }
 
-/// The folder in which a pattern begins to be one.
-fn glob_base(pattern: &str, folder: Option<&str>) -> String {
+/// The folder in which a pattern begins to be one, for a search that starts in `start`.
+fn glob_base(pattern: &str, start: &str) -> String {
     let fixed = pattern.split(['*', '?', '[', '{']).next().unwrap_or_default();
-    let base = fixed.rsplit_once('/').map_or("", |(base, _)| base);
-    match (base, fixed.starts_with('/')) {
-        ("", true) => "/".to_owned(),
-        ("", false) => paths::resolve(".", folder),
-        (base, _) => paths::resolve(base, folder),
+    match fixed.rsplit_once('/') {
+        Some(("", _)) => "/".to_owned(),
+        Some((base, _)) => paths::resolve(base, Some(start)),
+        None => start.to_owned(),
     }
 }
 

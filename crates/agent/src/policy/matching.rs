@@ -3,14 +3,18 @@
 use tidings_protocol::ui::{PermissionLevel, TargetType};
 
 use super::{Category, Rule};
+use crate::permissions::reach::{self, Depth, Reach};
 use crate::permissions::{
-    Ask, Command, CommandKind, Role, WordKind, command_matches, glob_matches, host_of, path_matches, paths,
+    Ask, Command, CommandKind, Role, WordKind, command_matches, git_address, glob_matches, host_of,
+    path_matches, paths,
 };
 
 /// One thing that a question accesses.
 pub(super) struct Item<'a> {
     ask: &'a Ask,
     what: What<'a>,
+    /// How far it reaches.
+    reach: Reach,
     /// Why no rule may allow it, whatever it matches.
     doubt: Option<&'static str>,
 }
@@ -34,7 +38,7 @@ pub(super) fn items(ask: &Ask) -> Vec<Item<'_>> {
         TargetType::Command => return commands(ask),
         _ => What::Tool,
     };
-    vec![Item { ask, what, doubt: None }]
+    vec![Item { ask, what, reach: ask.reach, doubt: None }]
 }
 
 fn commands(ask: &Ask) -> Vec<Item<'_>> {
@@ -48,17 +52,23 @@ fn commands(ask: &Ask) -> Vec<Item<'_>> {
     } else if ask.request.level == PermissionLevel::Admin && script.danger().is_none() {
         all = Some("outside-of-the-sandbox");
     }
+    let folder = ask.folder.as_deref();
+    let file = |category, path: &str, doubt| {
+        let reach = reach::of_path(path, Depth::Itself, folder);
+        Item { ask, what: What::Path(category, paths::resolve(path, folder)), reach, doubt }
+    };
     for command in script.commands() {
         let doubt = all.or_else(|| doubt(command));
         // What a transparent wrapper runs follows in the list.
         if !is_transparent(command) && !command.words.is_empty() || doubt.is_some() {
-            items.push(Item { ask, what: What::Command(command), doubt });
+            let reach = reach::of_command(command, script, folder);
+            items.push(Item { ask, what: What::Command(command), reach, doubt });
         }
-        let written =
-            command.written_files().map(|path| What::Path(Category::FileWrite, paths::normalise(path)));
-        let read = command.read_files().map(|path| What::Path(Category::FileRead, paths::normalise(path)));
-        items.extend(written.chain(read).map(|what| Item { ask, what, doubt }));
+        items.extend(command.written_files().map(|path| file(Category::FileWrite, path, doubt)));
+        items.extend(command.read_files().map(|path| file(Category::FileRead, path, doubt)));
     }
+    // The CLI follows links, which names tell nothing of.
+    items.extend(ask.blocked_path.as_deref().map(|path| file(Category::FileRead, path, None)));
     items
 }
 
@@ -92,6 +102,7 @@ impl Item<'_> {
         (rule.categories.is_empty() || rule.categories.contains(&self.category()))
             && any(&rule.tools, &|pattern| glob_matches(pattern, &self.ask.tool_name))
             && any(&rule.paths, &|pattern| self.paths().any(|path| path_matches(pattern, path)))
+            && (rule.reaches.is_empty() || rule.reaches.contains(&self.reach))
             && (rule.hosts.is_empty() || self.hosts_are(&rule.hosts))
             && self.command_matches(rule)
     }
@@ -161,18 +172,37 @@ fn has_flag(command: &Command, flag: char) -> bool {
                 .any(|word| word.text.len() > 2 && long.starts_with(word.text.as_str())))
 }
 
-/// The hosts that `curl` or `wget` fetches from to its output; nothing if it does anything else.
+/// The hosts that a command fetches from; nothing if it does anything else.
 fn fetched(command: &Command) -> Option<Vec<String>> {
     const HARMLESS: &[&str] =
         &["-s", "-S", "-sS", "-f", "-fsS", "-fsSL", "-L", "-sL", "-I", "-i", "-v", "-k", "-q", "-qO-", "-O-"];
-    if command.kind() != CommandKind::Network || !matches!(command.name(), "curl" | "wget") {
+    if command.kind() != CommandKind::Network {
         return None;
     }
-    // Without an option `wget` writes a file.
-    if command.name() == "wget" && !["-qO-", "-O-"].iter().any(|option| command.has_argument(option)) {
-        return None;
-    }
-    let operands = command.arguments().iter().filter(|word| !HARMLESS.contains(&word.text.as_str()));
-    let hosts: Option<Vec<String>> = operands.map(|word| host_of(&word.text)).collect();
+    let hosts: Option<Vec<String>> = match command.name() {
+        "git" => return git_hosts(command),
+        // Without an option `wget` writes a file.
+        "wget" if !["-qO-", "-O-"].iter().any(|option| command.has_argument(option)) => None,
+        "curl" | "wget" => {
+            let operands = command.arguments().iter().filter(|word| !HARMLESS.contains(&word.text.as_str()));
+            operands.map(|word| host_of(&word.text)).collect()
+        }
+        _ => None,
+    };
     hosts.filter(|hosts| !hosts.is_empty())
+}
+
+/// The hosts that git fetches from; nothing if it also sends or keeps an address for later.
+fn git_hosts(command: &Command) -> Option<Vec<String>> {
+    let (subcommand, rest) = command.git_parts()?;
+    if !matches!(subcommand, "clone" | "fetch" | "pull") {
+        return None;
+    }
+    let addresses = rest.iter().filter_map(|word| git_address(subcommand, &word.text));
+    addresses
+        .map(|address| match address.strip_prefix("git@").and_then(|rest| rest.split_once(':')) {
+            Some((host, _)) => Some(host.to_ascii_lowercase()),
+            None => host_of(address),
+        })
+        .collect()
 }

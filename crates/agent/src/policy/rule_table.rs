@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::matching::{Item, items};
 use super::{Decided, DecisionSource, PermissionPolicy, PolicyDecision};
-use crate::permissions::{Ask, CommandKind, Danger};
+use crate::permissions::{Ask, CommandKind, Danger, Reach};
 
 /// An ordered list of rules. The first that matches decides.
 ///
@@ -73,9 +73,13 @@ pub struct Rule {
     /// Names of tools, with `*`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
-    /// Paths with `*`, which also stands for `/`. Without a `/` it is the last part of the path that has to match.
+    /// Paths with `*`, which also stands for `/`. Without a `/` it is the last part of the path that has to match, and
+    /// `/a/*` also means `/a`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
+    /// How far it reaches.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reaches: Vec<Reach>,
     /// Hosts with `*`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
@@ -134,7 +138,8 @@ impl Rule {
 }
 
 impl RuleTable {
-    /// Rules for everyday work: looking is allowed except at secrets, writing is asked about, destroying is refused.
+    /// Rules for everyday work: looking is allowed except at secrets and far outside of the
+    /// session's folder, writing is asked about, destroying is refused.
     pub fn standard() -> Self {
         super::standard::table()
     }

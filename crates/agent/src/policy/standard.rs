@@ -1,7 +1,7 @@
 //! The rules for everyday work.
 
 use super::{Category, Rule, RuleTable, Verdict};
-use crate::permissions::{CommandKind, Danger, SECRETS};
+use crate::permissions::{CommandKind, Danger, KNOWN_HOSTS, Reach};
 
 /// Folders of the system.
 const SYSTEM: &[&str] = &[
@@ -9,9 +9,24 @@ const SYSTEM: &[&str] = &[
     "/dev/*",
 ];
 
-/// Hosts that are this machine, or where code is looked up.
-const HOSTS: &[&str] =
-    &["localhost", "127.0.0.1", "::1", "github.com", "*.github.com", "*.githubusercontent.com"];
+/// What may run while it stays where it belongs.
+const HARMLESS: &[CommandKind] =
+    &[CommandKind::Look, CommandKind::Git, CommandKind::Build, CommandKind::Test, CommandKind::Install];
+
+/// Files that are written without a question.
+const TESTS: &[&str] = &[
+    "*/tests/*",
+    "tests/*",
+    "*/spec/*",
+    "spec/*",
+    "*/specs/*",
+    "specs/*",
+    "*_test.*",
+    "*.test.*",
+    "*.spec.*",
+    "README*",
+    ".gitignore",
+];
 
 const NONE: &[&str] = &[];
 
@@ -46,32 +61,26 @@ fn files() -> Vec<Rule> {
         paths: strings(paths),
         ..Rule::new(name, verdict)
     };
+    let reach = |name, category, reach| Rule {
+        categories: vec![category],
+        reaches: vec![reach],
+        ..Rule::new(name, Verdict::Ask)
+    };
     vec![
-        rule("read-secrets", Verdict::Ask, Category::FileRead, SECRETS),
+        reach("read-secrets", Category::FileRead, Reach::Secret),
+        reach("read-beyond", Category::FileRead, Reach::Beyond),
         rule("read", Verdict::Allow, Category::FileRead, NONE),
         Rule {
             reason: Some("Folders of the system are not written to".to_owned()),
             ..rule("write-system", Verdict::Deny, Category::FileWrite, SYSTEM)
         },
-        rule("write-secrets", Verdict::Ask, Category::FileWrite, SECRETS),
-        rule(
-            "write-tests",
-            Verdict::Allow,
-            Category::FileWrite,
-            &[
-                "*/tests/*",
-                "tests/*",
-                "*/spec/*",
-                "spec/*",
-                "*/specs/*",
-                "specs/*",
-                "*_test.*",
-                "*.test.*",
-                "*.spec.*",
-                "README*",
-                ".gitignore",
-            ],
-        ),
+        reach("write-secrets", Category::FileWrite, Reach::Secret),
+        // A workflow or a skill is no test, whatever it is called.
+        rule("write-dotfiles", Verdict::Ask, Category::FileWrite, &["*/.*/?*", ".*/?*"]),
+        Rule {
+            reaches: vec![Reach::Folder],
+            ..rule("write-tests", Verdict::Allow, Category::FileWrite, TESTS)
+        },
         rule("write-dotfiles", Verdict::Ask, Category::FileWrite, &["*/.*", ".*"]),
         rule("write", Verdict::Ask, Category::FileWrite, NONE),
     ]
@@ -99,12 +108,9 @@ fn commands() -> Vec<Rule> {
             dangers: vec![Danger::Discards],
             ..Rule::new("git-discards", Verdict::Ask)
         },
+        Rule { reaches: vec![Reach::Secret], ..kinds("look-at-secrets", Verdict::Ask, HARMLESS) },
+        Rule { reaches: vec![Reach::Beyond], ..kinds("look-beyond", Verdict::Ask, HARMLESS) },
         kinds("git", Verdict::Allow, &[CommandKind::Git]),
-        Rule {
-            kinds: vec![CommandKind::Look],
-            paths: strings(SECRETS),
-            ..Rule::new("look-at-secrets", Verdict::Ask)
-        },
         kinds("look", Verdict::Allow, &[CommandKind::Look]),
         Rule { timeout_seconds: Some(60), ..kinds("build", Verdict::Allow, &[CommandKind::Build]) },
         Rule { timeout_seconds: Some(120), ..kinds("test", Verdict::Allow, &[CommandKind::Test]) },
@@ -118,7 +124,11 @@ fn commands() -> Vec<Rule> {
 
 fn network() -> Vec<Rule> {
     vec![
-        Rule { hosts: strings(HOSTS), ..Rule::new("network-known", Verdict::Allow) },
+        Rule {
+            hosts: strings(KNOWN_HOSTS),
+            reaches: vec![Reach::Folder, Reach::Named],
+            ..Rule::new("network-known", Verdict::Allow)
+        },
         Rule { kinds: vec![CommandKind::Network], ..Rule::new("network-command", Verdict::Ask) },
         Rule { categories: vec![Category::Network], ..Rule::new("network", Verdict::Ask) },
     ]

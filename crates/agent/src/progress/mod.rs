@@ -20,6 +20,7 @@ mod test_output;
 mod tree;
 
 pub use mention::{AgentMention, sub_agent_type};
+pub(crate) use monitor::share_of_tools;
 pub use monitor::{SubAgentProgressMonitor, SubAgentUpdate};
 pub use parser::{Noticed, ProgressParser, TextProgress};
 pub use steps::{Progress, ProgressSource};

@@ -264,7 +264,7 @@ const MOST: f64 = 0.95;
 
 /// A guess that grows with every tool and never gets there: most sub-agents are done after a handful.
 #[expect(clippy::cast_precision_loss, reason = "a guess needs no precision")]
-fn share_of_tools(tool_uses: u64) -> f64 {
+pub(crate) fn share_of_tools(tool_uses: u64) -> f64 {
     const HALF_WAY: f64 = 4.0;
     let uses = tool_uses as f64;
     (uses / (uses + HALF_WAY)).min(MOST)

@@ -9,6 +9,7 @@
 mod danger;
 mod kind;
 mod lexer;
+mod looking;
 mod options;
 mod parser;
 mod words;
@@ -19,6 +20,7 @@ use std::collections::BTreeSet;
 pub use danger::Danger;
 pub(super) use danger::is_system_path;
 pub use kind::CommandKind;
+pub(crate) use kind::git_address;
 
 /// A command line taken apart.
 ///
