@@ -1,5 +1,7 @@
 //! What goes on in the background, and the turns that it starts when it is done.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use super::frames::{Frame, text};
@@ -22,9 +24,9 @@ pub(super) struct Task {
 #[derive(Debug, Clone)]
 pub(super) enum Work {
     Agent,
-    /// A shell command that takes so long.
+    /// A shell command, which goes on from its start on, whatever turns do meanwhile.
     Shell {
-        takes_ms: u64,
+        done: Instant,
     },
 }
 
@@ -47,7 +49,8 @@ impl Session {
             "stdout": "", "stderr": "", "interrupted": false, "isImage": false, "noOutputExpected": false,
             "backgroundTaskId": agent.id,
         });
-        self.tasks.push(Task { agent: agent.clone(), work: Work::Shell { takes_ms: call.block.takes_ms } });
+        let done = Instant::now() + Duration::from_millis(call.block.takes_ms);
+        self.tasks.push(Task { agent: agent.clone(), work: Work::Shell { done } });
         self.emit_tasks()?;
         self.emit_started(&agent)?;
         Ok(Outcome { content: json!(said), is_error: Some(false), output, ..Outcome::default() })
@@ -55,14 +58,16 @@ impl Session {
 
     /// Brings the oldest task to its end; the model hears of it in a turn of its own.
     ///
-    /// The real CLI works on tasks during turns too. Here they wait until the turn is over, so that a script plays
-    /// the same every time.
+    /// The real CLI works on tasks during turns too. Here they end when the turn is over, so that a script plays the
+    /// same every time.
     pub(super) fn finish_task(&mut self) -> Flow {
         let Some(task) = self.tasks.first().cloned() else { return Ok(()) };
         let (agent, summary, tokens) = match task.work {
             Work::Agent => self.work(task.agent)?,
-            Work::Shell { takes_ms } => {
-                self.pause(takes_ms)?;
+            Work::Shell { done } => {
+                if !self.is_done_by(done)? {
+                    return Ok(());
+                }
                 let summary =
                     format!("Background command \"{}\" completed (exit code 0)", task.agent.description);
                 (task.agent, summary, Tokens::default())
@@ -83,6 +88,18 @@ impl Session {
         let origin = json!({"kind": "task-notification", "producer": "session-task", "runId": agent.run_id});
         self.queue.push_back(Prompt { origin: Some(origin), ..Prompt::plain(&text) });
         Ok(())
+    }
+
+    /// Waits for a command; false when there is something else to do first, such as a prompt.
+    fn is_done_by(&mut self, done: Instant) -> Flow<bool> {
+        let tasks = self.tasks.len();
+        while self.queue.is_empty() && !self.leaving && self.tasks.len() == tasks {
+            if Instant::now() >= done {
+                return Ok(true);
+            }
+            self.pump(Some(done))?;
+        }
+        Ok(false)
     }
 
     /// `stop_task`: one that nobody knows is stopped already.

@@ -73,6 +73,16 @@ impl Call {
             assistant_uuid,
         }
     }
+
+    /// Whether it only starts a command, which goes on in the background.
+    fn is_shell_task(&self) -> bool {
+        self.name == "Bash" && self.input.get("run_in_background") == Some(&json!(true))
+    }
+
+    /// How long the model waits for the result; what goes on in the background takes its time there.
+    fn takes_ms(&self) -> u64 {
+        if self.is_shell_task() { 0 } else { self.block.takes_ms }
+    }
 }
 
 impl Outcome {
@@ -124,7 +134,7 @@ impl Session {
             }
             match self.permit(talk, &mut call)? {
                 Permit::Allow(meta) => {
-                    let done = Instant::now() + Duration::from_millis(call.block.takes_ms);
+                    let done = Instant::now() + Duration::from_millis(call.takes_ms());
                     running.push(Running { call, meta, done });
                 }
                 Permit::Deny(outcome) => self.finish(talk, &call, &outcome, &mut batch)?,
@@ -164,7 +174,7 @@ impl Session {
         batch: &mut Vec<Value>,
         after: &mut After,
     ) -> Flow {
-        running.sort_by_key(|running| running.call.block.takes_ms);
+        running.sort_by_key(|running| running.call.takes_ms());
         for Running { call, meta, done } in running.drain(..) {
             let left = done.saturating_duration_since(Instant::now());
             self.pause(u64::try_from(left.as_millis()).unwrap_or(u64::MAX))?;
@@ -196,7 +206,7 @@ impl Session {
             input["tool_use_id"] = json!(call.id);
             "PostToolUse"
         };
-        input["duration_ms"] = json!(call.block.takes_ms);
+        input["duration_ms"] = json!(call.takes_ms());
         let verdict = self.run_hooks(event, Some(&call.name), Some(&call.id), talk.agent.as_ref(), &input)?;
         talk.said.extend(verdict.context);
         talk.said.extend(verdict.block);
@@ -273,7 +283,7 @@ impl Session {
                 ..Outcome::default()
             }),
             "Agent" if !scripted => self.run_agent(talk, call),
-            "Bash" if call.input.get("run_in_background") == Some(&json!(true)) => self.run_shell_task(call),
+            "Bash" if call.is_shell_task() => self.run_shell_task(call),
             name if !scripted && self.server_of(name).is_some() => self.call_server(call),
             _ => Ok(super::outcomes::scripted(call)),
         }

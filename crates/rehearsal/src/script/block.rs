@@ -50,7 +50,7 @@ pub struct Block {
     /// Agent: the structured output that the host gets (`tool_use_result`).
     #[serde(default)]
     pub output: Option<Value>,
-    /// Agent: how long the tool runs.
+    /// Agent: how long the tool runs, or the command that it starts in the background.
     #[serde(default)]
     pub takes_ms: u64,
 }

@@ -225,3 +225,31 @@ text = "Both done."
     );
     assert_eq!(host.end().code, 0);
 }
+
+/// The command takes its time in the background: neither the call that starts it nor a prompt waits for it.
+#[test]
+fn a_command_in_the_background_keeps_nobody_waiting() {
+    let script = r#"
+[[turn]]
+[[turn.block]]
+tool = "Bash"
+input = { command = "make serve", description = "Serve", run_in_background = true }
+takes_ms = 600000
+[[turn]]
+text = "Started."
+[[turn]]
+text = "It still runs."
+"#;
+    let mut host = Host::start(STREAMING, script);
+    host.user("go");
+    let frames = host.until("result");
+    assert_eq!(frames.last().unwrap()["result"], "Started.");
+    let started = frames.iter().find(|frame| frame["subtype"] == "task_started").unwrap();
+    host.user("and?");
+    assert_eq!(host.until("result").last().unwrap()["result"], "It still runs.");
+    host.control("stop", &json!({"subtype": "stop_task", "task_id": started["task_id"]}));
+    let frames = host.until("control_response");
+    let ended = frames.iter().find(|frame| frame["subtype"] == "task_notification").unwrap();
+    assert_eq!((&ended["task_id"], &ended["status"]), (&started["task_id"], &json!("stopped")));
+    assert_eq!(host.end().code, 0);
+}
