@@ -1,8 +1,10 @@
 //! A server that is there to be killed, with the hosts and the agents that outlive it.
 //!
 //! `mortal_server server FOLDER` runs a session in which somebody says one thing after the other and allows whatever is
-//! asked, until FOLDER has a file `stop`; then it writes how many prompts there were to `done`. `mortal_server host …` is a host, and
-//! `mortal_server claude …` a stand-in for the agent. The tests kill it and look at what it left.
+//! asked, until FOLDER has a file `stop`; then it writes how many prompts there were to `done`. `mortal_server alone FOLDER` runs a
+//! session without a host, says one thing and waits for its end. `mortal_server host …` is a host, and `mortal_server claude …` a
+//! stand-in for the agent: one that hears and gives no sign while there is a file `mute` beside its script. The tests kill it and look
+//! at what it left.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -30,6 +32,10 @@ fn main() -> Result<(), Failure> {
                 tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
             runtime.block_on(server(Path::new(folder)))
         }
+        ["alone", folder] => {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(alone(Path::new(folder)))
+        }
         ["host", folder] => {
             use std::os::fd::AsFd as _;
             let socket = std::io::stdin().as_fd().try_clone_to_owned()?;
@@ -40,6 +46,21 @@ fn main() -> Result<(), Failure> {
         ["claude", script, config_dir, ..] => claude(script, config_dir, &arguments[3..]),
         _ => Err("mortal_server server FOLDER".into()),
     }
+}
+
+/// Says something to an agent that ends with this process.
+async fn alone(folder: &Path) -> Result<(), Failure> {
+    let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
+    let hub = Hub::new(Arc::new(SqliteJournal::open(folder.join("journal.db"), &opening)?));
+    let mut config = Config::default();
+    config.claude = Some(std::env::current_exe()?);
+    let path = |name: &str| folder.join(name).display().to_string();
+    config.claude_args = vec!["claude".to_owned(), path("script.toml"), path("config")];
+    let sessions = Sessions::open(hub, config).await?;
+    let cwd = folder.display().to_string();
+    let new = CreateSession { cwd, prompt: Some("first".to_owned()), ..CreateSession::default() };
+    sessions.create(&Caller::admin("ada"), new).await?;
+    std::future::pending().await
 }
 
 async fn server(folder: &Path) -> Result<(), Failure> {
@@ -118,6 +139,10 @@ async fn allow_everything(sessions: Sessions, caller: Caller, key: String) -> Re
 /// Plays a script. Its ids are random, as those of the real one are.
 fn claude(script: &str, config_dir: &str, arguments: &[String]) -> Result<(), Failure> {
     use tidings_rehearsal::agent::{self, Ids, World};
+    let folder = Path::new(script).parent().ok_or("a script lies in a folder")?;
+    if folder.join("mute").exists() {
+        return mute(folder);
+    }
     let cwd = std::env::current_dir()?;
     let world = World {
         stderr: Box::new(std::io::stderr()),
@@ -130,4 +155,22 @@ fn claude(script: &str, config_dir: &str, arguments: &[String]) -> Result<(), Fa
         0 => Ok(()),
         code => Err(format!("the agent ended with {code}").into()),
     }
+}
+
+/// Says that it is there, and then nothing. What it is told is added to a file `heard`.
+fn mute(folder: &Path) -> Result<(), Failure> {
+    for line in std::io::stdin().lines() {
+        let line: serde_json::Value = serde_json::from_str(&line?)?;
+        if line["type"] == "control_request" {
+            let response =
+                serde_json::json!({"subtype": "success", "request_id": line["request_id"], "response": {}});
+            let reply = serde_json::json!({"type": "control_response", "response": response});
+            writeln!(std::io::stdout(), "{reply}")?;
+        } else if line["type"] == "user" {
+            let mut heard =
+                std::fs::OpenOptions::new().append(true).create(true).open(folder.join("heard"))?;
+            writeln!(heard, "{}", line["message"]["content"])?;
+        }
+    }
+    Ok(())
 }

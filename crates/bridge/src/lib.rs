@@ -17,6 +17,7 @@ mod limits;
 pub mod notify;
 pub mod server;
 pub mod sessions;
+mod words;
 
 pub use caller::{Caller, Scope, Scopes};
 pub use doors::Doors;

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// Bytes of the body of a prompt, or of a new session with one. Clients obey it too, so it stands where they find it.
+pub(crate) use tidings_protocol::api::INPUT_BYTES_MAX;
+
 /// The longest body of one event. The CLI's own lines may have 64 MiB, and an event wraps one of them.
 pub(crate) const BODY_BYTES_MAX: usize = 65 << 20;
 
@@ -164,14 +167,28 @@ pub(crate) const RETRY_WHEN_FULL: Duration = Duration::from_secs(1);
 /// Characters of what was last said that a list of sessions shows. More does not fit a line.
 pub(crate) const LAST_LINE_CHARS: usize = 160;
 
+/// Characters of what went wrong that are kept with a session; the event has all of them.
+pub(crate) const ERROR_CHARS: usize = 4000;
+
 /// Prompts that wait in one session. Nobody reads so long a list.
 pub(crate) const QUEUE_MAX: usize = 100;
 
-/// Bytes of a prompt with everything that comes with it: it waits in the row of its session, beside the others.
-pub(crate) const PROMPT_BYTES_MAX: usize = 3 << 20;
+/// Bytes of what waits in one session, written as JSON: one prompt of the longest kind, or many short ones. They wait in the
+/// settings of their session, which are written with each change.
+pub(crate) const QUEUE_BYTES_MAX: usize = INPUT_BYTES_MAX + (64 << 10);
+
+/// Bytes of how a session is started, written as JSON: instructions, tools, MCP servers. They stand in its settings too.
+pub(crate) const LAUNCH_BYTES_MAX: usize = 256 << 10;
+
+// Whatever people send, there is room left in the settings for what agents tell; a session that cannot store that ends.
+const _: () = assert!(QUEUE_BYTES_MAX + LAUNCH_BYTES_MAX + (512 << 10) <= BLOB_BYTES_MAX);
 
 /// Agents that run at the same time unless the owner says otherwise. Each is a process of a few hundred megabytes.
 pub(crate) const LIVE_MAX: usize = 32;
+
+/// How often is looked whether there is room for an agent whose prompt an earlier server had accepted. Whoever sent it has waited for
+/// a server to start.
+pub(crate) const ROOM_EVERY: Duration = Duration::from_secs(1);
 
 /// Orders that wait for one session. Past it callers wait.
 pub(crate) const ORDERS_MAX: usize = 32;
@@ -194,6 +211,10 @@ pub(crate) const PULSE_LATE: Duration = Duration::from_secs(1);
 /// How long the end of a command is waited for before its caller is told the newest event instead.
 pub(crate) const COMMAND_WAIT: Duration = Duration::from_secs(10);
 
+/// How long what a person was asked waits for them once nobody watches who could answer, where the policy can do without. A phone that is
+/// put away for a moment comes back sooner.
+pub(crate) const ABANDONED_AFTER: Duration = Duration::from_secs(5 * 60);
+
 /// After how long an agent that nobody uses is ended unless the owner says otherwise.
 pub(crate) const PARK_AFTER: Duration = Duration::from_secs(30 * 60);
 
@@ -212,17 +233,14 @@ pub(crate) const COMMANDS_REMEMBERED: usize = 64;
 /// Bytes of the body of a request. A patch, an answer or a command is far shorter.
 pub(crate) const BODY_REQUEST_BYTES_MAX: usize = 1 << 20;
 
-/// Bytes of the body of a prompt. The Messages API takes 32 MB, and what is attached comes in base64.
-pub(crate) const INPUT_BYTES_MAX: usize = 44 << 20;
-
 /// Bytes of a message that comes in on a WebSocket (F132). Longer prompts go over HTTP.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 1 << 20;
 
 /// Sessions that are watched on one WebSocket: more than anybody has open at once.
 pub(crate) const SUBSCRIPTIONS_MAX: usize = 256;
 
-/// Web sockets at the same time. Each costs a task, a socket and its buffers.
-pub(crate) const SOCKETS_MAX: usize = 10_000;
+/// Web sockets at the same time: fewer than connections, so that those who only ask find room beside them.
+pub(crate) const SOCKETS_MAX: usize = 3_072;
 
 /// Requests of one WebSocket that are under way. Past it nothing more is read from it.
 pub(crate) const REQUESTS_MAX: usize = 32;
@@ -272,6 +290,12 @@ pub(crate) const SNAPSHOT_EVENTS_MAX: usize = 2000;
 /// Bytes of a snapshot: what a phone takes in one go.
 pub(crate) const SNAPSHOT_BYTES_MAX: usize = 2 << 20;
 
+/// Events that are looked through for one call of a tool. A long day of work has as many.
+pub(crate) const CALL_EVENTS_MAX: usize = 100_000;
+
+/// The same in bytes: some tenths of a second of reading.
+pub(crate) const CALL_BYTES_MAX: usize = 64 << 20;
+
 /// Paths that are offered as completion. Nobody looks at more than a screen of them.
 pub(crate) const COMPLETIONS_MAX: usize = 50;
 
@@ -293,6 +317,9 @@ pub(crate) const FOLDERS_MAX: usize = 2000;
 /// Bytes of events that are looked at for one snapshot. Put together they are a fraction of that, and nobody scrolls
 /// further back on a phone.
 pub(crate) const SNAPSHOT_READ_BYTES_MAX: usize = 16 << 20;
+
+/// Snapshots that are made at the same time; others wait their turn. Each holds several times what it reads.
+pub(crate) const SNAPSHOTS_AT_ONCE: usize = 4;
 
 /// Events at the beginning of a session that are looked through for what was said first, once for those that an earlier
 /// version has made. It comes among the first ten.
@@ -401,11 +428,11 @@ pub(crate) const MOBILE_SUMMARY_CHARS: usize = 120;
 /// Files that are told apart when those are counted that a session has changed.
 pub(crate) const MOBILE_FILES_MAX: usize = 1000;
 
-/// Notifications that wait for one target. A target that is down for long gets the oldest of them, which is enough.
+/// Notifications that wait for one target, for their first try or another. One more drops the oldest that waits for no answer.
 pub(crate) const NOTIFY_QUEUE_MAX: usize = 64;
 
-/// How often a notification is tried. With the pauses between them it takes about two minutes.
-pub(crate) const NOTIFY_TRIES_MAX: u32 = 6;
+/// How often a notification is tried. With the pauses between them it takes about two minutes if the target answers at once.
+pub(crate) const NOTIFY_TRIES_MAX: u32 = 8;
 
 /// The pause after the first try; the next ones are twice as long each.
 pub(crate) const NOTIFY_PAUSE_FIRST: Duration = Duration::from_secs(1);
@@ -427,3 +454,42 @@ pub(crate) const NOTIFY_KNOWN_MAX: usize = 10_000;
 
 /// Characters of a command or an answer in a notification: what a locked screen shows.
 pub(crate) const NOTIFY_LINE_CHARS: usize = 200;
+
+/// How often the files of a certificate are looked at. Those of private networks are renewed every few weeks.
+pub(crate) const CERTIFICATE_EVERY: Duration = Duration::from_secs(60);
+
+/// The shortest that strings inside of a value are cut to before the value is left out as a whole.
+pub(crate) const SNAPSHOT_STRING_BYTES_MIN: usize = 200;
+
+/// Pages of the past that are searched for the newest list of slash commands.
+pub(crate) const COMMANDS_PAGES_MAX: usize = 16;
+
+/// How long the whole way out may take (P11).
+pub(crate) const DRAIN_MAX: Duration = Duration::from_secs(14);
+
+/// How long requests that are under way may take when everything else is done.
+pub(crate) const DRAIN_REQUESTS_MAX: Duration = Duration::from_secs(2);
+
+/// How often what ends by itself is looked for: credentials, and certificates that were renewed.
+pub(crate) const SWEEP_EVERY: Duration = Duration::from_secs(30);
+
+/// A device that is seen again within this time is not written down again.
+pub(crate) const DEVICE_SEEN_AGAIN: Duration = Duration::from_secs(5 * 60);
+
+/// Cookies of one name that are tried; a browser sends several if they were set for several paths.
+pub(crate) const COOKIES_SAME_NAME_MAX: usize = 4;
+
+/// Revocations that a door may not have seen yet. A door that misses some closes everything that has a device.
+pub(crate) const REVOKED_MAX: usize = 256;
+
+/// The longest file that is read; a thousand devices need less.
+pub(crate) const PRIVATE_FILE_BYTES_MAX: u64 = 4 << 20;
+
+/// The longest text of one finding. A person has to read it.
+pub(crate) const TRUST_TEXT_CHARS_MAX: usize = 4000;
+
+/// For how long a code is good. Clocks may jump, so it is counted from when the code was made.
+pub(crate) const CODE_LIFETIME: Duration = Duration::from_secs(60);
+
+/// The budget of an agent that has none left, in dollars: less than any turn costs.
+pub(crate) const LEAST_BUDGET_USD: f64 = 1e-6;

@@ -10,7 +10,6 @@ mod tls;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::{Router, middleware};
 use axum_server::Handle;
@@ -31,17 +30,9 @@ use self::metrics::Metrics;
 use crate::doors::{self, Doors, Transcripts, route};
 use crate::error::Error;
 use crate::guard::Guard;
+use crate::limits::{DRAIN_MAX, DRAIN_REQUESTS_MAX, SWEEP_EVERY};
 use crate::notify::Notifier;
 use crate::sessions::Sessions;
-
-/// How long the whole way out may take (P11).
-const DRAIN_MAX: Duration = Duration::from_secs(14);
-
-/// How long requests that are under way may take when everything else is done.
-const REQUESTS_MAX: Duration = Duration::from_secs(2);
-
-/// How often what ends by itself is looked for: credentials, and certificates that were renewed.
-const SWEEP_EVERY: Duration = Duration::from_secs(30);
 
 /// The server.
 #[derive(Debug)]
@@ -105,10 +96,11 @@ impl Server {
     fn assembled(&self, metrics: &Arc<Metrics>) -> Router {
         let mut doors = Doors::new(self.sessions.clone());
         let guard = self.guard.clone();
-        doors.sign_in = Arc::new(move |token| guard.caller(token));
+        doors.sign_in = Arc::new(move |token, peer| guard.sign_in(token, peer));
         doors.revoked = self.guard.revoked().clone();
         doors.stopping = self.stopping.clone();
         doors.transcripts = self.transcripts.clone();
+        doors.base_path.clone_from(&self.guard.settings().base_path);
         let health = Health {
             sessions: self.sessions.clone(),
             stopping: self.stopping.clone(),
@@ -146,8 +138,8 @@ impl Server {
         tracing::info!("stopping");
         self.stopping.cancel();
         let drained = tokio::time::timeout(DRAIN_MAX, async {
-            tcp.graceful_shutdown(Some(REQUESTS_MAX));
-            unix.graceful_shutdown(Some(REQUESTS_MAX));
+            tcp.graceful_shutdown(Some(DRAIN_REQUESTS_MAX));
+            unix.graceful_shutdown(Some(DRAIN_REQUESTS_MAX));
             let ((), served) = tokio::join!(self.sessions.drain(), &mut serving);
             self.sessions.hub().journal().close().await?;
             served

@@ -323,6 +323,27 @@ proptest! {
     }
 }
 
+/// What was taken back belongs to no turn any more: a sub-agent's call with the same id goes on when the turn ends.
+#[test]
+fn a_call_that_was_taken_back_does_not_end_another_one_with_its_id() {
+    use What::{Complete, Preparing, RetractCall, ToolProgress};
+    let step = |lane, what| Step { lane, turn: 1, id: 0, word: "a".to_owned(), what };
+    let steps = [
+        step(0, Preparing),
+        step(0, RetractCall),
+        step(1, Preparing),
+        step(0, Complete),
+        step(1, ToolProgress),
+    ];
+    let events = events(&steps);
+    let whole = Conversation::of(&events);
+    for border in 0..=events.len() {
+        let (before, live) = events.split_at(border);
+        let snapshot = only(&compact(numbered(before), ENOUGH));
+        assert_eq!(Conversation::of(snapshot.iter().chain(live)), whole, "{border}");
+    }
+}
+
 /// A session of many turns, each with a streamed text, reasoning and a tool that is asked about.
 fn long_session(turns: u64) -> Vec<UiMessage> {
     let mut events = vec![SessionStarted::new(1, "0b9c").into()];

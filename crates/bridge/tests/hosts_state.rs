@@ -17,7 +17,7 @@ use tidings_bridge::hub::{Delivery, Watch};
 use tidings_bridge::journal::{Epoch, Max, MemoryJournal, MemoryStore, Opening, SessionName};
 use tidings_bridge::sessions::Config;
 use tidings_bridge::{Caller, Hub, Sessions};
-use tidings_protocol::api::{CreateSession, Input, Notice, ServerPhase, SessionView};
+use tidings_protocol::api::{Budget, CreateSession, Input, Notice, PatchSession, ServerPhase, SessionView};
 use tidings_protocol::ui::Resolution;
 use tokio::sync::broadcast;
 
@@ -33,7 +33,7 @@ const STORY: &str =
 const TELLS: &str = r#"
     [[turn]]
     text = "A story that is told in many small pieces, so that there is always one on its way to somebody."
-    pace = { chunk_chars = 2, chunk_delay_ms = 30 }
+    pace = { chunk_chars = 4, chunk_delay_ms = 150 }
     repeat = true
 "#;
 
@@ -313,18 +313,26 @@ async fn f36_a_stopped_agent_or_host_is_shown_and_goes_on() {
         let seen = until_shown(&house.sessions, &session, |view| view.head > 0).await;
         let mut notices = house.sessions.notices();
         signal(pid, "STOP");
-        let view = until_shown(&house.sessions, &session, |view| view.stalled.is_some()).await;
-        let told = until_told(&mut notices, |view| view.stalled.is_some()).await;
+        let is_expected =
+            |view: &SessionView| view.stalled.as_ref().is_some_and(|why| why.contains(expected));
+        let view = until_shown(&house.sessions, &session, is_expected).await;
+        let told = until_told(&mut notices, is_expected).await;
         assert!(told.head > seen.head, "a watcher would take it for an old one: {told:?}");
-        assert!(view.stalled.as_ref().unwrap().contains(expected), "{view:?}");
         assert_eq!(view.state, ServerPhase::Running);
         signal(pid, "CONT");
         until_shown(&house.sessions, &session, |view| view.stalled.is_none()).await;
         until_shown(&house.sessions, &session, |view| view.state == ServerPhase::Idle).await;
         let events = events(&house.sessions, &session).await;
         assert_eq!(text(&events), STORY);
-        let notes = events.iter().filter(|event| matches!(event, UiMessage::System { .. })).count();
-        assert_eq!(notes, 2, "that it is stopped, and that it goes on");
+        // On a busy machine a host can be late as well, and says so; nothing is said twice.
+        let notes = events.iter().filter_map(|event| match event {
+            UiMessage::System { message, .. } => Some(message.as_str()),
+            _ => None,
+        });
+        let notes: Vec<&str> = notes.collect();
+        assert!(notes.iter().any(|note| note.contains(expected)), "{notes:?}");
+        assert_eq!(notes.last(), Some(&"The agent goes on"));
+        assert!(notes.windows(2).all(|pair| pair[0] != pair[1]), "{notes:?}");
         house.sessions.drain().await;
     }
 }
@@ -366,6 +374,23 @@ async fn t10_the_next_server_knows_what_an_agent_goes_without() {
     house.sessions = house.next_server(PATIENCE).await;
     let view = until_shown(&house.sessions, &session, |view| view.untrusted).await;
     assert_eq!(view.state, ServerPhase::Idle);
+}
+
+/// A budget bounds what is begun, and ends nothing that runs.
+#[tokio::test]
+async fn an_agent_whose_budget_is_used_up_is_gone_on_with() {
+    let mut house = House::playing(SAYS).await;
+    let session = house.create("hello").await;
+    let view = until_shown(&house.sessions, &session, |view| view.state == ServerPhase::Idle).await;
+    assert!(view.totals.cost_usd > 0.0);
+    let budget = Budget { budget_usd: Some(view.totals.cost_usd), ..Budget::default() };
+    let patch = PatchSession { budget: Some(budget), ..PatchSession::default() };
+    house.sessions.patch(&Caller::admin("ada"), &session.key, patch).await.unwrap();
+    let (_, agent) = house.pids();
+    house.sessions.drain().await;
+    house.sessions = house.next_server(PATIENCE).await;
+    let view = until_shown(&house.sessions, &session, |view| view.state != ServerPhase::Starting).await;
+    assert_eq!((view.state, house.pids().1), (ServerPhase::Idle, agent));
 }
 
 /// F103: both the server and the host died. What the agent had said and no server had stored is stored before the session is called

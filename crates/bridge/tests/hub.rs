@@ -142,7 +142,7 @@ async fn f98_a_watcher_that_never_reads_is_cut_off_and_comes_back() {
     let mut engine = Sqlite::new();
     let (hub, fence) = hub(&mut engine).await;
     publish(hub.journal(), fence, 1..=3).await;
-    let watch = Watch { after: None, bytes_untaken_max: 100_000 };
+    let watch = Watch { bytes_untaken_max: 100_000, ..Watch::default() };
     let mut stuck = hub.subscribe(&key(), watch).await.unwrap().events;
     let mut reading = hub.subscribe(&key(), watch).await.unwrap().events;
     let Delivery::Event(first) = stuck.next().await.unwrap() else { panic!("it was cut off") };

@@ -76,7 +76,7 @@ impl House {
         let hub = Hub::new(Arc::new(MemoryJournal::open(&MemoryStore::default(), &opening)));
         let sessions = Sessions::open(hub, config).await.unwrap();
         let mut doors = Doors::new(sessions.clone());
-        doors.sign_in = Arc::new(|token| match token {
+        doors.sign_in = Arc::new(|token, _| match token {
             "good" => Ok(Caller::admin("phone")),
             "reader" => {
                 let scopes = [Scope::Read].into_iter().collect();
@@ -296,6 +296,46 @@ async fn s2_25_a_phone_that_was_away_gets_what_it_missed_once_and_then_what_happ
     phone.say(json!({"type":"command","command":"And now?"})).await;
     phone.turn_ends().await;
     assert_eq!(phone.said(), "All is well.That was all.");
+}
+
+/// The last piece of a text and its end may come in two messages; a phone that got the first of them gets only the second.
+#[tokio::test(flavor = "multi_thread")]
+async fn s2_25_a_text_whose_end_was_missed_does_not_come_again() {
+    let house = House::playing(HELLO).await;
+    let shop = house.project("shop");
+    let mut phone = house.phone().await;
+    phone.init(&shop).await;
+    phone.say(json!({"type":"command","command":"Hi"})).await;
+    phone.turn_ends().await;
+    let session = house.sessions.list(None, 1).await.unwrap().remove(0);
+    let journal = house.sessions.hub().journal();
+    let key = tidings_bridge::journal::Key::new(&session.key).unwrap();
+    let fence = journal.claim(&key).await.unwrap();
+    let turn = json!({"role":"Assistant","sequence":2});
+    let mut cursors = Vec::new();
+    for (kind, event) in [
+        ("TextChunk", json!({"text":"One more thing.","session_id":session.handle,"turn_id":turn})),
+        ("TextEnded", json!({"session_id":session.handle,"turn_id":turn})),
+        ("Display", json!({"content":"A note.","session_id":session.handle})),
+    ] {
+        let draft = tidings_bridge::journal::Draft::new(
+            tidings_bridge::journal::Class::Durable,
+            jiff::Timestamp::now(),
+            tidings_bridge::journal::Kind::new(kind).unwrap(),
+            json!({kind: event}).to_string().into_bytes(),
+        );
+        cursors.push(journal.append(&key, fence, vec![draft]).await.unwrap()[0].cursor);
+    }
+    for (seen, expected) in [(cursors[0], "A note."), (cursors[1], "A note."), (cursors[2], "")] {
+        let mut phone = house.phone().await;
+        let resume = json!({"type":"session_resume","sessionId":session.key,
+            "lastMessageId":format!("{seen}:0"),"lastMessageTimestamp":0});
+        phone.say(resume).await;
+        let sync = phone.hear("session_sync").await;
+        let missed = sync["messageHistory"].as_array().unwrap();
+        let said: String = missed.iter().filter_map(|message| message["summary"].as_str()).collect();
+        assert_eq!(said, expected, "after {seen}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

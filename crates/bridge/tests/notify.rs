@@ -18,9 +18,11 @@ use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 use tidings_bridge::journal::{Epoch, MemoryJournal, MemoryStore, Opening};
 use tidings_bridge::notify::{Kind, Notifier, Occasion, Target};
-use tidings_bridge::sessions::Config;
+use tidings_bridge::sessions::{Config, Verb};
 use tidings_bridge::{Caller, Hub, Sessions};
-use tidings_protocol::api::{Choice, CreateSession, PermissionAnswer, PermissionScope, SessionView};
+use tidings_protocol::api::{
+    Choice, CommandRequest, CreateSession, PermissionAnswer, PermissionScope, SessionView,
+};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -99,9 +101,13 @@ struct House {
 
 impl House {
     async fn telling(targets: Vec<Target>) -> Self {
+        Self::playing(ASKS, targets).await
+    }
+
+    async fn playing(script: &str, targets: Vec<Target>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut config = Config::default();
-        config.carrier = stand_in::playing(ASKS, folder.path());
+        config.carrier = stand_in::playing(script, folder.path());
         config.config_dir = Some(folder.path().to_owned());
         let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
         let hub = Hub::new(Arc::new(MemoryJournal::open(&MemoryStore::default(), &opening)));
@@ -173,7 +179,7 @@ async fn s2_29_what_needs_a_person_is_told_without_what_it_is_about() {
         (&"permission".into(), &"Bash".into(), &"shop".into())
     );
     assert_eq!(told["text"], "shop: may `Bash` run?");
-    assert_eq!(told["link"], "https://page.example");
+    assert_eq!(told["link"], format!("https://page.example/#/s/{}", session.key));
     assert!(!asked.body.contains("secret-thing"), "the command stays here: {}", asked.body);
     assert!(!asked.body.contains("Make it"), "and so does the prompt: {}", asked.body);
     let header = |name: &str| asked.headers[name].to_str().unwrap().to_owned();
@@ -237,6 +243,66 @@ async fn a_notification_that_fails_is_sent_again_with_the_same_name() {
     house.ask().await;
     let (first, second) = (receiver.next().await.json(), receiver.next().await.json());
     assert_eq!(first["id"], second["id"]);
+}
+
+/// A turn that ended well may be told late; a tool that waits for a yes may not.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_waits_behind_a_notification_that_fails() {
+    let broken = |_| (StatusCode::INTERNAL_SERVER_ERROR, [(header::RETRY_AFTER, "60")]).into_response();
+    let mut receiver = Receiver::start(broken).await;
+    let house = House::telling(vec![receiver.target(Kind::Webhook, &[])]).await;
+    let (first, second) = (house.ask().await, house.ask().await);
+    let told = [receiver.next().await.json(), receiver.next().await.json()];
+    let mut asked = told.each_ref().map(|told| told["session"].as_str().unwrap());
+    asked.sort_unstable();
+    let mut keys = [first.key.as_str(), second.key.as_str()];
+    keys.sort_unstable();
+    assert_eq!(asked, keys, "each is tried once before any is tried again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_somebody_has_answered_is_not_told_any_more() {
+    let flaky = |count| match count {
+        0 => (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "1")]).into_response(),
+        count => fine(count),
+    };
+    let mut receiver = Receiver::start(flaky).await;
+    let house = House::telling(vec![receiver.target(Kind::Webhook, &[])]).await;
+    let session = house.ask().await;
+    let told = receiver.next().await.json();
+    house.allow(&session, told["tool_use_id"].as_str().unwrap()).await;
+    assert_eq!(receiver.next().await.json()["event"], "turn_ended");
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    assert!(receiver.got.try_recv().is_err(), "the permission is not open");
+}
+
+/// Killed by hand or for want of memory: it says nothing any more, and its turn has no result.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_dies_in_a_turn_has_failed_and_one_that_is_stopped_has_not() {
+    let dies = format!("{ASKS}\n[[fault]]\nkind = \"exit\"\nat_frame = 4\ncode = 137\n");
+    let mut receiver = Receiver::start(fine).await;
+    let events = [Occasion::Failed, Occasion::TurnEnded];
+    let house = House::playing(&dies, vec![receiver.target(Kind::Webhook, &events)]).await;
+    let session = house.ask().await;
+    let told = receiver.next().await.json();
+    assert_eq!((&told["event"], &told["session"]), (&"failed".into(), &session.key.as_str().into()));
+    assert_eq!(told["text"], "shop: the agent has ended during a turn");
+
+    let house = House::telling(vec![receiver.target(Kind::Webhook, &[Occasion::Failed])]).await;
+    let session = house.ask().await;
+    while house.sessions.permissions(Some(&session.key)).await.unwrap().is_empty() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let stop = CommandRequest::default();
+    house.sessions.command(&Caller::admin("me"), &session.key, Verb::Stop, stop).await.unwrap();
+    let other = house.ask().await;
+    while house.sessions.permissions(Some(&other.key)).await.unwrap().is_empty() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    house.sessions.drain().await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let told = receiver.got.try_recv().ok().map(|got| got.body);
+    assert_eq!(told, None, "somebody wanted these to end");
 }
 
 /// A target that sends its caller elsewhere must not get others the words and the signature.

@@ -9,14 +9,19 @@ mod chance;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chance::Chance;
 use tidings_agent::UiMessage;
-use tidings_bridge::SqliteJournal;
+use tidings_bridge::hub::{Delivery, Watch};
 use tidings_bridge::journal::{Epoch, Handle, Journal as _, Max, Opening, SessionName};
+use tidings_bridge::sessions::{Config, Verb};
+use tidings_bridge::{Caller, Hub, Sessions, SqliteJournal};
+use tidings_protocol::api::{CommandRequest, Input, QueueState, ServerPhase};
+use tokio::task::JoinHandle;
 
 /// Nothing takes longer than this; most things take milliseconds.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -55,13 +60,17 @@ impl Drop for Server {
     }
 }
 
-fn server(folder: &Path) -> Server {
+fn program() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let program = test.ancestors().nth(2).unwrap().join("examples/mortal_server");
     assert!(program.exists(), "run `cargo build -p tidings-bridge --all-features --examples` first");
+    program
+}
+
+fn server(kind: &str, folder: &Path) -> Server {
     let log = std::fs::OpenOptions::new().append(true).create(true).open(folder.join("log")).unwrap();
-    let mut command = Command::new(program);
-    command.arg("server").arg(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+    let mut command = Command::new(program());
+    command.arg(kind).arg(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
     Server(command.spawn().unwrap())
 }
 
@@ -100,7 +109,7 @@ async fn kill_again_and_again(kills: u64, chance: &mut Chance, what: &str) -> us
     std::fs::write(folder.join("script.toml"), script()).unwrap();
     let mut agent = None;
     for kill in 0..kills {
-        let mut child = server(folder);
+        let mut child = server("server", folder);
         // Every other one may begin first, however long that takes.
         if kill % 2 == 1 {
             let mut ready = [0; 6];
@@ -119,7 +128,7 @@ async fn kill_again_and_again(kills: u64, chance: &mut Chance, what: &str) -> us
         agent = Some(now.first().copied());
     }
     std::fs::write(folder.join("stop"), "").unwrap();
-    let mut child = server(folder);
+    let mut child = server("server", folder);
     let began = Instant::now();
     while !folder.join("done").exists() {
         assert!(child.0.try_wait().unwrap().is_none(), "{what}: {}", complaints(folder));
@@ -139,6 +148,117 @@ async fn kill_again_and_again(kills: u64, chance: &mut Chance, what: &str) -> us
         drop(Command::new("kill").arg(pid.to_string()).status());
     }
     turns
+}
+
+/// F103: a server that is killed after it has handed a prompt over, and before the agent gave a sign, leaves nobody who knows whether
+/// the prompt was taken. The next server says so, and sends it again when a person does, never by itself.
+#[tokio::test]
+async fn f103_a_prompt_of_which_nobody_knows_is_in_doubt_and_not_said_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    std::fs::write(folder.join("script.toml"), "[[turn]]\ntext = \"Hello.\"\nrepeat = true\n").unwrap();
+    std::fs::write(folder.join("mute"), "").unwrap();
+    let mut child = server("alone", &folder);
+    let heard = || std::fs::read_to_string(folder.join("heard")).unwrap_or_default();
+    let began = Instant::now();
+    while !heard().ends_with('\n') {
+        assert!(child.0.try_wait().unwrap().is_none(), "{}", complaints(&folder));
+        assert!(began.elapsed() < PATIENCE, "{}", complaints(&folder));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    drop(child);
+    std::fs::remove_file(folder.join("mute")).unwrap();
+    assert_eq!(heard().lines().count(), 1, "{}", heard());
+    // The agent can have heard it before the server wrote down that it was said, and it was accepted before either.
+    let before = read(&folder).await;
+    let accepted = before.iter().filter_map(|event| match event {
+        UiMessage::PromptQueued(queued) => Some(queued.text.as_str()),
+        _ => None,
+    });
+    assert_eq!(accepted.collect::<Vec<_>>(), ["first"]);
+    let shown = said(&before);
+    assert!(shown.is_empty() || shown == ["first"], "{shown:?}");
+
+    let ada = Caller::admin("ada");
+    let queue = async |sessions: &Sessions| {
+        let queue = sessions.queue("1").await.unwrap().into_iter();
+        queue.map(|queued| (queued.id, queued.content, queued.state)).collect::<Vec<_>>()
+    };
+    let sessions = next_server(&folder).await;
+    assert_eq!(sessions.find("1").await.unwrap().state, ServerPhase::Interrupted);
+    let doubtful = queue(&sessions).await;
+    let [(id, content, QueueState::Uncertain)] = &doubtful[..] else { panic!("{doubtful:?}") };
+    assert_eq!(content, "first");
+    // Whatever is done in the meantime has its own turns.
+    let done = answered(&sessions, "/clear").await;
+    sessions.command(&ada, "1", Verb::Clear, CommandRequest::default()).await.unwrap();
+    done.await.unwrap();
+    let say = async |sessions: &Sessions, text: &str| {
+        let done = answered(sessions, text).await;
+        let input = Input { content: text.to_owned(), ..Input::default() };
+        sessions.input(&ada, "1", input).await.unwrap();
+        done.await.unwrap();
+    };
+    say(&sessions, "second").await;
+    assert_eq!(queue(&sessions).await, doubtful);
+    sessions.drain().await;
+    sessions.hub().journal().close().await.unwrap();
+    drop(sessions);
+    let sessions = next_server(&folder).await;
+    assert_eq!(queue(&sessions).await, doubtful, "it is still in doubt");
+
+    sessions.cancel(&ada, "1", id).await.unwrap();
+    assert_eq!(queue(&sessions).await, []);
+    say(&sessions, content).await;
+    sessions.drain().await;
+    sessions.hub().journal().close().await.unwrap();
+    drop(sessions);
+    let all = read(&folder).await;
+    assert_eq!(said(&all), [&shown[..], &["/clear", "second", "first"]].concat());
+    let dropped = all.iter().filter_map(|event| match event {
+        UiMessage::PromptDropped(dropped) => Some(&dropped.uuid),
+        _ => None,
+    });
+    assert_eq!(dropped.collect::<Vec<_>>(), [id]);
+}
+
+fn said(events: &[UiMessage]) -> Vec<&str> {
+    let prompts = events.iter().filter_map(|event| match event {
+        UiMessage::UserPrompt(prompt) => Some(prompt.text.as_str()),
+        _ => None,
+    });
+    prompts.collect()
+}
+
+/// A server in this process, without hosts.
+async fn next_server(folder: &Path) -> Sessions {
+    let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
+    let journal = SqliteJournal::open(folder.join("journal.db"), &opening).unwrap();
+    let mut config = Config::default();
+    let path = |name: &str| folder.join(name).display().to_string();
+    config.claude = Some(program());
+    config.claude_args = vec!["claude".to_owned(), path("script.toml"), path("config")];
+    Sessions::open(Hub::new(Arc::new(journal)), config).await.unwrap()
+}
+
+/// Waits until something that will be said in the session is answered.
+async fn answered(sessions: &Sessions, text: &str) -> JoinHandle<()> {
+    let (head, text) = (sessions.find("1").await.unwrap().cursor.parse().unwrap(), text.to_owned());
+    let (_, mut events) = sessions.subscribe("1", Watch::after(Some(head))).await.unwrap();
+    tokio::spawn(async move {
+        let found = async {
+            let mut is_said = false;
+            loop {
+                let Delivery::Event(event) = events.next().await.unwrap() else { panic!("cut off") };
+                match serde_json::from_slice(&event.body).unwrap() {
+                    UiMessage::UserPrompt(said) => is_said |= said.text == text,
+                    UiMessage::Complete { .. } if is_said => return,
+                    _ => {}
+                }
+            }
+        };
+        tokio::time::timeout(PATIENCE, found).await.unwrap();
+    })
 }
 
 /// What the servers and the hosts complained about.

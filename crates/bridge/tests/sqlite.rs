@@ -83,6 +83,19 @@ async fn f111_a_second_process_is_refused() {
     SqliteJournal::open(&path, &opening(1)).unwrap();
 }
 
+/// Somebody may hold a journal that is closed for a while yet, as a task does that has not heard of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn f111_a_journal_that_is_closed_is_opened_again_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let mut closed = vec![filled(&path, 1).await];
+    for round in 0..100 {
+        closed.last().unwrap().close().await.unwrap();
+        let next = SqliteJournal::open(&path, &opening(1));
+        closed.push(next.unwrap_or_else(|error| panic!("round {round}: {error}")));
+    }
+}
+
 #[tokio::test]
 async fn f113_a_newer_journal_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();

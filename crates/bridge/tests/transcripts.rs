@@ -226,6 +226,56 @@ async fn what_a_page_cuts_is_there_for_those_who_want_it_whole() {
     assert_eq!(status, 400);
 }
 
+/// Events only say that something came with a prompt. An address of somebody else's is not fetched for anybody.
+#[tokio::test]
+async fn the_pictures_of_a_prompt_are_there_for_those_who_want_to_see_them() {
+    let root = tempfile::tempdir().unwrap();
+    let picture =
+        |data: &str| json!({"type":"image","source":{"type":"base64","media_type":"image/png","data":data}});
+    let line = |uuid: &str, parent: Value, more: Value| {
+        let mut line = json!({"type":"user","uuid":uuid,"parentUuid":parent,"sessionId":SHOP,"cwd":"/home/dev/shop",
+            "version":"2.1.0","timestamp":"2026-11-14T09:00:00.000Z","isSidechain":false,"userType":"external"});
+        line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        line
+    };
+    let said = json!([picture("Zmlyc3Q="),
+        {"type":"document","title":"bill.pdf","source":{"type":"base64","media_type":"application/pdf","data":"YmlsbA=="}},
+        {"type":"document","title":"a.txt","source":{"type":"text","media_type":"text/plain","data":"AB"}},
+        {"type":"image","source":{"type":"url","url":"http://127.0.0.1:1/elsewhere.png"}},
+        {"type":"text","text":"What is this?"}]);
+    let between = json!({"type":"queued_command","commandMode":"prompt","source_uuid":"sent",
+        "prompt":[picture("c2Vjb25k"), {"type":"text","text":"And this?"}]});
+    write(
+        root.path(),
+        "-home-dev-shop",
+        SHOP,
+        &[
+            line("u1", Value::Null, json!({"message":{"role":"user","content":said}})),
+            line("q1", json!("u1"), json!({"type":"attachment","attachment":between})),
+            line("u2", json!("q1"), json!({"message":{"role":"user","content":"Nothing with it"}})),
+        ],
+    );
+    let server = Server::start(root.path(), Caller::admin("me")).await;
+    let first = json!({"media_type":"image/png","data":"Zmlyc3Q="});
+    let bill = json!({"media_type":"application/pdf","data":"YmlsbA==","name":"bill.pdf"});
+    let notes = json!({"media_type":"text/plain","data":"QUI=","name":"a.txt"});
+    let second = json!({"media_type":"image/png","data":"c2Vjb25k"});
+    for (uuid, attachments) in [
+        ("u1", json!([first, bill, notes])),
+        ("q1", json!([second])),
+        ("sent", json!([second])),
+        ("u2", json!([])),
+    ] {
+        let (status, prompt) = server.get(&format!("/v1/transcripts/{SHOP}/prompts/{uuid}")).await;
+        assert_eq!((status, prompt), (200, json!({"uuid": uuid, "attachments": attachments})));
+    }
+    let (status, problem) = server.get(&format!("/v1/transcripts/{SHOP}/prompts/u9")).await;
+    assert_eq!((status, &problem["code"]), (404, &json!("not_found")));
+    let elsewhere = Caller { folders: vec!["/srv".into()], ..Caller::admin("me") };
+    let server = Server::start(root.path(), elsewhere).await;
+    assert_eq!(server.get(&format!("/v1/transcripts/{SHOP}/prompts/u1")).await.0, 404);
+}
+
 /// An event can be longer than a page may be; whoever pages back has to get past it.
 #[tokio::test]
 async fn a_prompt_that_is_longer_than_a_page_keeps_nobody_from_what_is_before_it() {
@@ -258,7 +308,7 @@ async fn f126_an_id_cannot_leave_the_folder() {
     let path = root.path().join("secret.jsonl").display().to_string();
     for id in ["../secret", "secret.jsonl", &path, &SHOP[..8], "", "%00"] {
         let id = id.bytes().map(|byte| format!("%{byte:02x}")).collect::<Vec<_>>().concat();
-        for rest in ["", "/events", "/branches", "/calls/x"] {
+        for rest in ["", "/events", "/branches", "/calls/x", "/prompts/x"] {
             let answer = server.http.get(format!("{}/v1/transcripts/{id}{rest}", server.address));
             let status = answer.send().await.unwrap().status().as_u16();
             assert!((400..405).contains(&status) || id.is_empty(), "{id}{rest}: {status}");

@@ -76,6 +76,8 @@ impl Compactor {
     /// Takes a call out, unless it is not known.
     pub(super) fn forget_call(&mut self, id: &str) -> bool {
         let Some(call) = self.calls.remove(id) else { return false };
+        // Another call with its id is not one that the turn has begun.
+        self.turn_calls.retain(|begun| begun != id);
         for at in call.others.into_iter().chain([call.card]).chain(call.progress) {
             self.forget(at);
         }

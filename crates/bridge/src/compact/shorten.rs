@@ -6,8 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use tidings_protocol::ui::UiMessage;
 
-/// The shortest that strings inside of a value are cut to before the value is left out as a whole.
-const STRING_BYTES_MIN: usize = 200;
+use crate::limits::SNAPSHOT_STRING_BYTES_MIN;
 
 /// Cuts what a call of a tool gave, and what was said to a sub-agent.
 pub(super) fn shorten(event: &mut UiMessage, max: usize) {
@@ -92,7 +91,7 @@ pub(super) fn cut_value(value: &mut Value, max: usize) {
         return;
     }
     let mut string_max = max;
-    while string_max >= STRING_BYTES_MIN {
+    while string_max >= SNAPSHOT_STRING_BYTES_MIN {
         let mut cut = value.clone();
         let mut open = vec![&mut cut];
         while let Some(value) = open.pop() {

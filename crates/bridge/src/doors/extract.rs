@@ -10,7 +10,9 @@ use serde::de::DeserializeOwned;
 use tidings_protocol::api::{
     BatchAnswer, CommandRequest, CreateSession, Input, PatchSession, PermissionAnswer, QuestionAnswer,
 };
+use utoipa::ToSchema;
 
+use super::keys;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
 
@@ -27,12 +29,16 @@ pub(crate) struct Path<T>(pub(crate) T);
 #[from_request(via(axum::extract::Query), rejection(Error))]
 pub(crate) struct Query<T>(pub(crate) T);
 
+/// The body of a request.
+#[derive(Debug)]
+pub(crate) struct Body<T>(pub(crate) T);
+
 /// The body of a command, with the id from `Idempotency-Key` where the body has none.
 #[derive(Debug)]
 pub(crate) struct Command<T>(pub(crate) T);
 
 /// A command that can be sent again without a second effect.
-pub(crate) trait Repeatable: DeserializeOwned {
+pub(crate) trait Repeatable: DeserializeOwned + ToSchema {
     /// Where the id of the command is.
     fn client_id(&mut self) -> &mut Option<String>;
 
@@ -77,6 +83,15 @@ pub(crate) fn unauthorized() -> Error {
     Error::new(Code::Unauthorized, "This needs a credential", hint)
 }
 
+impl<T: DeserializeOwned + ToSchema, S: Send + Sync> FromRequest<S> for Body<T> {
+    type Rejection = Error;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
+        let headers = request.headers().clone();
+        read(&headers, &Bytes::from_request(request, state).await?).map(Body)
+    }
+}
+
 impl<T: Repeatable, S: Send + Sync> FromRequest<S> for Command<T> {
     type Rejection = Error;
 
@@ -98,15 +113,18 @@ impl<T: Repeatable, S: Send + Sync> FromRequest<S> for Command<T> {
     }
 }
 
-fn read<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8]) -> Result<T, Error> {
+fn read<T: DeserializeOwned + ToSchema>(headers: &HeaderMap, body: &[u8]) -> Result<T, Error> {
     if !is_json(headers) {
         let message = "The body has to be JSON, and its type has to say so";
         return Err(Error::new(Code::MediaType, message, "send `Content-Type: application/json`"));
     }
-    serde_json::from_slice(body).map_err(|error| {
+    let wrong = |error: serde_json::Error| {
         let hint = "see /v1/openapi.json for what is expected";
         Error::new(Code::Invalid, format!("The body does not fit: {error}"), hint)
-    })
+    };
+    // First, since a key that is misspelt is often missing as well.
+    keys::check::<T>(&serde_json::from_slice(body).map_err(wrong)?)?;
+    serde_json::from_slice(body).map_err(wrong)
 }
 
 /// A form on a foreign page can send other types without asking, and not this one.

@@ -1,8 +1,11 @@
 //! Asks `git` about a folder, without letting the folder say what runs.
 //!
 //! A repository's own configuration can name programs: monitors, filters, drivers for differences, helpers for
-//! transport. None of them is run here, whatever the repository says (F120, F124).
+//! transport. None of them is run here, whatever the repository says (F120, F124). It can also name another folder whose
+//! files are its own, and those are not shown.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -16,13 +19,16 @@ use crate::limits::{DIFF_BYTES_MAX, GIT_BYTES_MAX, GIT_WAIT, UNTRACKED_MAX};
 /// The tree without files, which every repository knows.
 const NOTHING: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
+/// Asks for the filters of a repository.
+const FILTERS: [&str; 4] = ["config", "-z", "--get-regexp", r"^filter\."];
+
 /// `git` in one folder.
 #[derive(Debug)]
 pub(crate) struct Git {
     program: PathBuf,
     folder: PathBuf,
-    /// Filters of this repository, each set to nothing.
-    unset: Vec<String>,
+    /// The settings of this repository's filters, each of which is set to nothing.
+    unset: BTreeSet<OsString>,
 }
 
 /// What `git` printed, and whether it would have printed more.
@@ -46,13 +52,32 @@ impl Git {
         let folders = path.unwrap_or("/usr/local/bin:/usr/bin:/bin").split(':').map(Path::new);
         let mut programs = folders.filter(|folder| folder.is_absolute()).map(|folder| folder.join("git"));
         let Some(program) = programs.find(|program| program.is_file()) else { return Ok(None) };
-        let mut git = Git { program, folder: PathBuf::from(folder), unset: Vec::new() };
-        if !git.run(&["rev-parse", "--is-inside-work-tree"]).await?.is_fine {
+        let mut git = Git { program, folder: PathBuf::from(folder), unset: BTreeSet::new() };
+        let inside = git.run(&["rev-parse", "--is-inside-work-tree"]).await?;
+        // It is also fine with a repository whose files lie elsewhere, and would show those.
+        if !inside.is_fine || inside.bytes.trim_ascii() != b"true" {
             return Ok(None);
         }
-        let filters = git.run(&["config", "--name-only", "-z", "--get-regexp", r"^filter\."]).await?;
-        git.unset = names(&filters.bytes).map(|name| format!("{name}=")).collect();
+        git.switch_filters_off().await?;
         Ok(Some(git))
+    }
+
+    /// Sets every filter to nothing, and sees whether `git` has understood.
+    async fn switch_filters_off(&mut self) -> Result<(), Error> {
+        let found = self.run(&FILTERS).await?;
+        if found.bytes.is_empty() {
+            return Ok(());
+        }
+        self.unset = values(&found.bytes).into_keys().map(os_string).collect();
+        let left = self.run(&FILTERS).await?;
+        if found.is_cut
+            || left.is_cut
+            || values(&left.bytes).values().any(|value| value.is_none_or(|value| !value.is_empty()))
+        {
+            let message = "The repository has filters that cannot be switched off";
+            return Err(Error::new(Code::Unprocessable, message, "look at the folder yourself"));
+        }
+        Ok(())
     }
 
     /// Paths of the files that are under version control, or could be.
@@ -66,7 +91,15 @@ impl Git {
     pub(crate) async fn working_tree(&self) -> Result<WorkingTree, Error> {
         let has_commit = self.run(&["rev-parse", "--verify", "--quiet", "HEAD"]).await?.is_fine;
         let base = if has_commit { "HEAD" } else { NOTHING };
-        let how = ["--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty", "--relative"];
+        let how = [
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-color",
+            // Repositories within this one have settings of their own, and are not asked.
+            "--ignore-submodules=dirty",
+            "--submodule=short",
+            "--relative",
+        ];
         let args: Vec<&str> = ["diff"].into_iter().chain(how).chain([base, "--", "."]).collect();
         let diff = self.run(&args).await?;
         let others = self.run(&["ls-files", "-z", "--others", "--exclude-standard"]).await?;
@@ -85,9 +118,13 @@ impl Git {
 
     async fn run(&self, args: &[&str]) -> Result<Printed, Error> {
         let mut command = Command::new(&self.program);
-        let settings =
-            ["core.fsmonitor=false", "core.hooksPath=/dev/null", "diff.external=", "core.pager=cat"];
-        for setting in settings.into_iter().chain(self.unset.iter().map(String::as_str)) {
+        for setting in [
+            "core.fsmonitor=false",
+            "core.hooksPath=/dev/null",
+            "diff.external=",
+            "core.pager=cat",
+            "safe.bareRepository=explicit",
+        ] {
             command.args(["-c", setting]);
         }
         command
@@ -104,6 +141,10 @@ impl Git {
                 ("GIT_NO_LAZY_FETCH", "1"),
                 ("GIT_ALLOW_PROTOCOL", "none"),
             ])
+            // As variables they keep their names; after `-c` a name would end at a `=` in it.
+            .env("GIT_CONFIG_COUNT", self.unset.len().to_string())
+            .envs(self.unset.iter().enumerate().map(|(n, name)| (format!("GIT_CONFIG_KEY_{n}"), name)))
+            .envs((0..self.unset.len()).map(|n| (format!("GIT_CONFIG_VALUE_{n}"), "")))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -129,6 +170,27 @@ impl Git {
         let late = |_| Error::new(Code::Timeout, "`git` takes too long here", "look at the folder yourself");
         tokio::time::timeout(GIT_WAIT, work).await.map_err(late)?.map_err(failed)
     }
+}
+
+/// The value of each setting that `git` has printed; the last one counts, and one without any is switched on.
+fn values(bytes: &[u8]) -> BTreeMap<&[u8], Option<&[u8]>> {
+    let settings = bytes.split(|byte| *byte == 0).filter(|setting| !setting.is_empty());
+    let parts = settings.map(|setting| match setting.iter().position(|byte| *byte == b'\n') {
+        Some(end) => (&setting[..end], Some(&setting[end + 1..])),
+        None => (setting, None),
+    });
+    parts.collect()
+}
+
+/// A name as `git` wrote it, which need not be text.
+#[cfg(unix)]
+fn os_string(bytes: &[u8]) -> OsString {
+    std::os::unix::ffi::OsStringExt::from_vec(bytes.to_owned())
+}
+
+#[cfg(not(unix))]
+fn os_string(bytes: &[u8]) -> OsString {
+    String::from_utf8_lossy(bytes).into_owned().into()
 }
 
 fn names(bytes: &[u8]) -> impl Iterator<Item = String> {

@@ -6,6 +6,7 @@
 
 mod extract;
 mod git;
+mod keys;
 mod mobile;
 mod openapi;
 mod page;
@@ -30,7 +31,7 @@ use axum::middleware;
 use tokio::sync::{Semaphore, broadcast};
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use extract::{Path, Query, idempotency_key};
+pub(crate) use extract::{Body, Path, Query, idempotency_key};
 pub use openapi::openapi;
 pub use page::page;
 pub use problem::{RequestName, name_requests};
@@ -38,14 +39,15 @@ pub use transcripts::Transcripts;
 
 use crate::caller::Caller;
 use crate::error::Error;
+use crate::guard::Peer;
 use crate::limits::{BODY_REQUEST_BYTES_MAX, REVOCATIONS_MAX, SOCKETS_MAX};
 use crate::sessions::Sessions;
 
 /// The name of what is spoken on the WebSocket.
 pub const PROTOCOL: &str = "tidings.v1";
 
-/// Turns a credential that comes inside a stream into whom it belongs to.
-pub type SignIn = Arc<dyn Fn(&str) -> Result<Caller, Error> + Send + Sync>;
+/// Turns a credential that comes inside a stream into whom it belongs to. Who is at the other end is counted.
+pub type SignIn = Arc<dyn Fn(&str, Peer) -> Result<Caller, Error> + Send + Sync>;
 
 /// What the doors lead to.
 #[derive(Clone)]
@@ -61,6 +63,8 @@ pub struct Doors {
     pub stopping: CancellationToken,
     /// Sessions on disk; none unless it is set.
     pub transcripts: Transcripts,
+    /// What comes before every path: empty, or such as `/tidings`.
+    pub base_path: String,
     /// One for each WebSocket that may be open.
     pub sockets: Arc<Semaphore>,
 }
@@ -70,10 +74,11 @@ impl Doors {
     pub fn new(sessions: Sessions) -> Self {
         Doors {
             sessions,
-            sign_in: Arc::new(|_| Err(extract::unauthorized())),
+            sign_in: Arc::new(|_, _| Err(extract::unauthorized())),
             revoked: broadcast::Sender::new(REVOCATIONS_MAX),
             stopping: CancellationToken::new(),
             transcripts: Transcripts::default(),
+            base_path: String::new(),
             sockets: Arc::new(Semaphore::new(SOCKETS_MAX)),
         }
     }

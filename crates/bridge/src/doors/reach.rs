@@ -6,6 +6,7 @@ use tidings_protocol::api::{Notice, SessionView};
 
 use crate::caller::Caller;
 use crate::error::Error;
+use crate::journal::AuditEntry;
 use crate::limits::LIST_MAX;
 use crate::sessions::Sessions;
 
@@ -65,6 +66,14 @@ impl Sight {
                 self.of_session(sessions, session).await
             }
             Notice::Resync {} => true,
+        }
+    }
+
+    /// Whether the caller may know of a decision. One that is about no session that is there is for those who see all of them.
+    pub(crate) async fn of_line(&mut self, sessions: &Sessions, line: &AuditEntry) -> bool {
+        match &line.session {
+            Some(session) => self.of_session(sessions, session).await,
+            None => self.caller.folders.is_empty(),
         }
     }
 

@@ -21,8 +21,8 @@ use super::Doors;
 use super::extract::{Path, Query};
 use super::reach::{self, Sight};
 use super::tether::{End, Tether, retry_ms};
-use super::wire::Translator;
-use crate::caller::Caller;
+use super::wire::{Dialect, Translator};
+use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::hub::{Cut, Delivery, Subscription, Watch};
 use crate::journal::{Cursor, JournalError};
@@ -33,6 +33,7 @@ use crate::sessions::Sessions;
 pub(crate) struct Wish {
     dialect: Option<String>,
     after: Option<String>,
+    answers: Option<bool>,
 }
 
 /// What happens in a session: the verdict first, then what was missed, then what happens.
@@ -45,6 +46,7 @@ pub(crate) struct Wish {
         ("id" = String, Path, description = "The key or the number of the session"),
         ("dialect" = Option<String>, Query, description = "`native`, `ui`, `mobile` or `frames`"),
         ("after" = Option<String>, Query, description = "The cursor of the last event that the client has"),
+        ("answers" = Option<bool>, Query, description = "`false` if nobody answers here, so that a session that decides by itself while nobody watches goes on doing so"),
         ("Last-Event-ID" = Option<String>, Header, description = "The same, and stronger than `after`"),
     ),
     responses((status = 200, description = "Server-sent events", content_type = "text/event-stream", body = String)),
@@ -59,11 +61,16 @@ pub(crate) async fn session_events(
     let mut tether = Tether::new(&doors);
     tether.hold(&caller);
     reach::admit(&doors.sessions, &caller, &id).await?;
-    let dialect = wish.dialect.as_deref().map_or(Ok(super::wire::Dialect::default()), str::parse)?;
+    let dialect = wish.dialect.as_deref().map_or(Ok(Dialect::default()), str::parse)?;
+    if dialect == Dialect::Frames {
+        doors.sessions.check_frames(&id).await?;
+    }
     // A browser that reconnects repeats the address with its old `after`, and adds the header.
     let after = last_event_id(&headers)?.or(wish.after).filter(|after| !after.is_empty());
     let after = after.map(|after| after.parse::<Cursor>()).transpose()?;
-    let (subscribed, events) = doors.sessions.subscribe(&id, Watch::after(after)).await?;
+    let may_answer = caller.scopes.has(Scope::Decide) && wish.answers != Some(false);
+    let watch = Watch { may_answer, ..Watch::after(after) };
+    let (subscribed, events) = doors.sessions.subscribe(&id, watch).await?;
     let opening = opening(&subscribed)?;
     let source = Source::Session { events, translator: Translator::from(dialect) };
     Ok(respond(Feed::new(&doors, tether, opening, source)))

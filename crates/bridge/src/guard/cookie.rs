@@ -6,11 +6,10 @@ use axum::http::header::COOKIE;
 use super::hosts::Scheme;
 use super::secret::Secret;
 
+use crate::limits::COOKIES_SAME_NAME_MAX;
+
 /// As long as browsers keep any cookie.
 const LIFETIME_S: u32 = 400 * 24 * 60 * 60;
-
-/// Cookies of one name that are tried; a browser sends several if they were set for several paths.
-const SAME_NAME_MAX: usize = 4;
 
 /// The header that gives a page its credential. No script can read it, and no other site can have it sent.
 pub(crate) fn set(name: &str, secret: &Secret, path: &str, scheme: Scheme) -> String {
@@ -29,5 +28,5 @@ pub(crate) fn set(name: &str, secret: &Secret, path: &str, scheme: Scheme) -> St
 pub(crate) fn get<'a>(headers: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a str> {
     let pairs = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let pairs = pairs.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.filter(move |(key, _)| *key == name).map(|(_, value)| value).take(SAME_NAME_MAX)
+    pairs.filter(move |(key, _)| *key == name).map(|(_, value)| value).take(COOKIES_SAME_NAME_MAX)
 }

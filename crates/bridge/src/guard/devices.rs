@@ -2,21 +2,18 @@
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use subtle::{Choice, ConditionallySelectable as _};
+use tidings_agent::permissions::is_hidden;
 use tidings_protocol::api::{Device, NewDevice};
 
 use super::private;
 use super::secret::{Fingerprint, Random, Secret};
 use crate::caller::{Caller, Scope, Scopes};
 use crate::error::{Code, Error};
-use crate::limits::{DEVICE_FOLDERS_MAX, DEVICE_NAME_CHARS_MAX, DEVICES_MAX};
-
-/// A device that is seen again within this time is not written down again.
-const SEEN_AGAIN: Duration = Duration::from_secs(5 * 60);
+use crate::limits::{DEVICE_FOLDERS_MAX, DEVICE_NAME_CHARS_MAX, DEVICE_SEEN_AGAIN, DEVICES_MAX};
 
 /// What a device may if nobody says otherwise: what a phone is for.
 const USUAL: [Scope; 3] = [Scope::Read, Scope::Prompt, Scope::Decide];
@@ -88,7 +85,9 @@ impl Plan {
         {
             return refused("The device has too many folders, or too long ones");
         }
-        if wanted.folders.iter().any(|folder| !folder.starts_with('/')) {
+        let is_whole =
+            |folder: &String| folder.starts_with('/') && !folder.split('/').any(|part| part == "..");
+        if !wanted.folders.iter().all(is_whole) {
             return refused("The folders of a device are whole paths");
         }
         let lifetime = match wanted.expires_in_s.map(i64::try_from) {
@@ -109,10 +108,8 @@ const LIFETIME_S_MAX: i64 = 10 * 366 * 24 * 60 * 60;
 /// A name as others may see it.
 pub(crate) fn plain_name(name: &str) -> Result<String, Error> {
     let name = name.trim();
-    let hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
+    // U+FE0F only colours the picture before it, and people have those in names.
+    let hidden = |c: char| c.is_control() || (is_hidden(c) && c != '\u{fe0f}');
     if name.is_empty() || name.chars().count() > DEVICE_NAME_CHARS_MAX || name.chars().any(hidden) {
         let hint = "use up to 64 characters, none of them invisible";
         return Err(Error::new(Code::Invalid, "It is no name for a device", hint));
@@ -180,13 +177,13 @@ impl Devices {
         let found = all.known.len() < count;
         drop(all);
         if !found {
-            return Err(Error::new(Code::NotFound, format!("There is no device `{id}`"), "list them first"));
+            return Err(no_device(id));
         }
         self.save(random)
     }
 
-    /// Takes those away whose time is over, and says which they were.
-    pub(crate) fn expire(&self, now: Timestamp, random: &Random) -> Result<Vec<String>, Error> {
+    /// Takes those away whose time is over, and says which they were, and whether that could be written down.
+    pub(crate) fn expire(&self, now: Timestamp, random: &Random) -> (Vec<String>, Result<(), Error>) {
         let mut over = Vec::new();
         self.lock().known.retain(|known| {
             let alive = known.expires.is_none_or(|expires| now < expires);
@@ -195,10 +192,8 @@ impl Devices {
             }
             alive
         });
-        if !over.is_empty() {
-            self.save(random)?;
-        }
-        Ok(over)
+        let saved = if over.is_empty() { Ok(()) } else { self.save(random) };
+        (over, saved)
     }
 
     pub(crate) fn list(&self) -> Vec<Device> {
@@ -218,7 +213,7 @@ impl Devices {
         if known.expires.is_some_and(|expires| expires <= now) {
             return None;
         }
-        let again = |seen: Timestamp| now.duration_since(seen).unsigned_abs() < SEEN_AGAIN;
+        let again = |seen: Timestamp| now.duration_since(seen).unsigned_abs() < DEVICE_SEEN_AGAIN;
         if !known.seen.is_some_and(again) {
             known.seen = Some(now);
             *seen_since = true;
@@ -248,6 +243,10 @@ impl Devices {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+pub(super) fn no_device(id: &str) -> Error {
+    Error::new(Code::NotFound, format!("There is no device `{id}`"), "list them first")
 }
 
 impl Known {

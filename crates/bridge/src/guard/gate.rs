@@ -7,6 +7,7 @@ use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use tokio::sync::broadcast::{self, error::RecvError};
 use tracing::{Instrument as _, info_span};
 
 use super::hosts::{Host, Origin, authority};
@@ -32,18 +33,55 @@ enum Access {
 /// Checks a request, and hands it on without the base path.
 pub(crate) async fn gate(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    let peer = parts.extensions.get::<Peer>().copied().unwrap_or(Peer::Unix);
+    let peer = Peer::of(&parts.extensions);
     let id = parts.extensions.get::<RequestName>().map_or("", |name| name.0.as_str());
     let span = info_span!("request", id, %peer, method = %parts.method, path = parts.uri.path());
+    // Before the credential is checked, so that no revocation falls between.
+    let revoked = guard.revoked().subscribe();
     let admitted = span.in_scope(|| guard.admit(&mut parts, peer));
     match admitted {
-        Ok(Admitted::Go) => next.run(Request::from_parts(parts, body)).instrument(span).await,
+        Ok(Admitted::Go) => {
+            let device = parts.extensions.get::<Caller>().and_then(|caller| caller.device.clone());
+            // A device that revokes itself is told that it has.
+            let device = device.filter(|device| parts.uri.path() != format!("/v1/devices/{device}"));
+            let answered = next.run(Request::from_parts(parts, body)).instrument(span);
+            match device {
+                Some(device) => unless_revoked(&device, revoked, answered).await,
+                None => answered.await,
+            }
+        }
         Ok(Admitted::Elsewhere(to)) => redirect(&to),
         Err(error) => {
             let _entered = span.enter();
             tracing::warn!(code = error.code().as_str(), reason = error.message(), "refused");
             error.into_response()
         }
+    }
+}
+
+/// The answer, unless the credential ends before there is one: a request can take as long as its client wants to send it.
+async fn unless_revoked(
+    device: &str,
+    mut revoked: broadcast::Receiver<String>,
+    answered: impl Future<Output = Response>,
+) -> Response {
+    let ended = async {
+        loop {
+            match revoked.recv().await {
+                Ok(revoked) if revoked != device => {}
+                // One of those that were missed may have been this one.
+                Ok(_) | Err(RecvError::Lagged(_)) => return,
+                Err(RecvError::Closed) => std::future::pending().await,
+            }
+        }
+    };
+    tokio::select! {
+        biased;
+        () = ended => {
+            let hint = "pair the device again with `tidings pair`";
+            Error::new(Code::Unauthorized, "The credential counts no longer", hint).into_response()
+        }
+        answer = answered => answer,
     }
 }
 
@@ -66,10 +104,7 @@ impl Guard {
             Access::Pairing => self.0.limiter.pairing(&peer)?,
             Access::Socket if !self.carries_credential(&parts.headers) => {}
             Access::Socket | Access::Credential => {
-                let caller = self.authenticate(parts).or_else(|error| {
-                    self.0.limiter.failure(&peer)?;
-                    Err(error)
-                })?;
+                let caller = self.authenticate(parts).or_else(|error| self.count_failure(error, peer))?;
                 parts.extensions.insert(caller);
             }
         }
@@ -138,6 +173,10 @@ impl Guard {
         let not_here =
             || Error::new(Code::NotFound, "There is nothing here", format!("look under `{base}/`"));
         let whole = parts.uri.path_and_query().map_or("/", PathAndQuery::as_str);
+        // Whatever watches over the process does not come through the proxy that knows the base path.
+        if matches!(parts.uri.path(), "/healthz" | "/readyz") {
+            return Ok(None);
+        }
         let rest = whole.strip_prefix(base.as_str()).ok_or_else(not_here)?;
         if rest.is_empty() || rest.starts_with('?') {
             return Ok(Some(format!("{base}/{rest}")));
@@ -147,6 +186,12 @@ impl Guard {
         }
         parts.uri = rest.parse::<Uri>().map_err(|_| not_here())?;
         Ok(None)
+    }
+
+    /// A wrong credential is told from the right one each time; those that come too often have to wait.
+    pub(super) fn count_failure(&self, error: Error, peer: Peer) -> Result<Caller, Error> {
+        self.0.limiter.failure(&peer)?;
+        Err(error)
     }
 
     fn carries_credential(&self, headers: &HeaderMap) -> bool {

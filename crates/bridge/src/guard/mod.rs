@@ -22,7 +22,7 @@ pub mod trust;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::{Router, middleware};
 use tidings::Ids;
@@ -47,9 +47,7 @@ use self::trust::Trust;
 use crate::caller::Caller;
 use crate::doors::{name_requests, route};
 use crate::error::{Code, Error};
-
-/// Revocations that a door may not have seen yet. A door that misses some closes everything that has a device.
-const REVOKED_MAX: usize = 256;
+use crate::limits::{CODE_LIFETIME, DEVICE_REPEATED_FOR, REVOKED_MAX};
 
 /// How a guard is set up.
 #[derive(Debug, Clone)]
@@ -97,7 +95,8 @@ struct Shared {
     cookie: String,
     devices: Devices,
     codes: Mutex<Codes>,
-    repeats: Repeats,
+    made_devices: Repeats<(Device, Secret)>,
+    made_codes: Repeats<(Secret, Instant)>,
     limiter: Limiter,
     trust: Trust,
     revoked: broadcast::Sender<String>,
@@ -116,10 +115,19 @@ impl Guard {
         let cookie = format!("tidings-{}", &Fingerprint::of(&admin.to_string()).to_string()[..8]);
         let limiter = Limiter::new(&settings.rates);
         let (revoked, codes) = (broadcast::Sender::new(REVOKED_MAX), Mutex::default());
-        let (address, repeats) = (OnceLock::new(), Repeats::default());
-        let shared =
-            Shared { settings, admin, cookie, devices, codes, repeats, limiter, trust, revoked, address };
-        Ok(Guard(Arc::new(shared)))
+        Ok(Guard(Arc::new(Shared {
+            settings,
+            admin,
+            cookie,
+            devices,
+            codes,
+            made_devices: Repeats::new(DEVICE_REPEATED_FOR),
+            made_codes: Repeats::new(CODE_LIFETIME),
+            limiter,
+            trust,
+            revoked,
+            address: OnceLock::new(),
+        })))
     }
 
     /// Whose credential it is.
@@ -132,6 +140,14 @@ impl Guard {
         known.ok_or_else(|| {
             let hint = "pair the device again with `tidings pair`";
             Error::new(Code::Unauthorized, "The credential is not known, or not any more", hint)
+        })
+    }
+
+    /// The same for a credential that comes inside a stream. Wrong ones are counted, as they are when they come in a request.
+    pub fn sign_in(&self, token: &str, peer: Peer) -> Result<Caller, Error> {
+        let caller = self.caller(token).or_else(|error| self.count_failure(error, peer));
+        caller.inspect_err(|error| {
+            tracing::warn!(%peer, code = error.code().as_str(), reason = error.message(), "refused");
         })
     }
 
@@ -174,7 +190,7 @@ impl Guard {
 
     /// The same for a command with an id: sent again soon, it gives the same device with the same credential.
     pub(crate) fn add_device_once(&self, id: &str, wanted: NewDevice) -> Result<(Device, Secret), Error> {
-        self.0.repeats.once(id, wanted, |wanted| self.add_device(wanted))
+        self.0.made_devices.once(id, wanted, |wanted| self.add_device(wanted))
     }
 
     /// Ends the credential of a device. It waits for the disk.
@@ -191,6 +207,13 @@ impl Guard {
         self.codes().make(plan, Instant::now(), &self.0.settings.random)
     }
 
+    /// The same for a command with an id: sent again while the code is good, it gives the same one. Also says for how long it is good.
+    pub(crate) fn pairing_code_once(&self, id: &str, wanted: NewDevice) -> Result<(Secret, Duration), Error> {
+        let make = |wanted| Ok((self.pairing_code(wanted)?, Instant::now()));
+        let (code, since) = self.0.made_codes.once(id, wanted, make)?;
+        Ok((code, CODE_LIFETIME.saturating_sub(since.elapsed())))
+    }
+
     /// The address to open on a device that has a code. The code is behind the `#`, so it is in no log.
     pub fn link(&self, code: &Secret) -> String {
         let address = self.0.address.get().map_or("", String::as_str);
@@ -205,10 +228,12 @@ impl Guard {
     /// Ends credentials whose time is over, and writes down when devices were last seen. To be called now and then; it
     /// waits for the disk.
     pub fn sweep(&self) -> Result<(), Error> {
-        let over = self.0.devices.expire(self.0.settings.clock.now(), &self.0.settings.random)?;
+        let (over, saved) = self.0.devices.expire(self.0.settings.clock.now(), &self.0.settings.random);
+        // They are shut out whether or not the disk has room for it.
         for id in over {
             drop(self.0.revoked.send(id));
         }
+        saved?;
         self.0.devices.save_seen(&self.0.settings.random)
     }
 

@@ -1,16 +1,13 @@
 //! One-time codes: how a device comes in that has nothing yet.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use subtle::Choice;
 
 use super::devices::Plan;
 use super::secret::{Fingerprint, Random, Secret};
 use crate::error::{Code, Error};
-use crate::limits::{CODE_TRIES_MAX, CODES_MAX};
-
-/// For how long a code is good. Clocks may jump, so it is counted from when the code was made.
-pub(crate) const CODE_LIFETIME: Duration = Duration::from_secs(60);
+use crate::limits::{CODE_LIFETIME, CODE_TRIES_MAX, CODES_MAX};
 
 /// Codes that are good now. They are never written down.
 #[derive(Debug, Default)]
@@ -62,6 +59,8 @@ impl Codes {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]

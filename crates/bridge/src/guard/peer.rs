@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use axum::http::Extensions;
+
 /// Who is at the other end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Peer {
@@ -17,6 +19,11 @@ pub enum Peer {
 }
 
 impl Peer {
+    /// Who has sent a request. Where nobody says so it is somebody of this machine.
+    pub(crate) fn of(extensions: &Extensions) -> Self {
+        extensions.get().copied().unwrap_or(Peer::Unix)
+    }
+
     /// The address of ours that was called.
     pub(crate) fn local(&self) -> Option<IpAddr> {
         match self {

@@ -7,9 +7,7 @@ use fs_err as fs;
 
 use super::secret::Random;
 use crate::error::{Code, Error};
-
-/// The longest file that is read; a thousand devices need less.
-const FILE_BYTES_MAX: u64 = 4 << 20;
+use crate::limits::PRIVATE_FILE_BYTES_MAX;
 
 /// Makes the folder, or sees to it that it is ours: no link, and nobody else may write to it.
 pub fn private_folder(path: &Path) -> Result<(), Error> {
@@ -76,13 +74,13 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
         Err(error) => return Err(failed(error)),
     };
     let found = file.metadata().map_err(failed)?;
-    if !found.is_file() || found.len() > FILE_BYTES_MAX {
+    if !found.is_file() || found.len() > PRIVATE_FILE_BYTES_MAX {
         let message = format!("It is not a file of ours: `{}`", path.display());
         return Err(Error::new(Code::Internal, message, "move it away"));
     }
     ours(&found, path, 0o077)?;
     let mut text = String::new();
-    file.take(FILE_BYTES_MAX).read_to_string(&mut text).map_err(failed)?;
+    file.take(PRIVATE_FILE_BYTES_MAX).read_to_string(&mut text).map_err(failed)?;
     Ok(Some(text))
 }
 

@@ -1,5 +1,8 @@
 //! Devices, codes and trust over HTTP.
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
@@ -11,14 +14,13 @@ use tidings_protocol::api::{
 };
 
 use super::gate::Called;
-use super::pairing::CODE_LIFETIME;
-use super::{Guard, cookie};
+use super::{Guard, cookie, devices};
 use crate::caller::{Caller, Scope};
 use crate::doors::route::{Route, route};
 use crate::doors::scope::needs_later;
-use crate::doors::{Path, Query, idempotency_key};
+use crate::doors::{Body, Path, Query, idempotency_key};
 use crate::error::{Code, Error};
-use crate::limits::BODY_REQUEST_BYTES_MAX;
+use crate::limits::{BODY_REQUEST_BYTES_MAX, CODE_LIFETIME};
 
 /// What belongs to the guard itself.
 pub(crate) fn routes() -> Vec<Route<Guard>> {
@@ -36,14 +38,14 @@ pub(crate) fn routes() -> Vec<Route<Guard>> {
 
 type Answer = Result<Response, Error>;
 
-/// A device that has a one-time code gets its credential.
+/// A device that has a one-time code gets its credential: as a cookie, or in the answer if it says `"credential":"token"`.
 #[utoipa::path(post, path = "/v1/pair", tag = "devices", request_body = PairRequest,
     responses((status = 201, description = "The device, and its credential where it is no cookie", body = NewCredential),
         (status = 401, description = "The code is not good")))]
 async fn pair(
     State(guard): State<Guard>,
     Extension(called): Extension<Called>,
-    Json(request): Json<PairRequest>,
+    Body(request): Body<PairRequest>,
 ) -> Answer {
     let kind = request.credential;
     let asked = guard.clone();
@@ -60,22 +62,32 @@ async fn pair(
 
 /// Makes a one-time code.
 #[utoipa::path(post, path = "/v1/pair/codes", tag = "devices", request_body = NewDevice,
+    params(("Idempotency-Key" = Option<String>, Header, description = "Sent again while the code is good, it gives the same code")),
     responses((status = 201, description = "The code", body = PairingCode)))]
-async fn make_code(State(guard): State<Guard>, caller: Caller, Json(wanted): Json<NewDevice>) -> Answer {
+async fn make_code(
+    State(guard): State<Guard>,
+    caller: Caller,
+    headers: HeaderMap,
+    Body(wanted): Body<NewDevice>,
+) -> Answer {
     caller.require(Scope::Admin)?;
-    check_reach(&caller, &wanted)?;
-    let code = guard.pairing_code(wanted)?;
-    let (link, expires_in_s) = (guard.link(&code), CODE_LIFETIME.as_secs());
+    let wanted = within(&caller, wanted)?;
+    let (code, left) = match command_id(&caller, &headers)? {
+        Some(id) => guard.pairing_code_once(&id, wanted)?,
+        None => (guard.pairing_code(wanted)?, CODE_LIFETIME),
+    };
+    let (link, expires_in_s) = (guard.link(&code), whole_seconds(left));
     let code = PairingCode { code: code.reveal().to_owned(), link, expires_in_s };
     Ok((StatusCode::CREATED, Json(code)).into_response())
 }
 
-/// Lists devices.
+/// Lists devices. A credential that is limited to folders shows those that reach no further.
 #[utoipa::path(get, path = "/v1/devices", tag = "devices",
     responses((status = 200, description = "The devices", body = DeviceList)))]
 async fn list(State(guard): State<Guard>, caller: Caller) -> Answer {
     caller.require(Scope::Admin)?;
-    Ok(Json(DeviceList { items: guard.devices() }).into_response())
+    let items = guard.devices().into_iter().filter(|device| reaches(&caller, &device.folders)).collect();
+    Ok(Json(DeviceList { items }).into_response())
 }
 
 /// Makes a device and its credential, which is in the answer and nowhere else.
@@ -86,12 +98,11 @@ async fn add(
     State(guard): State<Guard>,
     caller: Caller,
     headers: HeaderMap,
-    Json(wanted): Json<NewDevice>,
+    Body(wanted): Body<NewDevice>,
 ) -> Answer {
     caller.require(Scope::Admin)?;
-    check_reach(&caller, &wanted)?;
-    // Each caller has ids of its own.
-    let id = idempotency_key(&headers)?.map(|id| format!("{}\n{id}", caller.device.unwrap_or_default()));
+    let wanted = within(&caller, wanted)?;
+    let id = command_id(&caller, &headers)?;
     let made = blocking(move || match id {
         Some(id) => guard.add_device_once(&id, wanted),
         None => guard.add_device(wanted),
@@ -108,6 +119,10 @@ async fn add(
 async fn revoke(State(guard): State<Guard>, caller: Caller, Path(device): Path<String>) -> Answer {
     if caller.device.as_deref() != Some(&device) {
         caller.require(Scope::Admin)?;
+        let others = guard.devices().into_iter().filter(|other| !reaches(&caller, &other.folders));
+        if others.map(|other| other.id).any(|other| other == device) {
+            return Err(devices::no_device(&device));
+        }
     }
     blocking(move || guard.revoke(&device)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
@@ -128,7 +143,7 @@ async fn show_trust(
     Query(Folder { folder }): Query<Folder>,
 ) -> Answer {
     caller.require(Scope::Admin)?;
-    let view = blocking(move || guard.trust().view(folder.as_ref())).await?;
+    let view = blocking(move || guard.trust().view(&within_reach(&caller, &folder)?)).await?;
     Ok(Json(view).into_response())
 }
 
@@ -136,32 +151,64 @@ async fn show_trust(
 #[utoipa::path(post, path = "/v1/trust", tag = "trust", request_body = TrustRequest,
     responses((status = 200, description = "What was agreed to", body = FolderTrust),
         (status = 409, description = "The folder has changed since")))]
-async fn set_trust(State(guard): State<Guard>, caller: Caller, Json(request): Json<TrustRequest>) -> Answer {
+async fn set_trust(State(guard): State<Guard>, caller: Caller, Body(request): Body<TrustRequest>) -> Answer {
     caller.require(Scope::Admin)?;
+    let who = caller.name.clone();
     let view = blocking(move || {
-        let folder = request.folder.as_ref();
+        let folder = within_reach(&caller, &request.folder)?;
         match &request.digest {
-            Some(digest) => guard.trust().agree(folder, digest)?,
-            None => guard.trust().withdraw(folder)?,
+            Some(digest) => guard.trust().agree(&folder, digest)?,
+            None => guard.trust().withdraw(&folder)?,
         }
-        guard.trust().view(folder)
+        guard.trust().view(&folder)
     })
     .await?;
-    tracing::info!(
-        folder = view.folder,
-        digest = view.digest,
-        trusted = view.trusted,
-        who = caller.name,
-        "trust"
-    );
+    tracing::info!(folder = view.folder, digest = view.digest, trusted = view.trusted, who, "trust");
     Ok(Json(view).into_response())
 }
 
-/// Whoever is limited to some folders gives nobody a credential that reaches further.
-fn check_reach(caller: &Caller, wanted: &NewDevice) -> Result<(), Error> {
-    let is_inside = !wanted.folders.is_empty() && wanted.folders.iter().all(|folder| caller.sees(folder));
-    if caller.folders.is_empty() || is_inside {
-        return Ok(());
+/// A code that is good for less than a second is good for one.
+fn whole_seconds(left: Duration) -> u64 {
+    left.as_secs() + u64::from(left.subsec_nanos() > 0)
+}
+
+/// The id of a command. Each caller has ids of its own.
+fn command_id(caller: &Caller, headers: &HeaderMap) -> Result<Option<String>, Error> {
+    let id = idempotency_key(headers)?;
+    Ok(id.map(|id| format!("{}\n{id}", caller.device.as_deref().unwrap_or_default())))
+}
+
+/// The folder, unless it is outside of those that a credential is limited to; what is there or not is not told either.
+fn within_reach(caller: &Caller, folder: &str) -> Result<PathBuf, Error> {
+    let named = PathBuf::from(folder);
+    if caller.folders.is_empty() {
+        return Ok(named);
+    }
+    let real = named.canonicalize().ok().filter(|real| real.to_str().is_some_and(|real| caller.sees(real)));
+    real.ok_or_else(|| {
+        let message = format!("`{folder}` is outside the folders that this credential is limited to");
+        Error::new(Code::OutsideRoots, message, "pair the device again for this folder")
+    })
+}
+
+/// Whether a caller may know of a device, and end it: one that reaches no further than the caller.
+fn reaches(caller: &Caller, folders: &[String]) -> bool {
+    let is_inside = !folders.is_empty() && folders.iter().all(|folder| caller.sees(folder));
+    caller.folders.is_empty() || is_inside
+}
+
+/// A device with its folders as they are found on the disk, since sessions are compared with those. Whoever is limited to some
+/// folders gives nobody a credential that reaches further.
+fn within(caller: &Caller, mut wanted: NewDevice) -> Result<NewDevice, Error> {
+    for folder in &mut wanted.folders {
+        // One that is not there may have been, or may come.
+        if let Ok(Ok(real)) = std::fs::canonicalize(&*folder).map(|real| real.into_os_string().into_string())
+        {
+            *folder = real;
+        }
+    }
+    if reaches(caller, &wanted.folders) {
+        return Ok(wanted);
     }
     let message = "A credential for some folders cannot make one that reaches further";
     Err(Error::new(Code::Forbidden, message, "name folders inside of its own"))

@@ -34,11 +34,13 @@ pub struct Watch {
     pub after: Option<Cursor>,
     /// How many bytes may be published while it takes nothing; then it is cut off.
     pub bytes_untaken_max: u64,
+    /// Whether it can answer what is asked in the session; one that cannot is not waited for.
+    pub may_answer: bool,
 }
 
 impl Default for Watch {
     fn default() -> Self {
-        Watch { after: None, bytes_untaken_max: WATCHER_BYTES_UNTAKEN }
+        Watch { after: None, bytes_untaken_max: WATCHER_BYTES_UNTAKEN, may_answer: true }
     }
 }
 
@@ -92,7 +94,7 @@ impl Hub {
     /// Begins to watch a session: the verdict, what waits, then everything after the cursor as it comes.
     pub async fn subscribe(&self, key: &Key, watch: Watch) -> Result<Subscribed, JournalError> {
         // The tail is there before the journal is read, so that whatever is committed later is in one of them.
-        let tail = self.tails.watch(key);
+        let tail = self.tails.watch(key, watch.may_answer);
         let resumed = self.journal.resume(key, watch.after, subscription::PORTION).await?;
         let (page, session) = (resumed.page, resumed.session);
         let from = match (page.verdict, watch.after) {
@@ -116,9 +118,9 @@ impl Hub {
         })
     }
 
-    /// How many watch a session.
-    pub fn watchers(&self, key: &Key) -> usize {
-        self.tails.lock().get(key).map_or(0, |shared| shared.watchers)
+    /// Whether somebody watches a session who can answer what is asked there.
+    pub fn is_attended(&self, key: &Key) -> bool {
+        self.tails.lock().get(key).is_some_and(|shared| shared.answering > 0)
     }
 
     /// Sessions that are being watched.
@@ -152,6 +154,8 @@ pub(crate) struct Tails(Mutex<HashMap<Key, Shared>>);
 struct Shared {
     tail: Arc<Tail>,
     watchers: usize,
+    /// Those of them who can answer.
+    answering: usize,
 }
 
 /// A session's tail for as long as somebody watches it; the last one to leave takes it away.
@@ -159,14 +163,16 @@ pub(crate) struct Watched {
     tails: Arc<Tails>,
     pub(crate) tail: Arc<Tail>,
     pub(crate) key: Key,
+    may_answer: bool,
 }
 
 impl Tails {
-    fn watch(self: &Arc<Self>, key: &Key) -> Watched {
+    fn watch(self: &Arc<Self>, key: &Key, may_answer: bool) -> Watched {
         let mut tails = self.lock();
         let shared = tails.entry(key.clone()).or_default();
         shared.watchers += 1;
-        Watched { tails: Arc::clone(self), tail: Arc::clone(&shared.tail), key: key.clone() }
+        shared.answering += usize::from(may_answer);
+        Watched { tails: Arc::clone(self), tail: Arc::clone(&shared.tail), key: key.clone(), may_answer }
     }
 
     fn tell(&self, commit: Commit<'_>) {
@@ -200,6 +206,7 @@ impl Drop for Watched {
             return;
         };
         shared.watchers -= 1;
+        shared.answering -= usize::from(self.may_answer);
         if shared.watchers == 0 {
             tails.remove(&self.key);
         }

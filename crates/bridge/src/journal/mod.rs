@@ -41,7 +41,7 @@ pub use opening::Opening;
 pub use page::{Max, Page, Resume, Verdict};
 pub use project::{Project, ProjectFolder};
 pub use retention::{Keep, Rest, Retained};
-pub use session::{Changed, Fence, Handle, NewSession, Session, SessionChange, SessionName};
+pub use session::{Changed, Counts, Fence, Handle, NewSession, Session, SessionChange, SessionName};
 pub use sqlite::SqliteJournal;
 
 pub(crate) use page::{Extent, Room};
@@ -99,6 +99,12 @@ pub trait Journal: fmt::Debug + Send + Sync {
 
     /// What waits, the oldest first: of one session, or of all of them; at most a thousand.
     fn asks(&self, key: Option<&Key>) -> Call<'_, Vec<Ask>>;
+
+    /// One that waits in a session; nothing if it was settled or is unknown.
+    fn open_ask(&self, key: &Key, id: &AskId) -> Call<'_, Option<Ask>>;
+
+    /// How many there are of what is listed in parts.
+    fn counts(&self) -> Call<'_, Counts>;
 
     /// How an ask ended; nothing if it is open or unknown.
     fn outcome(&self, key: &Key, id: &AskId) -> Call<'_, Option<Settled>>;

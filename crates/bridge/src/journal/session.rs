@@ -148,11 +148,19 @@ impl Session {
     }
 }
 
+/// How many sessions and asks a journal has.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counts {
+    /// Sessions, by their state.
+    pub sessions: BTreeMap<String, u64>,
+    /// What waits for a person.
+    pub open_asks: u64,
+}
+
 /// What changes about a session. What is `None` stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionChange {
-    /// Another folder.
-    pub cwd: Option<String>,
     /// Another title; an empty one takes it away.
     pub title: Option<String>,
     /// Other labels, all of them.
@@ -186,7 +194,6 @@ impl SessionChange {
                 to.clone_from(from);
             }
         };
-        set(&mut session.cwd, &self.cwd);
         set(&mut session.settings, &self.settings);
         set(&mut session.state, &self.state);
         if let Some(title) = &self.title {
@@ -201,7 +208,7 @@ impl SessionChange {
     }
 
     pub(crate) fn check(&self) -> Result<(), JournalError> {
-        for text in [&self.cwd, &self.title, &self.state, &self.cli_session].into_iter().flatten() {
+        for text in [&self.title, &self.state, &self.cli_session].into_iter().flatten() {
             check_text(text)?;
         }
         self.settings.as_deref().map_or(Ok(()), check_settings)?;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use tidings_protocol::api::{Notice, SessionView};
+use tidings_protocol::api::{Notice, ServerPhase, SessionView};
 use tidings_protocol::mobile::RiskLevel;
 
 use super::target::Occasion;
@@ -33,7 +33,7 @@ pub struct Delivery {
     /// How much can go wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub risk: Option<RiskLevel>,
-    /// The page to look at.
+    /// The page of the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
     /// What the agent wants or said, for targets that are told.
@@ -55,6 +55,11 @@ pub struct Details {
 }
 
 impl Delivery {
+    /// Whether somebody has to answer before the agent goes on.
+    pub(super) fn needs_answer(&self) -> bool {
+        self.tool_use_id.is_some()
+    }
+
     /// The same without what the target is not to know.
     #[must_use]
     pub fn without_details(&self) -> Self {
@@ -88,13 +93,13 @@ pub(super) async fn delivery(
         event: occasion.as_str(),
         at: config.clock.now().to_string(),
         text: text(notice, &project),
-        session: key,
         project,
         tool_use_id: None,
         tool: None,
         risk: None,
-        link: page.map(str::to_owned),
+        link: page.map(|page| format!("{}/#/s/{key}", page.trim_end_matches('/'))),
         details: None,
+        session: key,
     };
     let title = view.and_then(|view| view.title.or(view.first_prompt));
     let mut details = Details { title, ..Details::default() };
@@ -120,7 +125,7 @@ pub(super) async fn delivery(
     delivery
 }
 
-fn text(notice: &Notice, project: &str) -> String {
+pub(super) fn text(notice: &Notice, project: &str) -> String {
     match notice {
         Notice::Permission { permission } => {
             format!("{project}: may `{}` run?", permission.details.tool_name)
@@ -129,8 +134,12 @@ fn text(notice: &Notice, project: &str) -> String {
             format!("{project}: a plan waits for you")
         }
         Notice::Question { .. } => format!("{project}: a question waits for you"),
+        Notice::TurnEnded { interrupted: true, .. } => format!("{project}: the turn was interrupted"),
         Notice::TurnEnded { is_error: true, .. } => format!("{project}: the turn has failed"),
         Notice::TurnEnded { .. } => format!("{project}: the turn has ended"),
+        Notice::Session { session } if session.state == ServerPhase::Interrupted => {
+            format!("{project}: the agent has ended during a turn")
+        }
         _ => format!("{project}: the session has failed"),
     }
 }

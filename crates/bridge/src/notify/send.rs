@@ -1,4 +1,4 @@
-//! Sending to one target: in order, again when it fails, and not for ever.
+//! Sending to one target: what waits for an answer first, again when it fails, and not for ever.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -10,21 +10,22 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use serde::Serialize;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use super::compose::Delivery;
 use super::signature::signature;
 use super::target::{Kind, Occasion, Target};
+use super::waiting::{Due, Waiting};
 use crate::error::{Code, Error};
 use crate::http::http_client;
-use crate::limits::{
-    NOTIFY_CONNECT_WAIT, NOTIFY_PAUSE_FIRST, NOTIFY_PAUSE_MAX, NOTIFY_REDIRECTS_MAX, NOTIFY_TRIES_MAX,
-    NOTIFY_WAIT,
-};
+use crate::limits::{NOTIFY_CONNECT_WAIT, NOTIFY_REDIRECTS_MAX, NOTIFY_TRIES_MAX, NOTIFY_WAIT};
 use crate::sessions::Sessions;
 
 /// Sends to one target.
 pub(super) struct Sender {
     target: Target,
+    /// What the log calls it.
+    name: String,
     url: Url,
     client: Client,
 }
@@ -32,6 +33,8 @@ pub(super) struct Sender {
 /// What came of one try.
 enum Tried {
     Taken,
+    /// Nobody has to be told any more.
+    Needless,
     /// It may work later, perhaps after so long.
     Failed(String, Option<Duration>),
     /// It never will.
@@ -73,7 +76,7 @@ impl Sender {
             .map_err(|error| {
                 Error::new(Code::Internal, format!("Notifications cannot be sent: {error}"), "")
             })?;
-        Ok(Sender { target, url, client })
+        Ok(Sender { name: target.shown(&url), target, url, client })
     }
 
     /// What the target is told of.
@@ -82,34 +85,74 @@ impl Sender {
         if self.target.events.is_empty() { all() } else { self.target.events.iter().copied().collect() }
     }
 
-    /// Sends what comes, one after the other.
-    pub(super) async fn run(self, sessions: Sessions, mut waiting: mpsc::Receiver<Arc<Delivery>>) {
-        while let Some(delivery) = waiting.recv().await {
-            self.deliver(&sessions, &delivery).await;
+    /// Sends what comes, one at a time. What failed waits for its next try without holding up what is behind it.
+    pub(super) async fn run(self, sessions: Sessions, mut arriving: mpsc::Receiver<Arc<Delivery>>) {
+        let mut waiting = Waiting::default();
+        loop {
+            let Some(due) = waiting.take(Instant::now()) else {
+                let next = waiting.next_due();
+                let pause = async {
+                    match next {
+                        Some(due) => tokio::time::sleep_until(due).await,
+                        None => std::future::pending().await,
+                    }
+                };
+                tokio::select! {
+                    arrived = arriving.recv() => match arrived {
+                        Some(delivery) => self.queue(&mut waiting, delivery),
+                        None => return,
+                    },
+                    () = pause => {}
+                }
+                continue;
+            };
+            let delivery = Arc::clone(&due.delivery);
+            let trying = self.attempt(&sessions, &delivery);
+            tokio::pin!(trying);
+            let tried = loop {
+                tokio::select! {
+                    tried = &mut trying => break tried,
+                    Some(delivery) = arriving.recv() => self.queue(&mut waiting, delivery),
+                }
+            };
+            self.conclude(&mut waiting, due, tried);
         }
     }
 
-    async fn deliver(&self, sessions: &Sessions, delivery: &Delivery) {
-        let mut pause = NOTIFY_PAUSE_FIRST;
-        for tried in 1..=NOTIFY_TRIES_MAX {
-            if tried > 1 && is_settled(sessions, delivery).await {
-                return;
+    fn queue(&self, waiting: &mut Waiting, delivery: Arc<Delivery>) {
+        if let Some(dropped) = waiting.add(delivery, Instant::now()) {
+            let Delivery { session, event, .. } = &*dropped;
+            tracing::warn!(
+                at = self.name,
+                session,
+                event,
+                "too many notifications wait, and one was dropped"
+            );
+        }
+    }
+
+    async fn attempt(&self, sessions: &Sessions, delivery: &Delivery) -> Tried {
+        if is_settled(sessions, delivery).await {
+            return Tried::Needless;
+        }
+        self.send(sessions, delivery).await
+    }
+
+    /// Puts back what may be taken later.
+    fn conclude(&self, waiting: &mut Waiting, due: Due, tried: Tried) {
+        let (at, event) = (&self.name, due.delivery.event);
+        match tried {
+            Tried::Taken | Tried::Needless => {}
+            Tried::Refused(why) => tracing::warn!(at, event, why, "a notification was refused"),
+            Tried::Failed(why, _) if due.tries + 1 >= NOTIFY_TRIES_MAX => {
+                tracing::warn!(at, event, why, "a notification was given up");
             }
-            let (why, after) = match self.send(sessions, delivery).await {
-                Tried::Taken => return,
-                Tried::Refused(why) => {
-                    tracing::warn!(target = ?self.target.kind, why, "a notification was refused");
-                    return;
+            Tried::Failed(why, after) => {
+                if due.tries == 0 {
+                    tracing::warn!(at, event, why, "a notification has failed, and is tried again");
                 }
-                Tried::Failed(why, after) => (why, after),
-            };
-            tracing::debug!(target = ?self.target.kind, tried, why, "a notification has failed");
-            if tried == NOTIFY_TRIES_MAX {
-                tracing::warn!(target = ?self.target.kind, why, "a notification was given up");
-                return;
+                waiting.put_back(due, after, Instant::now());
             }
-            tokio::time::sleep(after.unwrap_or(pause).min(NOTIFY_PAUSE_MAX)).await;
-            pause = (pause * 2).min(NOTIFY_PAUSE_MAX);
         }
     }
 
@@ -155,12 +198,11 @@ impl Sender {
         url.path_segments_mut().ok()?.pop().push("");
         let details = delivery.details.as_ref().filter(|_| self.target.include_details);
         let message = details.map(|details| details.line.as_str()).filter(|line| !line.is_empty());
-        let needs_answer = delivery.tool_use_id.is_some();
         let body = serde_json::to_vec(&Ntfy {
             topic: &topic,
             title: if message.is_some() { &delivery.text } else { "Tidings" },
             message: message.unwrap_or(&delivery.text),
-            priority: if needs_answer { 4 } else { 3 },
+            priority: if delivery.needs_answer() { 4 } else { 3 },
             tags: [match delivery.event {
                 "permission" => "lock",
                 "question" => "question",
@@ -203,8 +245,16 @@ fn judge(response: &Response) -> Tried {
 /// Whether somebody has answered meanwhile: nobody needs to be told any more.
 async fn is_settled(sessions: &Sessions, delivery: &Delivery) -> bool {
     let Some(asked) = &delivery.tool_use_id else { return false };
-    let permissions = sessions.permissions(Some(&delivery.session)).await.unwrap_or_default();
-    let questions = sessions.questions(Some(&delivery.session)).await.unwrap_or_default();
-    !permissions.iter().any(|it| it.tool_use_id == *asked)
-        && !questions.iter().any(|it| it.tool_use_id == *asked)
+    let session = Some(delivery.session.as_str());
+    let open = async {
+        let permissions = sessions.permissions(session).await?;
+        let questions = sessions.questions(session).await?;
+        let is_permission = permissions.iter().any(|it| it.tool_use_id == *asked);
+        Ok::<_, Error>(is_permission || questions.iter().any(|it| it.tool_use_id == *asked))
+    };
+    match open.await {
+        Ok(is_open) => !is_open,
+        // The session was deleted; if it only cannot be read, somebody may still have to answer.
+        Err(error) => error.code() == Code::NotFound,
+    }
 }

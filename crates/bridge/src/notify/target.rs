@@ -94,6 +94,12 @@ impl Target {
         Ok(url)
     }
 
+    /// What a log may show: what is there and its host, since everything behind that may be a secret.
+    pub(super) fn shown(&self, address: &reqwest::Url) -> String {
+        let port = address.port().map(|port| format!(":{port}")).unwrap_or_default();
+        format!("{} {}{port}", self.name(), address.host_str().unwrap_or_default())
+    }
+
     fn name(&self) -> &'static str {
         match self.kind {
             Kind::Webhook => "webhook",
@@ -147,5 +153,8 @@ mod tests {
         }
         let error = target(Kind::Webhook, "ftp://example.org/secret-path", false).address().unwrap_err();
         assert!(!error.to_string().contains("secret-path"));
+        let target =
+            target(Kind::Webhook, "https://me:secret@example.org:8443/secret-path?key=secret", false);
+        assert_eq!(target.shown(&target.address().unwrap()), "webhook example.org:8443", "for the log");
     }
 }

@@ -5,10 +5,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 #[cfg(unix)]
 use crate::limits::OPEN_FILES_WANTED;
-use crate::limits::{ADDRESS_CONNECTIONS_MAX, CONNECTIONS_MAX, HEAD_TIME_MAX, WRITE_WAIT};
-
-/// How often the files of a certificate are looked at. Those of private networks are renewed every few weeks.
-const CERTIFICATE_EVERY: Duration = Duration::from_secs(60);
+use crate::limits::{ADDRESS_CONNECTIONS_MAX, CERTIFICATE_EVERY, CONNECTIONS_MAX, HEAD_TIME_MAX, WRITE_WAIT};
 
 /// What a server bears with its clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -48,11 +48,16 @@ async fn readyz(State(health): State<Health>, _caller: Caller) -> Result<&'stati
     Ok("ready\n")
 }
 
-/// How the server is doing, in the text format of Prometheus.
+/// How the server is doing, in the text format of Prometheus. A credential that is limited to folders gets none: the figures
+/// are of all sessions.
 #[utoipa::path(get, path = "/metrics", tag = "health",
     responses((status = 200, description = "The metrics", body = String, content_type = "text/plain")))]
 async fn metrics(State(health): State<Health>, caller: Caller) -> Result<Response, Error> {
     caller.require(Scope::Read)?;
+    if !caller.folders.is_empty() {
+        let message = "The figures are of all sessions, and this credential is limited to folders";
+        return Err(Error::new(Code::Forbidden, message, "make one without folders, with the scope `read`"));
+    }
     let text = health.metrics.text(&health.sessions).await?;
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
 }

@@ -1,6 +1,5 @@
 //! Figures for whoever watches the server, in the text format of Prometheus.
 
-use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +11,6 @@ use axum::response::Response;
 use tokio::time::Instant;
 
 use crate::error::Error;
-use crate::limits::LIST_MAX;
 use crate::sessions::Sessions;
 
 /// Upper ends of the classes that requests are put into by their time. A stream counts when it begins.
@@ -72,23 +70,13 @@ impl Metrics {
         let mut page = Page(String::new());
         page.metric("tidings_build_info", "gauge", "The version that runs.");
         page.line(&format!("tidings_build_info{{version=\"{}\"}}", env!("CARGO_PKG_VERSION")), 1);
-        let mut states = BTreeMap::new();
-        for session in sessions.list(None, LIST_MAX).await? {
-            let state =
-                serde_json::to_value(session.state).ok().and_then(|state| Some(state.as_str()?.to_owned()));
-            *states.entry(state.unwrap_or_default()).or_insert(0_u64) += 1;
-        }
+        let hub = sessions.hub();
+        let (states, asks) = sessions.counts().await?;
         page.metric("tidings_sessions", "gauge", "Sessions by what they are doing.");
         for (state, count) in states {
             page.line(&format!("tidings_sessions{{state=\"{state}\"}}"), count);
         }
-        let hub = sessions.hub();
-        page.single(
-            "tidings_asks_open",
-            "gauge",
-            "What waits for a person.",
-            hub.journal().asks(None).await?.len(),
-        );
+        page.single("tidings_asks_open", "gauge", "What waits for a person.", asks);
         page.single("tidings_sessions_watched", "gauge", "Sessions that somebody watches.", hub.watched());
         page.single(
             "tidings_watchers",

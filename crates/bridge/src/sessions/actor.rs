@@ -2,30 +2,30 @@
 
 use std::sync::Arc;
 
-use tidings::messages::{Content, ContentBlock, Document, Image, Source};
 use tidings::transport::Transport;
 use tidings::{Options, Prompt};
-use tidings_agent::fold;
 use tidings_agent::{AgentSession, Command, Setup, UiMessage};
-use tidings_protocol::api::{Accepted, Attachment, CommandRequest, Delivery, QueueState, ServerPhase};
+use tidings_protocol::api::{Accepted, CommandRequest, Delivery, QueueState, ServerPhase};
 use tidings_protocol::ui::{SessionPhase, SessionStateChanged, SettingsChanged};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::entry::{Change, Entry};
+use super::prompt::{prompt, told};
 use super::settings::{Launch, Queued, Settings};
 use super::sink::JournalSink;
+use super::turn_time::TurnTime;
 use super::{Config, Verb, launch, policy};
 use crate::error::{Code, Error};
 #[cfg(unix)]
 use crate::hosts::Found;
 use crate::journal::{ClientId, Cursor, Session};
-use crate::limits::COMMAND_WAIT;
+use crate::limits::{COMMAND_WAIT, NAME_BYTES_MAX};
 
 /// What a session is told to do.
 pub(super) enum Order {
-    /// A command, and who wants to know what came of it.
-    Command(Verb, CommandRequest, oneshot::Sender<Result<Accepted, Error>>),
+    /// A command, what it asks for, and who wants to know what came of it.
+    Command(Verb, CommandRequest, String, oneshot::Sender<Result<Accepted, Error>>),
     /// The agent has been running without us: goes on with it. Tells whether that worked.
     #[cfg(unix)]
     Join(Found, oneshot::Sender<bool>),
@@ -42,8 +42,8 @@ pub(super) struct Actor {
     pub(super) orders: mpsc::Receiver<Order>,
     /// When something last happened.
     pub(super) used: Instant,
-    /// When the turns of the session will have taken what they may take.
-    pub(super) stop_turn_at: Option<Instant>,
+    /// The turn that is under way.
+    pub(super) turn: Option<TurnTime>,
 }
 
 impl Actor {
@@ -52,7 +52,7 @@ impl Actor {
         loop {
             self.deliver().await;
             self.entry.memory().leave_place();
-            self.watch_time();
+            let stop_turn_at = self.watch_time();
             let park_at = self.config.park_after.map(|after| self.used + after);
             let can_park = {
                 let memory = self.entry.memory();
@@ -65,24 +65,31 @@ impl Actor {
                 },
                 () = self.entry.wake.notified() => {}
                 () = at(park_at), if can_park => {
-                    self.end(ServerPhase::Parked).await;
-                    continue;
+                    // What runs in the background may end without a word; it is looked for again after the same time.
+                    if self.entry.memory().is_at_rest() {
+                        self.end(ServerPhase::Parked).await;
+                        continue;
+                    }
                 }
-                () = at(self.stop_turn_at), if self.stop_turn_at.is_some() => self.time_is_up().await,
+                () = at(stop_turn_at), if stop_turn_at.is_some() => self.time_is_up().await,
             }
             self.used = Instant::now();
         }
-        // An agent that was let go of is none of ours any more.
-        if !self.entry.memory().is_detached {
+        // An agent that was let go of is none of ours any more; and where none runs, the session may be deleted by now.
+        let is_ours = {
+            let memory = self.entry.memory();
+            !memory.is_detached && memory.agent.is_some()
+        };
+        if is_ours {
             self.end(ServerPhase::Parked).await;
         }
     }
 
     async fn obey(&mut self, order: Order) {
         match order {
-            Order::Command(verb, request, reply) => {
+            Order::Command(verb, request, what, reply) => {
                 // Whoever asked may have left.
-                drop(reply.send(self.command(verb, request).await));
+                drop(reply.send(self.command_once(verb, request, what).await));
             }
             #[cfg(unix)]
             Order::Join(found, reply) => {
@@ -106,12 +113,25 @@ impl Actor {
 
     /// Hands the agent what can be handed to it now.
     async fn deliver(&mut self) {
+        let mut refusal = None;
         while let Some(queued) = self.next() {
-            if let Err(error) = self.hand(&queued).await {
+            let done = match self.sendable(&queued) {
+                Ok(prompt) => self.hand(&queued, prompt).await,
+                // It would be refused the next time, too, and what was said after it would never get its turn.
+                Err(refused) => {
+                    let dropped = self.entry.drop_prompt(&queued, in_words(&refused)).await;
+                    refusal = Some(refused);
+                    dropped
+                }
+            };
+            if let Err(error) = done {
                 tracing::warn!(session = %self.entry.key, %error, "a prompt could not be delivered");
                 self.fail(&error).await;
-                return;
+                break;
             }
+        }
+        if let Some(refusal) = refusal {
+            self.complain(format!("A prompt was not sent. {}", in_words(&refusal))).await;
         }
     }
 
@@ -119,13 +139,18 @@ impl Actor {
         self.entry.memory().next().cloned()
     }
 
-    async fn hand(&mut self, queued: &Queued) -> Result<(), Error> {
+    /// The prompt as the agent gets it, if it may get it: what was left of the budget when it was said may be gone.
+    fn sendable(&self, queued: &Queued) -> Result<Prompt, Error> {
+        self.entry.memory().check_budget_for(queued)?;
+        prompt(queued)
+    }
+
+    async fn hand(&mut self, queued: &Queued, prompt: Prompt) -> Result<(), Error> {
         let agent = self.agent().await?;
         if queued.delivery == Delivery::Interrupt && self.entry.memory().is_turn_open {
             // A turn that is over by itself needs no interrupting.
             drop(agent.client().interrupt().await);
         }
-        let prompt = prompt(queued)?;
         // It is known to be in the agent's hands before it is: after a crash it is in doubt, and never sent twice.
         let handed = |settings: &mut Settings, _: &_| {
             for found in settings.queue.iter_mut().filter(|found| found.id == queued.id) {
@@ -145,9 +170,11 @@ impl Actor {
         }
         self.entry.hold_place();
         self.lease()?;
-        let starting = |settings: &mut Settings, row: &Session| {
-            settings.error = None;
-            settings.untrusted = launch::is_untrusted(&row.cwd, &self.config)?;
+        let cwd = self.entry.memory().row.cwd.clone();
+        let untrusted = launch::is_untrusted(cwd, &self.config).await?;
+        let starting = |settings: &mut Settings, _: &Session| {
+            settings.fail(None);
+            settings.untrusted = untrusted;
             Ok(Change { phase: Some(ServerPhase::Starting), ..Change::default() })
         };
         self.entry.change(starting).await?;
@@ -232,13 +259,12 @@ impl Actor {
 
     async fn fail(&self, error: &Error) {
         self.entry.memory().is_held = true;
-        let text =
-            if error.hint().is_empty() { error.to_string() } else { format!("{error}: {}", error.hint()) };
+        let text = in_words(error);
         let handle = self.entry.handle;
         let event = UiMessage::Error { message: text.clone(), session_id: Some(handle) };
         let draft = self.entry.draft(&event);
         let failed = |settings: &mut Settings, _: &_| {
-            settings.error = Some(text);
+            settings.fail(Some(&text));
             settings.doubt_handed();
             Ok(Change { phase: Some(ServerPhase::Failed), event: Some(draft), ..Change::default() })
         };
@@ -249,7 +275,7 @@ impl Actor {
 
     /// Ends the agent. What it says on its way out is stored before this returns.
     async fn end(&mut self, phase: ServerPhase) {
-        self.stop_turn_at = None;
+        self.turn = None;
         let agent = {
             let mut memory = self.entry.memory();
             memory.closing = memory.agent.is_some().then_some(phase);
@@ -273,32 +299,68 @@ impl Actor {
         }
     }
 
-    /// Sets the time at which the turns of the session will have taken what they may take.
-    fn watch_time(&mut self) {
+    /// When the turns of the session will have taken what they may take by its budget as it is now.
+    fn watch_time(&mut self) -> Option<Instant> {
         let memory = self.entry.memory();
-        let limit = memory.settings.budget.max_seconds.filter(|_| memory.is_turn_open);
-        self.stop_turn_at = match (limit, self.stop_turn_at) {
-            (None, _) => None,
-            (Some(_), Some(at)) => Some(at),
-            (Some(seconds), None) => {
-                let left = seconds.saturating_mul(1000).saturating_sub(memory.settings.turns_ms);
-                Instant::now().checked_add(std::time::Duration::from_millis(left))
-            }
-        };
+        let is_open = memory.is_turn_open && memory.agent.is_some();
+        let begins = || TurnTime::new(Instant::now(), memory.settings.turns_ms);
+        self.turn = is_open.then(|| self.turn.unwrap_or_else(begins));
+        self.turn?.is_up_at(memory.settings.budget.max_seconds?)
     }
 
     async fn time_is_up(&mut self) {
-        self.stop_turn_at = None;
         let message = "The turns of this session have taken the time that they may take".to_owned();
         let event = UiMessage::Error { message, session_id: Some(self.entry.handle) };
-        if let Err(error) = self.entry.say(&event, None).await {
+        let draft = self.entry.draft(&event);
+        // A turn that is cut off tells nobody how long it took, and what waits would get the same time again.
+        let taken_ms = self.turn.map_or(0, |turn| turn.taken_ms(Instant::now()));
+        let count = |settings: &mut Settings, _: &_| {
+            settings.turns_ms = settings.turns_ms.max(taken_ms);
+            Ok(Change { event: Some(draft), ..Change::default() })
+        };
+        if let Err(error) = self.entry.change(count).await {
             tracing::warn!(session = %self.entry.key, %error, "it could not be stored that the time is up");
         }
         self.end(ServerPhase::Stopped).await;
     }
 
-    async fn command(&mut self, verb: Verb, request: CommandRequest) -> Result<Accepted, Error> {
-        let client_id = request.client_id.as_deref().map(ClientId::new).transpose()?;
+    /// Tells those who watch that something was not done.
+    async fn complain(&self, message: String) {
+        let event = UiMessage::Error { message, session_id: Some(self.entry.handle) };
+        if let Err(error) = self.entry.say(&event, None).await {
+            tracing::warn!(session = %self.entry.key, %error, "it could not be stored why something was not done");
+        }
+    }
+
+    /// Does a command, unless it was done before: one that is sent again while the first is under way waits behind it.
+    async fn command_once(
+        &mut self,
+        verb: Verb,
+        request: CommandRequest,
+        what: String,
+    ) -> Result<Accepted, Error> {
+        let Some(id) = request.client_id.as_deref().map(ClientId::new).transpose()? else {
+            return self.command(verb, request, None).await;
+        };
+        if let Some(before) = self.entry.done_before(&id, &what).await? {
+            return Ok(before);
+        }
+        let accepted = self.command(verb, request, Some(id.clone())).await?;
+        let (seq, cursor) = (accepted.seq, accepted.cursor.clone());
+        let remember = |settings: &mut Settings, _: &_| {
+            settings.remember(&id, what, seq, cursor);
+            Ok(Change::default())
+        };
+        self.entry.change(remember).await?;
+        Ok(accepted)
+    }
+
+    async fn command(
+        &mut self,
+        verb: Verb,
+        request: CommandRequest,
+        client_id: Option<ClientId>,
+    ) -> Result<Accepted, Error> {
         let handle = self.entry.handle;
         match verb {
             Verb::Interrupt => match self.entry.agent() {
@@ -328,6 +390,7 @@ impl Actor {
                 self.settle(event, client_id, |launch| launch.permission_mode = Some(mode)).await
             }
             Verb::Model => {
+                check_model(request.model.as_deref())?;
                 if let Some(agent) = self.entry.agent() {
                     agent.client().set_model(request.model.as_deref()).await?;
                 }
@@ -358,13 +421,13 @@ impl Actor {
 
     /// Has the agent do something, and waits for the event that says it is done.
     async fn complete(&self, agent: &AgentSession, command: Command) -> Result<Accepted, Error> {
-        let (done, end) = oneshot::channel();
-        self.entry.memory().commands.push((command.to_string(), done));
-        agent.command(command).await?;
         // A summary takes a while; its caller is not kept waiting for it.
         if command != Command::Interrupt {
+            agent.command(command).await?;
             return Ok(self.here());
         }
+        let end = self.entry.memory().commands.wait(command.to_string());
+        agent.command(command).await?;
         match tokio::time::timeout(COMMAND_WAIT, end).await {
             Ok(Ok(cursor)) => Ok(at_cursor(cursor)),
             _ => Ok(self.here()),
@@ -392,70 +455,26 @@ pub(super) fn missing(field: &str) -> Error {
     )
 }
 
+/// It is kept with the session; whether there is such a model, the agent says.
+fn check_model(model: Option<&str>) -> Result<(), Error> {
+    if model.is_some_and(|model| model.trim().is_empty()) {
+        let hint = "leave `model` out for the usual one, or see /v1/models for those that there are";
+        return Err(Error::new(Code::Invalid, "The name of the model is empty", hint));
+    }
+    if model.is_none_or(|model| model.len() <= NAME_BYTES_MAX) {
+        return Ok(());
+    }
+    Err(Error::new(Code::Invalid, "No model has so long a name", "see /v1/models for those that there are"))
+}
+
+/// What went wrong, and what to do about it.
+fn in_words(error: &Error) -> String {
+    if error.hint().is_empty() { error.to_string() } else { format!("{error}: {}", error.hint()) }
+}
+
 async fn at(time: Option<Instant>) {
     match time {
         Some(time) => tokio::time::sleep_until(time).await,
         None => std::future::pending().await,
     }
-}
-
-/// How a prompt is shown.
-pub(super) fn told(queued: &Queued) -> fold::Prompt {
-    let mut told = fold::Prompt::new(queued.content.as_str());
-    told.uuid = Some(queued.id.clone());
-    told.turn_id = Some(queued.turn_id);
-    told.attachments = queued.attachments.iter().map(word).collect();
-    told
-}
-
-/// What comes with a prompt, in a word.
-fn word(attachment: &Attachment) -> String {
-    match attachment.media_type.split('/').next() {
-        Some("image") => "image".to_owned(),
-        _ => "document".to_owned(),
-    }
-}
-
-/// The prompt as the agent gets it: what comes with it first, then the words.
-pub(super) fn prompt(queued: &Queued) -> Result<Prompt, Error> {
-    if queued.attachments.is_empty() {
-        return Ok(Prompt::from(queued.content.as_str()));
-    }
-    let mut blocks = Vec::new();
-    for attachment in &queued.attachments {
-        let block = match attachment.media_type.as_str() {
-            kind if kind.starts_with("image/") => {
-                let mut image = Image::default();
-                image.source = source(attachment);
-                ContentBlock::Image(image)
-            }
-            "application/pdf" => {
-                let mut document = Document::default();
-                document.source = source(attachment);
-                document.title.clone_from(&attachment.name);
-                ContentBlock::Document(document)
-            }
-            other => {
-                let message = format!("A file of the type `{other}` cannot be sent");
-                return Err(Error::new(
-                    Code::Invalid,
-                    message,
-                    "send an image or a PDF, or put the file into the folder",
-                ));
-            }
-        };
-        blocks.push(block);
-    }
-    if !queued.content.is_empty() {
-        blocks.push(ContentBlock::Text { text: queued.content.clone() });
-    }
-    Ok(Prompt::new(Content::blocks(blocks)))
-}
-
-fn source(attachment: &Attachment) -> Source {
-    let mut source = Source::default();
-    "base64".clone_into(&mut source.kind);
-    source.media_type = Some(attachment.media_type.clone());
-    source.data = Some(attachment.data.clone());
-    source
 }

@@ -15,7 +15,7 @@ use tidings_protocol::api::{
 use tidings_protocol::json::Json;
 use tidings_protocol::ui::{InteractionResolved, PermissionResolved, Resolution};
 
-use super::asks::{Beyond, Shown, audit, shown, word};
+use super::asks::{Beyond, Shown, audit, resolution, shown, word};
 use super::commands;
 use super::entry::Entry;
 use crate::caller::{Caller, Scope};
@@ -219,8 +219,8 @@ impl Entry {
     }
 
     /// The ask of that name, while it is open.
-    async fn ask(&self, id: &AskId) -> Result<Option<Ask>, Error> {
-        Ok(self.journal().asks(Some(&self.key)).await?.into_iter().find(|ask| ask.id == *id))
+    pub(super) async fn ask(&self, id: &AskId) -> Result<Option<Ask>, Error> {
+        Ok(self.journal().open_ask(&self.key, id).await?)
     }
 
     /// Stores an answer if it is the first.
@@ -272,21 +272,29 @@ impl Entry {
         let mut resolved = PermissionResolved::new(self.handle, tool_use_id, Resolution::Allowed);
         resolved.by = Some("grant".to_owned());
         resolved.rule = grant.map(str::to_owned);
-        let event = UiMessage::from(resolved);
+        let by = Who::Grant(grant.unwrap_or_default().to_owned());
+        self.settle_by(tool_use_id, "allowed".to_owned(), by, resolved.into()).await.map(drop)
+    }
+
+    /// Stores an answer that no person gave. Tells whether the question was open until now.
+    pub(super) async fn settle_by(
+        &self,
+        tool_use_id: &str,
+        answer: String,
+        by: Who,
+        event: UiMessage,
+    ) -> Result<bool, Error> {
         let settle = Settle {
-            outcome: Outcome::Answered {
-                answer: "allowed".to_owned(),
-                by: Who::Grant(grant.unwrap_or_default().to_owned()),
-            },
+            outcome: Outcome::Answered { answer, by },
             audit: Some(audit(self, tool_use_id, &event, None)),
             event: self.draft_of(&event, None),
         };
-        if let Settlement::Won(_) =
-            self.journal().settle(&self.key, &AskId::new(tool_use_id)?, settle).await?
-        {
-            self.settled(tool_use_id, "allowed");
+        let settlement = self.journal().settle(&self.key, &AskId::new(tool_use_id)?, settle).await?;
+        let is_won = matches!(settlement, Settlement::Won(_));
+        if is_won {
+            self.settled(tool_use_id, word(resolution(&event)));
         }
-        Ok(())
+        Ok(is_won)
     }
 }
 

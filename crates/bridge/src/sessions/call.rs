@@ -8,14 +8,21 @@ use super::frames::FRAME;
 use crate::compact::tells_of;
 use crate::error::{Code, Error};
 use crate::journal::Max;
+use crate::limits::{CALL_BYTES_MAX, CALL_EVENTS_MAX};
 
 impl Sessions {
-    /// What a call took and gave. It is looked for from the newest event on, page by page, as far as events are kept.
-    pub async fn call(&self, name: &str, tool_use_id: &str) -> Result<WholeCall, Error> {
+    /// What a call took and gave. It is looked for from the newest event on, or from those before a place, page by page: not for ever,
+    /// since a session can be as long as its disk.
+    pub async fn call(
+        &self,
+        name: &str,
+        tool_use_id: &str,
+        mut before: Option<u64>,
+    ) -> Result<WholeCall, Error> {
         let key = self.row(name).await?.key;
         let mut found = Vec::new();
-        let mut before = None;
-        loop {
+        let (mut events, mut bytes) = (0, 0);
+        while events < CALL_EVENTS_MAX && bytes < CALL_BYTES_MAX {
             let page = self.hub().journal().history(&key, before, Max::default()).await?;
             for event in page.events.iter().rev().filter(|event| event.kind.as_str() != FRAME) {
                 let text = std::str::from_utf8(&event.body).unwrap_or_default();
@@ -32,17 +39,27 @@ impl Sessions {
                     }
                 }
             }
-            before = page.events.first().map(|event| event.cursor.seq);
-            if before.is_none_or(|before| before <= page.floor) {
+            events += page.events.len();
+            bytes += page.events.iter().map(|event| event.body.len()).sum::<usize>();
+            before = page.events.first().map(|event| event.cursor.seq).filter(|first| *first > page.floor);
+            if before.is_none() {
                 break;
             }
         }
-        if found.is_empty() {
-            let message = format!("The session has no call `{tool_use_id}`");
-            return Err(Error::new(Code::NotFound, message, "its events may have been removed since"));
+        match (found.is_empty(), before) {
+            // How it began was removed, or is too far back.
+            (false, _) => Ok(whole(tool_use_id, found)),
+            (true, None) => {
+                let message = format!("The session has no call `{tool_use_id}`");
+                Err(Error::new(Code::NotFound, message, "its events may have been removed since"))
+            }
+            (true, Some(before)) => {
+                let message =
+                    format!("None of the {events} events that were looked at has the call `{tool_use_id}`");
+                let hint = format!("look further back with `before={before}`");
+                Err(Error::new(Code::NotFound, message, hint))
+            }
         }
-        // How it began was removed.
-        Ok(whole(tool_use_id, found))
     }
 }
 

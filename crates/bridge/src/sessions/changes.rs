@@ -67,11 +67,17 @@ pub(super) fn take_in(
 /// The agent counts turns too, those of commands among them, and what is shown has its numbers. A prompt is known by its id.
 fn follow(prompt: &UserPrompt, settings: &mut Settings) {
     let Some(turn_id) = prompt.turn_id.filter(|turn| turn.role == Role::User) else { return };
-    settings.last_turn = settings.last_turn.max(turn_id.sequence);
     let named = |id: &String| prompt.uuid.as_ref() == Some(id);
     if let Some(queued) = settings.queue.iter_mut().find(|queued| named(&queued.id)) {
         queued.turn_id = turn_id;
     }
+    // What waits comes later, and two turns never have one number.
+    let mut last = turn_id.sequence;
+    for queued in settings.queue.iter_mut().filter(|queued| queued.state == QueueState::Waiting) {
+        last = queued.turn_id.sequence.max(last.saturating_add(1));
+        queued.turn_id = TurnId::new_user_turn(last);
+    }
+    settings.last_turn = settings.last_turn.max(last);
 }
 
 fn enter(
@@ -90,8 +96,7 @@ fn enter(
         SessionPhase::Ended => {
             let was_busy = is_turn_open || settings.has_handed();
             settings.doubt_handed();
-            settings.cost_before = settings.totals.cost_usd;
-            settings.error.clone_from(&changed.error);
+            settings.fail(changed.error.as_deref());
             match closing {
                 Some(phase) => phase,
                 None if was_busy => ServerPhase::Interrupted,
@@ -108,12 +113,20 @@ fn is_answered(turn: TurnId, state: QueueState, answers: &[TurnId]) -> bool {
 }
 
 fn count(result: &TurnResult, settings: &mut Settings) {
-    if let Some(cost) = result.cost_usd {
-        settings.totals.cost_usd = settings.cost_before + cost;
-    }
+    settings.totals.cost_usd += turn_cost(result, settings.cost_told);
+    settings.cost_told = result.cost_usd.unwrap_or(settings.cost_told);
     settings.turns_ms = settings.turns_ms.saturating_add(result.duration_ms.unwrap_or_default());
-    settings.error = result.error.clone().filter(|_| result.is_error);
+    settings.fail(result.error.as_deref().filter(|_| result.is_error));
+    settings.turn_interrupted = result.is_interrupted();
     settings.queue.retain(|queued| !is_answered(queued.turn_id, queued.state, &result.answers));
+}
+
+/// What a turn has cost. An agent that does not say it says what it has cost by now, which goes on when its session is resumed,
+/// and begins anew when the conversation does or when nobody could write it down.
+fn turn_cost(result: &TurnResult, told_before: f64) -> f64 {
+    let by_now = result.cost_usd.unwrap_or(told_before);
+    let more = if by_now < told_before { by_now } else { by_now - told_before };
+    result.turn_cost_usd.unwrap_or(more).max(0.0)
 }
 
 /// What is not said stays.
@@ -131,19 +144,41 @@ mod tests {
     use super::super::settings::Queued;
     use super::*;
 
-    /// A command such as `/clear` takes a turn of which only the agent knows.
-    #[test]
-    fn a_prompt_is_known_by_its_id_when_the_agent_gives_it_another_turn() {
-        let mut settings = Settings { last_turn: 2, ..Settings::default() };
-        settings.queue.push(Queued {
-            id: "prompt".to_owned(),
-            turn_id: TurnId::new_user_turn(2),
+    fn queued(id: &str, turn: u64, state: QueueState) -> Queued {
+        Queued {
+            id: id.to_owned(),
+            turn_id: TurnId::new_user_turn(turn),
             content: "and now?".to_owned(),
             attachments: Vec::new(),
             delivery: Delivery::default(),
             at: String::new(),
-            state: QueueState::Handed,
-        });
+            state,
+        }
+    }
+
+    /// A prompt that waits while `/clear` takes its number has the next one, as the agent will say.
+    #[test]
+    fn what_waits_comes_after_a_command_that_was_not_waited_for() {
+        let mut settings = Settings { last_turn: 4, ..Settings::default() };
+        let (doubtful, waits) = (QueueState::Uncertain, QueueState::Waiting);
+        settings.queue = vec![queued("lost", 1, doubtful), queued("a", 2, waits), queued("b", 4, waits)];
+        let mut take = |turn: u64| {
+            let mut clear = UserPrompt::new(1, "/clear");
+            clear.turn_id = Some(TurnId::new_user_turn(turn));
+            take_in(&clear.into(), &mut settings, &mut Change::default(), None, false);
+            let turns = settings.queue.iter().map(|queued| queued.turn_id.sequence).collect::<Vec<_>>();
+            (turns, settings.last_turn)
+        };
+        assert_eq!(take(2), (vec![1, 3, 4], 4));
+        assert_eq!(take(3), (vec![1, 4, 5], 5));
+        assert_eq!(take(3), (vec![1, 4, 5], 5), "there is nothing to do");
+    }
+
+    /// A command such as `/clear` takes a turn of which only the agent knows.
+    #[test]
+    fn a_prompt_is_known_by_its_id_when_the_agent_gives_it_another_turn() {
+        let mut settings = Settings { last_turn: 2, ..Settings::default() };
+        settings.queue.push(queued("prompt", 2, QueueState::Handed));
         let mut take = |event: UiMessage| {
             take_in(&event, &mut settings, &mut Change::default(), None, false);
             (settings.queue.len(), settings.last_turn)
@@ -156,5 +191,48 @@ mod tests {
         started.answers = vec![TurnId::new_user_turn(3)];
         assert_eq!(take(started.into()), (0, 3), "it waits no longer");
         assert_eq!(settings.last_answer, 3, "the next process answers with the fourth");
+    }
+
+    /// The agent's own sum goes on in the next process, begins anew with `/clear`, and after a crash may do either.
+    #[test]
+    fn what_turns_cost_is_added_up_whatever_becomes_of_the_agents_own_sum() {
+        let mut settings = Settings::default();
+        let mut end = |turn: Option<f64>, by_now: f64| {
+            let mut result = TurnResult::new(1, TurnId::new_assistant_turn(1), "success", false);
+            (result.turn_cost_usd, result.cost_usd) = (turn, Some(by_now));
+            take_in(&result.into(), &mut settings, &mut Change::default(), None, false);
+            let ended = SessionStateChanged::new(1, SessionPhase::Ended);
+            take_in(&ended.into(), &mut settings, &mut Change::default(), None, false);
+            format!("{:.2}", settings.totals.cost_usd)
+        };
+        assert_eq!(end(Some(0.25), 0.25), "0.25");
+        assert_eq!(end(Some(0.25), 0.5), "0.50", "resumed");
+        assert_eq!(end(Some(0.0), 0.0), "0.50", "cleared");
+        assert_eq!(end(Some(0.25), 0.25), "0.75");
+        assert_eq!(end(Some(0.25), 0.25), "1.00", "begun anew after a crash");
+        assert_eq!(end(None, 0.5), "1.25", "an agent that says only its sum");
+        assert_eq!(end(None, 0.25), "1.50", "and begins anew");
+    }
+
+    /// The sentence is for people: whoever wants to know asks for the reason.
+    #[test]
+    fn a_turn_that_somebody_interrupted_is_told_from_one_that_failed() {
+        let mut settings = Settings::default();
+        let mut end = |reason: Option<&str>, error: Option<&str>| {
+            let subtype = if error.is_some() { "error_during_execution" } else { "success" };
+            let mut result = TurnResult::new(1, TurnId::new_assistant_turn(1), subtype, error.is_some());
+            result.terminal_reason = reason.map(str::to_owned);
+            result.error = error.map(str::to_owned);
+            take_in(&result.into(), &mut settings, &mut Change::default(), None, false);
+            (settings.error.clone(), settings.turn_interrupted)
+        };
+        let said = |text: &str| Some(text.to_owned());
+        assert_eq!(end(Some("aborted_tools"), Some("Stopped")), (said("Stopped"), true));
+        assert_eq!(end(None, Some("The turn was interrupted")), (said("The turn was interrupted"), false));
+        assert_eq!(end(Some("aborted_streaming"), Some("Stopped")), (said("Stopped"), true));
+        assert_eq!(end(Some("completed"), None), (None, false));
+        settings.turn_interrupted = true;
+        settings.fail(Some("The agent cannot be started"));
+        assert!(!settings.turn_interrupted, "what is said now is something else");
     }
 }

@@ -15,7 +15,7 @@ use super::launch;
 use crate::guard::trust::Trust;
 #[cfg(unix)]
 use crate::hosts::Hosts;
-use crate::limits::{LIVE_MAX, PARK_AFTER};
+use crate::limits::{ABANDONED_AFTER, LIVE_MAX, PARK_AFTER};
 
 /// How sessions are run.
 #[derive(Debug, Clone)]
@@ -43,6 +43,8 @@ pub struct Config {
     pub live_max: usize,
     /// After how long an agent that nobody uses is ended.
     pub park_after: Option<Duration>,
+    /// After how long without anybody who could answer the policy `unattended` decides what a person was asked.
+    pub abandoned_after: Duration,
     /// How long a question waits for an answer.
     pub ask_limit: Option<Duration>,
     /// Which calls are asked about together.
@@ -136,6 +138,7 @@ impl Default for Config {
             allow_bypass: false,
             live_max: LIVE_MAX,
             park_after: Some(PARK_AFTER),
+            abandoned_after: ABANDONED_AFTER,
             ask_limit: None,
             batches: Batches::default(),
             carrier: Carrier::new(launch::carrier),

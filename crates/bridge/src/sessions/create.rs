@@ -6,7 +6,7 @@ use tidings_protocol::api::{CreateSession, Input, Notice, Policy, ServerPhase, S
 use tidings_transcript::roots::SessionFiles;
 
 use super::settings::Settings;
-use super::{Opening, Sessions, adopt, check_folder, commands, input, launch, view};
+use super::{Opening, Sessions, adopt, check_folder, commands, input, launch, policy, view};
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::guard::paths;
@@ -53,6 +53,7 @@ impl Sessions {
         let past = self.past(caller, &mut new, is_demo).await?;
         let key = Key::new(self.config().ids.next())?;
         let settings = Settings { made_of: Some(made_of.clone()), ..Settings::of(&new, is_demo) };
+        settings.check_length()?;
         // A prompt that would be refused leaves no empty session behind.
         let _place = match first_input(&new) {
             Some(input) => {
@@ -81,7 +82,12 @@ impl Sessions {
         }
         used.entry.tell(Notice::Session { session: used.entry.view() });
         self.say_first(caller, &new, &row).await?;
-        Ok((self.find(row.key.as_str()).await?, Novelty::New))
+        let mut view = self.find(row.key.as_str()).await?;
+        // Its agent is about to be started for the prompt, which a client need not look for twice.
+        if view.state == ServerPhase::Parked && view.queued > 0 {
+            view.state = ServerPhase::Starting;
+        }
+        Ok((view, Novelty::New))
     }
 
     /// What may let things run that nobody was asked about needs more than the right to say something.
@@ -92,7 +98,8 @@ impl Sessions {
         if let Some(mode) = &new.permission_mode {
             self.check_mode(caller, mode)?;
         }
-        if !new.allowed_tools.is_empty() {
+        let is_loose = new.policy.is_some_and(|wanted| policy::is_looser(wanted, Policy::Ask));
+        if is_loose || !new.allowed_tools.is_empty() {
             caller.require(Scope::Always)?;
         }
         if new.mcp_config.is_some() {
@@ -181,7 +188,9 @@ impl Sessions {
                 let message = format!("The session `{name}` is session {} already", row.handle);
                 return Err(Error::new(Code::Conflict, message, "say something to that one, or fork it"));
             }
-            let id = row.cli_sessions.last().cloned().ok_or_else(|| {
+            // One that was taken over and not used yet has what it was taken over from.
+            let taken_over = || Settings::parse(&row.settings).launch.resume;
+            let id = row.cli_sessions.last().cloned().or_else(taken_over).ok_or_else(|| {
                 Error::new(Code::Conflict, "Nothing was said in that session yet", "there is nothing to copy")
             })?;
             new.resume = Some(id);

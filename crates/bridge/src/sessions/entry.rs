@@ -7,20 +7,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tidings::Ids;
 use tidings_agent::{AgentSession, Clock, PermissionRegistry, UiMessage, UserInteractionRegistry};
 use tidings_protocol::api::{Delivery, Notice, QueueState, ServerPhase, SessionView};
-use tokio::sync::{Notify, broadcast, oneshot};
+use tokio::sync::{Notify, broadcast};
 
 use super::Config;
 use super::places::{Place, Places};
 use super::policy::Judged;
 use super::settings::{Queued, Settings};
 use super::view::{self, Waiting};
+use super::waiters::Waiters;
 use crate::error::Error;
 use crate::guard::trust::Trust;
 #[cfg(unix)]
 use crate::hosts::Hosted;
 use crate::hub::Hub;
 use crate::journal::{
-    Class, ClientId, Cursor, Draft, Fence, Journal, Key, Kind, Novelty, Session, SessionChange, Stored,
+    Class, ClientId, Draft, Fence, Journal, Key, Kind, Novelty, Session, SessionChange, Stored,
 };
 
 /// One session that somebody uses.
@@ -71,7 +72,7 @@ pub(super) struct Memory {
     pub(super) permissions: BTreeSet<String>,
     pub(super) questions: BTreeSet<String>,
     /// Those who wait for the end of a command.
-    pub(super) commands: Vec<(String, oneshot::Sender<Cursor>)>,
+    pub(super) commands: Waiters,
     /// What the agent says at the moment; the end of it.
     pub(super) said: String,
 }
@@ -125,7 +126,7 @@ impl Entry {
                 is_turn_open: false,
                 permissions: BTreeSet::new(),
                 questions: BTreeSet::new(),
-                commands: Vec::new(),
+                commands: Waiters::default(),
                 said: String::new(),
             }),
             notices,
@@ -179,7 +180,6 @@ impl Entry {
             settings: (settings != self.memory().settings).then(|| settings.text()),
             active: Some(self.clock.now()),
             event,
-            ..SessionChange::default()
         };
         let changed = self.journal().update(&self.key, self.fence, change).await?;
         let view = {
@@ -193,6 +193,13 @@ impl Entry {
         };
         self.tell(Notice::Session { session: view.clone() });
         Ok((view, changed.event))
+    }
+
+    /// What is known of the session. Whoever has seen an event finds here what came of it: those who watch are told while a
+    /// change is being made, so that is waited for.
+    pub(super) async fn settings(&self) -> Settings {
+        let _turn = self.changes.lock().await;
+        self.memory().settings.clone()
     }
 
     /// Tells those who watch no session in particular; there may be none.
@@ -265,6 +272,14 @@ impl Memory {
         waiting.next()
     }
 
+    /// Refuses a prompt if what is left of the budget is too little for it.
+    pub(super) fn check_budget_for(&self, queued: &Queued) -> Result<(), Error> {
+        // What interrupts a turn ends it, and begins another one.
+        let has_turn = self.is_turn_open || self.settings.has_handed();
+        let ends_a_turn = has_turn && queued.delivery == Delivery::Interrupt;
+        self.settings.check_budget_after(ends_a_turn.into())
+    }
+
     /// The agent is gone, and its place is free, unless another agent is needed at once.
     pub(super) fn agent_is_gone(&mut self) {
         self.agent = None;
@@ -281,7 +296,13 @@ impl Memory {
 
     /// Whether the agent could make room for another one.
     pub(super) fn can_make_room(&self) -> bool {
-        self.agent.is_some() && !self.is_busy() && self.closing.is_none() && self.next().is_none()
+        self.is_at_rest() && self.next().is_none()
+    }
+
+    /// Whether the agent can be ended and nothing is missed: a build or a server that it has started would end with it.
+    pub(super) fn is_at_rest(&self) -> bool {
+        let rests = |agent: &AgentSession| !agent.client().works_in_background();
+        !self.is_busy() && self.closing.is_none() && self.agent.as_ref().is_some_and(rests)
     }
 
     /// Whether the agent has something to do.

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use tidings::Event;
 use tidings_agent::AgentSession;
 
+use super::Sessions;
 use super::entry::Entry;
+use super::settings::Settings;
+use crate::error::{Code, Error};
 use crate::journal::{Class, ClientId, Draft, Kind};
 
 /// What kind of event a line of the CLI is.
@@ -27,4 +30,15 @@ pub(super) fn keep(entry: &Arc<Entry>, agent: &AgentSession) {
             }
         }
     }));
+}
+
+impl Sessions {
+    /// Refuses to show the lines of a session that does not keep them: there would never be one.
+    pub(crate) async fn check_frames(&self, name: &str) -> Result<(), Error> {
+        if Settings::parse(&self.row(name).await?.settings).launch.keep_frames {
+            return Ok(());
+        }
+        let hint = "make the session with `keep_frames`, or choose another dialect";
+        Err(Error::new(Code::Conflict, "This session does not keep the lines of the CLI", hint))
+    }
 }

@@ -1,5 +1,6 @@
 //! People say something: it is stored before it is acknowledged, and handed to the agent once.
 
+use serde::Serialize;
 use tidings_agent::UiMessage;
 use tidings_protocol::api::{Accepted, Input, QueueState, QueuedInput, ServerPhase};
 use tidings_protocol::ui::{PromptDropped, PromptQueued, Role, TurnId};
@@ -9,11 +10,12 @@ use super::actor::{accepted, at_cursor};
 use super::commands;
 use super::entry::{Change, Entry};
 use super::places::Place;
+use super::prompt;
 use super::settings::{Queued, Settings};
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
-use crate::journal::{ClientId, Cursor, Key, Max, Novelty};
-use crate::limits::{PROMPT_BYTES_MAX, QUEUE_MAX, TURN_MAX};
+use crate::journal::{ClientId, Cursor, Draft, Key, Max, Novelty};
+use crate::limits::{INPUT_BYTES_MAX, QUEUE_BYTES_MAX, QUEUE_MAX, TURN_MAX};
 
 impl Sessions {
     /// Says something to a session. The same client id again gives the same answer, and is said once.
@@ -43,10 +45,7 @@ impl Sessions {
     /// What waits for its turn.
     pub async fn queue(&self, name: &str) -> Result<Vec<QueuedInput>, Error> {
         let row = self.row(name).await?;
-        let settings = match self.used().get(&row.key) {
-            Some(used) => used.entry.memory().settings.clone(),
-            None => Settings::parse(&row.settings),
-        };
+        let settings = self.settings(&row).await;
         Ok(settings.queue.iter().map(Queued::view).collect())
     }
 
@@ -61,10 +60,8 @@ impl Sessions {
                 return Err(Error::new(Code::NotFound, message, "it may be under way already: interrupt it"));
             };
             let queued = settings.queue.remove(found);
-            let mut dropped = PromptDropped::new(entry.handle, queued.id);
-            dropped.turn_id = Some(queued.turn_id);
-            dropped.reason = Some(format!("taken back by {}", caller.name));
-            Ok(Change { event: Some(entry.draft(&dropped.into())), ..Change::default() })
+            let dropped = entry.dropped(&queued, format!("taken back by {}", caller.name));
+            Ok(Change { event: Some(dropped), ..Change::default() })
         };
         let (_, stored) = entry.change(drop_it).await?;
         stored.map(accepted).ok_or_else(|| Error::new(Code::Internal, "Nothing was stored", ""))
@@ -82,8 +79,10 @@ impl Sessions {
                 idle.min_by_key(|used| used.entry.memory().row.active).cloned()
             };
             let Some(oldest) = oldest else {
-                let count = self.0.places.count();
-                let message = format!("{count} agents run, and all of them have something to do");
+                let message = match self.0.places.count() {
+                    1 => "1 agent runs, and it has something to do".to_owned(),
+                    count => format!("{count} agents run, and all of them have something to do"),
+                };
                 return Err(Error::new(Code::TooMany, message, "stop one, or wait for one to be done")
                     .retry_after_ms(10_000));
             };
@@ -102,10 +101,10 @@ fn check_session(input: &Input, entry: &Entry) -> Result<(), Error> {
 
 /// Refuses what cannot be said in any session.
 pub(super) fn check(input: &Input) -> Result<(), Error> {
-    let bytes = input.content.len() + input.attachments.iter().map(|file| file.data.len()).sum::<usize>();
-    if bytes > PROMPT_BYTES_MAX {
-        let message = format!("A prompt of {bytes} bytes is longer than {PROMPT_BYTES_MAX}");
-        return Err(Error::new(Code::TooLarge, message, "put long texts into a file of the folder"));
+    let bytes = bytes_of(&(&input.content, &input.attachments));
+    if bytes > INPUT_BYTES_MAX {
+        let message = format!("A prompt of {bytes} bytes is longer than {INPUT_BYTES_MAX}");
+        return Err(Error::new(Code::TooLarge, message, "put long texts and large files into the folder"));
     }
     if input.turn_id.is_some_and(|turn| turn.sequence > TURN_MAX) {
         let message = format!("No session has so many turns: `turn_id` is above {TURN_MAX}");
@@ -114,7 +113,12 @@ pub(super) fn check(input: &Input) -> Result<(), Error> {
     if input.content.trim().is_empty() && input.attachments.is_empty() {
         return Err(Error::new(Code::Invalid, "The prompt is empty", "say something"));
     }
-    Ok(())
+    prompt::check(&input.attachments)
+}
+
+/// The length of something as JSON, which is how it comes and how it is kept.
+fn bytes_of(what: &impl Serialize) -> usize {
+    serde_json::to_vec(what).map_or(usize::MAX, |bytes| bytes.len())
 }
 
 impl Entry {
@@ -149,6 +153,17 @@ impl Entry {
                 at: at.to_string(),
                 state: QueueState::Waiting,
             });
+            let bytes = bytes_of(&settings.queue);
+            if bytes > QUEUE_BYTES_MAX {
+                let message = format!(
+                    "With this one, {bytes} bytes would wait in the session, and {QUEUE_BYTES_MAX} may"
+                );
+                return Err(Error::new(
+                    Code::TooMany,
+                    message,
+                    "wait for a prompt to be done, or cancel one",
+                ));
+            }
             let event = Some(self.draft_of(&UiMessage::from(told), client_id));
             Ok(Change { event, ..Change::default() })
         };
@@ -158,6 +173,26 @@ impl Entry {
             Novelty::New => Ok(Accepted { turn_id: Some(given), ..accepted(stored) }),
             Novelty::Seen => self.said_before(stored.cursor, &input).await,
         }
+    }
+
+    /// Takes a prompt out of the queue for good, and says why.
+    pub(super) async fn drop_prompt(&self, queued: &Queued, why: String) -> Result<(), Error> {
+        let event = self.dropped(queued, why);
+        let drop_it = |settings: &mut Settings, _: &_| {
+            let count = settings.queue.len();
+            settings.queue.retain(|other| other.id != queued.id);
+            // Somebody may have taken it back meanwhile.
+            let event = (settings.queue.len() < count).then_some(event);
+            Ok(Change { event, ..Change::default() })
+        };
+        self.change(drop_it).await.map(drop)
+    }
+
+    fn dropped(&self, queued: &Queued, why: String) -> Draft {
+        let mut dropped = PromptDropped::new(self.handle, queued.id.as_str());
+        dropped.turn_id = Some(queued.turn_id);
+        dropped.reason = Some(why);
+        self.draft(&dropped.into())
     }
 
     /// What came of a prompt when it was first sent. Another one with the same id is refused.

@@ -14,9 +14,10 @@ use tidings_agent::session::Left;
 use tidings_agent::{AskKey, Setup, UiMessage};
 use tidings_protocol::api::{QueueState, ServerPhase};
 
-use super::actor::{Actor, prompt, told};
+use super::actor::Actor;
 use super::entry::{Change, Entry};
 use super::launch;
+use super::prompt::{prompt, told};
 use super::settings::{Queued, Settings};
 use crate::error::{Code, Error};
 use crate::hosts::{Found, Hosted, Keeper, Kept};

@@ -14,6 +14,7 @@ use super::Config;
 use super::settings::{Launch, Settings};
 use crate::error::{Code, Error};
 use crate::journal::Session;
+use crate::limits::LEAST_BUDGET_USD;
 
 /// The options for a session as it stands: one that ran before goes on where it was.
 pub(super) fn options(row: &Session, settings: &Settings, config: &Config) -> Result<Options, Error> {
@@ -65,16 +66,21 @@ pub(super) fn options(row: &Session, settings: &Settings, config: &Config) -> Re
         options = options.mcp_server(name, McpServerConfig::Unknown(server));
     }
     if let Some(dollars) = settings.budget.budget_usd {
-        let left = (dollars - settings.totals.cost_usd).max(0.0);
+        // An agent that runs is gone on with although nothing is left, and to the CLI nothing is no budget.
+        let left = (dollars - settings.totals.cost_usd).max(LEAST_BUDGET_USD);
         options = options.max_budget_usd(left);
     }
     Ok(options)
 }
 
 /// Whether what a folder brings is to be left out: it is used only after somebody has seen it (T10).
-pub(super) fn is_untrusted(folder: &str, config: &Config) -> Result<bool, Error> {
-    let Some(trust) = &config.trust else { return Ok(false) };
-    Ok(!trust.look(Path::new(folder))?.1)
+///
+/// There may be thousands of files to look into, so it is done on a thread that nobody else waits for.
+pub(super) async fn is_untrusted(folder: String, config: &Config) -> Result<bool, Error> {
+    let Some(trust) = config.trust.clone() else { return Ok(false) };
+    let lost = |_| Error::new(Code::Internal, "The folder could not be looked into", "try again");
+    let look = move || trust.look(Path::new(&folder));
+    Ok(!tokio::task::spawn_blocking(look).await.map_err(lost)??.1)
 }
 
 /// The CLI session that the agent of a session goes on with and writes; none if it begins one of its own.

@@ -3,10 +3,12 @@
 //! Each session has a task of its own around an agent; what the agent says goes into the journal before anybody sees it,
 //! and what people say goes there before it is acknowledged.
 
+mod abandoned;
 mod actor;
 pub(crate) mod adopt;
 mod answers;
 mod asks;
+pub(crate) mod attachments;
 mod call;
 mod changes;
 mod claude;
@@ -22,6 +24,7 @@ mod launch;
 mod marks;
 mod places;
 mod policy;
+mod prompt;
 #[cfg(unix)]
 mod pulse;
 mod recover;
@@ -31,9 +34,11 @@ mod rewind;
 mod settings;
 mod sink;
 mod snapshot;
+mod turn_time;
 mod view;
+mod waiters;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -42,7 +47,7 @@ use tidings_protocol::api::{
     PendingPermission, PendingQuestion, PermissionAnswer, Policy, QuestionAnswer, ServerPhase, SessionView,
     Subscribed, Verdict,
 };
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
 use tokio::time::Instant;
 
 pub use config::{Carrier, Config, Real};
@@ -60,7 +65,7 @@ use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::hub::{Hub, Subscription, Watch};
 use crate::journal::{self, Handle, Key, SessionName};
-use crate::limits::{DRAIN_WAIT, LIST_MAX, NOTICES_MAX, ORDERS_MAX};
+use crate::limits::{DRAIN_WAIT, LIST_MAX, NOTICES_MAX, ORDERS_MAX, SNAPSHOTS_AT_ONCE};
 
 /// What becomes of the session file of a session that is deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -138,6 +143,8 @@ struct Shared {
     /// One CLI session is taken over at a time, so that none is taken over twice.
     adopting: tokio::sync::Mutex<()>,
     places: Places,
+    /// As many snapshots as may be made at once.
+    snapshots: Arc<Semaphore>,
     claude: Told,
 }
 
@@ -177,9 +184,11 @@ impl Sessions {
             opening: tokio::sync::Mutex::default(),
             adopting: tokio::sync::Mutex::default(),
             places,
+            snapshots: Arc::new(Semaphore::new(SNAPSHOTS_AT_ONCE)),
             claude: Told::default(),
         }));
         sessions.recover().await?;
+        abandoned::watch(&sessions);
         Ok(sessions)
     }
 
@@ -197,6 +206,17 @@ impl Sessions {
     pub async fn list(&self, after: Option<Handle>, max: usize) -> Result<Vec<SessionView>, Error> {
         let rows = self.0.hub.journal().sessions(after, max.min(LIST_MAX)).await?;
         Ok(rows.iter().map(|row| self.view(row)).collect())
+    }
+
+    /// How many sessions are in each phase, and how much waits for a person.
+    pub(crate) async fn counts(&self) -> Result<(BTreeMap<&'static str, u64>, u64), Error> {
+        let journal::Counts { sessions, open_asks, .. } = self.0.hub.journal().counts().await?;
+        let mut phases = BTreeMap::new();
+        for (state, count) in sessions {
+            // As lists show it.
+            *phases.entry(view::word(view::phase(&state))).or_default() += count;
+        }
+        Ok((phases, open_asks))
     }
 
     /// A session, by number or by key.
@@ -234,11 +254,17 @@ impl Sessions {
                 settings.budget = budget;
             }
             if let Some(policy) = policy {
+                if policy::is_looser(policy, settings.launch.policy) {
+                    caller.require(Scope::Always)?;
+                }
                 settings.launch.policy = policy;
             }
             Ok(Change { title, labels, ..Change::default() })
         };
-        Ok(used.entry.change(change).await?.0)
+        let view = used.entry.change(change).await?.0;
+        // The turn that is under way may have more time now, or less.
+        used.entry.wake.notify_one();
+        Ok(view)
     }
 
     /// Removes a session and its events, and its file where that is wanted.
@@ -282,6 +308,7 @@ impl Sessions {
         let used = self.used_for(caller, name).await?;
         let client_id = commands::kept_if_any(caller, request.client_id.as_deref())?;
         let what = commands::digest(&(verb.as_str(), &CommandRequest { client_id: None, ..request.clone() }));
+        // What was done is done, whether there is a place for it now or not.
         if let Some(id) = &client_id
             && let Some(before) = used.entry.done_before(id, &what).await?
         {
@@ -293,17 +320,8 @@ impl Sessions {
             Verb::Interrupt | Verb::Mode | Verb::Model | Verb::Stop => None,
         };
         let (reply, done) = oneshot::channel();
-        drop(used.orders.send(Order::Command(verb, request, reply)).await);
-        let accepted = done.await.map_err(|_| gone(name))??;
-        if let Some(id) = client_id {
-            let (seq, cursor) = (accepted.seq, accepted.cursor.clone());
-            let change = |settings: &mut Settings, _: &journal::Session| {
-                settings.remember(&id, what, seq, cursor);
-                Ok(Change::default())
-            };
-            used.entry.change(change).await?;
-        }
-        Ok(accepted)
+        drop(used.orders.send(Order::Command(verb, request, what, reply)).await);
+        done.await.map_err(|_| gone(name))?
     }
 
     /// Permissions that wait: of one session, or of all of them.
@@ -442,6 +460,14 @@ impl Sessions {
         )
     }
 
+    async fn settings(&self, row: &journal::Session) -> Settings {
+        let used = self.used().get(&row.key).cloned();
+        match used {
+            Some(used) => used.entry.settings().await,
+            None => Settings::parse(&row.settings),
+        }
+    }
+
     async fn row(&self, name: &str) -> Result<journal::Session, Error> {
         let name = match name.parse() {
             Ok(number) => SessionName::Handle(Handle::new(number)),
@@ -485,13 +511,8 @@ impl Sessions {
         ));
         entry.memory().is_held = deliver == Deliver::Later;
         let (orders, inbox) = mpsc::channel(ORDERS_MAX);
-        let actor = Actor {
-            entry: Arc::clone(&entry),
-            config,
-            orders: inbox,
-            used: Instant::now(),
-            stop_turn_at: None,
-        };
+        let actor =
+            Actor { entry: Arc::clone(&entry), config, orders: inbox, used: Instant::now(), turn: None };
         drop(tokio::spawn(actor.run()));
         let used = Used { entry, orders };
         self.used().insert(key.clone(), used.clone());

@@ -45,7 +45,7 @@ impl Places {
         Some(Place { places: self.clone(), key: key.clone() })
     }
 
-    /// The same whether one is free or not: for agents that outlived a server, and for prompts that one had accepted.
+    /// The same whether one is free or not: for agents that outlived a server, and for those that have one already.
     pub(super) fn insist(&self, key: &Key) -> Place {
         self.taken().entry(key.clone()).or_default().holders += 1;
         Place { places: self.clone(), key: key.clone() }

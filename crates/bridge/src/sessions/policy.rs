@@ -24,6 +24,19 @@ pub(super) fn policy(
     Arc::new(Noting { policy, judged: Arc::clone(judged) })
 }
 
+/// Whether less is asked about with one policy than with another, or less refused.
+pub(super) fn is_looser(policy: Policy, than: Policy) -> bool {
+    let rank = |policy| match policy {
+        Policy::Deny => 0,
+        Policy::Ask => 1,
+        Policy::Standard => 2,
+        // While nobody watches, more than what is known to be harmless runs.
+        Policy::Unattended => 3,
+        Policy::Allow => 4,
+    };
+    rank(policy) > rank(than)
+}
+
 fn named(policy: Policy, hub: &Hub, key: &Key) -> Arc<dyn PermissionPolicy> {
     match policy {
         Policy::Ask => Arc::new(Interactive),
@@ -41,7 +54,7 @@ fn named(policy: Policy, hub: &Hub, key: &Key) -> Arc<dyn PermissionPolicy> {
     }
 }
 
-/// A person is asked while one watches; the risk decides while nobody does.
+/// A person is asked while one watches who can answer; the risk decides while nobody does.
 struct WhileNobodyWatches {
     hub: Hub,
     key: Key,
@@ -51,7 +64,7 @@ struct WhileNobodyWatches {
 
 impl PermissionPolicy for WhileNobodyWatches {
     fn decide(&self, ask: &Ask, now: Timestamp) -> Decided {
-        if self.hub.watchers(&self.key) > 0 {
+        if self.hub.is_attended(&self.key) {
             self.watched.decide(ask, now)
         } else {
             self.alone.decide(ask, now)
@@ -59,7 +72,7 @@ impl PermissionPolicy for WhileNobodyWatches {
     }
 
     fn supports_interaction(&self) -> bool {
-        self.hub.watchers(&self.key) > 0
+        self.hub.is_attended(&self.key)
     }
 }
 

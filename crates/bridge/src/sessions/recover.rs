@@ -2,16 +2,18 @@
 
 #[cfg(unix)]
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use tidings_agent::UiMessage;
 use tidings_agent::pending::Outcome;
-use tidings_protocol::api::{QueueState, ServerPhase};
+use tidings_protocol::api::ServerPhase;
 use tidings_protocol::ui::{
     InteractionResolved, PermissionResolved, Resolution, SessionPhase, SessionStateChanged,
 };
 
 use super::asks::audit;
 use super::entry::{Change, Entry};
+use super::places::Place;
 use super::settings::Settings;
 use super::view;
 use super::{Deliver, Sessions};
@@ -23,7 +25,7 @@ use crate::hosts::{Found, Hosts};
 #[cfg(unix)]
 use crate::journal::Fence;
 use crate::journal::{Ask, Max, Session, SessionChange, Settle};
-use crate::limits::{FIRST_PROMPT_EVENTS_MAX, LIST_MAX};
+use crate::limits::{FIRST_PROMPT_EVENTS_MAX, LIST_MAX, ROOM_EVERY};
 #[cfg(unix)]
 use tokio::sync::oneshot;
 
@@ -35,6 +37,7 @@ impl Sessions {
     pub(super) async fn recover(&self) -> Result<(), Error> {
         #[cfg(unix)]
         let mut hosts = self.find_hosts();
+        let mut waiting = Vec::new();
         let mut after = None;
         loop {
             let rows = self.hub().journal().sessions(after, LIST_MAX).await?;
@@ -55,7 +58,7 @@ impl Sessions {
                         self.discard(found, Fence::HIGHEST).await;
                     }
                     // It was accepted, and nobody says it again.
-                    drop(self.take(&row.key, Deliver::Now).await?);
+                    waiting.push(self.take(&row.key, Deliver::Later).await?.entry);
                     continue;
                 }
                 let used = self.take(&row.key, Deliver::Later).await?;
@@ -66,13 +69,49 @@ impl Sessions {
                 if !is_joined {
                     used.entry.recover().await?;
                 }
-                used.entry.memory().is_held = false;
-                used.entry.wake.notify_one();
+                if is_joined || !used.entry.has_waiting() {
+                    used.entry.deliver_now(None);
+                } else {
+                    waiting.push(used.entry);
+                }
             }
         }
         #[cfg(unix)]
         self.clear_hosts(hosts);
+        self.deliver_in_turn(waiting);
         Ok(())
+    }
+
+    /// What an earlier server had accepted is said as soon as there is room for the agents that it needs. Those that run already
+    /// have theirs.
+    fn deliver_in_turn(&self, waiting: Vec<Arc<Entry>>) {
+        let shared = Arc::downgrade(&self.0);
+        drop(tokio::spawn(async move {
+            for entry in waiting {
+                while let Some(sessions) = shared.upgrade().map(Sessions) {
+                    if sessions.deliver_if_room(&entry).await {
+                        break;
+                    }
+                    drop(sessions);
+                    tokio::time::sleep(ROOM_EVERY).await;
+                }
+            }
+        }));
+    }
+
+    /// Delivers what waits in a session, unless there is no room for its agent.
+    async fn deliver_if_room(&self, entry: &Entry) -> bool {
+        // It may have been deleted since, and the server may be ending.
+        if !self.used().contains_key(&entry.key) {
+            return true;
+        }
+        if !entry.has_waiting() {
+            entry.deliver_now(None);
+            return true;
+        }
+        let Ok(place) = self.place_for(&entry.key).await else { return false };
+        entry.deliver_now(Some(place));
+        true
     }
 
     /// Keeps what a session began with, which earlier versions did not.
@@ -166,8 +205,7 @@ impl Sessions {
 }
 
 fn has_waiting(row: &Session) -> bool {
-    let settings = Settings::parse(&row.settings);
-    settings.queue.iter().any(|queued| queued.state == QueueState::Waiting)
+    Settings::parse(&row.settings).has_waiting()
 }
 
 fn was_running(row: &Session) -> bool {
@@ -177,6 +215,21 @@ fn was_running(row: &Session) -> bool {
 }
 
 impl Entry {
+    fn has_waiting(&self) -> bool {
+        self.memory().settings.has_waiting()
+    }
+
+    /// From now on prompts are delivered as they come: by the agent that runs, or by one that will have this place.
+    fn deliver_now(&self, place: Option<Place>) {
+        {
+            let mut memory = self.memory();
+            // At once: a session that delivers nothing leaves its place.
+            memory.is_held = false;
+            memory.place = memory.place.take().or(place);
+        }
+        self.wake.notify_one();
+    }
+
     async fn recover(&self) -> Result<(), Error> {
         for ask in self.journal().asks(Some(&self.key)).await? {
             self.lose(&ask).await?;
@@ -193,8 +246,7 @@ impl Entry {
         let draft = self.draft(&changed.clone().into());
         let ended = |settings: &mut Settings, _: &_| {
             settings.doubt_handed();
-            settings.cost_before = settings.totals.cost_usd;
-            settings.error = changed.error;
+            settings.fail(changed.error.as_deref());
             Ok(Change { phase: Some(phase), event: Some(draft), ..Change::default() })
         };
         self.change(ended).await?;

@@ -17,13 +17,20 @@ impl Actor {
         let prompt = request.prompt.ok_or_else(|| missing("prompt"))?;
         let agent = self.idle_agent().await?;
         let reply = if request.dry_run {
-            agent.client().preview_rewind(&prompt).await?
+            agent.client().preview_rewind(&prompt).await
         } else {
-            agent.client().rewind_files(&prompt).await?
+            agent.client().rewind_files(&prompt).await
+        };
+        let reply = match reply {
+            Ok(reply) => reply,
+            // It knows no such prompt, or keeps no files; asking again changes neither.
+            Err(error) if error.kind() == tidings::ErrorKind::Control => {
+                return Err(refused(&error.to_string()));
+            }
+            Err(error) => return Err(error.into()),
         };
         if !reply.can_rewind {
-            let why = reply.error.unwrap_or_else(|| "the agent does not say why".to_owned());
-            return Err(Error::new(Code::Conflict, format!("Files cannot be put back: {why}"), ""));
+            return Err(refused(reply.error.as_deref().unwrap_or("the agent does not say why")));
         }
         let rewound = Rewound {
             files: reply.files_changed.unwrap_or_default(),
@@ -40,4 +47,9 @@ impl Actor {
         };
         Ok(Accepted { rewind: Some(rewound), ..done })
     }
+}
+
+fn refused(why: &str) -> Error {
+    let hint = "send the `uuid` of a prompt of this session, which is in its event `UserPrompt`";
+    Error::new(Code::Conflict, format!("Files cannot be put back: {why}"), hint)
 }

@@ -11,7 +11,8 @@ use tidings_transcript::manage::prompt_line;
 use super::commands;
 use crate::error::{Code, Error};
 use crate::journal::ClientId;
-use crate::limits::COMMANDS_REMEMBERED;
+use crate::limits::{COMMANDS_REMEMBERED, ERROR_CHARS, LAUNCH_BYTES_MAX};
+use crate::words::counted;
 
 /// Everything that the server remembers about a session besides its events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,8 +23,8 @@ pub(super) struct Settings {
     pub(super) totals: Totals,
     /// Milliseconds that its turns took together.
     pub(super) turns_ms: u64,
-    /// What earlier processes of it have cost; each counts from nothing.
-    pub(super) cost_before: f64,
+    /// What the agent last said that it has cost by now.
+    pub(super) cost_told: f64,
     /// The last turn that a prompt was given.
     pub(super) last_turn: u64,
     /// The last turn of an agent; the next process counts on from there.
@@ -36,6 +37,8 @@ pub(super) struct Settings {
     pub(super) last_line: Option<String>,
     /// Why it failed.
     pub(super) error: Option<String>,
+    /// Whether `error` is that somebody interrupted the last turn.
+    pub(super) turn_interrupted: bool,
     /// Whether its newest process goes without what the folder brings: looked up before each start, and kept for a server that
     /// goes on with the process.
     pub(super) untrusted: bool,
@@ -100,13 +103,14 @@ impl Default for Settings {
             budget: Budget::default(),
             totals: Totals::default(),
             turns_ms: 0,
-            cost_before: 0.0,
+            cost_told: 0.0,
             last_turn: 0,
             last_answer: 0,
             queue: Vec::new(),
             first_prompt: None,
             last_line: None,
             error: None,
+            turn_interrupted: false,
             untrusted: false,
             done: Vec::new(),
             made_of: None,
@@ -133,9 +137,10 @@ impl Default for Launch {
 }
 
 impl Settings {
-    /// The last of the person's turns before those that wait to be told to an agent.
+    /// The last of the person's turns before those that wait to be told to an agent. Those in doubt were told.
     pub(super) fn turns_told(&self) -> u64 {
-        let first = self.queue.iter().map(|queued| queued.turn_id.sequence).min();
+        let untold = self.queue.iter().filter(|queued| queued.state != QueueState::Uncertain);
+        let first = untold.map(|queued| queued.turn_id.sequence).min();
         first.map_or(self.last_turn, |first| first.saturating_sub(1).min(self.last_turn))
     }
 
@@ -175,6 +180,28 @@ impl Settings {
         Settings { launch, budget, ..Settings::default() }
     }
 
+    /// Refuses what would not leave room for prompts, and for what the agent tells.
+    pub(super) fn check_length(&self) -> Result<(), Error> {
+        let bytes = self.text().len();
+        if bytes > LAUNCH_BYTES_MAX {
+            let message = format!(
+                "What the session is started with has {bytes} bytes, and may have {LAUNCH_BYTES_MAX}"
+            );
+            return Err(Error::new(
+                Code::TooLarge,
+                message,
+                "put long instructions into a file of the folder",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Something went wrong, in words, or nothing does any more.
+    pub(super) fn fail(&mut self, error: Option<&str>) {
+        self.error = error.map(|error| error.chars().take(ERROR_CHARS).collect());
+        self.turn_interrupted = false;
+    }
+
     /// Something is said; the first that has words is what the session is called by.
     pub(super) fn hear(&mut self, prompt: &str) {
         if self.first_prompt.is_none() {
@@ -191,25 +218,30 @@ impl Settings {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// What is used up, in words; nothing while there is something left.
-    fn exhausted(&self) -> Option<String> {
+    /// What is used up once so many more turns are over, in words; nothing while there is something left.
+    fn exhausted(&self, turns: u64) -> Option<String> {
         let Budget { max_turns, budget_usd, max_seconds } = &self.budget;
-        if let Some(max) = max_turns.filter(|max| self.totals.turns >= *max) {
-            return Some(format!("It has taken the {max} turns that it may take"));
+        if let Some(max) = max_turns.filter(|max| self.totals.turns.saturating_add(turns) >= *max) {
+            return Some(format!("It has taken the {} that it may take", counted(max, "turn")));
         }
         if let Some(max) = budget_usd.filter(|max| self.totals.cost_usd >= *max) {
             return Some(format!("It has cost the ${max:.2} that it may cost"));
         }
         if let Some(max) = max_seconds.filter(|max| self.turns_ms >= max.saturating_mul(1000)) {
-            return Some(format!("Its turns have taken the {max} seconds that they may take"));
+            return Some(format!("Its turns have taken the {} that they may take", counted(max, "second")));
         }
         None
     }
 
     /// Refuses what would go beyond the budget.
     pub(super) fn check_budget(&self) -> Result<(), Error> {
+        self.check_budget_after(0)
+    }
+
+    /// The same once so many more turns are over.
+    pub(super) fn check_budget_after(&self, turns: u64) -> Result<(), Error> {
         let refused = |why| Error::new(Code::BudgetExhausted, why, "give the session a larger budget");
-        self.exhausted().map_or(Ok(()), |why| Err(refused(why)))
+        self.exhausted(turns).map_or(Ok(()), |why| Err(refused(why)))
     }
 
     /// Whether another budget would let the session use more.
@@ -220,6 +252,11 @@ impl Settings {
         is_more(self.budget.max_turns, budget.max_turns)
             || is_more(self.budget.budget_usd, budget.budget_usd)
             || is_more(self.budget.max_seconds, budget.max_seconds)
+    }
+
+    /// Whether a prompt waits for its turn.
+    pub(super) fn has_waiting(&self) -> bool {
+        self.queue.iter().any(|queued| queued.state == QueueState::Waiting)
     }
 
     /// Whether a prompt is in the hands of the agent, and no turn of it was seen.

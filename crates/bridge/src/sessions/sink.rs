@@ -141,17 +141,19 @@ impl JournalSink {
         let entry = &*self.0;
         match event {
             UiMessage::CommandComplete { command, .. } => {
-                let mut memory = entry.memory();
-                let found = memory.commands.iter().position(|(name, _)| name == command);
-                if let (Some(found), Some(stored)) = (found, stored) {
-                    // Whoever waited may have left.
-                    let _ = memory.commands.remove(found).1.send(stored.cursor);
+                if let Some(stored) = stored {
+                    entry.memory().commands.tell(command, stored.cursor);
                 }
             }
             UiMessage::TurnResult(result) => {
                 let session = entry.key.to_string();
                 let last_line = entry.memory().settings.last_line.clone();
-                entry.tell(Notice::TurnEnded { session, is_error: result.is_error, last_line });
+                entry.tell(Notice::TurnEnded {
+                    session,
+                    is_error: result.is_error,
+                    interrupted: result.is_interrupted(),
+                    last_line,
+                });
             }
             UiMessage::SessionStateChanged(changed) if changed.state == SessionPhase::Ended => {
                 let mut memory = entry.memory();

@@ -22,6 +22,7 @@ pub(super) fn view(row: &Session, settings: &Settings, waiting: Waiting) -> Sess
         labels: row.labels.clone(),
         state: phase(&row.state),
         error: settings.error.clone(),
+        turn_interrupted: settings.turn_interrupted,
         stalled: None,
         untrusted: false,
         cli_session_ids: row.cli_sessions.clone(),

@@ -338,6 +338,7 @@ impl Conversation {
         cut(items, event.turn_id, &event.thinking, is_thinking);
         for id in &event.tool_use_ids {
             self.calls.remove(id);
+            self.since_turn.retain(|begun| begun != id);
             for items in self.lanes.values_mut() {
                 items.retain(|item| *item != Item::Tool(id.clone()));
             }

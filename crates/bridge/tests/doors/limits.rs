@@ -12,6 +12,8 @@ use tidings_bridge::journal::{Key, NewSession};
 use tidings_protocol::ui::UiMessage;
 use tokio::sync::Semaphore;
 use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
 #[tokio::test]
 async fn t6_a_revoked_device_loses_its_streams_at_once() {
@@ -34,6 +36,25 @@ async fn t6_a_revoked_device_loses_its_streams_at_once() {
         assert!(stream.next().await.is_none());
     }
     assert_eq!(ask(&mut tablet, r#"{"id":2,"type":"ping"}"#).await["id"], 2, "others are left alone");
+}
+
+/// What a socket watches was shown to one credential, and ends with it: another one does not take it over.
+#[tokio::test]
+async fn t6_a_socket_belongs_to_one_credential() {
+    let server = Server::start().await;
+    let mut socket = server.socket(Some("read@phone")).await;
+    ask(&mut socket, r#"{"id":1,"type":"subscribe","session":"1"}"#).await;
+    for other in ["read@tablet", "admin"] {
+        let again = ask(&mut socket, &json!({"id":2,"type":"auth","token":other}).to_string()).await;
+        assert_eq!(again["problem"]["code"], "forbidden", "{again}");
+    }
+    let again = ask(&mut socket, r#"{"id":3,"type":"auth","token":"read@phone"}"#).await;
+    assert_eq!(again, json!({"type":"ack","id":3}));
+    server.doors.revoked.send("tablet".to_owned()).unwrap();
+    server.publish(1..=1).await;
+    assert_eq!(hear(&mut socket).await.unwrap()["event"]["TextChunk"]["text"], "1 ");
+    server.doors.revoked.send("phone".to_owned()).unwrap();
+    assert_eq!(hear(&mut socket).await, Err(Some(4401)));
 }
 
 #[tokio::test]
@@ -109,6 +130,18 @@ async fn f97_too_many_sockets_and_those_who_do_not_read_are_closed_with_a_number
     }
 }
 
+/// A client that gets no answer to its goodbye has to think that the line broke.
+#[tokio::test]
+async fn a_goodbye_is_given_back() {
+    let server = Server::start().await;
+    for token in [Some("read"), None] {
+        let mut socket = server.socket(token).await;
+        let goodbye = CloseFrame { code: CloseCode::Normal, reason: "that was all".into() };
+        socket.send(Message::Close(Some(goodbye))).await.unwrap();
+        assert_eq!(hear(&mut socket).await.unwrap_err(), Some(1000), "{token:?}");
+    }
+}
+
 #[tokio::test]
 async fn f132_a_message_that_is_too_long_closes_the_socket() {
     let server = Server::start().await;
@@ -122,10 +155,10 @@ async fn f132_a_message_that_is_too_long_closes_the_socket() {
 }
 
 #[tokio::test]
-async fn what_is_not_known_is_passed_over_and_what_is_wrong_is_refused() {
+async fn what_nobody_waits_for_is_passed_over_and_what_is_wrong_is_refused() {
     let server = Server::start().await;
     let mut socket = server.socket(Some("read")).await;
-    for unknown in [r#"{"type":"teleport","id":9}"#, r#"{"id":9}"#, r#"{"type":"","id":9}"#] {
+    for unknown in [r#"{"type":"teleport"}"#, "{}", r#"{"type":"","id":null}"#] {
         socket.send(Message::text(unknown)).await.unwrap();
     }
     socket.send(Message::binary(vec![0, 159, 146, 150])).await.unwrap();
@@ -134,6 +167,15 @@ async fn what_is_not_known_is_passed_over_and_what_is_wrong_is_refused() {
         ("[]", json!(null), "invalid"),
         ("{", json!(null), "invalid"),
         (r#"{"id":2,"type":"input"}"#, json!(2), "invalid"),
+        (r#"{"id":10,"type":"teleport"}"#, json!(10), "invalid"),
+        (r#"{"id":"eleven"}"#, json!("eleven"), "invalid"),
+        (r#"{"id":12,"type":"subscribe","sesion":"1"}"#, json!(12), "invalid"),
+        (r#"{"id":13,"type":"input","session":"1","input":{"content":"hi","to":1}}"#, json!(13), "invalid"),
+        (
+            r#"{"id":14,"type":"command","session":"1","command":"mode","with":{"mod":1}}"#,
+            json!(14),
+            "invalid",
+        ),
         (r#"{"id":3,"type":"input","session":"1","input":{"content":"hi"}}"#, json!(3), "forbidden"),
         (
             r#"{"id":4,"type":"answer","session":"1","to":"t","permission":{"decision":"allow"}}"#,
@@ -176,6 +218,24 @@ async fn a_session_is_watched_from_one_place_until_it_is_not() {
     server.publish(4..=4).await;
     socket.send(Message::text(r#"{"id":4,"type":"ping"}"#)).await.unwrap();
     assert_eq!(hear(&mut socket).await.unwrap()["id"], 4, "nothing comes before the answer");
+}
+
+/// What the server says of itself is what it does.
+#[tokio::test]
+async fn a_prompt_may_be_as_long_as_the_server_says_and_no_longer() {
+    let journal = Arc::new(MemoryJournal::new(&opening()));
+    let server = Server::with(journal, "/", |config| config.claude = Some("/does/not/exist".into())).await;
+    let (_, meta) = server.get("read", "/v1/meta").await;
+    let max = usize::try_from(meta["limits"]["input_bytes"].as_u64().unwrap()).unwrap();
+    let post = async |bytes: usize| {
+        let body = format!(r#"{{"content":"{}"}}"#, "a".repeat(bytes - r#"{"content":""}"#.len()));
+        let request = reqwest::Client::new().post(server.url("/v1/sessions/1/input")).bearer_auth("prompt");
+        server.send(request.header("content-type", "application/json").body(body)).await
+    };
+    let (status, problem) = post(max + 1).await;
+    assert_eq!((status, &problem["code"]), (413, &json!("too_large")));
+    let (status, accepted) = post(max).await;
+    assert_eq!(status, 202, "{accepted}");
 }
 
 #[tokio::test]

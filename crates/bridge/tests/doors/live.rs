@@ -84,6 +84,47 @@ async fn f95_a_command_that_is_sent_again_has_one_effect_and_one_answer() {
     assert_eq!((status, &again), (202, &first));
 }
 
+/// Nobody would know from `parked` that something happens.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_is_made_with_a_prompt_is_being_started() {
+    let house = House::playing(ASKS).await;
+    let cwd = house.folder.path().canonicalize().unwrap();
+    let (_, view) = house.post("/v1/sessions", &json!({"cwd":cwd,"prompt":"look"}), None).await;
+    let state = view["state"].as_str().unwrap();
+    assert!(["starting", "running", "needs_you"].contains(&state), "{view}");
+    let (_, view) = house.post("/v1/sessions", &json!({"cwd":cwd}), None).await;
+    assert_eq!(view["state"], "parked", "nothing is to be done");
+}
+
+/// A client that misspells a key is not told that all is well.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_body_that_makes_no_sense_is_refused_and_nothing_happens() {
+    let house = House::playing(ASKS).await;
+    let key = house.create().await;
+    let cwd = house.folder.path().canonicalize().unwrap();
+    for wrong in [
+        json!({"cwd":cwd,"promt":"x"}),
+        json!({"cwd":cwd,"budget_usd":-1}),
+        json!({"cwd":cwd,"max_turns":0}),
+        json!({"cwd":cwd,"max_seconds":0}),
+    ] {
+        let (status, problem) = house.post("/v1/sessions", &wrong, None).await;
+        assert_eq!((status, &problem["code"]), (400, &json!("invalid")), "{wrong}: {problem}");
+        assert_ne!(problem["hint"], "");
+    }
+    for (wrong, hint) in [
+        (json!({"budget_usd":10}), "send it inside of `budget`"),
+        (json!({"budget":{"budget_usd":-0.5}}), "leave it out for no limit; `stop` ends what runs"),
+    ] {
+        let url = house.server.url(&format!("/v1/sessions/{key}"));
+        let patch = reqwest::Client::new().patch(url).bearer_auth("admin").json(&wrong);
+        let (status, problem) = house.server.send(patch).await;
+        assert_eq!((status, &problem["hint"]), (400, &json!(hint)), "{wrong}: {problem}");
+    }
+    let (_, listed) = house.server.get("read", "/v1/sessions").await;
+    assert!(listed["items"].as_array().unwrap().iter().all(|view| view["budget"] == json!({})), "{listed}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s2_27_the_first_answer_counts_and_the_next_one_is_told_who_was_faster() {
     let house = House::playing(ASKS).await;

@@ -101,6 +101,25 @@ async fn a_dry_run_of_a_rewind_answers_and_changes_nothing() {
     assert!(told["seq"].as_u64() > head.as_u64(), "others are told: {told}");
 }
 
+/// Trying again would change nothing, so nobody is told to.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_that_makes_no_sense_is_refused_with_what_to_do() {
+    let house = House::playing(TWO).await;
+    let key = house.create().await;
+    said(&house, &key).await;
+    for (command, body, code, status) in [
+        ("rewind", json!({"prompt": "x"}), "conflict", 409),
+        ("rewind", json!({"prompt": "x", "dry_run": true}), "conflict", 409),
+        ("model", json!({"model": ""}), "invalid", 400),
+        ("model", json!({"model": " "}), "invalid", 400),
+        ("model", json!({"modell": "opus"}), "invalid", 400),
+    ] {
+        let (got, problem) = house.post(&format!("/v1/sessions/{key}/{command}"), &body, None).await;
+        assert_eq!((got, &problem["code"]), (status, &json!(code)), "{problem}");
+        assert_eq!((&problem["retryable"], problem["hint"] == ""), (&json!(false), false), "{problem}");
+    }
+}
+
 /// Says something, waits for the answer, and gives the id of the prompt.
 async fn said(house: &House, key: &str) -> String {
     let url = house.server.url(&format!("/v1/sessions/{key}/events"));

@@ -3,9 +3,10 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use crate::server::{Server, opening};
+use crate::server::{Server, ask, opening};
 use reqwest::Method;
 use serde_json::{Value, json};
+use tidings_bridge::journal::AuditDraft;
 use tidings_bridge::{Code, MemoryJournal, Scope};
 use tidings_protocol::ui::{Lane, ToolDetails, UiMessage};
 
@@ -211,6 +212,119 @@ async fn a_call_that_a_snapshot_cuts_is_given_in_full() {
     }
 }
 
+/// A session can be as long as its disk, and nobody reads all of it for one request.
+#[tokio::test]
+async fn t12_a_call_is_not_looked_for_without_end() {
+    let server = Server::start().await;
+    server
+        .say(&UiMessage::ToolExecuting {
+            tool_use_id: "toolu_old".to_owned(),
+            tool_name: "Bash".to_owned(),
+            input: json!({"command": "make"}),
+            session_id: 1,
+        })
+        .await;
+    let long = UiMessage::Display { content: "x".repeat(1 << 20), session_id: 1 };
+    for _ in 0..70 {
+        server.say(&long).await;
+    }
+    let path = "/v1/sessions/1/calls/toolu_old";
+    let (status, problem) = server.get("read", path).await;
+    assert_eq!((status, &problem["code"]), (404, &json!("not_found")), "{problem}");
+    let hint = problem["hint"].as_str().unwrap();
+    let before = hint.split('`').nth(1).unwrap().strip_prefix("before=").unwrap();
+    let (status, whole) = server.get("read", &format!("{path}?before={before}")).await;
+    assert_eq!((status, whole["events"].as_array().map(Vec::len)), (200, Some(1)), "{whole}");
+    let (status, problem) = server.get("read", "/v1/sessions/1/calls/toolu_none?before=5").await;
+    assert_eq!((status, &problem["detail"]), (404, &json!("The session has no call `toolu_none`")));
+    assert_eq!(server.get("read", &format!("{path}?before=soon")).await.0, 400);
+}
+
+/// T12: whatever can be asked of a session, it is not there for a credential that is limited to another folder.
+#[tokio::test]
+async fn t12_no_operation_reaches_a_session_of_another_folder() {
+    let server = Server::on(Arc::new(MemoryJournal::new(&opening())), "/home/ada/work").await;
+    let body =
+        |path: &str| match path.strip_prefix("/v1/sessions/{id}").and_then(|path| path.split('/').nth(1)) {
+            None => json!({"title": "mine"}),
+            Some("input") => json!({"content": "hello"}),
+            Some("permissions") => json!({"decision": "deny"}),
+            Some("permission-batches" | "questions") => json!({"answers": []}),
+            Some(_) => json!({"mode": "plan", "prompt": "x"}),
+        };
+    let mut count = 0;
+    for (method, path, _) in operations() {
+        if !path.starts_with("/v1/sessions/{id}") {
+            continue;
+        }
+        count += 1;
+        let body = body(&path);
+        for name in ["1", "session"] {
+            let path = filled(&path).replace("session/", &format!("{name}/"));
+            let path = path.strip_suffix("/session").map_or(path.clone(), |path| format!("{path}/{name}"));
+            let request = reqwest::Client::new().request(method.clone(), server.url(&path));
+            let (status, problem) = server.send(request.bearer_auth("admin:/srv").json(&body)).await;
+            let told = format!("There is no session `{name}`");
+            assert_eq!((status, &problem["detail"]), (404, &json!(told)), "{method} {path}: {problem}");
+        }
+    }
+    assert!(count > 20, "{count}");
+    let mut socket = server.socket(Some("admin:/srv")).await;
+    for request in [
+        json!({"type": "subscribe"}),
+        json!({"type": "unsubscribe"}),
+        json!({"type": "input", "input": {"content": "hello"}}),
+        json!({"type": "answer", "to": "t", "permission": {"decision": "deny"}}),
+        json!({"type": "answer", "to": "t", "batch": {"answers": []}}),
+        json!({"type": "answer", "to": "t", "question": {"answers": []}}),
+        json!({"type": "command", "command": "stop"}),
+        json!({"type": "command", "command": "mode", "with": {"mode": "plan"}}),
+    ] {
+        for name in ["1", "session"] {
+            let mut request = request.clone();
+            (request["id"], request["session"]) = (json!(1), json!(name));
+            let answer = ask(&mut socket, &request.to_string()).await;
+            let told = format!("There is no session `{name}`");
+            assert_eq!(answer["problem"]["detail"], json!(told), "{request}: {answer}");
+        }
+    }
+    let view = server.get("admin", "/v1/sessions/1").await.1;
+    assert_eq!((&view["head"], &view["title"]), (&json!(0), &json!(null)), "nothing came of it");
+}
+
+/// The audit log of a server tells what was decided where, which is not for everybody.
+#[tokio::test]
+async fn t15_a_credential_for_a_folder_reads_the_decisions_of_its_sessions() {
+    let server = Server::on(Arc::new(MemoryJournal::new(&opening())), "/home/ada/work").await;
+    for session in [Some("session"), None, Some("deleted"), Some("session")] {
+        let draft = AuditDraft {
+            at: jiff::Timestamp::UNIX_EPOCH,
+            who: "ada".to_owned(),
+            device: None,
+            session: session.map(str::to_owned),
+            ask: None,
+            decision: "allowed".to_owned(),
+            rule: None,
+            scope: None,
+            digest: None,
+            changed: None,
+            latency_ms: None,
+        };
+        server.journal().audit(draft).await.unwrap();
+    }
+    for (token, numbers) in [
+        ("admin", vec![1, 2, 3, 4]),
+        ("admin:/home/ada", vec![1, 4]),
+        ("admin:/home/ada/work", vec![1, 4]),
+        ("admin:/srv", vec![]),
+    ] {
+        let request = reqwest::Client::new().get(server.url("/v1/audit")).bearer_auth(token);
+        let log = request.send().await.unwrap().text().await.unwrap();
+        let number = |line: &str| serde_json::from_str::<Value>(line).unwrap()["number"].as_u64().unwrap();
+        assert_eq!(log.lines().map(number).collect::<Vec<_>>(), numbers, "{token}");
+    }
+}
+
 #[tokio::test]
 async fn a_credential_for_a_folder_shows_nothing_else() {
     let server = Server::on(Arc::new(MemoryJournal::new(&opening())), "/home/ada/work").await;
@@ -311,6 +425,130 @@ async fn f120_f124_the_folder_of_a_session_is_looked_at_without_running_anything
     assert!(!canary.exists(), "something of the folder was run");
 }
 
+/// F120, F124: settings that name programs in ways that are easy to miss. Each repository has one changed file.
+#[tokio::test]
+async fn f120_f124_no_spelling_of_a_setting_makes_git_run_something() {
+    type Plant = fn(&std::path::Path, &str);
+    let plants: [(&str, Plant); 6] = [
+        ("a filter with a `=` in its name", |root, plant| {
+            git(root, &["config", "filter.a=b.clean", plant]);
+            std::fs::write(root.join(".git/info/attributes"), "*.txt filter=a=b\n").unwrap();
+        }),
+        ("a filter whose name is no text", |root, plant| {
+            let mut config = std::fs::read(root.join(".git/config")).unwrap();
+            config.extend(b"[filter \"\xff\"]\nclean = \"");
+            config.extend(plant.as_bytes());
+            config.extend(b"\"\n");
+            std::fs::write(root.join(".git/config"), config).unwrap();
+            std::fs::write(root.join(".git/info/attributes"), b"*.txt filter=\xff\n").unwrap();
+        }),
+        ("settings in another file", |root, plant| {
+            git(root, &["config", "include.path", "more"]);
+            git(root, &["config", "-f", ".git/more", "Filter.X.Clean", plant]);
+            git(root, &["config", "-f", ".git/more", "--add", "filter.X.clean", plant]);
+            git(root, &["config", "-f", ".git/more", "core.fsmonitor", plant]);
+            std::fs::write(root.join(".gitattributes"), "*.txt filter=X\n").unwrap();
+        }),
+        ("settings of one working tree", |root, plant| {
+            git(root, &["config", "extensions.worktreeConfig", "true"]);
+            git(root, &["config", "--worktree", "filter.x.process", plant]);
+            git(root, &["config", "--worktree", "diff.x.textconv", plant]);
+            std::fs::write(root.join(".gitattributes"), "*.txt filter=x diff=x\n").unwrap();
+        }),
+        ("a repository within it", |root, plant| {
+            let inner = root.join("inner");
+            std::fs::create_dir(&inner).unwrap();
+            git(&inner, &["init", "-q"]);
+            std::fs::write(inner.join("a.txt"), "a\n").unwrap();
+            std::fs::write(inner.join(".gitattributes"), "*.txt diff=x filter=x\n").unwrap();
+            git(&inner, &["add", "."]);
+            git(&inner, &["commit", "-qm", "first"]);
+            git(root, &["-c", "advice.addEmbeddedRepo=false", "add", "inner"]);
+            git(root, &["commit", "-qm", "inner"]);
+            std::fs::write(inner.join("a.txt"), "b\n").unwrap();
+            git(&inner, &["commit", "-qam", "second"]);
+            std::fs::write(inner.join("a.txt"), "c\n").unwrap();
+            for setting in ["diff.x.command", "filter.x.clean", "core.fsmonitor"] {
+                git(&inner, &["config", setting, plant]);
+            }
+            for (setting, value) in [
+                ("diff.submodule", "diff"),
+                ("diff.ignoreSubmodules", "none"),
+                ("status.submoduleSummary", "true"),
+                ("submodule.recurse", "true"),
+            ] {
+                git(root, &["config", setting, value]);
+            }
+        }),
+        ("programs for transport, signatures and names", |root, plant| {
+            for setting in [
+                "alias.diff",
+                "alias.ls-files",
+                "core.sshCommand",
+                "core.askPass",
+                "core.editor",
+                "core.alternateRefsCommand",
+                "credential.helper",
+                "gpg.program",
+                "interactive.diffFilter",
+                "pager.diff",
+                "diff.guitool",
+            ] {
+                git(root, &["config", setting, plant]);
+            }
+            git(root, &["config", "diff.x.xfuncname", "^x"]);
+            for hook in ["post-index-change", "fsmonitor-watchman", "pre-auto-gc"] {
+                let path = root.join(".git/hooks").join(hook);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(&path, format!("#!/bin/sh\n{plant}\n")).unwrap();
+                std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+            }
+        }),
+    ];
+    for (what, plants) in plants {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("repository");
+        let canary = folder.path().join("canary");
+        std::fs::create_dir(&root).unwrap();
+        git(&root, &["init", "-q"]);
+        std::fs::write(root.join("notes.txt"), "one\n").unwrap();
+        git(&root, &["add", "."]);
+        git(&root, &["commit", "-qm", "first"]);
+        std::fs::write(root.join("notes.txt"), "two\n").unwrap();
+        plants(&root, &format!("touch {}; cat", canary.display()));
+        drop(std::fs::remove_file(&canary));
+
+        let server = Server::on(Arc::new(MemoryJournal::new(&opening())), root.to_str().unwrap()).await;
+        let (status, tree) = server.get("read", "/v1/sessions/1/diff").await;
+        assert_eq!(status, 200, "{what}: {tree}");
+        assert!(tree["diff"].as_str().unwrap().contains("-one\n+two\n"), "{what}: {tree}");
+        let (_, files) = server.get("read", "/v1/sessions/1/files?q=notes").await;
+        assert_eq!(files["items"], json!(["notes.txt"]), "{what}");
+        assert!(!canary.exists(), "{what}");
+    }
+}
+
+/// A repository can say that its files lie anywhere. They are none of the session's folder.
+#[tokio::test]
+async fn t12_a_repository_cannot_show_the_files_of_another_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let (root, other) = (folder.path().join("repository"), folder.path().join("other"));
+    for (path, text) in [(&root, "one\n"), (&other, "private\n")] {
+        std::fs::create_dir(path).unwrap();
+        std::fs::write(path.join("notes.txt"), text).unwrap();
+    }
+    std::fs::write(other.join("more.txt"), "").unwrap();
+    git(&root, &["init", "-q"]);
+    git(&root, &["add", "."]);
+    git(&root, &["commit", "-qm", "first"]);
+    git(&root, &["config", "core.worktree", other.to_str().unwrap()]);
+    let server = Server::on(Arc::new(MemoryJournal::new(&opening())), root.to_str().unwrap()).await;
+    let (_, tree) = server.get("read", "/v1/sessions/1/diff").await;
+    assert_eq!((&tree["repository"], &tree["diff"]), (&json!(false), &json!("")), "{tree}");
+    let (_, files) = server.get("read", "/v1/sessions/1/files").await;
+    assert_eq!(files["items"], json!(["notes.txt"]));
+}
+
 #[tokio::test]
 async fn a_folder_without_version_control_is_looked_through() {
     let folder = tempfile::tempdir().unwrap();
@@ -331,6 +569,7 @@ async fn the_server_says_what_it_is() {
     assert_eq!((&meta["name"], &meta["websocket_protocol"]), (&json!("tidings"), &json!("tidings.v1")));
     assert_eq!(meta["you"]["scopes"], json!(["read", "decide"]));
     let (_, api) = server.get("read", "/v1/openapi.json").await;
+    assert_eq!(api["servers"], json!([{"url":"/"}]), "its paths begin there");
     assert!(api["paths"]["/v1/sessions/{id}/input"]["post"].is_object());
 }
 

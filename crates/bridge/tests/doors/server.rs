@@ -71,7 +71,7 @@ impl Server {
         journal.create(NewSession::new(key(), cwd, Timestamp::UNIX_EPOCH)).await.unwrap();
         let fence = journal.claim(&key()).await.unwrap();
         let mut doors = Doors::new(sessions);
-        doors.sign_in = Arc::new(|token| {
+        doors.sign_in = Arc::new(|token, _| {
             caller(token).ok_or_else(|| Error::new(Code::Unauthorized, "Nobody has this credential", ""))
         });
         set_doors(&mut doors);

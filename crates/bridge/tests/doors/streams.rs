@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::chance::Chance;
-use crate::server::{Events, PATIENCE, Server, ask, hear, key, opening, text, turn};
+use crate::server::{Events, PATIENCE, Server, ask, draft, hear, key, opening, text, turn};
 use serde_json::{Value, json};
 use tidings_bridge::SqliteJournal;
-use tidings_bridge::journal::{Class, Draft, Kind};
+use tidings_bridge::journal::{Class, Draft, Key, Kind, NewSession};
 use tidings_protocol::ui::UiMessage;
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -210,15 +210,20 @@ async fn s3_a_stream_of_the_dialect_ui_has_exactly_the_json_of_the_page() {
 #[tokio::test]
 async fn frames_of_the_cli_are_for_those_who_ask_for_them() {
     let server = Server::start().await;
+    let silent = server.get("read", "/v1/sessions/1/events?dialect=frames").await;
+    assert_eq!((silent.0, &silent.1["code"]), (409, &json!("conflict")), "there would never be one");
+    let (keeps, at) = (Key::new("keeps").unwrap(), jiff::Timestamp::UNIX_EPOCH);
+    let settings = r#"{"launch":{"keep_frames":true}}"#.to_owned();
+    let new = NewSession { settings, ..NewSession::new(keeps.clone(), "/", at) };
+    server.journal().create(new).await.unwrap();
+    let fence = server.journal().claim(&keeps).await.unwrap();
     let line = r#"{"type":"system","subtype":"init"}"#;
-    let frame =
-        Draft::new(Class::Delta, jiff::Timestamp::UNIX_EPOCH, Kind::new("frame").unwrap(), line.as_bytes());
-    server.journal().append(&key(), server.fence, vec![frame]).await.unwrap();
-    server.publish(1..=1).await;
+    let frame = Draft::new(Class::Delta, at, Kind::new("frame").unwrap(), line.as_bytes());
+    server.journal().append(&keeps, fence, vec![frame, draft(&text("1 "))]).await.unwrap();
     for (dialect, name, data) in
         [("frames", "frame", Some(line)), ("native", "TextChunk", None), ("mobile", "message", None)]
     {
-        let url = server.url(&format!("/v1/sessions/1/events?dialect={dialect}"));
+        let url = server.url(&format!("/v1/sessions/keeps/events?dialect={dialect}"));
         let mut events = Events::open(reqwest::Client::new().get(url).bearer_auth("read")).await;
         assert_eq!(events.next().await.unwrap().name(), "subscribed");
         let event = events.next().await.unwrap();
@@ -226,9 +231,9 @@ async fn frames_of_the_cli_are_for_those_who_ask_for_them() {
         assert!(data.is_none_or(|data| event.fields["data"] == data));
     }
     let mut socket = server.socket(Some("read")).await;
-    ask(&mut socket, r#"{"id":1,"type":"subscribe","session":"1"}"#).await;
+    ask(&mut socket, r#"{"id":1,"type":"subscribe","session":"keeps"}"#).await;
     assert!(hear(&mut socket).await.unwrap()["event"]["TextChunk"].is_object());
-    let (_, history) = server.get("read", "/v1/sessions/1/history").await;
+    let (_, history) = server.get("read", "/v1/sessions/keeps/history").await;
     assert_eq!(history["items"].as_array().unwrap().len(), 1);
 }
 

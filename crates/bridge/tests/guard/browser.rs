@@ -301,6 +301,8 @@ async fn a_base_path_is_taken_off_and_everything_else_is_not_there() {
     let table = [
         ("/tidings/", StatusCode::OK),
         ("/tidings/healthz", StatusCode::OK),
+        ("/healthz", StatusCode::OK),
+        ("/healthz/", StatusCode::NOT_FOUND),
         ("/tidings/v1/who?a=b", StatusCode::OK),
         ("/tidings", StatusCode::PERMANENT_REDIRECT),
         ("/v1/who", StatusCode::NOT_FOUND),

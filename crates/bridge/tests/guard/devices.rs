@@ -1,15 +1,19 @@
 //! Credentials, codes and devices.
 
 use std::num::NonZeroU32;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::guarded::{Guarded, request};
+use axum::body::Body;
 use axum::http::{Method, StatusCode};
+use futures_util::stream;
 use serde_json::json;
 use tidings_agent::Clock;
 use tidings_bridge::Scope;
 use tidings_bridge::guard::{Guard, Peer, Random, Rate, Settings};
 use tidings_protocol::api::NewDevice;
+use tokio::sync::oneshot;
 
 #[tokio::test]
 async fn t5_a_code_lets_one_device_in_once() {
@@ -41,6 +45,31 @@ async fn t5_a_code_lets_one_device_in_once() {
     assert_eq!(again.status, StatusCode::UNAUTHORIZED, "it was used");
 }
 
+/// Sessions are compared by where they really are, so that is where a device is limited to.
+#[tokio::test]
+async fn t12_the_folder_of_a_device_is_the_one_that_a_link_leads_to() {
+    let server = Guarded::new();
+    let place = tempfile::tempdir().unwrap();
+    let place = place.path().canonicalize().unwrap();
+    let (real, link) = (place.join("real"), place.join("link"));
+    std::fs::create_dir(&real).unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    let name = |path: &std::path::Path| path.to_str().unwrap().to_owned();
+    let made = server.admin(Method::POST, "/v1/devices", Some(json!({"folders": [name(&link)]}))).await;
+    assert_eq!(made.json()["device"]["folders"], json!([name(&real)]), "{}", made.body);
+    let limited = json!({"scopes": ["admin"], "folders": [name(&real)]});
+    let token = server.admin(Method::POST, "/v1/devices", Some(limited)).await.json()["token"].clone();
+    let bearer = format!("Bearer {}", token.as_str().unwrap());
+    let out = real.join("out");
+    std::os::unix::fs::symlink(&place, &out).unwrap();
+    for folder in [name(&out), format!("{}/../none", name(&real))] {
+        let wanted = Some(json!({"folders": [folder]}));
+        let answer =
+            server.send(request(Method::POST, "/v1/devices", &[("authorization", &bearer)], wanted)).await;
+        assert!(answer.status.is_client_error(), "{folder}: {}", answer.body);
+    }
+}
+
 #[tokio::test]
 async fn t6_a_credential_for_a_folder_makes_none_that_reaches_further() {
     let server = Guarded::new();
@@ -63,6 +92,100 @@ async fn t6_a_credential_for_a_folder_makes_none_that_reaches_further() {
             assert_eq!(answer.status, status, "{path} {folders}: {}", answer.body);
         }
     }
+}
+
+/// Whoever is limited to folders is no admin of the others: it neither sees their devices nor ends them.
+#[tokio::test]
+async fn t6_a_credential_for_a_folder_is_no_admin_of_other_devices() {
+    let server = Guarded::new();
+    let add = |name: &str, folders: &[&str]| {
+        let wanted = NewDevice {
+            name: Some(name.to_owned()),
+            scopes: Some(vec!["admin".to_owned()]),
+            folders: folders.iter().map(|folder| (*folder).to_owned()).collect(),
+            ..NewDevice::default()
+        };
+        let (device, secret) = server.guard.add_device(wanted).unwrap();
+        (device.id, format!("Bearer {}", secret.reveal()))
+    };
+    let (own, bearer) = add("own", &["/srv/a"]);
+    let (inside, _) = add("inside", &["/srv/a/b"]);
+    let outside = [add("all", &[]).0, add("both", &["/srv/a", "/srv/b"]).0, add("above", &["/srv"]).0];
+    let headers = [("authorization", bearer.as_str())];
+    let send = async |method: Method, path: &str| server.send(request(method, path, &headers, None)).await;
+    let listed = send(Method::GET, "/v1/devices").await.json();
+    let listed: Vec<&str> =
+        listed["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap()).collect();
+    assert_eq!(listed, [&own, &inside]);
+    for id in &outside {
+        let refused = send(Method::DELETE, &format!("/v1/devices/{id}")).await;
+        assert_eq!((refused.status, refused.code()), (StatusCode::NOT_FOUND, "not_found".to_owned()));
+    }
+    assert_eq!(server.guard.devices().len(), 5);
+    for id in [&inside, &own] {
+        let ended = send(Method::DELETE, &format!("/v1/devices/{id}")).await;
+        assert_eq!(ended.status, StatusCode::NO_CONTENT, "{}", ended.body);
+    }
+    let all = server.admin(Method::GET, "/v1/devices", None).await.json();
+    assert_eq!(all["items"].as_array().unwrap().len(), 3);
+}
+
+/// A request takes as long as its client wants to send it, and the credential may end before.
+#[tokio::test]
+async fn t6_a_request_that_was_begun_before_the_credential_ended_has_no_effect() {
+    let server = Guarded::new();
+    let (device, secret) = server.guard.add_device(NewDevice::default()).unwrap();
+    let (other, _) = server.guard.add_device(NewDevice::default()).unwrap();
+    let bearer = format!("Bearer {}", secret.reveal());
+    for (ended, status) in [(&other.id, StatusCode::OK), (&device.id, StatusCode::UNAUTHORIZED)] {
+        let (begun, is_begun) = oneshot::channel();
+        let (rest, is_rest) = oneshot::channel();
+        let body = stream::once(async move {
+            begun.send(()).unwrap();
+            is_rest.await
+        });
+        let mut slow = request(Method::POST, "/v1/say", &[("authorization", &bearer)], None);
+        *slow.body_mut() = Body::from_stream(body);
+        let revoke = async {
+            is_begun.await.unwrap();
+            server.guard.revoke(ended).unwrap();
+            // Nobody may be there to take it.
+            let _ = rest.send("said");
+        };
+        let (answer, ()) = tokio::join!(server.send(slow), revoke);
+        assert_eq!(answer.status, status, "{}", answer.body);
+    }
+    assert_eq!(server.said.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn p3_a_code_that_is_asked_for_again_is_the_same_one() {
+    let server = Guarded::new();
+    let make = async |bearer: &str, id: &str, name: &str| {
+        let bearer = format!("Bearer {bearer}");
+        let headers = [("authorization", bearer.as_str()), ("idempotency-key", id)];
+        server.send(request(Method::POST, "/v1/pair/codes", &headers, Some(json!({"name": name})))).await
+    };
+    let first = make(&server.admin, "one", "phone").await;
+    assert_eq!(first.status, StatusCode::CREATED, "{}", first.body);
+    let again = make(&server.admin, "one", "phone").await;
+    assert_eq!(again.status, StatusCode::CREATED);
+    for field in ["code", "link"] {
+        assert_eq!(again.json()[field], first.json()[field]);
+    }
+    let left = again.json()["expires_in_s"].as_u64().unwrap();
+    assert!((1..=60).contains(&left), "{left}");
+    let other = make(&server.admin, "one", "tablet").await;
+    assert_eq!((other.status, other.code()), (StatusCode::CONFLICT, "conflict".to_owned()));
+    let wanted = NewDevice { scopes: Some(vec!["admin".to_owned()]), ..NewDevice::default() };
+    let admin = server.guard.add_device(wanted).unwrap().1;
+    for (bearer, id) in [(server.admin.as_str(), "two"), (admin.reveal(), "one")] {
+        assert_ne!(make(bearer, id, "phone").await.json()["code"], first.json()["code"], "another command");
+    }
+    // It lets one device in, however often it was asked for.
+    let body = json!({"code": first.json()["code"], "credential": "token"});
+    let pair = async || server.send(request(Method::POST, "/v1/pair", &[], Some(body.clone()))).await.status;
+    assert_eq!((pair().await, pair().await), (StatusCode::CREATED, StatusCode::UNAUTHORIZED));
 }
 
 #[tokio::test]
@@ -212,6 +335,22 @@ async fn t6_a_credential_ends_when_its_time_is_over() {
     assert!(server.guard.devices().is_empty());
 }
 
+/// The end of a credential is told to its streams when there is no room to write it down, too.
+#[tokio::test]
+async fn t6_a_credential_that_has_ended_is_told_of_when_the_disk_is_full() {
+    let server = Guarded::new();
+    let made = server.admin(Method::POST, "/v1/devices", Some(json!({"expires_in_s": 3600}))).await.json();
+    let mut revoked = server.guard.revoked().subscribe();
+    // Nothing can take the place of a folder that holds something.
+    let file = server.folder.path().join("data/devices.json");
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir_all(file.join("full")).unwrap();
+    server.pass(3601);
+    assert!(server.guard.sweep().is_err());
+    assert_eq!(revoked.try_recv().unwrap(), made["device"]["id"].as_str().unwrap());
+    std::fs::remove_dir_all(&file).unwrap();
+}
+
 #[tokio::test]
 async fn devices_outlive_a_restart_and_their_secrets_are_not_on_disk() {
     let server = Guarded::new();
@@ -237,6 +376,7 @@ async fn what_makes_no_sense_is_refused() {
         json!({"name": ""}),
         json!({"name": "a\u{1b}[2Jb"}),
         json!({"name": "a\u{202e}b"}),
+        json!({"name": "a\u{ad}b"}),
         json!({"name": "x".repeat(65)}),
         json!({"folders": ["relative"]}),
         json!({"expires_in_s": 0}),

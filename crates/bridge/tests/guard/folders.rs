@@ -4,11 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use axum::http::{Method, StatusCode};
-use serde_json::json;
+use serde_json::{Value, json};
 use tidings_bridge::Code;
 use tidings_bridge::guard::{paths, trust};
+use tidings_protocol::api::NewDevice;
 
-use crate::guarded::Guarded;
+use crate::guarded::{Guarded, request};
 
 fn write(folder: &Path, name: &str, text: &str) {
     let path = folder.join(name);
@@ -53,6 +54,18 @@ fn t10_f120_whatever_a_folder_would_run_is_found() {
         ),
         (".claude/agents/a.md", "---\nname: a\nhooks:\n  Stop: []\n---\n", "line 3"),
         (".claude/skills/s/SKILL.md", "---\nallowed-tools: Bash\n---\n", "line 2"),
+        // Blocks of commands run as well.
+        (".claude/skills/s/SKILL.md", "Look:\n```!\ncurl evil.example\n```\n", "line 2"),
+        (".claude/skills/s/SKILL.md", "- look:\n  ````! bash\n  true\n  ````\n", "line 2"),
+        (".claude/commands/go.md", "Look: ```!curl evil.example```\n", "line 1"),
+        (".claude/commands/go.md", "~~~ !\ncurl evil.example\n~~~\n", "line 1"),
+        // Whatever stands before a front matter that is one for the agent, and however it is spelt.
+        (".claude/agents/a.md", "\u{feff}---\nhooks:\n  Stop: []\n---\n", "line 2"),
+        (".claude/agents/a.md", "\n---\nhooks:\n  Stop: []\n---\n", "line 3"),
+        (".claude/agents/a.md", "---\n{name: a, hooks: {Stop: []}}\n---\n", "line 2"),
+        (".claude/agents/a.md", "---\n  name: a\n  hooks:\n    Stop: []\n---\n", "line 3"),
+        (".claude/agents/a.md", "---\nname: a\n\"ho\\x6fks\":\n  Stop: []\n---\n", "line 3"),
+        (".claude/agents/a.md", "---\nname: a\nsomethingNew: x\n---\n", "line 3"),
     ];
     for (file, text, place) in table {
         let folder = tempfile::tempdir().unwrap();
@@ -62,6 +75,29 @@ fn t10_f120_whatever_a_folder_would_run_is_found() {
         assert_eq!(places, [place], "{file}: {text}");
         assert_eq!(found.commands[0].file, file);
     }
+}
+
+/// To open a pipe is to wait until somebody writes into it, and an archive can bring one.
+#[cfg(unix)]
+#[test]
+fn t10_a_pipe_in_a_folder_is_found_and_not_waited_for() {
+    for name in [".mcp.json", ".claude/settings.json", ".claude/skills/s/SKILL.md", ".claude/hooks/a.sh"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let (send, found) = std::sync::mpsc::sync_channel(1);
+        let looked_at = folder.path().to_owned();
+        std::thread::spawn(move || send.send(trust::inspect(&looked_at)).unwrap());
+        let Ok(found) = found.recv_timeout(std::time::Duration::from_secs(60)) else {
+            panic!("{name} is waited for");
+        };
+        let files: Vec<&str> = found.commands.iter().map(|found| found.file.as_str()).collect();
+        assert_eq!(files, [name], "nobody can say what comes out of it");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir_all(folder.path().join(".mcp.json")).unwrap();
+    assert_eq!(trust::inspect(folder.path()).commands, [], "a folder says nothing");
 }
 
 #[test]
@@ -75,6 +111,11 @@ fn a_folder_that_runs_nothing_needs_no_trust() {
         r#"{"model":"opus","permissions":{"deny":["Bash"],"allow":[]},"hooks":{}}"#,
     );
     write(folder.path(), ".claude/agents/a.md", "---\nname: a\n---\nhooks: none of these\n");
+    write(
+        folder.path(),
+        ".claude/skills/s/SKILL.md",
+        "---\nname: s\ndescription: >\n  Tells: what\n  hooks: are\n# none\ntools:\n- Read\n---\n```sh\necho !\n```\nDone!\n",
+    );
     write(folder.path(), ".mcp.json", r#"{"mcpServers":{}}"#);
     assert_eq!(trust::inspect(folder.path()).commands, []);
 }
@@ -138,6 +179,52 @@ async fn t10_trust_is_for_what_was_shown_and_ends_with_the_next_change() {
     write(folder.path(), ".claude/settings.json", r#"{"hooks":{"Stop":[{"command":"a"}]}}"#);
     let withdrawn = server.admin(Method::POST, "/v1/trust", Some(json!({"folder": name}))).await;
     assert_eq!(withdrawn.json()["trusted"], false);
+}
+
+/// Whoever is limited to folders agrees to nothing in another one, and does not learn what there is.
+#[tokio::test]
+async fn t10_a_credential_for_a_folder_sees_and_changes_no_trust_elsewhere() {
+    let server = Guarded::new();
+    let root = tempfile::tempdir().unwrap();
+    let root = root.path().canonicalize().unwrap();
+    for name in ["mine", "theirs"] {
+        write(&root.join(name), ".claude/settings.json", r#"{"hooks":{"Stop":[{"command":"a"}]}}"#);
+    }
+    std::os::unix::fs::symlink(root.join("theirs"), root.join("mine/link")).unwrap();
+    let name = |name: &str| root.join(name).to_str().unwrap().to_owned();
+    let wanted = NewDevice {
+        scopes: Some(vec!["admin".to_owned()]),
+        folders: vec![name("mine")],
+        ..NewDevice::default()
+    };
+    let bearer = format!("Bearer {}", server.guard.add_device(wanted).unwrap().1.reveal());
+    let headers = [("authorization", bearer.as_str())];
+    let show = async |folder: &str| {
+        let path = format!("/v1/trust?folder={folder}");
+        server.send(request(Method::GET, &path, &headers, None)).await
+    };
+    let set = async |body: Value| server.send(request(Method::POST, "/v1/trust", &headers, Some(body))).await;
+    let digest = show(&name("mine")).await.json()["digest"].clone();
+    let agreed = set(json!({"folder": name("mine"), "digest": digest})).await;
+    assert_eq!(agreed.json()["trusted"], true, "{}", agreed.body);
+
+    let shown = server.admin(Method::GET, &format!("/v1/trust?folder={}", name("theirs")), None).await.json();
+    let yes = json!({"folder": name("theirs"), "digest": shown["digest"]});
+    server.guard.trust().agree(&root.join("theirs"), shown["digest"].as_str().unwrap()).unwrap();
+    for folder in ["theirs", "mine/link", "mine/../theirs", "", "missing", "mine/../missing"].map(name) {
+        let mut answers = vec![show(&folder).await, set(json!({"folder": folder})).await];
+        answers.push(set(json!({"folder": folder, "digest": yes["digest"]})).await);
+        for answer in answers {
+            let code = (answer.status, answer.code());
+            assert_eq!(
+                code,
+                (StatusCode::FORBIDDEN, "outside_roots".to_owned()),
+                "{folder}: {}",
+                answer.body
+            );
+        }
+    }
+    assert!(server.guard.trust().look(&root.join("theirs")).unwrap().1, "nobody has taken it back");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A guard before a small router, and requests as browsers, scripts and attackers send them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -23,6 +23,8 @@ pub(crate) struct Guarded {
     pub(crate) guard: Guard,
     pub(crate) folder: tempfile::TempDir,
     pub(crate) admin: String,
+    /// How often something was said.
+    pub(crate) said: Arc<AtomicUsize>,
     router: Router,
     passed_s: Arc<AtomicI64>,
 }
@@ -50,7 +52,13 @@ impl Guarded {
         let guard = Guard::open(settings).unwrap();
         guard.reached_at("http://127.0.0.1:7717");
         let admin = read_admin_token(&folder.path().join("data")).unwrap().unwrap().reveal().to_owned();
+        let said = Arc::<AtomicUsize>::default();
+        let count = Arc::clone(&said);
+        let say = move |_: Caller, _: String| async move {
+            count.fetch_add(1, Ordering::Relaxed);
+        };
         let inside = Router::new()
+            .route("/v1/say", post(say))
             .route("/", get(|| async { "page" }))
             .route("/app.js", get(|| async { "script" }))
             .route("/healthz", get(|| async { "ok" }))
@@ -59,7 +67,7 @@ impl Guarded {
             .route("/v1/sessions/1/input", post(prompts))
             .merge(guard.routes());
         let router = guard.protect(inside, Ids::random());
-        Guarded { guard, folder, admin, router, passed_s }
+        Guarded { guard, folder, admin, said, router, passed_s }
     }
 
     /// Lets time pass.

@@ -124,13 +124,22 @@ fn key() -> Key {
     Key::new("session").unwrap()
 }
 
+/// A WebSocket, with the credential of the request if there is one.
+pub(crate) async fn connected(house: &House, path: &str, token: Option<&str>) -> Socket {
+    let mut request = format!("ws://{}{path}", house.address).into_client_request().unwrap();
+    if path == "/v1/ws" {
+        request.headers_mut().insert("sec-websocket-protocol", "tidings.v1".parse().unwrap());
+    }
+    if let Some(token) = token {
+        request.headers_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
+    }
+    let stream = MaybeTlsStream::Plain(TcpStream::connect(house.address).await.unwrap());
+    tokio_tungstenite::client_async(request, stream).await.unwrap().0
+}
+
 /// A WebSocket that watches the session.
 pub(crate) async fn subscribed(house: &House, token: &str) -> Socket {
-    let mut request = format!("ws://{}/v1/ws", house.address).into_client_request().unwrap();
-    request.headers_mut().insert("sec-websocket-protocol", "tidings.v1".parse().unwrap());
-    request.headers_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
-    let stream = MaybeTlsStream::Plain(TcpStream::connect(house.address).await.unwrap());
-    let (mut socket, _) = tokio_tungstenite::client_async(request, stream).await.unwrap();
+    let mut socket = connected(house, "/v1/ws", Some(token)).await;
     socket.send(Message::text(r#"{"id":1,"type":"subscribe","session":"1"}"#)).await.unwrap();
     let ack = tokio::time::timeout(PATIENCE, socket.next()).await.unwrap().unwrap().unwrap();
     assert!(ack.to_text().unwrap().contains(r#""type":"ack""#), "{ack}");

@@ -5,9 +5,10 @@ mod house;
 
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
-use house::{House, PATIENCE, closed, subscribed};
+use futures_util::{SinkExt as _, StreamExt as _};
+use house::{House, PATIENCE, closed, connected, subscribed};
 use serde_json::json;
+use tidings_bridge::journal::{AskId, Class, Draft, Key, Kind, NewAsk, NewSession};
 use tidings_bridge::server::{Bounds, Retention, TlsFiles};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -28,6 +29,36 @@ async fn t6_revoking_a_device_closes_its_live_sockets() {
     house.publish("still here").await;
     let heard = tokio::time::timeout(PATIENCE, other.next()).await.unwrap().unwrap().unwrap();
     assert!(heard.to_text().unwrap().contains("still here"), "others are left alone");
+}
+
+/// T5: wrong credentials are counted wherever they come, and whoever sends too many of them is not heard any more.
+#[tokio::test]
+async fn t5_wrong_credentials_on_sockets_are_limited_too() {
+    let house = House::new().await;
+    let wrong = Message::text(r#"{"id":1,"type":"auth","token":"tidings_guessed"}"#);
+    // One socket that is let in, and goes on to guess.
+    let mut inside = subscribed(&house, &house.admin).await;
+    let guessing = async {
+        for _ in 0..100 {
+            if inside.send(wrong.clone()).await.is_err() {
+                break;
+            }
+        }
+        closed(&mut inside).await
+    };
+    assert_eq!(guessing.await, Some(4429));
+    // From now on it is as little use on new ones.
+    for path in ["/v1/ws", "/v1/mobile"] {
+        let mut stranger = connected(&house, path, None).await;
+        stranger.send(wrong.clone()).await.unwrap();
+        assert_eq!(closed(&mut stranger).await, Some(4429), "{path}");
+    }
+    // Who has the right one is not shut out.
+    let mut right = connected(&house, "/v1/ws", None).await;
+    let auth = json!({"id":1,"type":"auth","token":house.admin}).to_string();
+    right.send(Message::text(auth)).await.unwrap();
+    let ack = tokio::time::timeout(PATIENCE, right.next()).await.unwrap().unwrap().unwrap();
+    assert!(ack.to_text().unwrap().contains(r#""type":"ack""#), "{ack}");
 }
 
 /// F112: what a server is told not to keep goes when it starts, and whoever comes back for it is told that it is gone.
@@ -59,6 +90,57 @@ async fn f112_old_events_go_when_the_server_starts() {
         1,
         "everything is kept by default"
     );
+}
+
+/// Figures count what there is, and not what stands on the first page of a list.
+#[tokio::test]
+async fn metrics_count_all_sessions_and_all_that_waits() {
+    let house = House::new().await;
+    let journal = house.sessions.hub().journal();
+    let last = Key::new("s1199").unwrap();
+    for n in 0..1200 {
+        let new = NewSession::new(Key::new(format!("s{n}")).unwrap(), "/", jiff::Timestamp::UNIX_EPOCH);
+        let state = if n == 1199 { "needs_you" } else { "parked" };
+        journal.create(NewSession { state: state.to_owned(), ..new }).await.unwrap();
+    }
+    let fence = journal.claim(&last).await.unwrap();
+    for n in 0..1100 {
+        let at = jiff::Timestamp::UNIX_EPOCH;
+        let ask = NewAsk {
+            id: AskId::new(format!("toolu_{n}")).unwrap(),
+            kind: "permission".to_owned(),
+            digest: None,
+            body: (*b"{}").into(),
+            deadline: None,
+            event: Draft::new(Class::Durable, at, Kind::new("System").unwrap(), *b"{}"),
+        };
+        journal.ask(&last, fence, ask).await.unwrap();
+    }
+    let url = format!("http://{}/metrics", house.address);
+    let answer = reqwest::Client::new().get(url).bearer_auth(&house.admin).send().await.unwrap();
+    let text = answer.text().await.unwrap();
+    for line in [
+        "tidings_sessions{state=\"parked\"} 1199",
+        "tidings_sessions{state=\"needs_you\"} 1",
+        "tidings_asks_open 1100",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}: {text}");
+    }
+}
+
+/// How many sessions there are is of those sessions, too.
+#[tokio::test]
+async fn metrics_are_not_for_those_who_do_not_see_all_sessions() {
+    let house = House::new().await;
+    let client = reqwest::Client::new();
+    let wanted = serde_json::json!({"scopes":["admin"],"folders":["/nowhere"]});
+    let made =
+        client.post(format!("http://{}/v1/devices", house.address)).bearer_auth(&house.admin).json(&wanted);
+    let made: serde_json::Value = made.send().await.unwrap().json().await.unwrap();
+    let token = made["token"].as_str().unwrap();
+    let answer =
+        client.get(format!("http://{}/metrics", house.address)).bearer_auth(token).send().await.unwrap();
+    assert_eq!(answer.status(), 403);
 }
 
 /// P11: a server that stops tells its clients when to come back, and is gone.

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use tidings_agent::Clock;
 use tidings_agent::UiMessage;
 use tidings_agent::session::Batches;
 use tidings_bridge::guard::{Guard, Random, Settings};
-use tidings_bridge::sessions::Verb;
+use tidings_bridge::hub::{Delivery, Watch};
+use tidings_bridge::journal::{AskId, Class, Draft, Key, Kind, NewAsk};
+use tidings_bridge::sessions::{Config, Verb};
 use tidings_bridge::{Caller, Code, Scope};
 use tidings_protocol::api::{
     Choice, CommandRequest, CreateSession, PermissionAnswer, PermissionScope, Policy, QuestionAnswer,
@@ -55,6 +58,32 @@ async fn p5_a_permission_is_answered_once_and_the_audit_log_says_by_whom() {
     assert_eq!(ends, 1);
     assert_eq!(house.audit().await, [("ada".to_owned(), "allowed".to_owned())]);
     assert_eq!(house.sessions.permissions(None).await.unwrap(), []);
+}
+
+/// A list of what waits has an end; what an answer is held to does not.
+#[tokio::test]
+async fn the_digest_is_compared_however_much_waits() {
+    let house = House::playing(ASKS).await;
+    let session = house.create("look").await;
+    let id = house.watch(&session).await.asked().await;
+    until_state(&house.sessions, &session.key, ServerPhase::NeedsYou).await;
+    let (journal, key) = (house.sessions.hub().journal(), Key::new(&session.key).unwrap());
+    let fence = journal.claim(&key).await.unwrap();
+    for n in 0..1000 {
+        let at = jiff::Timestamp::UNIX_EPOCH;
+        let older = NewAsk {
+            id: AskId::new(format!("older_{n}")).unwrap(),
+            kind: "permission".to_owned(),
+            digest: None,
+            body: Arc::from(&b"{}"[..]),
+            deadline: None,
+            event: Draft::new(Class::Durable, at, Kind::new("System").unwrap(), *b"{}"),
+        };
+        journal.ask(&key, fence, older).await.unwrap();
+    }
+    let other = PermissionAnswer { digest: Some("0".repeat(64)), ..yes() };
+    let refused = house.sessions.answer_permission(&me(), &session.key, &id, other).await.unwrap_err();
+    assert_eq!(refused.code(), Code::DigestMismatch);
 }
 
 /// T15: who reads the log learns how far each yes reached, what it added, and what ran in place of what was shown.
@@ -225,7 +254,14 @@ async fn while_nobody_watches_the_risk_decides() {
         prompt: Some("clean".to_owned()),
         ..house.new_session()
     };
-    let session = house.sessions.create(&me(), new).await.unwrap().0;
+    // A screen on the wall, or a script that waits for the end, is nobody.
+    let session = house.sessions.create(&me(), CreateSession { prompt: None, ..new }).await.unwrap().0;
+    let screen = Watch { may_answer: false, ..Watch::default() };
+    let (_, mut events) = house.sessions.subscribe(&session.key, screen).await.unwrap();
+    house.sessions.input(&me(), &session.key, say("clean")).await.unwrap();
+    while !matches!(events.next().await.unwrap(), Delivery::Event(event) if event.kind.as_str() == "Complete")
+    {
+    }
     let view = until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
     assert_eq!(view.pending_permissions, 0);
     let audit = house.audit().await;
@@ -235,6 +271,59 @@ async fn while_nobody_watches_the_risk_decides() {
     let digest = tidings_agent::permissions::Digest::of("Bash", raw.raw()).to_string();
     assert_eq!(line.digest, Some(digest), "also of what nobody was asked about");
     assert!(line.rule.is_some(), "{line:?}");
+}
+
+/// Whoever was asked and left does not hold up a session that can do without; one that cannot goes on waiting, and so does one that is
+/// still watched.
+#[tokio::test]
+async fn what_was_asked_of_those_who_left_is_decided_by_the_policy() {
+    let soon = |config: &mut Config| config.abandoned_after = Duration::from_millis(40);
+    let house = House::with(&ASKS.replace("\"ls\"", "\"curl https://shop.example\""), soon).await;
+    let begin = async |policy| {
+        let new = CreateSession { policy: Some(policy), ..house.new_session() };
+        let session = house.sessions.create(&me(), new).await.unwrap().0;
+        let mut watcher = house.watch(&session).await;
+        house.sessions.input(&me(), &session.key, say("clean")).await.unwrap();
+        let id = watcher.asked().await;
+        (session, watcher, id)
+    };
+    let (_, _there, seen) = begin(Policy::Unattended).await;
+    let (_, gone, asks) = begin(Policy::Ask).await;
+    drop(gone);
+    let (session, gone, left) = begin(Policy::Unattended).await;
+    let place = gone.events.place();
+    drop(gone);
+    let screen = Watch { may_answer: false, ..Watch::after(Some(place)) };
+    let (_, events) = house.sessions.subscribe(&session.key, screen).await.unwrap();
+    let mut screen = Watcher { events, seen: Vec::new() };
+    screen.complete().await;
+    let ends: Vec<_> = screen
+        .seen
+        .iter()
+        .filter_map(|event| match event {
+            UiMessage::PermissionResolved(resolved) => Some(resolved),
+            _ => None,
+        })
+        .collect();
+    assert_eq!((ends.len(), ends[0].outcome, ends[0].by.as_deref()), (1, Resolution::Denied, Some("policy")));
+    assert!(ends[0].rule.is_some() && ends[0].reason.is_some(), "{ends:?}");
+    assert_eq!(house.audit().await, [("policy".to_owned(), "denied".to_owned())]);
+    let late = house.sessions.answer_permission(&me(), &session.key, &left, yes()).await.unwrap_err();
+    assert_eq!(late.winner().unwrap().outcome, "denied");
+    let open = house.sessions.permissions(None).await.unwrap();
+    let open: Vec<_> = open.iter().map(|open| open.details.tool_use_id.as_str()).collect();
+    assert_eq!(open, [seen, asks]);
+
+    let house = House::with(QUESTION, soon).await;
+    let new = CreateSession { policy: Some(Policy::Unattended), ..house.new_session() };
+    let session = house.sessions.create(&me(), new).await.unwrap().0;
+    let mut watcher = house.watch(&session).await;
+    house.sessions.input(&me(), &session.key, say("paint")).await.unwrap();
+    watcher.until(|event| matches!(event, UiMessage::UserInteractionRequired { .. })).await;
+    drop(watcher);
+    let view = until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
+    assert_eq!(view.pending_questions, 0);
+    assert_eq!(house.audit().await, [("policy".to_owned(), "denied".to_owned())]);
 }
 
 #[tokio::test]

@@ -3,7 +3,8 @@
 use tidings_bridge::journal::{Key, NewSession};
 use tidings_bridge::sessions::{Transcript, Verb};
 use tidings_bridge::{Code, Scope};
-use tidings_protocol::api::{Budget, CommandRequest, CreateSession, PatchSession, ServerPhase};
+use tidings_protocol::api::{Budget, CommandRequest, CreateSession, PatchSession, Policy, ServerPhase};
+use tidings_protocol::ui::TurnId;
 use tokio::task::JoinSet;
 
 use crate::house::*;
@@ -79,6 +80,31 @@ async fn t18_no_more_agents_run_than_may_and_a_refusal_leaves_nothing_behind() {
     assert_eq!(house.sessions.list(None, 10).await.unwrap().len(), 2);
 }
 
+/// Prompts that an earlier server had accepted are no exception: they wait until there is room.
+#[tokio::test]
+async fn t18_no_more_agents_run_than_may_after_a_restart_either() {
+    let house = House::with(ASKS, |config| config.live_max = 1).await;
+    let turn = serde_json::to_value(TurnId::new_user_turn(1)).unwrap();
+    for name in ["one", "other"] {
+        let waits = serde_json::json!({
+            "last_turn": 1,
+            "queue": [{"id": name, "turn_id": turn, "content": "look", "at": "", "state": "waiting"}],
+        });
+        let new = NewSession::new(Key::new(name).unwrap(), house.cwd(), jiff::Timestamp::UNIX_EPOCH);
+        let new = NewSession { settings: waits.to_string(), state: "parked".to_owned(), ..new };
+        house.sessions.hub().journal().create(new).await.unwrap();
+    }
+    let sessions = house.killed_and_started().await;
+    until_state(&sessions, "one", ServerPhase::NeedsYou).await;
+    let other = sessions.find("other").await.unwrap();
+    assert_eq!((other.state, other.queued), (ServerPhase::Parked, 1));
+    let id = sessions.permissions(Some("one")).await.unwrap()[0].tool_use_id.clone();
+    sessions.answer_permission(&me(), "one", &id, yes()).await.unwrap();
+    // It makes room for the other one when it has nothing to do.
+    until_state(&sessions, "other", ServerPhase::NeedsYou).await;
+    assert_eq!(sessions.find("one").await.unwrap().state, ServerPhase::Parked);
+}
+
 #[tokio::test]
 async fn t6_whoever_may_only_say_something_lets_nothing_run_unasked() {
     let house = House::playing(HELLO).await;
@@ -108,6 +134,44 @@ async fn t6_whoever_may_only_say_something_lets_nothing_run_unasked() {
             set.map(drop).map_err(|error| error.code()),
             if is_fine { Ok(()) } else { Err(Code::Forbidden) }
         );
+    }
+}
+
+/// A policy lets things run unasked as a mode does, so it needs as much.
+#[tokio::test]
+async fn t6_a_policy_is_loosened_by_those_only_who_may_add_rules() {
+    use Policy::{Allow, Ask, Deny, Standard, Unattended};
+    let house = House::with(HELLO, |config| config.allow_bypass = true).await;
+    let phone = somebody("phone", &[Scope::Read, Scope::Prompt, Scope::Decide]);
+    let trusted = somebody("trusted", &[Scope::Read, Scope::Prompt, Scope::Always]);
+    let with = |policy| CreateSession { policy: Some(policy), ..house.new_session() };
+    let code = |done: Result<(), tidings_bridge::Error>| done.map_err(|error| error.code());
+    for (policy, is_fine) in [(Ask, true), (Deny, true), (Standard, false), (Unattended, false)] {
+        let expected = if is_fine { Ok(()) } else { Err(Code::Forbidden) };
+        let made = house.sessions.create(&phone, with(policy)).await.map(drop);
+        assert_eq!(code(made), expected, "{policy:?}");
+        house.sessions.create(&trusted, with(policy)).await.unwrap();
+    }
+    for (from, to, is_looser) in [
+        (Ask, Standard, true),
+        (Ask, Unattended, true),
+        (Standard, Unattended, true),
+        (Deny, Ask, true),
+        (Ask, Deny, false),
+        (Standard, Standard, false),
+        (Unattended, Standard, false),
+        (Allow, Unattended, false),
+        (Allow, Ask, false),
+    ] {
+        let session = house.sessions.create(&me(), with(from)).await.unwrap().0;
+        let patch = PatchSession { policy: Some(to), ..PatchSession::default() };
+        let done = house.sessions.patch(&phone, &session.key, patch.clone()).await.map(drop);
+        let expected = if is_looser { Err(Code::Forbidden) } else { Ok(()) };
+        assert_eq!(code(done), expected, "{from:?} {to:?}");
+        house.sessions.patch(&trusted, &session.key, patch).await.unwrap();
+        let everything = PatchSession { policy: Some(Allow), ..PatchSession::default() };
+        let done = house.sessions.patch(&trusted, &session.key, everything).await.map(drop);
+        assert_eq!(code(done), Err(Code::Forbidden), "that needs more");
     }
 }
 

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod answering;
+mod attaching;
 mod house;
 mod limits;
 mod naming;
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 use tidings_agent::UiMessage;
 use tidings_bridge::hub::Watch;
-use tidings_bridge::journal::Novelty;
+use tidings_bridge::journal::{Key, NewSession, Novelty};
 use tidings_bridge::sessions::{Config, Transcript, Verb};
 use tidings_bridge::{Caller, Code, Sessions};
 use tidings_protocol::api::{
@@ -71,7 +72,7 @@ async fn the_turn_that_is_acknowledged_is_the_one_that_is_shown() {
     assert_eq!(refused.code(), Code::Invalid, "every later prompt would have that turn");
     let mut watcher = house.watch(&session).await;
     house.sessions.command(&me(), &session.key, Verb::Clear, CommandRequest::default()).await.unwrap();
-    watcher.until(|event| matches!(event, UiMessage::UserPrompt(_))).await;
+    watcher.complete().await;
     until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
     let accepted = house.sessions.input(&me(), &session.key, say("look")).await.unwrap();
     let shown =
@@ -166,12 +167,35 @@ async fn only_so_many_agents_run_at_once() {
     let other = house.sessions.create(&me(), house.new_session()).await.unwrap().0;
     let refused = house.sessions.input(&me(), &other.key, say("hello")).await.unwrap_err();
     assert_eq!(refused.code(), Code::TooMany);
+    assert_eq!(refused.message(), "1 agent runs, and it has something to do");
     house.sessions.answer_permission(&me(), &busy.key, &id, yes()).await.unwrap();
     watcher.complete().await;
     until_state(&house.sessions, &busy.key, ServerPhase::Idle).await;
     house.sessions.input(&me(), &other.key, say("hello")).await.unwrap();
     until_state(&house.sessions, &busy.key, ServerPhase::Parked).await;
     until_state(&house.sessions, &other.key, ServerPhase::NeedsYou).await;
+}
+
+/// A build or a server that the agent has started would end with it.
+#[tokio::test]
+async fn an_agent_that_works_in_the_background_makes_room_for_nobody() {
+    let script = r#"
+[[turn]]
+[[turn.block]]
+tool = "Bash"
+input = { command = "make serve", description = "Serve", run_in_background = true }
+takes_ms = 600000
+[[turn]]
+text = "It runs."
+"#;
+    let house = House::with(script, |config| config.live_max = 1).await;
+    let serves = house.create("serve").await;
+    let mut watcher = house.watch(&serves).await;
+    watcher.complete().await;
+    until_state(&house.sessions, &serves.key, ServerPhase::Idle).await;
+    let other = house.sessions.create(&me(), house.new_session()).await.unwrap().0;
+    let refused = house.sessions.input(&me(), &other.key, say("hello")).await.unwrap_err();
+    assert_eq!(refused.code(), Code::TooMany);
 }
 
 #[tokio::test]
@@ -184,11 +208,65 @@ async fn t18_a_session_ends_with_its_budget() {
     until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
     let refused = house.sessions.input(&me(), &session.key, say("more")).await.unwrap_err();
     assert_eq!(refused.code(), Code::BudgetExhausted);
+    assert_eq!(refused.message(), "It has taken the 1 turn that it may take");
     let budget = Some(Budget { max_turns: Some(2), ..Budget::default() });
     let patch = PatchSession { budget, ..PatchSession::default() };
     house.sessions.patch(&me(), &session.key, patch).await.unwrap();
     house.sessions.input(&me(), &session.key, say("more")).await.unwrap();
     watcher.complete().await;
+}
+
+/// However many prompts were accepted while the first turn was under way, only so many turns are taken.
+#[tokio::test]
+async fn t18_prompts_that_wait_do_not_go_beyond_the_budget() {
+    let house = House::playing(ASKS).await;
+    let new = CreateSession { max_turns: Some(1), prompt: Some("look".to_owned()), ..house.new_session() };
+    let session = house.sessions.create(&me(), new).await.unwrap().0;
+    let mut watcher = house.watch(&session).await;
+    let id = watcher.asked().await;
+    let interrupting = Input { delivery: When::Interrupt, ..say("rather this") };
+    house.sessions.input(&me(), &session.key, interrupting).await.unwrap();
+    let is_dropped = |event: &UiMessage| matches!(event, UiMessage::PromptDropped(_));
+    watcher.until(is_dropped).await;
+    for _ in 0..3 {
+        house.sessions.input(&me(), &session.key, say("and then")).await.unwrap();
+    }
+    house.sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap();
+    for _ in 0..3 {
+        let UiMessage::PromptDropped(dropped) = watcher.until(is_dropped).await else { unreachable!() };
+        assert!(dropped.reason.unwrap().contains("the 1 turn that"));
+    }
+    let view = until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
+    assert_eq!((view.totals.turns, view.queued), (1, 0));
+    assert_eq!(watcher.text(), "Let me look.There is a README.", "the first turn went on");
+}
+
+#[tokio::test]
+async fn t18_money_and_time_are_counted_before_each_prompt() {
+    let house = House::playing(HELLO).await;
+    for (name, spent) in [
+        (
+            "money",
+            r#""budget":{"budget_usd":1.0},"totals":{"cost_usd":1.0,"turns":1,"input_tokens":0,"output_tokens":0}"#,
+        ),
+        ("time", r#""budget":{"max_seconds":5},"turns_ms":5000"#),
+    ] {
+        let waiting = r#""queue":[{"id":"w","turn_id":"u1","content":"more","at":"","state":"waiting"}]"#;
+        let settings = format!("{{{spent},{waiting}}}");
+        let new = NewSession::new(Key::new(name).unwrap(), house.cwd(), jiff::Timestamp::UNIX_EPOCH);
+        let new = NewSession { settings, state: "parked".to_owned(), ..new };
+        house.sessions.hub().journal().create(new).await.unwrap();
+        assert_eq!(house.sessions.find(name).await.unwrap().queued, 1);
+    }
+    // What waited when a server ended is delivered by the next one.
+    let sessions = house.killed_and_started().await;
+    for name in ["money", "time"] {
+        let (_, events) = sessions.subscribe(name, Watch::default()).await.unwrap();
+        let mut watcher = Watcher { events, seen: Vec::new() };
+        watcher.until(|event| matches!(event, UiMessage::PromptDropped(_))).await;
+        assert_eq!(until_state(&sessions, name, ServerPhase::Parked).await.queued, 0);
+        assert!(!watcher.seen.iter().any(|event| matches!(event, UiMessage::SessionStarted(_))));
+    }
 }
 
 #[tokio::test]
@@ -202,6 +280,30 @@ async fn t18_the_turns_of_a_session_take_no_longer_than_they_may() {
     watcher.until(|event| matches!(event, UiMessage::Error { .. })).await;
     let view = until_state(&house.sessions, &session.key, ServerPhase::Stopped).await;
     assert_eq!(view.pending_permissions, 0);
+    let refused = house.sessions.input(&me(), &session.key, say("more")).await.unwrap_err();
+    assert_eq!(refused.code(), Code::BudgetExhausted, "it does not get the same time again");
+}
+
+/// A budget that is set or tightened during a turn holds for it.
+#[tokio::test]
+async fn t18_a_budget_of_time_that_changes_holds_for_the_turn_under_way() {
+    let house = House::playing(ASKS).await;
+    let unbounded = house.create("look").await;
+    let new =
+        CreateSession { max_seconds: Some(3600), prompt: Some("look".to_owned()), ..house.new_session() };
+    let bounded = house.sessions.create(&me(), new).await.unwrap().0;
+    for session in [&unbounded, &bounded] {
+        let mut watcher = house.watch(session).await;
+        watcher.asked().await;
+        house.sessions.input(&me(), &session.key, say("and then")).await.unwrap();
+        let budget = Some(Budget { max_seconds: Some(1), ..Budget::default() });
+        let patch = PatchSession { budget, ..PatchSession::default() };
+        house.sessions.patch(&me(), &session.key, patch).await.unwrap();
+        watcher.until(|event| matches!(event, UiMessage::Error { .. })).await;
+        watcher.until(|event| matches!(event, UiMessage::PromptDropped(_))).await;
+        let view = until_state(&house.sessions, &session.key, ServerPhase::Stopped).await;
+        assert_eq!((view.queued, view.totals.turns), (0, 1), "what waited does not get the same time again");
+    }
 }
 
 #[tokio::test]
@@ -253,6 +355,8 @@ async fn a_session_on_disk_is_adopted_with_its_past_and_can_be_copied() {
     house.sessions.delete(&me(), &first.key, Transcript::Keep).await.unwrap();
     assert_eq!(house.sessions.find(&first.key).await.unwrap_err().code(), Code::NotFound);
     let adopted = house.sessions.create(&me(), again.clone()).await.unwrap().0;
+    let unused = CreateSession { fork: true, ..again.clone() };
+    house.sessions.create(&me(), unused).await.expect("a copy of one in which nothing was said since");
     let mut watcher = house.watch(&adopted).await;
     watcher.until(|event| matches!(event, UiMessage::TextChunk { .. })).await;
     let accepted = house.sessions.input(&me(), &adopted.key, say("go on")).await.unwrap();

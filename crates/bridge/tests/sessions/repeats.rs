@@ -59,6 +59,37 @@ async fn p3_an_id_with_another_command_is_refused() {
     assert_eq!(used.code(), Code::Conflict);
 }
 
+/// A page whose connection breaks sends its command again at once, when the first one is still being carried out.
+#[tokio::test]
+async fn p3_a_command_that_is_sent_again_while_it_is_under_way_is_done_once() {
+    let house = House::playing(ASKS).await;
+    let session = house.create("look").await;
+    let mut watcher = house.watch(&session).await;
+    watcher.asked().await;
+    for verb in [Verb::Interrupt, Verb::Clear] {
+        let request =
+            CommandRequest { client_id: Some(verb.as_str().to_owned()), ..CommandRequest::default() };
+        let ada = me();
+        let send = || house.sessions.command(&ada, &session.key, verb, request.clone());
+        let (first, again) = tokio::join!(send(), send());
+        assert_eq!(first.unwrap(), again.unwrap(), "{verb:?}");
+        until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
+    }
+    // Whatever was asked for before is told before the end of this.
+    house.sessions.input(&me(), &session.key, say("and now?")).await.unwrap();
+    let is_now = |event: &UiMessage| matches!(event, UiMessage::UserPrompt(said) if said.text == "and now?");
+    watcher.until(is_now).await;
+    watcher.complete().await;
+    let interrupts = watcher.seen.iter().filter(
+        |event| matches!(event, UiMessage::CommandComplete { command, .. } if command == "interrupt"),
+    );
+    let clears = watcher
+        .seen
+        .iter()
+        .filter(|event| matches!(event, UiMessage::UserPrompt(said) if said.text == "/clear"));
+    assert_eq!((interrupts.count(), clears.count()), (1, 1));
+}
+
 #[tokio::test]
 async fn p3_ids_of_new_sessions_belong_to_a_device_and_a_folder() {
     let house = House::playing(HELLO).await;

@@ -20,8 +20,10 @@ use axum::http::{Extensions, HeaderMap, header};
 use axum::response::Response;
 
 use super::Doors;
+use super::tether::Tether;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
+use crate::guard::Peer;
 use crate::limits::{CHUNK_BYTES, MESSAGE_BYTES_MAX, SOCKET_READ_BYTES};
 
 /// Projects, prompts, answers and permissions for phones that speak the protocol of seed 002.
@@ -38,6 +40,7 @@ pub(crate) async fn mobile(
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Error> {
     let caller = extensions.get::<Caller>().cloned();
+    let peer = Peer::of(&extensions);
     caller.as_ref().map_or(Ok(()), |caller| caller.require(Scope::Read))?;
     let upgrade = upgrade
         .map_err(|rejection| Error::new(Code::Invalid, rejection.body_text(), "open it as a WebSocket"))?;
@@ -47,7 +50,9 @@ pub(crate) async fn mobile(
         .read_buffer_size(SOCKET_READ_BYTES)
         .write_buffer_size(CHUNK_BYTES);
     let port = port(&headers);
-    Ok(upgrade.on_upgrade(move |socket| socket::serve(doors, caller, port, socket)))
+    // The guard watches over the credential until there is an answer, and this from here on.
+    let tether = Tether::new(&doors);
+    Ok(upgrade.on_upgrade(move |socket| socket::serve(doors, (caller, peer), tether, port, socket)))
 }
 
 /// The port that the phone connected to, as it names it itself: a proxy may stand between.

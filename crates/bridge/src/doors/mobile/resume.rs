@@ -17,6 +17,7 @@ use crate::doors::Doors;
 use crate::error::Error;
 use crate::journal::{Event, Key, Max};
 use crate::limits::{MOBILE_QUEUE_KEPT, MOBILE_QUEUE_MAX, MOBILE_SUMMARY_CHARS, PAGE_EVENTS_MAX};
+use crate::words::counted;
 
 /// What a phone missed.
 pub(super) struct Missed {
@@ -49,22 +50,26 @@ pub(super) async fn missed(
     let events = events(doors, &Key::new(&session.key)?, since, oldest, head).await?;
     let mut translator = Translator::of(session);
     let mut messages = Vec::new();
-    translator.translate(&events, &mut messages);
+    let mut rest = events.as_slice();
     if let Since::Place(place) = since {
-        // The event of the last message may have made more of them.
-        let seen = messages.iter().position(|message| message.id.as_deref() == Some(&*place.to_string()));
-        messages.drain(..seen.map_or(0, |at| at + 1));
+        // The event of the last message may have made more of them. It is looked at by itself: joined with what comes after
+        // it, it would be a message that the phone does not know yet, and that has what the phone has.
+        let seen = rest.partition_point(|event| event.cursor.seq <= place.cursor.seq);
+        translator.translate(&rest[..seen], &mut messages);
+        messages.drain(..messages.len().min(place.number.saturating_add(1)));
+        rest = &rest[seen..];
     }
+    translator.translate(rest, &mut messages);
     let dropped = messages.len().saturating_sub(MOBILE_QUEUE_MAX);
     messages.drain(..dropped);
     let conversation_id = session.cli_session_ids.last().cloned().unwrap_or_default();
     let pending = session.pending_permissions + session.pending_questions;
     let mut pending_operations: Vec<String> = Vec::new();
     if session.queued > 0 {
-        pending_operations.push(format!("{} waiting prompts", session.queued));
+        pending_operations.push(counted(session.queued, "waiting prompt"));
     }
     if pending > 0 {
-        pending_operations.push(format!("{pending} waiting requests"));
+        pending_operations.push(counted(pending, "waiting request"));
     }
     let sync = SessionSyncMessage {
         session_id: session.key.clone(),

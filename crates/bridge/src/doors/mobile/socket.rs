@@ -24,6 +24,8 @@ use crate::doors::several::Several;
 use crate::doors::tether::{Tether, retry_ms};
 use crate::doors::ws::close::Close;
 use crate::doors::ws::socket::{farewell, received};
+use crate::error::Code;
+use crate::guard::Peer;
 use crate::hub::Cut;
 use crate::limits::{
     HEARTBEAT, HEARTBEATS_MISSED_MAX, MOBILE_QUEUE_KEPT, REQUESTS_MAX, SIGN_IN_WAIT, SUBSCRIPTIONS_MAX,
@@ -31,13 +33,18 @@ use crate::limits::{
 };
 
 /// Serves one phone until it goes or has to go.
-pub(super) async fn serve(doors: Doors, caller: Option<Caller>, port: u16, mut socket: WebSocket) {
+pub(super) async fn serve(
+    doors: Doors,
+    (caller, peer): (Option<Caller>, Peer),
+    mut tether: Tether,
+    port: u16,
+    mut socket: WebSocket,
+) {
     let Ok(_seat) = Arc::clone(&doors.sockets).try_acquire_owned() else {
         farewell(socket, &Close::TooMany).await;
         return;
     };
-    let mut tether = Tether::new(&doors);
-    let close = match sign_in(&doors, caller, &mut socket).await {
+    let close = match sign_in(&doors, caller, peer, &mut socket).await {
         Ok(caller) => {
             tether.hold(&caller);
             let mut phone = Phone::new(doors, caller, tether, socket);
@@ -51,7 +58,12 @@ pub(super) async fn serve(doors: Doors, caller: Option<Caller>, port: u16, mut s
 }
 
 /// Whom the phone belongs to: known from the request, or from the first message.
-async fn sign_in(doors: &Doors, caller: Option<Caller>, socket: &mut WebSocket) -> Result<Caller, Close> {
+async fn sign_in(
+    doors: &Doors,
+    caller: Option<Caller>,
+    peer: Peer,
+    socket: &mut WebSocket,
+) -> Result<Caller, Close> {
     if let Some(caller) = caller {
         return Ok(caller);
     }
@@ -66,7 +78,7 @@ async fn sign_in(doors: &Doors, caller: Option<Caller>, socket: &mut WebSocket) 
     };
     let token = timeout(SIGN_IN_WAIT, first).await.map_err(|_| Close::NoCredential)??;
     let signed_in = token.ok_or_else(crate::doors::extract::unauthorized).and_then(|token| {
-        let caller = (doors.sign_in)(&token)?;
+        let caller = (doors.sign_in)(&token, peer)?;
         caller.require(Scope::Read)?;
         Ok(caller)
     });
@@ -77,7 +89,7 @@ async fn sign_in(doors: &Doors, caller: Option<Caller>, socket: &mut WebSocket) 
             let message = MobileMessage::new(AuthError { code, message: error.message().to_owned() });
             // Whoever does not hear it sees the code of the close.
             timeout(WRITE_WAIT, socket.send(Message::from(written(&message)))).await.ok();
-            Err(Close::NoCredential)
+            Err(if error.code() == Code::TooMany { Close::TooMany } else { Close::NoCredential })
         }
     }
 }

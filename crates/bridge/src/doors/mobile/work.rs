@@ -223,7 +223,8 @@ impl Order {
         let pending = resume::pending(&self.doors, &session).await?;
         let mut first = vec![self.stamped(MobileMessage::new(sync)), self.stamped(pending)];
         if dropped > 0 {
-            let message = format!("{dropped} messages are not kept any more; ask for the history");
+            let kept = if dropped == 1 { "message is" } else { "messages are" };
+            let message = format!("{dropped} {kept} not kept any more; ask for the history");
             first.push(self.stamped(Refusal::new("MESSAGES_DROPPED", message).message(None)));
         }
         let say =

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use tidings_protocol::api::{HistoryPage, Snapshot, WholeCall};
+use tidings_protocol::api::{HistoryPage, Snapshot, WholeCall, WholePrompt};
 
 use crate::caller::Caller;
 use crate::doors::Doors;
@@ -17,6 +17,7 @@ use crate::doors::wire::{FRAME, body_text};
 use crate::error::{Code, Error};
 use crate::journal::{Cursor, Event, Key, Max, Page, Verdict};
 use crate::limits::{LIST_DEFAULT, LIST_MAX, SNAPSHOT_BYTES_MAX, SNAPSHOT_EVENTS_MAX};
+use crate::sessions::attachments::Kept;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Size {
@@ -93,12 +94,20 @@ pub(crate) async fn get_history(
     Ok(([(header::CONTENT_TYPE, "application/json")], written(&page)).into_response())
 }
 
+#[derive(Debug, Deserialize)]
+pub(crate) struct Place {
+    before: Option<String>,
+}
+
 /// What one call of a tool took and gave, in full, where a snapshot has cut it.
+///
+/// It is looked for in the newest hundred thousand events; one that is further back needs a place to look before.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/calls/{tool_use_id}", tag = "events",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
         ("tool_use_id" = String, Path, description = "The call"),
+        ("before" = Option<String>, Query, description = "A cursor or a number: it is looked for in events before it"),
     ),
     responses((status = 200, description = "The call", body = WholeCall)),
 )]
@@ -106,9 +115,34 @@ pub(crate) async fn get_call(
     State(doors): State<Doors>,
     caller: Caller,
     Path((id, tool_use_id)): Path<(String, String)>,
+    Query(Place { before }): Query<Place>,
 ) -> Answer<WholeCall> {
     reach::admit(&doors.sessions, &caller, &id).await?;
-    doors.sessions.call(&id, &tool_use_id).await.map(Json)
+    let before = before.as_deref().map(number).transpose()?;
+    doors.sessions.call(&id, &tool_use_id, before).await.map(Json)
+}
+
+/// The pictures and files that came with one prompt: events only say that there were some.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}/prompts/{prompt}", tag = "events",
+    params(
+        ("id" = String, Path, description = "The key or the number of the session"),
+        ("prompt" = String, Path, description = "The `uuid` of the prompt"),
+    ),
+    responses((status = 200, description = "What came with it", body = WholePrompt)),
+)]
+pub(crate) async fn get_prompt(
+    State(doors): State<Doors>,
+    caller: Caller,
+    Path((id, prompt)): Path<(String, String)>,
+) -> Answer<WholePrompt> {
+    reach::admit(&doors.sessions, &caller, &id).await?;
+    let (uuid, kept) = (prompt.clone(), doors.sessions.attachments(&id, &prompt).await?);
+    let attachments = match kept {
+        Kept::Here(attachments) => attachments,
+        Kept::OnDisk(files) => doors.transcripts.run(move |_| files.attachments(&caller, &prompt)).await?,
+    };
+    Ok(Json(WholePrompt { uuid, attachments }))
 }
 
 /// A place as a cursor or as a bare number, which is how a snapshot gives it.

@@ -36,6 +36,7 @@ pub(crate) fn routes() -> Vec<Route<Doors>> {
         needs(Read, route!(history::get_snapshot)),
         needs(Read, route!(history::get_history)),
         needs(Read, route!(history::get_call)),
+        needs(Read, route!(history::get_prompt)),
         needs(Prompt, route!(queue::post_input)).bounded(long()),
         needs(Read, route!(queue::get_queue)),
         needs(Prompt, route!(queue::cancel_input)),

@@ -10,9 +10,11 @@ use serde::Deserialize;
 use tidings_protocol::api::{Meta, MetaCaller, MetaLimits, ModelList};
 use tidings_protocol::mobile::MOBILE_WIRE_VERSION;
 use tidings_protocol::ui::UI_WIRE_VERSION;
+use utoipa::openapi::{OpenApi, Server};
 
 use crate::caller::{Caller, Scope};
-use crate::doors::extract::{Answer, Query};
+use crate::doors::extract::Query;
+use crate::doors::reach::Sight;
 use crate::doors::{Doors, PROTOCOL};
 use crate::error::Error;
 use crate::limits::{
@@ -70,8 +72,10 @@ pub(crate) async fn list_models(State(doors): State<Doors>) -> Json<ModelList> {
     get, path = "/v1/openapi.json", tag = "server",
     responses((status = 200, description = "OpenAPI 3.1", content_type = "application/json")),
 )]
-pub(crate) async fn openapi_json() -> Answer<utoipa::openapi::OpenApi> {
-    Ok(Json(crate::doors::openapi()))
+pub(crate) async fn openapi_json(State(doors): State<Doors>) -> Json<OpenApi> {
+    let mut all = crate::doors::openapi();
+    all.servers = Some(vec![Server::new(format!("{}/", doors.base_path))]);
+    Json(all)
 }
 
 #[derive(Debug, Deserialize)]
@@ -81,6 +85,8 @@ pub(crate) struct After {
 }
 
 /// The audit log: one line of JSON for each decision, each chained to the one before.
+///
+/// A credential that is limited to folders gets the lines about its sessions, which are no whole chain.
 #[utoipa::path(
     get, path = "/v1/audit", tag = "server",
     params(("after" = Option<u64>, Query, description = "Only lines with a higher number")),
@@ -88,25 +94,29 @@ pub(crate) struct After {
 )]
 pub(crate) async fn audit(
     State(doors): State<Doors>,
+    caller: Caller,
     Query(After { after }): Query<After>,
 ) -> Result<Response, Error> {
     let journal = doors.sessions.hub().journal();
     // The first page is read here, so that a journal that cannot be read is a problem and no empty log.
     let first = journal.audit_log(after).await?;
-    let pages = stream::try_unfold((Some(first), after), move |(read, after)| {
-        let journal = std::sync::Arc::clone(doors.sessions.hub().journal());
+    let start = (Some(first), after, Sight::new(caller));
+    let pages = stream::try_unfold(start, move |(read, after, mut sight)| {
+        let sessions = doors.sessions.clone();
         async move {
             let page = match read {
                 Some(page) => page,
-                None => journal.audit_log(after).await?,
+                None => sessions.hub().journal().audit_log(after).await?,
             };
             let Some(last) = page.last().map(|entry| entry.number) else { return Ok(None) };
             let mut lines = Vec::new();
             for entry in &page {
-                serde_json::to_writer(&mut lines, entry).map_err(std::io::Error::from)?;
-                lines.push(b'\n');
+                if sight.of_line(&sessions, entry).await {
+                    serde_json::to_writer(&mut lines, entry).map_err(std::io::Error::from)?;
+                    lines.push(b'\n');
+                }
             }
-            Ok::<_, Box<dyn std::error::Error + Send + Sync>>(Some((lines, (None, last))))
+            Ok::<_, Box<dyn std::error::Error + Send + Sync>>(Some((lines, (None, last, sight))))
         }
     });
     let headers = [(header::CONTENT_TYPE, "application/x-ndjson"), (header::CACHE_CONTROL, "no-store")];

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
-use tidings_protocol::api::{CreateSession, PatchSession, SessionList, SessionView};
+use tidings_protocol::api::{Budget, CreateSession, PatchSession, SessionList, SessionView};
 
 use crate::caller::Caller;
 use crate::doors::Doors;
@@ -126,6 +126,8 @@ pub(crate) async fn create_session(
         let message = format!("`{}` is outside the folders that this credential is limited to", new.cwd);
         return Err(Error::new(Code::OutsideRoots, message, "pair the device again for this folder"));
     }
+    let CreateSession { max_turns, budget_usd, max_seconds, .. } = new;
+    check_budget(&Budget { max_turns, budget_usd, max_seconds })?;
     let (view, _) = doors.sessions.create(&caller, new).await?;
     Ok((StatusCode::CREATED, Json(view)))
 }
@@ -157,8 +159,25 @@ pub(crate) async fn patch_session(
     Path(id): Path<String>,
     Command(patch): Command<PatchSession>,
 ) -> Answer<SessionView> {
+    patch.budget.as_ref().map_or(Ok(()), check_budget)?;
     reach::admit(&doors.sessions, &caller, &id).await?;
     doors.sessions.patch(&caller, &id, patch).await.map(Json)
+}
+
+/// Refuses a budget with which nothing could ever be said.
+fn check_budget(budget: &Budget) -> Result<(), Error> {
+    let wrong = [
+        ("max_turns", budget.max_turns == Some(0)),
+        ("budget_usd", budget.budget_usd.is_some_and(|dollars| dollars.is_nan() || dollars <= 0.0)),
+        ("max_seconds", budget.max_seconds == Some(0)),
+    ];
+    match wrong.into_iter().find(|(_, is_wrong)| *is_wrong) {
+        None => Ok(()),
+        Some((key, _)) => {
+            let message = format!("`{key}` has to be more than nothing");
+            Err(Error::new(Code::Invalid, message, "leave it out for no limit; `stop` ends what runs"))
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]

@@ -15,10 +15,7 @@ use crate::doors::git::Git;
 use crate::doors::reach;
 use crate::error::Error;
 use crate::journal::{Event, Journal, Key, Max};
-use crate::limits::{COMPLETIONS_MAX, FOLDERS_MAX, PAGE_EVENTS_MAX};
-
-/// Pages of the past that are searched for the newest list of slash commands.
-const PAGES_SEARCHED_MAX: usize = 16;
+use crate::limits::{COMMANDS_PAGES_MAX, COMPLETIONS_MAX, FOLDERS_MAX, PAGE_EVENTS_MAX};
 
 /// Slash commands that the session takes, without their slash.
 #[utoipa::path(
@@ -36,10 +33,10 @@ pub(crate) async fn list_commands(
     Ok(Json(Completions { items, more: false }))
 }
 
-/// The CLI names its commands each time it starts; the newest list counts.
+/// The CLI names its commands when it starts and when they change; the newest list counts.
 async fn newest_commands(journal: &dyn Journal, key: &Key) -> Result<Vec<String>, Error> {
     let mut before = None;
-    for _ in 0..PAGES_SEARCHED_MAX {
+    for _ in 0..COMMANDS_PAGES_MAX {
         let page = journal.history(key, before, Max::events(PAGE_EVENTS_MAX)).await?;
         let newest = page.events.iter().rev().find_map(|event| commands_of(event));
         if let Some(commands) = newest {
@@ -52,13 +49,14 @@ async fn newest_commands(journal: &dyn Journal, key: &Key) -> Result<Vec<String>
 }
 
 fn commands_of(event: &Event) -> Option<Vec<String>> {
-    if event.kind.as_str() != "SessionStarted" {
+    if !matches!(event.kind.as_str(), "SessionStarted" | "SettingsChanged") {
         return None;
     }
     match serde_json::from_slice(&event.body) {
-        Ok(UiMessage::SessionStarted(started)) if !started.slash_commands.is_empty() => {
-            Some(started.slash_commands)
+        Ok(UiMessage::SessionStarted(started)) => {
+            Some(started.slash_commands).filter(|commands| !commands.is_empty())
         }
+        Ok(UiMessage::SettingsChanged(changed)) => changed.slash_commands,
         _ => None,
     }
 }
@@ -164,4 +162,33 @@ pub(crate) async fn get_diff(
         None => WorkingTree::default(),
     };
     Ok(Json(tree))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::{Class, Cursor, Draft, Epoch, Kind};
+
+    #[test]
+    fn commands_are_those_that_the_agent_named_last() {
+        let cases = [
+            (
+                "SessionStarted",
+                r#"{"session_id":1,"cli_session_id":"a","slash_commands":["compact"]}"#,
+                Some(1),
+            ),
+            ("SessionStarted", r#"{"session_id":1,"cli_session_id":"a"}"#, None),
+            ("SettingsChanged", r#"{"session_id":1,"slash_commands":["compact","mine"]}"#, Some(2)),
+            ("SettingsChanged", r#"{"session_id":1,"slash_commands":[]}"#, Some(0)),
+            ("SettingsChanged", r#"{"session_id":1,"model":"m"}"#, None),
+            ("System", r#"{"session_id":1,"message":"","slash_commands":["compact"]}"#, None),
+        ];
+        for (kind, body, count) in cases {
+            let at = jiff::Timestamp::UNIX_EPOCH;
+            let whole = format!(r#"{{"{kind}":{body}}}"#);
+            let draft = Draft::new(Class::Durable, at, Kind::new(kind).unwrap(), whole.into_bytes());
+            let event = Event::of(&draft, Cursor::new(Epoch::from_random(1), 1));
+            assert_eq!(commands_of(&event).map(|commands| commands.len()), count, "{body}");
+        }
+    }
 }

@@ -7,6 +7,7 @@ mod call;
 mod cost;
 mod list;
 mod one;
+mod prompt;
 mod search;
 mod shelf;
 mod summary;
@@ -20,7 +21,7 @@ use super::scope::needs;
 use crate::caller::Scope::Read;
 
 /// The routes under `/v1/transcripts`.
-pub(crate) fn routes() -> [Route<Doors>; 9] {
+pub(crate) fn routes() -> [Route<Doors>; 10] {
     [
         needs(Read, route!(list::list_transcripts)),
         needs(Read, route!(summary::transcript_summary)),
@@ -31,5 +32,6 @@ pub(crate) fn routes() -> [Route<Doors>; 9] {
         needs(Read, route!(one::transcript_events)),
         needs(Read, route!(one::transcript_branches)),
         needs(Read, route!(call::transcript_call)),
+        needs(Read, route!(prompt::transcript_prompt)),
     ]
 }

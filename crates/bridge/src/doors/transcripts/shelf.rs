@@ -26,7 +26,7 @@ pub struct Transcripts(Arc<Shelf>);
 
 /// What a job on a thread of its own works with.
 #[derive(Debug)]
-pub(super) struct Shelf {
+pub(in crate::doors) struct Shelf {
     roots: Vec<PathBuf>,
     /// Where caches and the index lie.
     cache_folder: Option<PathBuf>,
@@ -54,7 +54,7 @@ impl Transcripts {
     }
 
     /// Runs a job on a thread where it may wait for the disk.
-    pub(super) async fn run<T: Send + 'static>(
+    pub(in crate::doors) async fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce(&Arc<Shelf>) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {

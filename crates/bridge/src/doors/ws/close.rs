@@ -7,8 +7,10 @@ use crate::doors::tether::End;
 /// Why a WebSocket ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Close {
-    /// The client is gone, or has said goodbye.
+    /// The client is gone.
     Gone,
+    /// The client has said goodbye, and waits for the same from us.
+    Left,
     /// A message is longer than the server takes.
     TooLong,
     /// What comes in is not a WebSocket's.
@@ -33,10 +35,10 @@ impl Close {
         }
     }
 
-    /// What is said to the client; nothing where it is gone.
+    /// What is said to the client; nothing where it is gone, or where its own goodbye is given back by the library below.
     pub(crate) fn message(&self) -> Option<Message> {
         let (code, reason) = match self {
-            Close::Gone => return None,
+            Close::Gone | Close::Left => return None,
             Close::Broken => (1002, "not understood".to_owned()),
             Close::TooLong => (1009, "message too long".to_owned()),
             Close::Restart(ms) => (1012, format!(r#"{{"retry_after_ms":{ms}}}"#)),

@@ -179,7 +179,10 @@ impl Watched {
 
     /// The message of an event. Its body is put in as it is.
     fn event(&self, cursor: Cursor, body: &str) -> String {
-        format!(r#"{{"type":"event","session":{},"cursor":"{cursor}","event":{body}}}"#, self.key)
+        // Put together in one go: it is done for each piece of text and each watcher.
+        let (session, cursor) = (self.key.as_str(), cursor.to_string());
+        [r#"{"type":"event","session":"#, session, r#","cursor":""#, &cursor, r#"","event":"#, body, "}"]
+            .concat()
     }
 }
 

@@ -12,9 +12,11 @@ use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};
 use axum::http::Extensions;
 use axum::response::Response;
 
+use super::tether::Tether;
 use super::{Doors, PROTOCOL};
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
+use crate::guard::Peer;
 use crate::limits::{CHUNK_BYTES, MESSAGE_BYTES_MAX, SOCKET_READ_BYTES};
 
 /// Sessions on a WebSocket: requests and answers, and events of whatever is subscribed to.
@@ -32,6 +34,7 @@ pub(crate) async fn websocket(
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Error> {
     let caller = extensions.get::<Caller>().cloned();
+    let peer = Peer::of(&extensions);
     caller.as_ref().map_or(Ok(()), |caller| caller.require(Scope::Read))?;
     let upgrade = upgrade
         .map_err(|rejection| Error::new(Code::Invalid, rejection.body_text(), "open it as a WebSocket"))?;
@@ -46,5 +49,7 @@ pub(crate) async fn websocket(
         let message = "None of these subprotocols is spoken here";
         return Err(Error::new(Code::Invalid, message, "ask for `tidings.v1`"));
     }
-    Ok(upgrade.on_upgrade(move |socket| socket::serve(doors, caller, socket)))
+    // The guard watches over the credential until there is an answer, and this from here on.
+    let tether = Tether::new(&doors);
+    Ok(upgrade.on_upgrade(move |socket| socket::serve(doors, (caller, peer), tether, socket)))
 }

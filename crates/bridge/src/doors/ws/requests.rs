@@ -8,7 +8,7 @@ use tidings_protocol::api::{
 };
 
 use crate::caller::{Caller, Scope};
-use crate::doors::reach;
+use crate::doors::{keys, reach};
 use crate::error::{Code, Error};
 use crate::sessions::{Sessions, Verb};
 
@@ -17,8 +17,8 @@ use crate::sessions::{Sessions, Verb};
 pub(crate) enum Incoming {
     /// Something that is understood.
     Request(Box<SocketRequest>),
-    /// Something of another version, which is passed over.
-    Unknown,
+    /// Something of another version for whose answer nobody waits, so it is passed over.
+    Nameless,
     /// Something that is wrong.
     Wrong(Option<RequestId>, Error),
 }
@@ -36,7 +36,16 @@ impl Head {
     }
 }
 
-const KNOWN: [&str; 7] = ["auth", "subscribe", "unsubscribe", "input", "answer", "command", "ping"];
+/// The types of requests, and the keys of each besides its `id` and its `type`.
+const KNOWN: [(&str, &[&str]); 7] = [
+    ("auth", &["token"]),
+    ("subscribe", &["session", "after", "deltas"]),
+    ("unsubscribe", &["session"]),
+    ("input", &["session", "input"]),
+    ("answer", &["session", "to", "permission", "batch", "question"]),
+    ("command", &["session", "command", "with"]),
+    ("ping", &[]),
+];
 
 /// Reads a message.
 pub(crate) fn read(text: &str) -> Incoming {
@@ -44,17 +53,51 @@ pub(crate) fn read(text: &str) -> Incoming {
         let hint = "see `SocketRequest` in the published types";
         Incoming::Wrong(id, Error::new(Code::Invalid, format!("The message does not fit: {error}"), hint))
     };
-    let head: Head = match serde_json::from_str::<Map<String, Value>>(text) {
-        Ok(object) => Head::of(&object),
+    let object = match serde_json::from_str::<Map<String, Value>>(text) {
+        Ok(object) => object,
         Err(error) => return wrong(None, error),
     };
-    match head.kind {
-        Some(kind) if KNOWN.contains(&kind.as_str()) => match serde_json::from_str(text) {
-            Ok(request) => Incoming::Request(Box::new(request)),
-            Err(error) => wrong(head.id, error),
-        },
-        _ => Incoming::Unknown,
+    let head = Head::of(&object);
+    let Some((_, keys)) = KNOWN.into_iter().find(|(known, _)| head.kind.as_deref() == Some(known)) else {
+        return unknown(head.kind.as_deref(), head.id);
+    };
+    match (check_keys(&object, keys), serde_json::from_str(text)) {
+        (Err(error), _) => Incoming::Wrong(head.id, error),
+        (_, Ok(request)) => Incoming::Request(Box::new(request)),
+        (_, Err(error)) => wrong(head.id, error),
     }
+}
+
+type Check = fn(&Value) -> Result<(), Error>;
+
+/// Refuses keys that nobody knows, in the message and in what is the body of a request elsewhere.
+fn check_keys(object: &Map<String, Value>, known: &[&str]) -> Result<(), Error> {
+    let is_known = |key: &&String| ["id", "type"].contains(&key.as_str()) || known.contains(&key.as_str());
+    if let Some(key) = object.keys().find(|key| !is_known(key)) {
+        let hint = format!("known are `{}`", [&["id", "type"], known].concat().join("`, `"));
+        return Err(Error::new(Code::Invalid, format!("There is no key `{key}`"), hint));
+    }
+    let checks: [(&str, Check); 5] = [
+        ("input", keys::check::<Input>),
+        ("with", keys::check::<CommandRequest>),
+        ("permission", keys::check::<PermissionAnswer>),
+        ("batch", keys::check::<BatchAnswer>),
+        ("question", keys::check::<QuestionAnswer>),
+    ];
+    checks.into_iter().try_for_each(|(key, check)| object.get(key).map_or(Ok(()), check))
+}
+
+/// Something of another version. Whoever has named it waits for an answer.
+fn unknown(kind: Option<&str>, id: Option<RequestId>) -> Incoming {
+    if id.is_none() {
+        return Incoming::Nameless;
+    }
+    let message = match kind {
+        Some(kind) => format!("There is no request of the type `{kind}`"),
+        None => "The message has no `type`".to_owned(),
+    };
+    let hint = format!("known are `{}`", KNOWN.map(|(kind, _)| kind).join("`, `"));
+    Incoming::Wrong(id, Error::new(Code::Invalid, message, hint))
 }
 
 /// An answer of a person, to whatever it is.
@@ -163,6 +206,34 @@ pub(crate) fn outcome(
         Err(error) => {
             let problem: Problem = error.problem(&name());
             SocketMessage::Error { id, problem }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A key that is in the types and not in the list could never be sent.
+    #[test]
+    fn every_key_of_every_request_is_known() {
+        let filled = json!({
+            "id": 1, "token": "t", "session": "1", "after": "a", "deltas": "all", "to": "t",
+            "input": {"content": "a"}, "permission": {"decision": "deny"}, "batch": {"answers": []},
+            "question": {"cancel": true}, "command": "mode", "with": {"mode": "plan"},
+        });
+        for (kind, keys) in KNOWN {
+            let mut message = filled.clone();
+            message["type"] = kind.into();
+            let request: SocketRequest = serde_json::from_value(message).unwrap();
+            let written = serde_json::to_value(&request).unwrap();
+            let mut written: Vec<_> = written.as_object().unwrap().keys().map(String::as_str).collect();
+            let mut known = [&["id", "type"], keys].concat();
+            written.sort_unstable();
+            known.sort_unstable();
+            assert_eq!(written, known, "{kind}");
         }
     }
 }

@@ -20,6 +20,7 @@ use crate::doors::reach::{self, Sight};
 use crate::doors::several::Several;
 use crate::doors::tether::{Tether, retry_ms};
 use crate::error::{Code, Error};
+use crate::guard::Peer;
 use crate::hub::Watch;
 use crate::limits::{
     FAREWELL_WAIT, HEARTBEAT, HEARTBEATS_MISSED_MAX, REQUESTS_MAX, SIGN_IN_WAIT, SUBSCRIPTIONS_MAX,
@@ -27,16 +28,20 @@ use crate::limits::{
 };
 
 /// Serves one client until it goes or has to go.
-pub(crate) async fn serve(doors: Doors, caller: Option<Caller>, mut socket: WebSocket) {
+pub(crate) async fn serve(
+    doors: Doors,
+    (caller, peer): (Option<Caller>, Peer),
+    mut tether: Tether,
+    mut socket: WebSocket,
+) {
     let Ok(_seat) = Arc::clone(&doors.sockets).try_acquire_owned() else {
         farewell(socket, &Close::TooMany).await;
         return;
     };
-    let mut tether = Tether::new(&doors);
-    let close = match sign_in(&doors, caller, &mut socket).await {
+    let close = match sign_in(&doors, caller, peer, &mut socket).await {
         Ok(caller) => {
             tether.hold(&caller);
-            let mut connection = Connection::new(doors, caller, tether, socket);
+            let mut connection = Connection::new(doors, (caller, peer), tether, socket);
             let close = connection.run().await;
             socket = connection.socket;
             close
@@ -47,7 +52,12 @@ pub(crate) async fn serve(doors: Doors, caller: Option<Caller>, mut socket: WebS
 }
 
 /// Whom the socket belongs to: known from the request, or from the first message.
-async fn sign_in(doors: &Doors, caller: Option<Caller>, socket: &mut WebSocket) -> Result<Caller, Close> {
+async fn sign_in(
+    doors: &Doors,
+    caller: Option<Caller>,
+    peer: Peer,
+    socket: &mut WebSocket,
+) -> Result<Caller, Close> {
     if let Some(caller) = caller {
         return Ok(caller);
     }
@@ -69,7 +79,7 @@ async fn sign_in(doors: &Doors, caller: Option<Caller>, socket: &mut WebSocket) 
         }
     };
     let (id, token) = timeout(SIGN_IN_WAIT, first).await.map_err(|_| Close::NoCredential)??;
-    let caller = (doors.sign_in)(&token).map_err(|error| match error.code() {
+    let caller = (doors.sign_in)(&token, peer).map_err(|error| match error.code() {
         Code::TooMany => Close::TooMany,
         Code::Forbidden => Close::Forbidden,
         _ => Close::NoCredential,
@@ -85,9 +95,15 @@ async fn sign_in(doors: &Doors, caller: Option<Caller>, socket: &mut WebSocket) 
 /// Says why, and gives the client a moment to hear it: a socket that is dropped with unread input takes back what it
 /// has sent.
 pub(crate) async fn farewell(mut socket: WebSocket, close: &Close) {
-    let Some(message) = close.message() else { return };
+    if *close == Close::Gone {
+        return;
+    }
     let goodbye = async {
-        socket.send(message).await.ok()?;
+        match close.message() {
+            Some(message) => socket.send(message).await.ok()?,
+            // The answer to a goodbye is written already, and waits to be sent.
+            None => socket.flush().await.ok()?,
+        }
         while socket.recv().await?.is_ok() {}
         Some(())
     };
@@ -96,7 +112,8 @@ pub(crate) async fn farewell(mut socket: WebSocket, close: &Close) {
 
 pub(crate) fn received(message: Option<Result<Message, axum::Error>>) -> Result<Message, Close> {
     match message {
-        None | Some(Ok(Message::Close(_))) => Err(Close::Gone),
+        None => Err(Close::Gone),
+        Some(Ok(Message::Close(_))) => Err(Close::Left),
         Some(Ok(message)) => Ok(message),
         Some(Err(error)) => {
             // The library below has a kind for it, which is not passed on.
@@ -110,6 +127,7 @@ pub(crate) fn received(message: Option<Result<Message, axum::Error>>) -> Result<
 struct Connection {
     doors: Doors,
     caller: Caller,
+    peer: Peer,
     tether: Tether,
     socket: WebSocket,
     /// What is subscribed to; each waits for what comes next.
@@ -125,13 +143,14 @@ struct Connection {
 }
 
 impl Connection {
-    fn new(doors: Doors, caller: Caller, tether: Tether, socket: WebSocket) -> Self {
+    fn new(doors: Doors, (caller, peer): (Caller, Peer), tether: Tether, socket: WebSocket) -> Self {
         let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let retry_ms = retry_ms(&doors.sessions.config().ids);
         Connection {
             doors,
             caller,
+            peer,
             tether,
             socket,
             feeds: Several::new(),
@@ -177,13 +196,17 @@ impl Connection {
         let Message::Text(text) = message else { return Ok(()) };
         let request = match requests::read(&text) {
             Incoming::Request(request) => *request,
-            Incoming::Unknown => return Ok(()),
+            Incoming::Nameless => return Ok(()),
             Incoming::Wrong(id, error) => return self.answer(id, Err(error)).await,
         };
         match request {
             SocketRequest::Ping { id } => self.answer(id, Ok(SocketAck::default())).await,
             SocketRequest::Auth { id, token } => {
                 let result = self.sign_in_again(&token);
+                // Whoever guesses does not go on guessing here.
+                if result.as_ref().is_err_and(|error| error.code() == Code::TooMany) {
+                    return Err(Close::TooMany);
+                }
                 self.answer(id, result).await
             }
             SocketRequest::Subscribe { id, session, after, deltas } => {
@@ -247,9 +270,13 @@ impl Connection {
     }
 
     fn sign_in_again(&mut self, token: &str) -> Result<SocketAck, Error> {
-        let caller = (self.doors.sign_in)(token)?;
+        let caller = (self.doors.sign_in)(token, self.peer)?;
         caller.require(Scope::Read)?;
-        self.tether.hold(&caller);
+        // What is watched was shown to the one who asked for it, and ends with that credential.
+        if caller.device != self.caller.device {
+            let message = "This socket belongs to another credential";
+            return Err(Error::new(Code::Forbidden, message, "open another one"));
+        }
         self.caller = caller;
         Ok(SocketAck::default())
     }
@@ -270,7 +297,9 @@ impl Connection {
         reach::admit(sessions, &self.caller, &session).await?;
         let deltas = deltas.map_or(Ok(Deltas::default()), str::parse)?;
         let after = after.filter(|after| !after.is_empty()).map(|after| after.parse()).transpose()?;
-        let (subscribed, events) = sessions.subscribe(&session, Watch::after(after)).await?;
+        let may_answer = self.caller.scopes.has(Scope::Decide);
+        let watch = Watch { may_answer, ..Watch::after(after) };
+        let (subscribed, events) = sessions.subscribe(&session, watch).await?;
         let key = subscribed.state.key.clone();
         let source = Source::Session(Box::new(Watched::new(&key, events, deltas)));
         let ack = SocketAck {

@@ -105,16 +105,13 @@ impl Look<'_> {
 
     /// Files are part of the digest by their name, their length and every byte.
     fn file(&mut self, path: &Path, read: Reader) {
-        let Ok(mut file) = fs::File::open(path) else {
+        let Some(mut file) = open(path) else {
             // One that is there and cannot be read now may be readable for the agent.
-            if fs::symlink_metadata(path).is_ok() {
+            if fs::symlink_metadata(path).is_ok() && !path.is_dir() {
                 self.found(path, "", "It cannot be read");
             }
             return;
         };
-        if !file.metadata().is_ok_and(|found| found.is_file()) {
-            return;
-        }
         let mut bytes = Vec::new();
         let whole = (&mut file).take(TRUST_FILE_BYTES_MAX + 1).read_to_end(&mut bytes).is_ok();
         let name = self.name(path);
@@ -174,6 +171,18 @@ impl Look<'_> {
         }
         found
     }
+}
+
+/// Opens a file, and nothing else: a pipe or a device is not waited for.
+fn open(path: &Path) -> Option<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        let flags = rustix::fs::OFlags::NONBLOCK;
+        fs_err::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
+    }
+    options.open(path).ok().filter(|file| file.metadata().is_ok_and(|found| found.is_file()))
 }
 
 fn is_program(path: &Path) -> bool {

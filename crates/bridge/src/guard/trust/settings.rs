@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-/// The longest text of one finding. A person has to read it.
-const TEXT_CHARS_MAX: usize = 4000;
+use crate::limits::TRUST_TEXT_CHARS_MAX;
 
 /// Settings that run nothing and allow nothing. A name that is not here counts, as `claude` may know it.
 const HARMLESS: &[&str] = &[
@@ -86,7 +85,7 @@ fn is_empty(value: &Value) -> bool {
 
 fn shown(value: &Value) -> String {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    match text.char_indices().nth(TEXT_CHARS_MAX) {
+    match text.char_indices().nth(TRUST_TEXT_CHARS_MAX) {
         Some((end, _)) => format!("{}… ({} characters)", &text[..end], text.chars().count()),
         None => text,
     }

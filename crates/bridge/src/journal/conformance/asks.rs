@@ -4,6 +4,7 @@ use tidings_agent::pending::Outcome;
 
 use super::{Stage, at, client, durable};
 use crate::journal::{AskId, AuditDraft, ErrorKind, Max, NewAsk, Novelty, Settle, Settled, Settlement};
+use crate::limits::LIST_MAX;
 
 fn ask(id: &str, seconds: u64) -> NewAsk {
     NewAsk {
@@ -90,6 +91,28 @@ pub(super) async fn an_ask_is_opened_once_and_may_be_asked_anew(stage: Stage<'_>
     assert_eq!((anew.cursor.seq, anew.novelty), (3, Novelty::New));
     let won = stage.journal.settle(&key, &id, answer("ada", "allow")).await.unwrap();
     assert_eq!(won.cursor().seq, 4);
+}
+
+/// Lists have an end, and what stands behind it is open all the same.
+pub(super) async fn each_open_ask_is_found_however_many_there_are(stage: Stage<'_>) {
+    let (key, fence) = stage.session("a").await;
+    let (other, _) = stage.session("b").await;
+    let count = u64::try_from(LIST_MAX).unwrap() + 1;
+    let asking = (0..count).map(|n| stage.journal.ask(&key, fence, ask(&format!("toolu_{n}"), n)));
+    for asked in futures_util::future::join_all(asking).await {
+        asked.unwrap();
+    }
+    assert_eq!(stage.journal.asks(Some(&key)).await.unwrap().len(), LIST_MAX);
+    assert_eq!(stage.journal.counts().await.unwrap().open_asks, count);
+    let last = AskId::new(format!("toolu_{}", count - 1)).unwrap();
+    let found = stage.journal.open_ask(&key, &last).await.unwrap().unwrap();
+    assert_eq!((&found.id, &found.session, found.digest.as_deref()), (&last, &key, Some("d1")));
+    assert_eq!(stage.journal.open_ask(&other, &last).await.unwrap(), None, "it is of another session");
+    stage.journal.settle(&key, &last, answer("ada", "allow")).await.unwrap();
+    assert_eq!(stage.journal.open_ask(&key, &last).await.unwrap(), None);
+    assert_eq!(stage.journal.counts().await.unwrap().open_asks, count - 1);
+    let gone = stage.journal.open_ask(&super::key("gone"), &last).await.unwrap_err();
+    assert_eq!(gone.kind(), ErrorKind::NotFound);
 }
 
 pub(super) async fn the_row_and_its_event_come_together(stage: Stage<'_>) {

@@ -2,9 +2,10 @@ use std::collections::BTreeMap;
 
 use super::{Stage, at, client, durable, key};
 use crate::journal::{
-    Changed, ErrorKind, Handle, Max, NewSession, Novelty, ProjectFolder, SessionChange, SessionName, Stored,
-    Verdict,
+    Changed, Counts, ErrorKind, Handle, Max, NewSession, Novelty, ProjectFolder, SessionChange, SessionName,
+    Stored, Verdict,
 };
+use crate::limits::LIST_MAX;
 
 pub(super) async fn sessions_have_two_names(stage: Stage<'_>) {
     for name in ["a", "b", "c"] {
@@ -44,6 +45,25 @@ pub(super) async fn making_a_session_twice_makes_one(stage: Stage<'_>) {
     assert_eq!(stage.journal.made_by(&client("c2")).await.unwrap(), None);
     assert_eq!(stage.journal.made_by(&client("c1")).await.unwrap(), Some(made.clone()));
     assert_eq!(stage.journal.sessions(None, 9).await.unwrap(), [made]);
+}
+
+/// Lists have an end, and figures do not.
+pub(super) async fn sessions_are_counted_however_many_there_are(stage: Stage<'_>) {
+    assert_eq!(stage.journal.counts().await.unwrap(), Counts::default());
+    let making = (0..=LIST_MAX).map(|n| {
+        let word = if n == LIST_MAX { "running" } else { "parked" };
+        let new = NewSession::new(key(&format!("s{n}")), "/home/ada", at(0));
+        stage.journal.create(NewSession { state: word.to_owned(), ..new })
+    });
+    for made in futures_util::future::join_all(making).await {
+        made.unwrap();
+    }
+    assert_eq!(stage.journal.sessions(None, usize::MAX).await.unwrap().len(), LIST_MAX);
+    let counts = stage.journal.counts().await.unwrap();
+    let all = u64::try_from(LIST_MAX).unwrap();
+    let expected = [("parked".to_owned(), all), ("running".to_owned(), 1)];
+    assert_eq!(counts.sessions.into_iter().collect::<Vec<_>>(), expected);
+    assert_eq!(counts.open_asks, 0);
 }
 
 pub(super) async fn a_change_and_its_event_come_together(stage: Stage<'_>) {

@@ -67,6 +67,11 @@ impl State {
         Ok(ask.and_then(|ask| ask.settled.clone()).map(|(outcome, _)| outcome))
     }
 
+    pub(super) fn open_ask(&self, key: &Key, id: &AskId) -> Result<Option<Ask>, JournalError> {
+        let ask = self.find(key)?.asks.get(id).filter(|ask| ask.settled.is_none());
+        Ok(ask.map(|kept| kept.ask.clone()))
+    }
+
     pub(super) fn asks(&self, key: Option<&Key>) -> Result<Vec<Ask>, JournalError> {
         let mut asks: Vec<Ask> = match key {
             Some(key) => self.find(key)?.open_asks().cloned().collect(),

@@ -10,9 +10,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 
 use super::{
-    Ask, AskId, AuditDraft, AuditEntry, Call, Changed, ClientId, Cursor, Draft, Fence, Handle, Journal,
-    JournalError, Keep, Key, Max, NewAsk, NewSession, Novelty, Opening, Page, Project, ProjectFolder, Resume,
-    Retained, Session, SessionChange, SessionName, Settle, Settled, Settlement, Stored, Tap,
+    Ask, AskId, AuditDraft, AuditEntry, Call, Changed, ClientId, Counts, Cursor, Draft, Fence, Handle,
+    Journal, JournalError, Keep, Key, Max, NewAsk, NewSession, Novelty, Opening, Page, Project,
+    ProjectFolder, Resume, Retained, Session, SessionChange, SessionName, Settle, Settled, Settlement,
+    Stored, Tap,
 };
 use state::State;
 
@@ -137,6 +138,14 @@ impl Journal for MemoryJournal {
 
     fn outcome(&self, key: &Key, id: &AskId) -> Call<'_, Option<Settled>> {
         self.with(|state| state.outcome(key, id))
+    }
+
+    fn open_ask(&self, key: &Key, id: &AskId) -> Call<'_, Option<Ask>> {
+        self.with(|state| state.open_ask(key, id))
+    }
+
+    fn counts(&self) -> Call<'_, Counts> {
+        self.with(|state| Ok(state.counts()))
     }
 
     fn asks(&self, key: Option<&Key>) -> Call<'_, Vec<Ask>> {

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::state::{Kept, State};
 use crate::journal::event::whole_micros;
 use crate::journal::{
-    AUDIT_START, AuditDraft, AuditEntry, Changed, ClientId, Commit, Cursor, Epoch, Fence, Handle,
+    AUDIT_START, AuditDraft, AuditEntry, Changed, ClientId, Commit, Counts, Cursor, Epoch, Fence, Handle,
     JournalError, Key, NewSession, Novelty, Project, ProjectFolder, Session, SessionChange, SessionName,
     Stored,
 };
@@ -58,6 +58,15 @@ impl State {
                 Ok(kept.row.clone())
             }
         }
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for kept in self.kept.values() {
+            *counts.sessions.entry(kept.row.state.clone()).or_default() += 1;
+            counts.open_asks += kept.open_asks().count() as u64;
+        }
+        counts
     }
 
     pub(super) fn sessions(&self, after: Option<Handle>, max: usize) -> Vec<Session> {

@@ -13,6 +13,10 @@ use crate::journal::{
 };
 use crate::limits::{LIST_MAX, OPEN_ASKS_MAX};
 
+/// What is open, as [`ask`] reads it.
+const OPEN: &str = "SELECT key, epoch, id, kind, digest, body, deadline, opened, opened_at
+    FROM asks JOIN sessions ON handle = session WHERE outcome IS NULL";
+
 pub(super) fn open(tx: &mut Tx<'_>, key: &Key, fence: Fence, new: &NewAsk) -> Result<Stored, JournalError> {
     let doing = "open an ask";
     let mut place = Place::fenced(tx.conn, key, fence)?;
@@ -100,16 +104,22 @@ pub(super) fn outcome(conn: &Connection, key: &Key, id: &AskId) -> Result<Option
     outcome.as_deref().map(outcome_of).transpose()
 }
 
+/// One that is open.
+pub(super) fn find(conn: &Connection, key: &Key, id: &AskId) -> Result<Option<Ask>, JournalError> {
+    let doing = "look for what waits";
+    Place::find(conn, key)?;
+    let sql = format!("{OPEN} AND key = ?1 AND id = ?2");
+    let mut find = conn.prepare_cached(&sql).doing(doing)?;
+    let mut rows = find.query(params![key.as_str(), id.as_str()]).doing(doing)?;
+    rows.next().doing(doing)?.map(ask).transpose()
+}
+
 /// What is open, the oldest first.
 pub(super) fn list(conn: &Connection, key: Option<&Key>) -> Result<Vec<Ask>, JournalError> {
     let doing = "list what waits";
     key.map_or(Ok(()), |key| Place::find(conn, key).map(drop))?;
     let which = if key.is_some() { "key = ?1" } else { "?1 IS NULL" };
-    let sql = format!(
-        "SELECT key, epoch, id, kind, digest, body, deadline, opened, opened_at
-         FROM asks JOIN sessions ON handle = session
-         WHERE outcome IS NULL AND {which} ORDER BY opened_at, key, opened LIMIT ?2"
-    );
+    let sql = format!("{OPEN} AND {which} ORDER BY opened_at, key, opened LIMIT ?2");
     let mut find = conn.prepare_cached(&sql).doing(doing)?;
     let mut rows = find.query(params![key.map(Key::as_str), LIST_MAX]).doing(doing)?;
     let mut asks = Vec::new();
@@ -117,6 +127,12 @@ pub(super) fn list(conn: &Connection, key: Option<&Key>) -> Result<Vec<Ask>, Jou
         asks.push(ask(row)?);
     }
     Ok(asks)
+}
+
+/// How many are open.
+pub(super) fn count(conn: &Connection) -> Result<u64, JournalError> {
+    let sql = "SELECT count(*) FROM asks WHERE outcome IS NULL";
+    conn.query_row(sql, [], |row| row.get(0)).doing("count what waits")
 }
 
 fn ask(row: &Row<'_>) -> Result<Ask, JournalError> {

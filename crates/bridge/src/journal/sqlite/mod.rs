@@ -30,7 +30,7 @@ use self::readers::Readers;
 use self::writer::{Load, Writer};
 use super::event::{check_drafts, class_of, weight};
 use super::{
-    Ask, AskId, AuditDraft, AuditEntry, Call, Changed, Class, ClientId, Cursor, Draft, Fence, Handle,
+    Ask, AskId, AuditDraft, AuditEntry, Call, Changed, Class, ClientId, Counts, Cursor, Draft, Fence, Handle,
     Journal, JournalError, Keep, Key, Max, NewAsk, NewSession, Novelty, Opening, Page, Project,
     ProjectFolder, Resume, Retained, Session, SessionChange, SessionName, Settle, Settled, Settlement,
     Stored, Tap,
@@ -182,6 +182,16 @@ impl Journal for SqliteJournal {
     fn outcome(&self, key: &Key, id: &AskId) -> Call<'_, Option<Settled>> {
         let (key, id) = (key.clone(), id.clone());
         self.readers.call(move |conn| asks::outcome(conn, &key, &id))
+    }
+
+    fn open_ask(&self, key: &Key, id: &AskId) -> Call<'_, Option<Ask>> {
+        let (key, id) = (key.clone(), id.clone());
+        self.readers.call(move |conn| asks::find(conn, &key, &id))
+    }
+
+    fn counts(&self) -> Call<'_, Counts> {
+        self.readers
+            .call(|conn| Ok(Counts { sessions: sessions::count(conn)?, open_asks: asks::count(conn)? }))
     }
 
     fn asks(&self, key: Option<&Key>) -> Call<'_, Vec<Ask>> {

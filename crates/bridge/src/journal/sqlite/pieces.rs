@@ -75,7 +75,10 @@ impl Pieces {
             tracing::warn!(%error, "a piece of text could not be written to its log, and is stored without it");
             return None;
         }
-        self.places.insert(key.clone(), place);
+        match self.places.get_mut(key) {
+            Some(known) => *known = place,
+            None => _ = self.places.insert(key.clone(), place),
+        }
         let events: Vec<Arc<Event>> = pieces.iter().map(|piece| Arc::clone(&piece.event)).collect();
         let stored = events.iter().map(|event| Stored { cursor: event.cursor, novelty: Novelty::New });
         self.bytes += drafts.iter().map(|draft| draft.body.len()).sum::<usize>();

@@ -89,6 +89,15 @@ pub(super) fn list(
     Ok(sessions)
 }
 
+/// How many there are, by state.
+pub(super) fn count(conn: &Connection) -> Result<BTreeMap<String, u64>, JournalError> {
+    let doing = "count the sessions";
+    let mut count =
+        conn.prepare_cached("SELECT state, count(*) FROM sessions GROUP BY state").doing(doing)?;
+    let rows = count.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).doing(doing)?;
+    rows.collect::<Result<_, _>>().doing(doing)
+}
+
 pub(super) fn update(
     tx: &mut Tx<'_>,
     key: &Key,
@@ -114,12 +123,9 @@ pub(super) fn update(
         tx.conn.execute(sql, params![handle, place, id]).doing(doing)?;
     }
     change.apply(&mut row);
-    let sql = "UPDATE sessions SET cwd = ?2, title = ?3, labels = ?4, settings = ?5, state = ?6, active = ?7
-        WHERE handle = ?1";
+    let sql = "UPDATE sessions SET title = ?2, labels = ?3, settings = ?4, state = ?5, active = ?6 WHERE handle = ?1";
     let (labels, active) = (labels_text(&row.labels), row.active.as_microsecond());
-    tx.conn
-        .execute(sql, params![handle, row.cwd, row.title, labels, row.settings, row.state, active])
-        .doing(doing)?;
+    tx.conn.execute(sql, params![handle, row.title, labels, row.settings, row.state, active]).doing(doing)?;
     let mut stored = None;
     if let Some(event) = &change.event {
         place.active = row.active;

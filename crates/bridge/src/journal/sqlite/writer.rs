@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 
 use rusqlite::Connection;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 use super::failure::At as _;
 use super::mark::Mark;
@@ -37,6 +37,8 @@ pub(super) struct Writer {
     pieces: Arc<AtomicUsize>,
     tap: Arc<Mutex<Option<Tap>>>,
     thread: Option<JoinHandle<()>>,
+    /// Closed when somebody else can open the journal.
+    unlocked: watch::Receiver<()>,
 }
 
 /// Pieces of text that are stored and not in the tables yet, for those who read the tables.
@@ -128,15 +130,17 @@ impl Writer {
         let desk = Arc::new(Mutex::new(Some(desk)));
         let shared = Arc::clone(&desk);
         let settler = open::settler(path)?;
+        let (locked, unlocked) = watch::channel(());
         let work = move || {
             work(&shared, jobs, settler);
             // The lock goes last: whoever gets it next finds everything written.
             drop(lock);
+            drop(locked);
         };
         let thread = std::thread::Builder::new().name("tidings-journal".to_owned()).spawn(work);
         let thread = thread.map_err(|error| JournalError::io("start the thread that writes", path, error))?;
         let room = Arc::new(Semaphore::new(ROOM));
-        Ok(Writer { queue: Some(queue), room, desk, pieces: count, tap, thread: Some(thread) })
+        Ok(Writer { queue: Some(queue), room, desk, pieces: count, tap, thread: Some(thread), unlocked })
     }
 
     pub(super) fn waiting(&self) -> WaitingPieces {
@@ -157,12 +161,15 @@ impl Writer {
         self.send(load, After::GoOn, work).await
     }
 
-    /// The last call: the thread ends after it.
+    /// The last call: the thread ends after it, and the journal can be opened again at once.
     pub(super) async fn call_last<F>(&self, work: F) -> Result<(), JournalError>
     where
         F: FnMut(&mut Tx<'_>) -> Result<(), JournalError> + Send + 'static,
     {
-        self.send(Load::DURABLE, After::Stop, work).await
+        let done = self.send(Load::DURABLE, After::Stop, work).await;
+        // Nothing is ever sent: this is over when the thread has let go of the lock.
+        drop(self.unlocked.clone().changed().await);
+        done
     }
 
     async fn send<R, F>(&self, load: Load, after: After, work: F) -> Result<R, JournalError>

@@ -1,0 +1,134 @@
+//! Keys that nobody knows are refused: whoever misspells one would be told that all is well.
+//!
+//! What is known is what the description of the API says, so the two cannot differ.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::Value;
+use utoipa::ToSchema;
+use utoipa::openapi::schema::{ArrayItems, Schema};
+use utoipa::openapi::{Ref, RefOr};
+
+use crate::error::{Code, Error};
+
+/// Refuses what has a key that its shape does not have, at any depth.
+pub(crate) fn check<T: ToSchema>(body: &Value) -> Result<(), Error> {
+    let mut named = Vec::new();
+    T::schemas(&mut named);
+    Shapes(named.into_iter().collect()).check(&T::schema(), body, "")
+}
+
+type Shape = RefOr<Schema>;
+type Fields<'a> = BTreeMap<&'a str, &'a Shape>;
+
+/// Shapes by their names.
+struct Shapes(HashMap<String, Shape>);
+
+impl Shapes {
+    fn check(&self, shape: &Shape, value: &Value, place: &str) -> Result<(), Error> {
+        match value {
+            Value::Object(object) => {
+                let fields = self.fields(shape);
+                // Some objects are the client's own, such as labels.
+                if fields.is_empty() {
+                    return Ok(());
+                }
+                object.iter().try_for_each(|(key, value)| match fields.get(key.as_str()) {
+                    Some(field) => self.check(field, value, &format!("{place}{key}.")),
+                    None => Err(self.unknown(&format!("{place}{key}"), key, &fields)),
+                })
+            }
+            Value::Array(items) => match self.items(shape) {
+                Some(item) => items.iter().try_for_each(|value| self.check(item, value, place)),
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    fn unknown(&self, place: &str, key: &str, fields: &Fields<'_>) -> Error {
+        let inside = fields.iter().find(|(_, field)| self.fields(field).contains_key(key));
+        let hint = match inside {
+            Some((name, _)) => format!("send it inside of `{name}`"),
+            None => format!("known are `{}`", fields.keys().copied().collect::<Vec<_>>().join("`, `")),
+        };
+        Error::new(Code::Invalid, format!("There is no key `{place}`"), hint)
+    }
+
+    /// The keys of an object; none where it may have any.
+    fn fields<'a>(&'a self, shape: &'a Shape) -> Fields<'a> {
+        match shape {
+            RefOr::Ref(named) => self.named(named).map(|shape| self.fields(shape)).unwrap_or_default(),
+            RefOr::T(Schema::Object(object)) => {
+                object.properties.iter().map(|(key, shape)| (key.as_str(), shape)).collect()
+            }
+            RefOr::T(Schema::AllOf(all)) => self.all_fields(&all.items),
+            RefOr::T(Schema::OneOf(one)) => self.all_fields(&one.items),
+            RefOr::T(Schema::AnyOf(any)) => self.all_fields(&any.items),
+            RefOr::T(_) => Fields::new(),
+        }
+    }
+
+    fn all_fields<'a>(&'a self, shapes: &'a [Shape]) -> Fields<'a> {
+        shapes.iter().flat_map(|shape| self.fields(shape)).collect()
+    }
+
+    fn items<'a>(&'a self, shape: &'a Shape) -> Option<&'a Shape> {
+        match shape {
+            RefOr::Ref(named) => self.items(self.named(named)?),
+            RefOr::T(Schema::Array(array)) => match &array.items {
+                ArrayItems::RefOrSchema(item) => Some(item),
+                ArrayItems::False => None,
+            },
+            RefOr::T(_) => None,
+        }
+    }
+
+    fn named(&self, named: &Ref) -> Option<&Shape> {
+        self.0.get(named.ref_location.rsplit('/').next()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tidings_protocol::api::{BatchAnswer, CreateSession, Input, PatchSession};
+
+    use super::*;
+
+    fn refused<T: ToSchema>(body: &Value) -> Option<(String, String)> {
+        let error = check::<T>(body).err()?;
+        Some((error.message().to_owned(), error.hint().to_owned()))
+    }
+
+    #[test]
+    fn a_key_that_nobody_knows_is_named_with_those_that_are_known() {
+        let (message, hint) = refused::<CreateSession>(&json!({"cwd":"/","promt":"x"})).unwrap();
+        assert_eq!(message, "There is no key `promt`");
+        assert!(hint.starts_with("known are `add_dirs`, ") && hint.contains("`prompt`"), "{hint}");
+        let (message, hint) = refused::<PatchSession>(&json!({"budget_usd":10})).unwrap();
+        assert_eq!(
+            (message.as_str(), hint.as_str()),
+            ("There is no key `budget_usd`", "send it inside of `budget`")
+        );
+        for (place, body) in
+            [("budget.dollars", json!({"budget":{"dollars":1}})), ("titel", json!({"title":"a","titel":"b"}))]
+        {
+            let message = refused::<PatchSession>(&body).unwrap().0;
+            assert_eq!(message, format!("There is no key `{place}`"));
+        }
+        let file = json!({"content":"","attachments":[{"media_type":"text/plain","data":"","path":"a"}]});
+        assert_eq!(refused::<Input>(&file).unwrap().0, "There is no key `attachments.path`");
+    }
+
+    #[test]
+    fn what_is_the_clients_own_may_have_any_key() {
+        let own = json!({"cwd":"/","labels":{"a":"b"},"mcp_config":{"mcpServers":{"x":{}}}});
+        assert_eq!(refused::<CreateSession>(&own), None);
+        assert_eq!(refused::<Input>(&json!({"content":"a","metadata":{"b":{"c":1}}})), None);
+        let batch =
+            |more: &str| json!({"answers":[{"index":0,"decision":"allow","updated_input":{"a":1},more:"x"}]});
+        assert_eq!(refused::<BatchAnswer>(&batch("digest")), None, "what is told in one object");
+        assert_eq!(refused::<BatchAnswer>(&batch("digst")).unwrap().0, "There is no key `answers.digst`");
+    }
+}

@@ -1,0 +1,115 @@
+//! What was asked of people who have left. A policy that asks only while somebody watches decides about it after a while, as it would
+//! have if nobody had been there; or a session that nobody watches would wait for ever for somebody who once did.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tidings_agent::AskKey;
+use tidings_agent::pending::{Outcome, Who};
+use tidings_agent::permissions::{Answer, Ask, Response};
+use tidings_protocol::api::Policy;
+use tidings_protocol::ui::{InteractionResolved, PermissionResolved, Resolution};
+use tokio::time::Instant;
+
+use super::asks::{Shown, shown};
+use super::entry::Entry;
+use super::{Sessions, policy};
+use crate::error::Error;
+use crate::journal::AskId;
+
+/// The rule that declines questions, for which there is no risk to judge.
+const NOBODY: &str = "nobody_watches";
+
+/// Looks again and again for what waits for somebody who has left, until the server ends.
+pub(super) fn watch(sessions: &Sessions) {
+    let (shared, after) = (Arc::downgrade(&sessions.0), sessions.config().abandoned_after);
+    drop(tokio::spawn(async move {
+        let mut alone = HashMap::new();
+        loop {
+            tokio::time::sleep(after / 4).await;
+            let Some(sessions) = shared.upgrade().map(Sessions) else { return };
+            let waiting: Vec<Arc<Entry>> = {
+                let used = sessions.used();
+                let entries = used.values().map(|used| &used.entry);
+                entries.filter(|entry| entry.waits_for_nobody()).map(Arc::clone).collect()
+            };
+            drop(sessions);
+            alone.retain(|key, _| waiting.iter().any(|entry| entry.key == *key));
+            for entry in waiting {
+                let since = *alone.entry(entry.key.clone()).or_insert_with(Instant::now);
+                if since.elapsed() >= after {
+                    entry.decide_alone().await;
+                }
+            }
+        }
+    }));
+}
+
+impl Entry {
+    /// Whether something waits for a person, nobody is there, and the policy can do without.
+    fn waits_for_nobody(&self) -> bool {
+        let waits = {
+            let memory = self.memory();
+            let is_open = !memory.permissions.is_empty() || !memory.questions.is_empty();
+            is_open && memory.settings.launch.policy == Policy::Unattended
+        };
+        waits && !self.hub.is_attended(&self.key)
+    }
+
+    async fn decide_alone(&self) {
+        let policy = policy::policy(Policy::Unattended, &self.hub, &self.key, &self.judged);
+        for ask in self.permissions.pending_for_session(self.handle) {
+            // Somebody may have come just now, and is asked after all.
+            let decided = policy.decide(&ask, self.clock.now()).outcome();
+            if let Some(Outcome::Answered { answer, by: Who::Rule(rule) }) = decided
+                && let Err(error) = self.answer_by_rule(&ask, answer, rule).await
+            {
+                tracing::warn!(session = %self.key, ask = ask.key.tool_use_id, %error, "a permission stays open");
+            }
+        }
+        for inquiry in self.questions.pending_for_session(self.handle) {
+            if !policy.supports_interaction()
+                && let Err(error) = self.decline_by_rule(&inquiry.key).await
+            {
+                tracing::warn!(session = %self.key, ask = inquiry.key.tool_use_id, %error, "a question stays open");
+            }
+        }
+    }
+
+    async fn answer_by_rule(&self, ask: &Ask, answer: Answer, rule: String) -> Result<(), Error> {
+        let id = ask.key.tool_use_id.as_str();
+        let (outcome, reason) = match &answer {
+            Answer::Allow(_) => (Resolution::Allowed, None),
+            Answer::Deny(denied) => (Resolution::Denied, denied.message.clone()),
+        };
+        let mut resolved = PermissionResolved::new(self.handle, id, outcome);
+        resolved.by = Some("policy".to_owned());
+        resolved.rule = Some(rule.clone());
+        resolved.reason = reason;
+        let _turn = self.answers.lock().await;
+        let open = self.ask(&AskId::new(id)?).await?;
+        if let Some(Shown::Permission(shown)) = open.and_then(|ask| shown(&ask, self.handle)) {
+            resolved.batch_id = shown.details.batch_id;
+        }
+        let kept = serde_json::to_string(&answer).unwrap_or_default();
+        if self.settle_by(id, kept, Who::Rule(rule.clone()), resolved.into()).await? {
+            // If the agent took it back at this very moment, nobody hears it.
+            let response = Response::rule(rule, answer);
+            drop(self.permissions.respond_to_request(&ask.key, response, self.clock.now()));
+        }
+        Ok(())
+    }
+
+    async fn decline_by_rule(&self, key: &AskKey) -> Result<(), Error> {
+        let id = key.tool_use_id.as_str();
+        let mut resolved = InteractionResolved::new(self.handle, id, Resolution::Denied);
+        resolved.by = Some("policy".to_owned());
+        let _turn = self.answers.lock().await;
+        let kept = serde_json::to_string(&resolved.answer).unwrap_or_default();
+        let by = Who::Rule(NOBODY.to_owned());
+        if self.settle_by(id, kept, by.clone(), resolved.into()).await? {
+            drop(self.questions.decline(key, by));
+        }
+        Ok(())
+    }
+}

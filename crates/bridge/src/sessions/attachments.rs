@@ -1,0 +1,105 @@
+//! What came with a prompt, for those who were only told that something did.
+
+use std::path::{Path, PathBuf};
+
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use tidings_protocol::api::Attachment;
+use tidings_protocol::json::{Raw, Text};
+use tidings_protocol::view::Block;
+use tidings_transcript::roots::SessionFiles;
+use tidings_transcript::session::{LaneId, Part, Session as OnDisk};
+
+use super::{Sessions, adopt};
+use crate::caller::Caller;
+use crate::error::{Code, Error};
+
+/// Where the pictures and files of a prompt are.
+pub(crate) enum Kept {
+    /// The server has them until the prompt was answered.
+    Here(Vec<Attachment>),
+    /// The CLI writes them into the file of its session.
+    OnDisk(Files),
+}
+
+/// The files that a session was written into, the newest last.
+pub(crate) struct Files {
+    config_dir: Option<PathBuf>,
+    cli_sessions: Vec<String>,
+}
+
+impl Sessions {
+    /// Looks for what came with a prompt.
+    pub(crate) async fn attachments(&self, name: &str, prompt: &str) -> Result<Kept, Error> {
+        let row = self.row(name).await?;
+        let settings = self.settings(&row).await;
+        if let Some(queued) = settings.queue.into_iter().find(|queued| queued.id == prompt) {
+            return Ok(Kept::Here(queued.attachments));
+        }
+        let config_dir = self.config().config_dir(settings.launch.demo).map(Path::to_owned);
+        Ok(Kept::OnDisk(Files { config_dir, cli_sessions: row.cli_sessions }))
+    }
+}
+
+impl Files {
+    /// Reads them until one has the prompt. It waits for the disk.
+    pub(crate) fn attachments(&self, caller: &Caller, prompt: &str) -> Result<Vec<Attachment>, Error> {
+        let Some(config_dir) = &self.config_dir else { return Err(no_prompt(prompt)) };
+        for id in self.cli_sessions.iter().rev() {
+            // A session that goes on under another id leaves files behind, which the CLI cleans up some day.
+            let Ok(files) = adopt::find(config_dir.clone(), caller, id) else { continue };
+            match attachments(&files, prompt) {
+                Err(error) if error.code() == Code::NotFound => {}
+                read => return read,
+            }
+        }
+        Err(no_prompt(prompt))
+    }
+}
+
+/// What came with a prompt of a session on disk.
+pub(crate) fn attachments(files: &SessionFiles, prompt: &str) -> Result<Vec<Attachment>, Error> {
+    let session = OnDisk::open(files)?;
+    if let Some(node) = session.by_uuid(LaneId::MAIN, prompt) {
+        let entry = session.entry(node)?;
+        let entry = entry.as_ref();
+        let blocks = entry.content_blocks().filter_map(|block| match block {
+            Block::Other(raw) => attachment(raw),
+            _ => None,
+        });
+        let said_between = entry.get("attachment").and_then(|queued| queued.get("prompt"));
+        let between = said_between.into_iter().flat_map(Raw::items).filter_map(attachment);
+        return Ok(blocks.chain(between).collect());
+    }
+    // What was said into a turn has an entry with a name of its own, which only tells where it came from.
+    for node in session.ids().filter(|node| session.node(*node).part == Part::Attachment) {
+        let entry = session.entry(node)?;
+        let Some(queued) = entry.as_ref().get("attachment") else { continue };
+        if queued.get("source_uuid").and_then(Raw::text).is_some_and(|source| source == *prompt) {
+            let blocks = queued.get("prompt").into_iter().flat_map(Raw::items);
+            return Ok(blocks.filter_map(attachment).collect());
+        }
+    }
+    Err(no_prompt(prompt))
+}
+
+/// A block that holds a picture or a file. One that only says where it is, is not fetched for anybody.
+fn attachment(block: Raw<'_>) -> Option<Attachment> {
+    let string =
+        |raw: Raw<'_>, key| raw.get(key).and_then(Raw::text).map(|text: Text<'_>| text.get().into_owned());
+    let source = block.get("source")?;
+    let data = string(source, "data")?;
+    Some(Attachment {
+        media_type: string(source, "media_type")?,
+        data: match string(source, "type")?.as_str() {
+            "base64" => data,
+            "text" => BASE64_STANDARD.encode(data),
+            _ => return None,
+        },
+        name: string(block, "title"),
+    })
+}
+
+fn no_prompt(prompt: &str) -> Error {
+    let message = format!("The session has no prompt `{prompt}`");
+    Error::new(Code::NotFound, message, "the file that it stood in may be gone: the CLI deletes old ones")
+}
