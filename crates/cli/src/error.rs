@@ -21,6 +21,13 @@ pub(crate) enum Exit {
     Code(u8),
 }
 
+impl Exit {
+    /// The first of the two that is not fine.
+    pub(crate) fn and(self, other: Exit) -> Exit {
+        if self == Exit::Fine { other } else { self }
+    }
+}
+
 /// A command that could not run.
 #[derive(Debug)]
 pub(crate) struct CannotRun {
@@ -65,6 +72,11 @@ pub(crate) fn finish(result: anyhow::Result<Exit>, json: bool, out: &mut Output)
             })
         }
     }
+}
+
+/// What can be done about an error; empty if nobody knows.
+pub(crate) fn hint(error: &anyhow::Error) -> &str {
+    cannot_run(error).map_or("", |cannot| cannot.hint)
 }
 
 fn show(error: &anyhow::Error, json: bool, out: &mut Output) {

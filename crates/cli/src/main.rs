@@ -21,7 +21,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use crate::commands::host;
 use crate::commands::{
     attach, audit, backup, decide, doctor, frames, pair, ps, rehearse, run, schema, send, serve, sessions,
-    stop, summary, token,
+    start, stop, summary, token,
 };
 use crate::error::Exit;
 use crate::later::Later;
@@ -47,6 +47,8 @@ enum Command {
     Serve(Box<Later<serve::Serve>>),
     /// Sessions of the server, those that need you first
     Ps(Later<ps::Ps>),
+    /// Start a session on the server, or go on there with one that is on disk
+    Start(Box<Later<start::Start>>),
     /// Watch a session of the server, and answer what it asks
     Attach(Later<attach::Attach>),
     /// Say something to a session of the server
@@ -99,6 +101,7 @@ impl Command {
             Command::Doctor(doctor) => doctor.place.json,
             Command::Serve(serve) => serve.json,
             Command::Ps(ps) => ps.remote.json,
+            Command::Start(start) => start.remote.json,
             Command::Attach(attach) => attach.remote.json,
             Command::Send(send) => send.remote.json,
             Command::Approve(approve) => approve.wants_json(),
@@ -136,6 +139,7 @@ fn main() -> ExitCode {
         Some(Command::Run(run)) => run.run(&mut out),
         Some(Command::Serve(serve)) => serve.run(&mut out),
         Some(Command::Ps(ps)) => ps.run(&mut out),
+        Some(Command::Start(start)) => start.run(&mut out),
         Some(Command::Attach(attach)) => attach.run(&mut out),
         Some(Command::Send(send)) => send.run(&mut out),
         Some(Command::Approve(approve)) => approve.run(&mut out),

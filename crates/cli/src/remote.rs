@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use clap::Args;
 use reqwest::{Method, RequestBuilder, Response};
+use rustls::CertificateError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tidings_bridge::guard::read_admin_token;
@@ -16,16 +17,20 @@ use tidings_bridge::http_client;
 use tidings_bridge::{Code, Error};
 use tidings_protocol::api::Problem;
 
-use crate::commands::sessions::Place;
+use crate::commands::serve;
 
-/// The socket of a server in its data folder.
+/// The socket of a server in its data folder, unless a note there names another.
 pub(crate) const SOCKET: &str = "server.sock";
+
+/// What a server writes down in its data folder for commands that cannot guess it.
+pub(crate) const SOCKET_NOTE: &str = "socket-path";
+pub(crate) const BASE_PATH_NOTE: &str = "base-path";
 
 /// How long a server may take to answer.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 
 /// Which server, and how to print; every command that talks to a server takes these.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct RemoteArgs {
     /// The data folder of the server, if it is on this machine [default: that of `tidings serve`]
     #[arg(long, value_name = "DIR", global = true)]
@@ -46,8 +51,8 @@ pub(crate) struct Remote {
     client: reqwest::Client,
     base: String,
     token: String,
-    /// The socket that it is reached through, if it is on this machine.
-    socket: Option<PathBuf>,
+    /// Its data folder, if it is on this machine.
+    data: Option<PathBuf>,
 }
 
 impl RemoteArgs {
@@ -59,9 +64,13 @@ impl RemoteArgs {
         })
     }
 
+    /// The data folder of the server that is meant, if it is on this machine.
+    pub(crate) fn data(&self) -> anyhow::Result<PathBuf> {
+        self.data.clone().map_or_else(serve::usual_data, Ok)
+    }
+
     /// The server that is meant. Nobody has asked it anything yet.
     pub(crate) fn remote(&self) -> anyhow::Result<Remote> {
-        let client = http_client().timeout(ANSWER_MAX);
         if let Some(base) = self.elsewhere() {
             let token =
                 env::var("TIDINGS_TOKEN").ok().filter(|token| !token.is_empty()).ok_or_else(|| {
@@ -69,24 +78,31 @@ impl RemoteArgs {
                         "set TIDINGS_TOKEN; `tidings token create` on the machine of the server makes one";
                     Error::new(Code::Unauthorized, "A server elsewhere needs a token", hint)
                 })?;
-            let base = base.trim_end_matches('/').to_owned();
-            return Ok(Remote { client: client.build()?, base, token, socket: None });
+            return Remote::at(&base, &token);
         }
-        let data = self.data.clone().or_else(Place::data_folder).unwrap_or_default();
+        let data = self.data()?;
         let Some(token) = read_admin_token(&data)? else { return Err(not_running(&data).into()) };
-        let socket = data.join(SOCKET);
+        let socket = note(&data, SOCKET_NOTE).map_or_else(|| data.join(SOCKET), PathBuf::from);
         if !socket.exists() {
             return Err(not_running(&data).into());
         }
+        let client = http_client().timeout(ANSWER_MAX);
         #[cfg(unix)]
-        let client = client.unix_socket(socket.clone());
-        let base = format!("http://localhost{}", base_path(&data));
+        let client = client.unix_socket(socket);
+        let base = format!("http://localhost{}", note(&data, BASE_PATH_NOTE).unwrap_or_default());
         let token = token.reveal().to_owned();
-        Ok(Remote { client: client.build()?, base, token, socket: Some(socket) })
+        Ok(Remote { client: client.build()?, base, token, data: Some(data) })
     }
 }
 
 impl Remote {
+    /// A server that is reached by its address.
+    pub(crate) fn at(address: &str, token: &str) -> anyhow::Result<Self> {
+        let client = http_client().timeout(ANSWER_MAX).build()?;
+        let base = address.trim_end_matches('/').to_owned();
+        Ok(Remote { client, base, token: token.to_owned(), data: None })
+    }
+
     pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
         Ok(self.send(self.request(Method::GET, path)).await?.json().await?)
     }
@@ -126,13 +142,21 @@ impl Remote {
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> Error {
-        match self.socket.as_ref().and_then(|socket| socket.parent()) {
+        match &self.data {
             Some(data) if error.is_connect() => not_running(data),
             // The address may be one with a secret in it.
             _ => {
                 if error.is_builder() {
                     let hint = "an address looks like `https://box.example` or `http://127.0.0.1:7717`";
                     return Error::new(Code::Invalid, "It is no address of a server", hint);
+                }
+                if let Some(why) = distrust(error) {
+                    return Error::new(
+                        Code::Unavailable,
+                        format!("The certificate of the server is not trusted: {why}"),
+                        "SSL_CERT_FILE names a file with the certificates to trust, as PEM; the address has to be a \
+                         name that the certificate is for",
+                    );
                 }
                 let reason = if error.is_timeout() { "it takes too long" } else { "nobody answers" };
                 Error::new(
@@ -145,12 +169,37 @@ impl Remote {
     }
 }
 
+/// Why a certificate counts for nothing, if that is why the server was not reached.
+fn distrust(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    if let Some(rustls::Error::InvalidCertificate(why)) = error.downcast_ref() {
+        return Some(match why {
+            CertificateError::UnknownIssuer => "nobody who is known here has signed it".to_owned(),
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+                "its time is over".to_owned()
+            }
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                "it is for another name".to_owned()
+            }
+            why if format!("{why:?}").contains("CaUsedAsEndEntity") => {
+                "it is one to sign others with, and not one for a server".to_owned()
+            }
+            why => why.to_string(),
+        });
+    }
+    // An I/O error passes over what is in it when it names its source.
+    let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+    match inner {
+        Some(inner) => distrust(inner),
+        None => error.source().and_then(distrust),
+    }
+}
+
 fn not_running(data: &std::path::Path) -> Error {
     let message = format!("No server runs with the data in `{}`", data.display());
     Error::new(Code::Unavailable, message, "start it with `tidings serve`, or name its folder with --data")
 }
 
-/// What a server on this machine has before every path. It writes that down when it starts.
-fn base_path(data: &std::path::Path) -> String {
-    fs_err::read_to_string(data.join("base-path")).map(|text| text.trim().to_owned()).unwrap_or_default()
+/// What a server on this machine has written down when it started.
+fn note(data: &std::path::Path, name: &str) -> Option<String> {
+    fs_err::read_to_string(data.join(name)).ok()
 }

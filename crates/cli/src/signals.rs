@@ -52,6 +52,42 @@ impl Signals {
     }
 }
 
+/// For servers: also SIGHUP, which comes when the terminal is closed, unless somebody said that it does not count.
+#[cfg(unix)]
+pub(crate) fn signals_of_server() -> io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut signals = Signals::catch()?;
+    let mut hangup = if ignores_hangup() { None } else { Some(signal(SignalKind::hangup())?) };
+    Ok(async move {
+        let hangup = async {
+            match &mut hangup {
+                Some(hangup) => drop(hangup.recv().await),
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = signals.next() => {}
+            () = hangup => {}
+        }
+    })
+}
+
+#[cfg(not(unix))]
+pub(crate) fn signals_of_server() -> io::Result<impl Future<Output = ()>> {
+    signals()
+}
+
+/// Whether SIGHUP does nothing, as under `nohup`: whoever catches it would undo that. Where nobody says so, it is left
+/// as it is.
+#[cfg(unix)]
+fn ignores_hangup() -> bool {
+    let status = fs_err::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // SIGHUP has the number one everywhere, and so the first bit.
+    mask.is_none_or(|mask| mask & 1 == 1)
+}
+
 /// Catches them from now on, and ends at the first.
 pub(crate) fn signals() -> io::Result<impl Future<Output = ()>> {
     let mut signals = Signals::catch()?;

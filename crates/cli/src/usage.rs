@@ -53,12 +53,16 @@ fn color(asked: &[OsString]) -> ColorChoice {
 
 /// The mistake in the shape that scripts get every error in.
 fn told(error: &Error) -> CannotRun {
-    let text = error.to_string();
-    let first = text.split("\n\n").next().unwrap_or_default();
-    let words = first.strip_prefix("error: ").unwrap_or(first).split_whitespace().collect::<Vec<_>>();
     let message = match error.kind() {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "A command is missing".to_owned(),
-        _ => words.join(" "),
+        _ => words(error),
     };
     CannotRun { code: CannotRun::USAGE, message, hint: "see what it takes with --help" }
+}
+
+/// What is wrong, in one line and without the frame that people see around it.
+pub(crate) fn words(error: &Error) -> String {
+    let text = error.to_string();
+    let first = text.split("\n\n").next().unwrap_or_default();
+    first.strip_prefix("error: ").unwrap_or(first).split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -69,8 +69,9 @@ fn a_machine_that_has_everything_is_fine() {
     assert_eq!((code, &report["ok"]), (0, &Value::Bool(true)), "{report:#}");
     let names: Vec<&str> =
         report["checks"].as_array().unwrap().iter().map(|check| check["name"].as_str().unwrap()).collect();
-    let expected =
-        ["claude", "version", "login", "config", "sessions", "cleanup", "git", "port", "store", "cache"];
+    let expected = "claude version login config sessions cleanup git settings port store cache"
+        .split(' ')
+        .collect::<Vec<_>>();
     assert_eq!(names, expected);
     let found = |name: &str| check(&report, name)["found"].as_str().unwrap().to_owned();
     assert_eq!(found("claude"), machine.path("bin/claude").display().to_string());
@@ -155,4 +156,26 @@ fn a_person_gets_a_list_with_marks_and_hints() {
     let text = lines.join("\n").replace(&machine.temp.path().display().to_string(), "TEMP");
     insta::assert_snapshot!(text);
     assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn the_settings_of_the_server_are_looked_at() {
+    let machine = Machine::new("2.1.325");
+    let file = machine.path("home/.config/tidings/serve.toml");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, "listen = \"127.0.0.1:1\"\ndata = \"~/store\"\n").unwrap();
+    let (_, report) = Machine::report(&mut machine.doctor());
+    let found = |report: &Value, name: &str| check(report, name)["found"].as_str().unwrap().to_owned();
+    assert_eq!(found(&report, "settings"), file.display().to_string());
+    assert!(found(&report, "port").starts_with("127.0.0.1:1"), "{report:#}");
+    assert_eq!(found(&report, "store"), machine.path("home/store").display().to_string());
+    let (_, report) = Machine::report(machine.doctor().env("TIDINGS_LISTEN", "none"));
+    assert_eq!(found(&report, "port"), "none is wanted");
+
+    fs::write(&file, "live_max = \"x\"\n").unwrap();
+    let (code, report) = Machine::report(&mut machine.doctor());
+    let settings = check(&report, "settings");
+    assert_eq!((code, &settings["ok"]), (1, &Value::Bool(false)), "{report:#}");
+    assert!(settings["found"].as_str().unwrap().contains("line 1, `live_max`"), "{settings}");
+    assert!(settings["hint"].as_str().unwrap().contains("operating.md"), "{settings}");
 }

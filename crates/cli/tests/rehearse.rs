@@ -127,6 +127,66 @@ fn a_recording_keeps_the_lines_of_both_sides() {
 }
 
 #[test]
+fn a_recording_can_be_read_as_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = recording(folder.path());
+    let output = tidings(&["frames", "convert", "--to", "native", &run]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let has =
+        |pointer: &str, value: &str| events.iter().any(|event| event.pointer(pointer) == Some(&json!(value)));
+    assert!(has("/UserPrompt/text", "hi"), "what the host said: {text}");
+    assert!(has("/TextChunk/text", "I look."), "what the agent said: {text}");
+    assert!(has("/ToolCompleted/result", "README.md"), "{text}");
+    let json = tidings(&["frames", "convert", "--to", "json", &run]).output().unwrap();
+    assert!(String::from_utf8(json.stdout).unwrap().starts_with("{\"type\":\"control_request\""));
+}
+
+/// A run costs time and money, and whoever ends it early wants what there is.
+#[cfg(unix)]
+#[test]
+fn a_recording_that_is_interrupted_is_written_as_far_as_it_came() {
+    use std::io::{BufRead as _, BufReader};
+    use std::os::unix::process::CommandExt as _;
+    use std::process::{Command, Stdio};
+
+    let folder = tempfile::tempdir().unwrap();
+    let said = r#"{"type":"assistant","message":{"id":"m1","model":"x","role":"assistant","content":[{"type":"text","text":"It begins."}]}}"#;
+    // Ctrl-C reaches both; SIGTERM only the one that it is sent to.
+    for (signal, to_all, name) in
+        [("-INT", true, "int.toml"), ("-TERM", false, "term.toml"), ("-TERM", false, "term.ndjson")]
+    {
+        let out = folder.path().join(name);
+        let mut recorder = Command::new(assert_cmd::cargo::cargo_bin("tidings"))
+            .args(["rehearse", "record", "-o", out.to_str().unwrap(), "--"])
+            .args(["/bin/sh", "-c", "echo \"$0\"; exec sleep 600", said])
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(recorder.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let pid = format!("{}{}", if to_all { "-" } else { "" }, recorder.id());
+        assert!(Command::new("kill").args([signal, "--", &pid]).status().unwrap().success());
+        let ended = recorder.wait_with_output().unwrap();
+        let text = std::fs::read_to_string(&out).unwrap();
+        let told = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(130), "{name}: {told}");
+        assert!(told.contains("1 line recorded"), "{told}");
+        if name.ends_with("toml") {
+            assert!(text.contains("text = \"It begins.\""), "{text}");
+            tidings_rehearsal::script::Script::parse(&text).unwrap();
+        } else {
+            let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+            assert_eq!((lines.len(), &lines[1]["rc"]), (2, &Value::Null), "{text}");
+        }
+    }
+}
+
+#[test]
 fn nothing_is_run_that_cannot_be_written_down() {
     let folder = tempfile::tempdir().unwrap();
     let ran = folder.path().join("ran");

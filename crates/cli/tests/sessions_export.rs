@@ -162,6 +162,26 @@ fn export_never_overwrites_the_session() {
 }
 
 #[test]
+fn export_writes_over_a_file_only_by_a_clear_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("notes.md");
+    fs::write(&out, "mine").unwrap();
+    let export = |force: &[&str]| {
+        let mut command = tidings(&fixture("agent"));
+        command.args(["export", "--to", "md", "-o"]).arg(&out).args(force).output().unwrap()
+    };
+    let refused = export(&[]);
+    let told = String::from_utf8(refused.stderr).unwrap();
+    assert!(refused.status.code() == Some(2) && told.contains("--force"), "{told}");
+    assert_eq!(fs::read_to_string(&out).unwrap(), "mine");
+    assert!(export(&["--force"]).status.success());
+    assert_ne!(fs::read_to_string(&out).unwrap(), "mine");
+    let device =
+        tidings(&fixture("agent")).args(["export", "--to", "md", "-o", "/dev/null"]).output().unwrap();
+    assert!(device.status.success(), "a device is there to be written to: {device:?}");
+}
+
+#[test]
 fn f123_redacted_exports_say_what_was_taken_out() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("projects/-p");

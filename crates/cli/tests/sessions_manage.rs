@@ -343,6 +343,48 @@ fn delete_needs_a_person_or_a_yes() {
 }
 
 #[test]
+fn delete_takes_what_bears_the_id_and_nothing_else() {
+    let place = Place::new();
+    let root = place.temp.path().join("claude");
+    let write = |path: &str| {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "x").unwrap();
+        path
+    };
+    let of = |id: &str| {
+        [
+            write(&format!("file-history/{id}/abc@v1")),
+            write(&format!("tasks/{id}/1.json")),
+            write(&format!("todos/{id}-agent-{id}.json")),
+            write(&format!("session-env/{id}/hook.sh")),
+            write(&format!("debug/{id}.txt")),
+        ]
+    };
+    let (going, staying) = (of(FIRST), of(SECOND));
+    let shared = [write("history.jsonl"), write("plans/a-plan.md"), write("todos/notes.json")];
+    let deleted = &place.json(&["delete", "1111", "--yes"])[0];
+    assert_eq!(deleted["removed"].as_array().unwrap().len(), 6, "{deleted}");
+    assert!(going.iter().all(|path| !path.exists()), "{deleted}");
+    assert!(staying.iter().chain(&shared).all(|path| path.exists()), "{deleted}");
+    assert!(place.run(&["delete", "1111", "--yes"]).starts_with("exit: 3\n"));
+}
+
+/// Somebody who deletes a restored copy by its path wants to keep the original.
+#[test]
+fn delete_and_prune_leave_the_original_of_a_file_elsewhere() {
+    let place = Place::new();
+    let path = place.path("-home-dev-demo", FIRST);
+    let copy = place.temp.path().join(format!("{FIRST}.jsonl"));
+    fs::copy(&path, &copy).unwrap();
+    for command in ["delete", "prune"] {
+        let text = place.run(&[command, copy.to_str().unwrap(), "--yes"]);
+        assert!(text.starts_with("exit: 3\n") && text.contains("Not among the sessions"), "{text}");
+        assert!(path.exists() && copy.exists(), "{command}");
+    }
+}
+
+#[test]
 fn info_and_messages_are_what_the_sdks_give() {
     let place = Place::new();
     let infos = place.json(&["info"]);

@@ -1,18 +1,20 @@
 //! `tidings attach`: a session of the server in the terminal.
 
 mod answers;
+mod past;
 mod stream;
 
 use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use serde::{Deserialize as _, Serialize};
+use serde::Serialize;
 use tidings_protocol::api::{ServerPhase, SessionView, Snapshot};
 use tidings_protocol::ui::{SessionPhase, UiMessage};
 use tokio::sync::mpsc::Receiver;
 
 use self::answers::Answers;
+use self::past::{Event, Extent};
 use self::stream::{Heard, Stream};
 use super::named;
 use super::run::stage::{Data, can_type, size, view};
@@ -20,7 +22,7 @@ use crate::error::Exit;
 use crate::output::{Output, printable};
 use crate::remote::{Remote, RemoteArgs};
 use crate::signals::signals;
-use crate::terminal::{Diffs, Key, Keyboard, Line, Style, Thoughts, View};
+use crate::terminal::{Began, CtrlC, Diffs, Key, Keyboard, Line, Style, Thoughts, View};
 
 /// Watch a session of the server, and answer what it asks
 #[derive(Debug, Args)]
@@ -29,7 +31,7 @@ pub(crate) struct Attach {
     /// The session: its number, its key, or the beginning of one
     session: String,
 
-    /// Leave when the turn that is under way is over
+    /// Show the turn that is under way, and leave when it is over; if there is none, show the last one
     #[arg(long)]
     wait: bool,
 
@@ -51,10 +53,14 @@ Examples:
   tidings attach 3 --wait > answer.md    # exit code 1 if the turn has failed
   tidings attach 3 --json | jq -c .event
 
-It begins with the end of the conversation. Permissions and questions are answered with the keys that are shown.
-Ctrl-C leaves, and the session goes on. A connection that breaks is made again, and nothing is lost or shown twice.";
+It begins with the end of the conversation, with --wait at the beginning of the turn. Permissions and questions are \
+answered with the keys that are shown. Ctrl-C leaves, and the session goes on. A connection that breaks is made again, \
+and nothing is lost or shown twice.
 
-/// How much of the conversation is shown first.
+With --json each line is {\"session\",\"cursor\",\"event\"}. What was there before is put together, as in a snapshot: pieces of \
+one text are one event, and `cursor` is null but for the last.";
+
+/// How much of the conversation is shown first. A turn is shown from its beginning, as far as the server has it at hand.
 const FIRST_EVENTS: usize = 80;
 
 /// How often what changes on a terminal is drawn anew.
@@ -62,39 +68,71 @@ const FRAME: Duration = Duration::from_millis(100);
 
 /// An event for scripts.
 #[derive(Serialize)]
-struct EventLine<'a> {
+struct EventLine<'a, E> {
     session: &'a str,
-    cursor: &'a str,
-    event: &'a serde_json::value::RawValue,
+    /// None if the events up to here are not all there is before the next one.
+    cursor: Option<&'a str>,
+    event: E,
+}
+
+impl<E: Serialize> EventLine<'_, E> {
+    fn print(&self, out: &mut Output) -> anyhow::Result<()> {
+        Ok(out.text(&format!("{}\n", serde_json::to_string(self)?))?)
+    }
 }
 
 impl Attach {
+    /// A session by its number, for those who know it.
+    pub(crate) fn to(number: i64, wait: bool, remote: RemoteArgs) -> Self {
+        Attach { session: number.to_string(), wait, diff: false, verbose: false, remote }
+    }
+
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             let remote = self.remote.remote()?;
             let session = named::session(&remote, &self.session).await?;
-            let path = format!("/v1/sessions/{}/snapshot?limit={FIRST_EVENTS}", session.handle);
-            let snapshot: Snapshot = remote.get(&path).await?;
+            let limit = if self.wait { String::new() } else { format!("?limit={FIRST_EVENTS}") };
+            let path = format!("/v1/sessions/{}/snapshot{limit}", session.handle);
+            let mut snapshot: Snapshot = remote.get(&path).await?;
+            let extent = match (self.wait, is_busy(&snapshot.session)) {
+                (false, _) => Extent::End,
+                (true, true) => Extent::Turn,
+                (true, false) => Extent::LastTurn,
+            };
+            let past = past::events(&mut snapshot, extent);
             if self.remote.json {
-                self.lines(&remote, &snapshot, out).await
+                self.lines(&remote, &snapshot, &past, out).await
             } else {
-                self.watch(&remote, snapshot, out).await
+                self.watch(&remote, snapshot, &past, out).await
             }
         })
     }
 
-    /// Events as lines, from now on.
-    async fn lines(&self, remote: &Remote, snapshot: &Snapshot, out: &mut Output) -> anyhow::Result<Exit> {
+    /// Events as lines.
+    async fn lines(
+        &self,
+        remote: &Remote,
+        snapshot: &Snapshot,
+        past: &[Event],
+        out: &mut Output,
+    ) -> anyhow::Result<Exit> {
         let session = &snapshot.session;
         let mut last = Exit::Fine;
-        for event in snapshot.events.iter().filter_map(|event| UiMessage::deserialize(event).ok()) {
-            self.ends(&event, &mut last);
+        for (at, Event { json, says }) in past.iter().enumerate() {
+            let cursor = Some(snapshot.cursor.as_str()).filter(|_| at + 1 == past.len());
+            EventLine { session: &session.key, cursor, event: json }.print(out)?;
+            if let Some(event) = says {
+                self.ends(event, &mut last);
+            }
         }
+        out.flush()?;
         if self.wait && !is_busy(session) {
             return Ok(ended(session, last));
         }
-        let mut stream = Stream::new(remote.clone(), session.handle, snapshot.cursor.clone()).start();
+        // Whoever reads the lines may answer by other commands, unless it only waits.
+        let cursor = snapshot.cursor.clone();
+        let mut stream = Stream::new(remote.clone(), session.handle, cursor, !self.wait).start();
         let mut signal = std::pin::pin!(signals()?);
         loop {
             let heard = tokio::select! {
@@ -104,8 +142,7 @@ impl Attach {
             match heard {
                 Heard::Event { cursor, json } => {
                     let event = serde_json::value::RawValue::from_string(json)?;
-                    let line = EventLine { session: &session.key, cursor: &cursor, event: &event };
-                    out.text(&format!("{}\n", serde_json::to_string(&line)?))?;
+                    EventLine { session: &session.key, cursor: Some(&cursor), event: &event }.print(out)?;
                     out.flush()?;
                     let event = serde_json::from_str(event.get()).ok();
                     if let Some(exit) = event.as_ref().and_then(|event| self.ends(event, &mut last)) {
@@ -118,17 +155,23 @@ impl Attach {
         }
     }
 
-    async fn watch(&self, remote: &Remote, snapshot: Snapshot, out: &Output) -> anyhow::Result<Exit> {
+    async fn watch(
+        &self,
+        remote: &Remote,
+        snapshot: Snapshot,
+        past: &[Event],
+        out: &Output,
+    ) -> anyhow::Result<Exit> {
         let diffs = if self.diff { Diffs::Shown } else { Diffs::Hidden };
         let thoughts = if self.verbose { Thoughts::Shown } else { Thoughts::Hidden };
         let mut view = view(Data::Shown, diffs, thoughts, out);
+        view.ctrl_c(CtrlC::Leaves);
         let mut answers = Answers::new(remote.clone(), snapshot.session.handle);
         view.note(Line::styled(&headline(&snapshot.session), Style::DIM))?;
-        let past = snapshot.events.into_iter().filter_map(|event| serde_json::from_value(event).ok());
-        let past: Vec<UiMessage> = past.collect();
         let mut last = Exit::Fine;
-        for event in &past {
-            show(&mut view, &mut answers, event)?;
+        let came = Began::Before(Instant::now());
+        for event in past.iter().filter_map(|event| event.says.as_ref()) {
+            show(&mut view, &mut answers, event, came)?;
             self.ends(event, &mut last);
         }
         if self.wait && !is_busy(&snapshot.session) {
@@ -138,7 +181,8 @@ impl Attach {
         if snapshot.session.state == ServerPhase::NeedsYou && !is_here() {
             view.note(waits(snapshot.session.handle))?;
         }
-        let stream = Stream::new(remote.clone(), snapshot.session.handle, snapshot.cursor).start();
+        let handle = snapshot.session.handle;
+        let stream = Stream::new(remote.clone(), handle, snapshot.cursor, is_here()).start();
         let exit = self.follow(&mut view, &mut answers, stream, last).await;
         view.finish()?;
         exit
@@ -178,7 +222,7 @@ impl Attach {
                     Heard::Event { json, .. } => {
                         // What a newer server may send is passed over.
                         let Ok(event) = serde_json::from_str::<UiMessage>(&json) else { continue };
-                        show(view, answers, &event)?;
+                        show(view, answers, &event, Began::At(Instant::now()))?;
                         if !is_here && asks(&event) {
                             view.note(waits(answers.handle()))?;
                         }
@@ -248,13 +292,13 @@ fn waits(handle: i64) -> Line {
     Line::styled(&words, Style::YELLOW)
 }
 
-fn show(view: &mut View, answers: &mut Answers, event: &UiMessage) -> anyhow::Result<()> {
+fn show(view: &mut View, answers: &mut Answers, event: &UiMessage, at: Began) -> anyhow::Result<()> {
     answers.hear(event);
     if let UiMessage::UserPrompt(prompt) = event
         && prompt.origin.is_none()
     {
         view.note(Line::styled(&format!("› {}", prompt.text), Style::BOLD))?;
-        view.began(Instant::now());
+        view.began(at);
     }
     view.event(event, Instant::now())?;
     Ok(())

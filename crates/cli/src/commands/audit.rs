@@ -1,12 +1,14 @@
 //! `tidings audit`: the log of who decided what.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use reqwest::Method;
+use reqwest::{Method, Response};
 use serde::Serialize;
 use tidings_bridge::journal::{AUDIT_START, AuditEntry, verify_audit};
+use tokio::runtime::Runtime;
 
 use crate::error::{CannotRun, Exit};
 use crate::output::Output;
@@ -28,7 +30,7 @@ Examples:
   tidings audit verify                  the log of the server that runs
   tidings audit verify audit.ndjson     an export
 
-A log that was cut off at its end is a good shorter log: keep the number and the hash that `verify` prints somewhere
+A log that was cut off at its end is a good shorter log: keep the number and the hash that `verify` prints somewhere \
 else, and compare. Exit code 1 says that a line does not follow from the one before it.";
 
 #[derive(Debug, Args)]
@@ -66,7 +68,12 @@ impl AuditCommand {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         match self {
             AuditCommand::Export(export) => {
-                out.bytes(&fetched(&export.remote)?)?;
+                let mut log = Log::open(&export.remote)?;
+                while !log.fill_buf()?.is_empty() {
+                    let length = log.buffer().len();
+                    out.bytes(log.buffer())?;
+                    log.consume(length);
+                }
                 Ok(Exit::Fine)
             }
             AuditCommand::Verify(verify) => verify.run(out),
@@ -77,9 +84,9 @@ impl AuditCommand {
 impl Verify {
     /// Each line is checked against the one before it, so that a log of any length fits.
     fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
-        let source: Box<dyn std::io::BufRead> = match &self.file {
+        let source: Box<dyn BufRead> = match &self.file {
             Some(path) => Box::new(BufReader::new(fs_err::File::open(path)?)),
-            None => Box::new(std::io::Cursor::new(fetched(&self.remote)?)),
+            None => Box::new(Log::open(&self.remote)?),
         };
         let mut last = (0, AUDIT_START.to_owned());
         let mut ok = true;
@@ -111,11 +118,29 @@ impl Verify {
     }
 }
 
-fn fetched(remote: &RemoteArgs) -> anyhow::Result<Vec<u8>> {
-    let remote = remote.remote()?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let response = remote.send(remote.request(Method::GET, "/v1/audit")).await?;
-        Ok(response.bytes().await?.to_vec())
-    })
+/// The log of a server, read as it comes: it may be longer than what fits into memory, and take its time.
+struct Log {
+    runtime: Runtime,
+    response: Response,
+    part: Cursor<Vec<u8>>,
+}
+
+impl Log {
+    fn open(remote: &RemoteArgs) -> anyhow::Result<BufReader<Log>> {
+        let remote = remote.remote()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let request = remote.request(Method::GET, "/v1/audit").timeout(Duration::MAX);
+        let response = runtime.block_on(remote.send(request))?;
+        Ok(BufReader::new(Log { runtime, response, part: Cursor::default() }))
+    }
+}
+
+impl Read for Log {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        if self.part.fill_buf()?.is_empty() {
+            let next = self.runtime.block_on(self.response.chunk()).map_err(std::io::Error::other)?;
+            self.part = Cursor::new(next.map_or_else(Vec::new, |part| part.to_vec()));
+        }
+        self.part.read(into)
+    }
 }

@@ -8,7 +8,7 @@ use fs_err as fs;
 use serde::Serialize;
 use tidings_bridge::SqliteJournal;
 
-use super::sessions::Place;
+use super::serve;
 use crate::error::{CannotRun, Exit};
 use crate::human;
 use crate::output::{Output, printable};
@@ -37,8 +37,8 @@ Examples:
   tidings backup /backup/tidings --data /srv/tidings --json
   tidings serve --data /backup/tidings-monday           start from a copy
 
-The copy is a data folder: the journal with every session, event and decision, the admin token, the devices and the
-folders that are trusted. It is as secret as the original, and only its owner may read it. Clients that saw more than
+The copy is a data folder: the journal with every session, event and decision, the admin token, the devices and the \
+folders that are trusted. It is as secret as the original, and only its owner may read it. Clients that saw more than \
 the copy holds are told to start again. Not in it: agents that run (hosts/) and `tidings sessions archive` (archive/).";
 
 /// The journal of a server in its data folder.
@@ -63,7 +63,7 @@ struct CopiedFile {
 
 impl Backup {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
-        let data = self.data.clone().or_else(Place::data_folder).unwrap_or_default();
+        let data = self.data.clone().map_or_else(serve::usual_data, Ok)?;
         if !data.join(JOURNAL).is_file() {
             let message = format!("There is no journal of a server in `{}`", data.display());
             let hint = "name the data folder of the server with --data";

@@ -26,7 +26,7 @@ pub(crate) struct Approve {
     #[arg(long, conflicts_with = "always")]
     for_session: bool,
 
-    /// Also add the rule that the agent proposes to the settings, so that it is never asked again
+    /// Also add the rules that are shown to the settings, so that it is never asked again
     #[arg(long)]
     always: bool,
 
@@ -70,7 +70,7 @@ Examples:
   tidings approve 3 toolu_01A --yes     for scripts: this one and nothing else
   tidings approve 3 --for-session
 
-What is allowed is what was shown: if the agent asks for something else meanwhile, nothing is allowed.
+What is allowed is what was shown: if the agent asks for something else meanwhile, nothing is allowed. \
 Questions are answered with `tidings attach`.";
 
 const DENY_EXAMPLES: &str = "\
@@ -128,11 +128,13 @@ impl Which {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let remote = self.remote.remote()?;
         let waiting = runtime.block_on(self.waiting(&remote))?;
-        let [permission] = &waiting[..] else { return self.list(&waiting, out) };
-        if !self.remote.json {
-            Self::show(permission, out)?;
+        let [permission] = &waiting[..] else { return self.list(&waiting, answer.scope, out) };
+        let mut rules = Vec::new();
+        // Whoever is asked has to see what about, also where the result is for a script.
+        if ask == Ask::Person || !self.remote.json {
+            rules = Self::show(permission, answer.scope, out)?;
         }
-        if ask == Ask::Person && !confirm("Allow this?")? {
+        if ask == Ask::Person && !confirm(&question(answer.scope, rules.len()))? {
             out.note("Nothing was decided")?;
             return Ok(Exit::NotFine);
         }
@@ -152,9 +154,8 @@ impl Which {
     /// What waits in the session: the one that is named, or all of it.
     async fn waiting(&self, remote: &Remote) -> anyhow::Result<Vec<PendingPermission>> {
         let session = named::session(remote, &self.session).await?;
-        let list: PermissionList = remote.get("/v1/permissions").await?;
-        let mut waiting: Vec<PendingPermission> =
-            list.items.into_iter().filter(|permission| permission.session == session.key).collect();
+        let list: PermissionList = remote.get(&format!("/v1/permissions?session={}", session.key)).await?;
+        let mut waiting = list.items;
         if let Some(id) = &self.tool_use_id {
             waiting.retain(|permission| permission.tool_use_id == *id);
         }
@@ -173,38 +174,49 @@ impl Which {
         Ok(waiting)
     }
 
-    fn list(&self, waiting: &[PendingPermission], out: &mut Output) -> anyhow::Result<Exit> {
+    fn list(
+        &self,
+        waiting: &[PendingPermission],
+        scope: PermissionScope,
+        out: &mut Output,
+    ) -> anyhow::Result<Exit> {
         if self.remote.json {
             out.text(&format!("{}\n", serde_json::to_string(&Waiting { waiting })?))?;
             return Ok(Exit::NotFine);
         }
         for permission in waiting {
-            Self::show(permission, out)?;
+            Self::show(permission, scope, out)?;
         }
         let count = human::plural(waiting.len() as u64, "permission");
         out.note(&format!("{count} wait; name one of them"))?;
         Ok(Exit::NotFine)
     }
 
-    fn show(permission: &PendingPermission, out: &Output) -> anyhow::Result<()> {
-        let details = &permission.details;
-        let request = permission.request.as_ref();
-        let ask = PermissionAsk {
-            tool: details.tool_name.clone(),
-            input: details.input.clone(),
-            description: request.map(|request| request.description.clone()).unwrap_or_default(),
-            reason: request
-                .and_then(|request| request.reason.clone())
-                .or_else(|| details.decision_reason.clone()),
-            path: details.blocked_path.clone(),
-            agent: details.agent_id.clone(),
-            ..PermissionAsk::default()
-        };
+    /// What is asked, and the rules that a yes for always would add. Gives these.
+    fn show(
+        permission: &PendingPermission,
+        scope: PermissionScope,
+        out: &Output,
+    ) -> anyhow::Result<Vec<String>> {
+        let ask = PermissionAsk::new(permission.request.as_ref(), Some(&permission.details));
         out.note(&printable(&permission.tool_use_id))?;
         for line in ask.introduction(human::columns()) {
             out.note(&line.ansi())?;
         }
-        Ok(())
+        for rule in ask.rules.iter().filter(|_| scope == PermissionScope::Always) {
+            out.note(&format!("  always: {}", printable(rule)))?;
+        }
+        Ok(ask.rules)
+    }
+}
+
+/// What a yes would do.
+fn question(scope: PermissionScope, rules: usize) -> String {
+    match (scope, rules) {
+        (PermissionScope::Always, 1) => "Allow this, and add the rule?".to_owned(),
+        (PermissionScope::Always, 2..) => "Allow this, and add the rules?".to_owned(),
+        (PermissionScope::Session, _) => "Allow this, and the like until the session ends?".to_owned(),
+        _ => "Allow this?".to_owned(),
     }
 }
 

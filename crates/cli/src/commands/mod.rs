@@ -17,6 +17,7 @@ pub(crate) mod schema;
 pub(crate) mod send;
 pub(crate) mod serve;
 pub(crate) mod sessions;
+pub(crate) mod start;
 pub(crate) mod stop;
 pub(crate) mod summary;
 pub(crate) mod token;

@@ -1,10 +1,13 @@
 //! Sessions of a server by whatever somebody calls them.
 
+use tidings_bridge::{Code, Error};
 use tidings_protocol::api::{SessionList, SessionView};
 
 use crate::error::CannotRun;
 use crate::output::printable;
 use crate::remote::Remote;
+
+const NOT_FOUND: &str = "not_found";
 
 /// Every session of a server, by number.
 pub(crate) async fn sessions(remote: &Remote) -> anyhow::Result<Vec<SessionView>> {
@@ -25,6 +28,13 @@ pub(crate) fn title(session: &SessionView) -> Option<&str> {
 
 /// The session that is meant: by its number, its key, an id of the CLI, or the beginning of one of these.
 pub(crate) async fn session(remote: &Remote, name: &str) -> anyhow::Result<SessionView> {
+    // Whoever gives a whole name need not wait for the list, which may be long.
+    if is_plain(name) {
+        match remote.get(&format!("/v1/sessions/{name}")).await {
+            Err(error) if is_not_found(&error) => {}
+            found => return found,
+        }
+    }
     let all = sessions(remote).await?;
     let is = |session: &SessionView| {
         session.handle.to_string() == name
@@ -41,11 +51,22 @@ pub(crate) async fn session(remote: &Remote, name: &str) -> anyhow::Result<Sessi
         all.iter().filter(|session| !name.is_empty() && begins(session)).collect();
     let (code, message, hint) = match fitting[..] {
         [session] => return Ok(session.clone()),
-        [] => ("not_found", format!("No such session: `{}`", printable(name)), "`tidings ps` lists them"),
+        [] => (NOT_FOUND, format!("No such session: `{}`", printable(name)), "`tidings ps` lists them"),
         _ => {
             let message = format!("{} sessions begin with `{}`", fitting.len(), printable(name));
             ("ambiguous", message, "give more of it, or the number from `tidings ps`")
         }
     };
     Err(CannotRun { code, message, hint }.into())
+}
+
+/// Whether a name can be put into a path as it is. All that are given out can.
+pub(crate) fn is_plain(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+/// Whether the server, or we, know nothing by that name.
+pub(crate) fn is_not_found(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<Error>().is_some_and(|error| error.code() == Code::NotFound)
+        || error.downcast_ref::<CannotRun>().is_some_and(|error| error.code == NOT_FOUND)
 }

@@ -29,7 +29,7 @@ Examples:
   TIDINGS_SERVER=https://box.example tidings ps
 
 A session is named by its number, by its key, or by the beginning of either.
-One that goes without its folder's settings has hooks, MCP servers or rules in its folder that nobody has agreed to;
+One that goes without its folder's settings has hooks, MCP servers or rules in its folder that nobody has agreed to; \
 its page shows them.";
 
 /// Sessions that were used later than this are shown without being asked for.

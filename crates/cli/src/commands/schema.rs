@@ -43,7 +43,8 @@ macro_rules! each_api_type {
             Notice, PairRequest, PairingCode, PatchSession, PermissionAnswer, PermissionList, Problem,
             QuestionAnswer, QuestionList, QueueList, SessionList, SessionView, Snapshot, SocketMessage,
             SocketRequest, Subscribed, Transcript, TranscriptBranches, TranscriptEvents, TranscriptHits,
-            TranscriptList, TranscriptStats, TranscriptSummary, TrustRequest, WholeCall, WorkingTree,
+            TranscriptList, TranscriptStats, TranscriptSummary, TrustRequest, WholeCall,
+            WholePrompt, WorkingTree,
         }
     };
 }
@@ -115,7 +116,10 @@ pub(crate) fn typescript() -> anyhow::Result<String> {
          /** Version of the wire of `UiMessage` and `ControllerInputPayload`. */\n\
          export const UI_WIRE_VERSION = {UI_WIRE_VERSION};\n\n\
          /** Version of the wire of `MobileMessage`. */\n\
-         export const MOBILE_WIRE_VERSION = {MOBILE_WIRE_VERSION};\n"
+         export const MOBILE_WIRE_VERSION = {MOBILE_WIRE_VERSION};\n\n\
+         /** Bytes of the body of a prompt, with everything that comes with it. */\n\
+         export const INPUT_BYTES_MAX = {INPUT_BYTES_MAX};\n",
+        INPUT_BYTES_MAX = api::INPUT_BYTES_MAX,
     );
     for declaration in types.found.values() {
         text.push('\n');

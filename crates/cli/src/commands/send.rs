@@ -1,10 +1,12 @@
-use std::io::{self, IsTerminal as _, Read as _};
+use std::io::{self, IsTerminal as _};
 
 use clap::Args;
-use tidings_protocol::api::{Accepted, Delivery, Input};
+use serde::Serialize;
+use tidings_protocol::api::{Accepted, Delivery, INPUT_BYTES_MAX, Input};
 use uuid::Uuid;
 
 use super::named;
+use super::run::prompt::piped;
 use crate::error::{CannotRun, Exit};
 use crate::output::{Output, printable};
 use crate::remote::RemoteArgs;
@@ -38,12 +40,13 @@ Examples:
   git diff | tidings send 3 -
   tidings send 3 \"sum it up\" && tidings attach 3 --wait";
 
-/// The longest prompt that is read: what the server takes, before it is wrapped.
-const PROMPT_BYTES_MAX: u64 = 16 << 20;
-
 impl Send {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
-        let content = self.prompt()?;
+        let content = given_or_piped(self.text.as_deref())?.ok_or_else(|| CannotRun {
+            code: CannotRun::USAGE,
+            message: "There is nothing to say".to_owned(),
+            hint: "give a text, or pipe one in",
+        })?;
         let delivery = match (self.steer, self.interrupt) {
             (true, _) => Delivery::Steer,
             (_, true) => Delivery::Interrupt,
@@ -52,6 +55,7 @@ impl Send {
         // Sent again after a lost answer, it is said once.
         let client_id = Some(Uuid::new_v4().to_string());
         let input = Input { content, delivery, client_id, ..Input::default() };
+        check_length(&input)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let accepted: Accepted = runtime.block_on(async {
             let remote = self.remote.remote()?;
@@ -68,22 +72,25 @@ impl Send {
         }
         Ok(Exit::Fine)
     }
+}
 
-    fn prompt(&self) -> anyhow::Result<String> {
-        let empty = || CannotRun {
-            code: CannotRun::USAGE,
-            message: "There is nothing to say".to_owned(),
-            hint: "give a text, or pipe one in",
-        };
-        let text = match self.text.as_deref() {
-            Some(text) if text != "-" => text.to_owned(),
-            None if io::stdin().is_terminal() => return Err(empty().into()),
-            _ => {
-                let mut text = String::new();
-                io::stdin().lock().take(PROMPT_BYTES_MAX).read_to_string(&mut text)?;
-                text
-            }
-        };
-        if text.trim().is_empty() { Err(empty().into()) } else { Ok(text) }
+/// A prompt from the command line, or from a pipe if it is `-` or left out; none if there is none.
+pub(super) fn given_or_piped(text: Option<&str>) -> anyhow::Result<Option<String>> {
+    let text = match text {
+        Some(text) if text != "-" => text.to_owned(),
+        None if io::stdin().is_terminal() => return Ok(None),
+        _ => piped(INPUT_BYTES_MAX as u64)?,
+    };
+    Ok(Some(text).filter(|text| !text.trim().is_empty()))
+}
+
+/// Refuses what the server would refuse, which cannot say so before all of it was sent.
+pub(super) fn check_length(body: &impl Serialize) -> anyhow::Result<()> {
+    let bytes = serde_json::to_vec(body)?.len();
+    if bytes <= INPUT_BYTES_MAX {
+        return Ok(());
     }
+    let message = format!("A prompt of {bytes} bytes, written as JSON, is longer than {INPUT_BYTES_MAX}");
+    let hint = "put it into a file, and name the file in the prompt";
+    Err(CannotRun { code: "too_large", message, hint }.into())
 }

@@ -1,23 +1,26 @@
 //! `tidings serve`: sessions for browsers, phones and scripts.
 
 mod demo;
+mod file;
 mod greeting;
 mod logs;
 mod settings;
 mod start;
 mod variables;
 
-use std::path::PathBuf;
+use std::env;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tidings_bridge::guard::{Guard, Names, Random, Scheme};
 use tidings_bridge::server::{Exposure, choose_tls};
 use tidings_bridge::{Server, guard};
 
-use self::settings::Settings;
+use self::settings::{Layer, Settings};
 use crate::error::Exit;
 use crate::output::Output;
-use crate::signals::signals;
+use crate::signals::signals_of_server;
 
 /// Serve sessions to browsers, phones and scripts
 #[derive(Debug, Args)]
@@ -27,7 +30,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// Show it without Claude Code: a stand-in plays a script, and nothing is kept
+    /// Show it without Claude Code: a stand-in plays a script, and no session is kept
     #[arg(long)]
     demo: bool,
 
@@ -40,7 +43,7 @@ pub(crate) struct Serve {
     pub(crate) json: bool,
 
     #[command(flatten)]
-    settings: settings::Layer,
+    settings: Layer,
 }
 
 const EXAMPLES: &str = "\
@@ -48,13 +51,14 @@ Examples:
   tidings serve                                 the page on http://127.0.0.1:7717
   tidings serve --demo                          the same with a stand-in for Claude Code
   tidings serve --allow-folder ~/src            sessions may work there and nowhere else
-  tidings serve --listen 0.0.0.0:7717 --tls-cert box.crt --tls-key box.key --public-url https://box.example:7717
+  tidings serve --listen 0.0.0.0:7717 --tls-cert box.crt --tls-key box.key \\
+      --public-url https://box.example:7717
   tidings serve --public-url https://box.example --base-path /tidings    behind a proxy
 
-A setting is taken from the command line, else from the environment (TIDINGS_LISTEN for --listen),
+A setting is taken from the command line, else from the environment (TIDINGS_LISTEN for --listen), \
 else from the file (listen = \"…\"), else from the defaults.
-The first start prints a link that is good for one device and one minute; `tidings pair` makes another.
-SIGTERM or Ctrl-C ends it in order, a second one at once.";
+The first start prints a link that is good for one device and one minute; `tidings pair` makes another. \
+SIGTERM, SIGHUP or Ctrl-C ends it in order, a second one at once; under nohup, SIGHUP does nothing.";
 
 impl Serve {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
@@ -72,6 +76,35 @@ impl Serve {
     }
 }
 
+/// Where a server listens that is told nothing on its command line, if it is on a port.
+pub(crate) fn usual_listen() -> anyhow::Result<Option<SocketAddr>> {
+    let said = usual("TIDINGS_LISTEN", |said| said.listen.is_some())?;
+    Ok(settings::listen(said.listen.as_deref())?)
+}
+
+/// Where a server keeps its data that is told nothing on its command line: there the commands look that talk to it.
+pub(crate) fn usual_data() -> anyhow::Result<PathBuf> {
+    let said = usual("TIDINGS_DATA_DIR", |said| said.data.is_some())?;
+    let data = said.data.map_or_else(settings::default_data, Ok)?;
+    Ok(std::path::absolute(data)?)
+}
+
+/// The file of settings where nobody names another, there or not.
+pub(crate) fn usual_file() -> Option<PathBuf> {
+    file::usual()
+}
+
+/// Reads a file of settings, and says what is wrong with it.
+pub(crate) fn check_file(path: &Path) -> anyhow::Result<()> {
+    file::read(path).map(drop)
+}
+
+/// What one variable says, or else the file. The others are none of the business of whoever asks.
+fn usual(variable: &str, is_said: impl Fn(&Layer) -> bool) -> anyhow::Result<Layer> {
+    let said = variables::layer(env::vars_os().filter(|(name, _)| name == variable))?;
+    if is_said(&said) { Ok(said) } else { file::read_usual() }
+}
+
 /// Few threads: what the server does is short, and whatever takes long or waits for a disk has threads of its own. Each thread more is
 /// woken for pieces of text that another has passed on already, which costs as much as passing them on.
 fn workers() -> usize {
@@ -79,24 +112,30 @@ fn workers() -> usize {
 }
 
 async fn serve(settings: &Settings, json: bool, out: &mut Output) -> anyhow::Result<Exit> {
-    let first = signals()?;
+    let first = signals_of_server()?;
     choose_tls();
+    if let Some(files) = &settings.tls {
+        start::check_tls(files)?;
+    }
     guard::private_folder(&settings.data)?;
     let guard = Guard::open(guard_settings(settings)?)?;
-    let bound = start::listen(settings).bind()?;
+    let listen = start::listen(settings);
+    let socket = listen.unix.clone();
+    let bound = listen.bind()?;
     let sessions = start::sessions(settings, &guard).await?;
-    let listens = bound.address();
-    let address = greeting::address(settings, listens);
-    guard.reached_at(&address);
-    start::leave_note(settings)?;
+    let place = greeting::Place { port: bound.address(), socket: socket.as_deref() };
+    let address = greeting::address(settings, place.port);
+    // Links of a socket need some name, and lead nowhere but to this machine.
+    guard.reached_at(address.as_deref().unwrap_or("http://localhost"));
+    start::leave_notes(settings)?;
     if let Some(demo) = &settings.demo {
         demo.begin(&sessions).await?;
     }
     let server = Server::new(sessions, guard.clone())
         .transcripts(start::transcripts())
         .retention(settings.retention)
-        .notifier(start::notifier(settings, &address)?);
-    greeting::print(settings, &guard, listens, json, out)?;
+        .notifier(start::notifier(settings, address.as_deref())?);
+    greeting::print(settings, &guard, &place, json, out)?;
 
     let (stopping, stopped) = tokio::sync::oneshot::channel();
     let stop = async {
@@ -106,7 +145,7 @@ async fn serve(settings: &Settings, json: bool, out: &mut Output) -> anyhow::Res
     };
     let again = async {
         drop(stopped.await);
-        match signals() {
+        match signals_of_server() {
             Ok(second) => second.await,
             Err(_) => std::future::pending().await,
         }

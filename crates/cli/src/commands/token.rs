@@ -6,7 +6,6 @@ use tidings_bridge::Scope;
 use tidings_bridge::guard::read_admin_token;
 use tidings_protocol::api::{Device, DeviceList, NewCredential, NewDevice};
 
-use crate::commands::sessions::Place;
 use crate::error::{CannotRun, Exit};
 use crate::human;
 use crate::output::{Output, printable};
@@ -74,18 +73,28 @@ pub(crate) struct Wanted {
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
-    /// What it may: read, prompt, decide, edit, always or admin; can be given several times
-    /// [default: read, prompt and decide]
-    #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',')]
+    /// What it may: read, prompt, decide, edit, always or admin; can be given several times [default: read, prompt and
+    /// decide]
+    #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',', value_parser = scope)]
     scopes: Vec<Scope>,
 
-    /// Limit it to sessions in this folder; can be given several times
-    #[arg(long = "folder", value_name = "DIR")]
+    /// Limit it to sessions in this folder of the server, a whole path; can be given several times
+    #[arg(long = "folder", value_name = "DIR", value_parser = folder)]
     folders: Vec<String>,
 
     /// End its credential after so many seconds [default: never]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     expires_in: Option<u64>,
+}
+
+fn scope(text: &str) -> Result<Scope, String> {
+    text.parse().map_err(|error: tidings_bridge::Error| format!("{error}; {}", error.hint()))
+}
+
+/// The server may be on another machine, where the folder that this runs in is not there.
+fn folder(text: &str) -> Result<String, &'static str> {
+    let is_whole = text.starts_with('/') && !text.split('/').any(|part| part == "..");
+    is_whole.then(|| text.to_owned()).ok_or("name the folder from the root on, such as `/srv/app`")
 }
 
 impl Wanted {
@@ -202,7 +211,7 @@ impl Admin {
             }
             .into());
         }
-        let data = self.remote.data.clone().or_else(Place::data_folder).unwrap_or_default();
+        let data = self.remote.data()?;
         let token = read_admin_token(&data)?.ok_or_else(|| CannotRun {
             code: "not_found",
             message: format!("There is no token in `{}`", data.display()),

@@ -21,4 +21,4 @@ pub(crate) use line::Line;
 pub(crate) use safe::text as safe_text;
 pub(crate) use screen::{Paint, Pane, Screen};
 pub(crate) use style::Style;
-pub(crate) use view::{Diffs, Thoughts, View};
+pub(crate) use view::{Began, CtrlC, Diffs, Thoughts, View};

@@ -36,6 +36,21 @@ pub(crate) enum Thoughts {
     Hidden,
 }
 
+/// When a turn began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Began {
+    At(Instant),
+    /// Before somebody came to watch, which was then; how long it has taken is not known here.
+    Before(Instant),
+}
+
+/// What Ctrl-C does while a turn is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CtrlC {
+    Interrupts,
+    Leaves,
+}
+
 /// The widest text. Longer lines are harder to read than to wrap.
 const TEXT_COLUMNS_MAX: usize = 100;
 
@@ -55,7 +70,8 @@ pub(crate) struct View {
     todos: Vec<TodoItem>,
     doing: Option<String>,
     status: Status,
-    turn_began: Option<Instant>,
+    turn_began: Option<Began>,
+    ctrl_c: CtrlC,
     failed_call: Option<(String, bool, Option<Value>)>,
     permissions: Vec<PermissionDetails>,
     questions: Vec<QuestionDetails>,
@@ -89,6 +105,7 @@ impl View {
             doing: None,
             status: Status::default(),
             turn_began: None,
+            ctrl_c: CtrlC::Interrupts,
             failed_call: None,
             permissions: Vec::new(),
             questions: Vec::new(),
@@ -111,9 +128,14 @@ impl View {
         !self.asks.is_empty()
     }
 
+    /// What Ctrl-C does, which is said while a turn is under way.
+    pub(crate) fn ctrl_c(&mut self, does: CtrlC) {
+        self.ctrl_c = does;
+    }
+
     /// A prompt was sent.
-    pub(crate) fn began(&mut self, now: Instant) {
-        self.turn_began = Some(now);
+    pub(crate) fn began(&mut self, began: Began) {
+        self.turn_began = Some(began);
         self.stopping = Stopping::No;
         self.error = None;
         self.status.next_turn();
@@ -182,7 +204,8 @@ impl View {
         let (columns, rows) = self.size;
         let mut lines = Vec::new();
         if self.asks.is_empty() {
-            let spinner = spinner(now.saturating_duration_since(self.turn_began.unwrap_or(now)));
+            let since = self.turn_began.map_or(now, |(Began::At(at) | Began::Before(at))| at);
+            let spinner = spinner(now.saturating_duration_since(since));
             if self.screen.shows_data() {
                 lines.extend(self.text.tail(self.text_columns()));
             }
@@ -341,8 +364,11 @@ impl View {
             self.cards(&lines)?;
         }
         if let Some(began) = self.turn_began.take().filter(|_| self.screen.is_watched()) {
-            let mut lines =
-                self.status.line(now.saturating_duration_since(began)).wrap(self.card_columns(), 0);
+            let took = match began {
+                Began::At(at) => Some(now.saturating_duration_since(at)),
+                Began::Before(_) => self.status.took,
+            };
+            let mut lines = self.status.line(took).wrap(self.card_columns(), 0);
             if self.screen.shows_data() {
                 lines.insert(0, Line::new());
             }
@@ -354,15 +380,22 @@ impl View {
 
     /// The last line while a turn runs: that it does, what for, and how to stop it.
     fn waiting_line(&self, spinner: char, now: Instant) -> Option<Line> {
-        let took = now.saturating_duration_since(self.turn_began?);
+        let began = self.turn_began?;
         let doing = self.doing.as_deref().filter(|_| self.todos.is_empty());
         let doing = if self.thinking.is_empty() { doing } else { Some("thinking") };
         let mut parts: Vec<String> = doing.map(str::to_owned).into_iter().collect();
-        parts.push(duration(Duration::from_secs(took.as_secs())).replace(".0s", "s"));
+        if let Began::At(at) = began {
+            let took = now.saturating_duration_since(at);
+            parts.push(duration(Duration::from_secs(took.as_secs())).replace(".0s", "s"));
+        }
         if let Some(context) = self.status.context.filter(|context| *context > 0) {
             parts.push(format!("{} context", super::status::tokens(context)));
         }
-        parts.push("Ctrl-C interrupts".to_owned());
+        let ctrl_c = match self.ctrl_c {
+            CtrlC::Interrupts => "Ctrl-C interrupts",
+            CtrlC::Leaves => "Ctrl-C leaves",
+        };
+        parts.push(ctrl_c.to_owned());
         Some(Line::styled(&format!("{spinner} {}", parts.join(" · ")), Style::DIM))
     }
 

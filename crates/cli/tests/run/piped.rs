@@ -44,6 +44,17 @@ fn a_question_that_nobody_can_answer_ends_with_four() {
 }
 
 #[test]
+fn a_session_that_is_not_known_is_said_with_where_to_look() {
+    let stage = Stage::playing("[[turn]]\ntext = \"Hello.\"\n");
+    for id in ["aaaaaaaa-2222-4333-8444-555555555555", "unknown"] {
+        let output = run(&stage, &["hi", "--resume", id], "");
+        let (_, talk) = texts(&output);
+        assert_eq!(output.status.code(), Some(3), "{talk}");
+        assert!(talk.contains(id) && talk.contains("tidings sessions list"), "{talk}");
+    }
+}
+
+#[test]
 fn a_prompt_comes_from_a_pipe_from_a_dash_or_from_both() {
     let stage = Stage::playing(
         "[[turn]]\nwhen = { contains = \"first half\" }\ntext = \"Both.\"\n\n[[turn]]\ntext = \"One.\"\n",

@@ -53,6 +53,55 @@ fn the_picture_holds_the_link() {
 }
 
 #[test]
+fn commands_find_a_server_whose_socket_lies_elsewhere() {
+    let house = House::new();
+    let socket = house.path("elsewhere.sock");
+    let server = house.serve(&["--unix", socket.to_str().unwrap()]);
+    assert!(house.output(&["token", "create", "--name", "ci"]).starts_with("tidings_"));
+    drop(server);
+    let _server = house.serve(&[]);
+    assert!(house.output(&["token", "list"]).contains("ci"), "it is where it usually is again");
+}
+
+#[test]
+fn commands_read_the_settings_of_the_server() {
+    let house = House::new();
+    let folder = house.path("home/.config/tidings");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("serve.toml"), "data = \"~/kept\"\n").unwrap();
+    let server = house.serve(&[]);
+    assert_eq!(server.data, house.path("home/kept"), "no folder is called ~");
+    assert!(house.output(&["token", "create", "--name", "ci"]).starts_with("tidings_"));
+    assert!(house.output(&["token", "list"]).contains("ci"));
+    assert_eq!(house.output(&["token", "admin"]).trim(), server.token());
+    house.output(&["ps"]);
+    house.output(&["audit", "verify"]);
+    house.output(&["backup", house.path("copy").to_str().unwrap()]);
+    // The environment is heard first, and a command line before that.
+    let elsewhere = |variable: &str, args: &[&str]| {
+        let mut command = house.tidings(&["ps"]);
+        command.args(args).env("TIDINGS_DATA_DIR", variable).output().unwrap().status.code()
+    };
+    assert_eq!(elsewhere("/nowhere", &[]), Some(3));
+    assert_eq!(elsewhere("/nowhere", &["--data", server.data.to_str().unwrap()]), Some(0));
+    assert_eq!(elsewhere("", &[]), Some(0), "an empty variable says nothing");
+}
+
+#[test]
+fn what_a_device_cannot_have_is_said_with_what_it_can() {
+    let house = House::new();
+    for (args, words) in [
+        (["--scope", "bogus"], "read, prompt, decide, edit, always or admin"),
+        (["--folder", "relative"], "from the root"),
+        (["--folder", "/srv/../etc"], "from the root"),
+        (["--expires-in", "0"], "1.."),
+    ] {
+        let (code, said) = house.failure(&["token", "create", args[0], args[1]]);
+        assert!(code == 2 && said.contains(words), "{args:?}: {said}");
+    }
+}
+
+#[test]
 fn without_a_server_the_commands_say_what_to_do() {
     let house = House::new();
     for command in [&["pair"][..], &["token", "list"]] {

@@ -1,7 +1,8 @@
 //! Ending: in order at the first signal, at once at the second, and with nothing left behind either way.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -23,7 +24,8 @@ fn busy(server: &Running, house: &House) -> String {
 
 #[test]
 fn p11_the_first_signal_ends_everything_in_order() {
-    for signal in ["TERM", "INT"] {
+    // The last comes when a terminal is closed.
+    for signal in ["TERM", "INT", "HUP"] {
         let house = House::new();
         let mut server = house.serve(&["--demo", "--data", house.path("data").to_str().unwrap()]);
         let key = busy(&server, &house);
@@ -53,6 +55,29 @@ fn p11_the_first_signal_ends_everything_in_order() {
         assert!(!house.path("data/server.sock").exists(), "the socket is gone");
         assert!(TcpStream::connect(server.address).is_err());
     }
+}
+
+#[test]
+fn under_nohup_a_closed_terminal_ends_nothing() {
+    let house = House::new();
+    let data = house.path("data");
+    let mut command = Command::new("nohup");
+    command.arg(assert_cmd::cargo::cargo_bin("tidings")).args(["serve", "--demo", "--json"]);
+    command.args(["--listen", "127.0.0.1:0", "--data"]).arg(&data).env("TMPDIR", house.path(""));
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let said: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let address = said["address"].as_str().unwrap().trim_start_matches("http://").to_owned();
+    let signal =
+        |name: &str| Command::new("kill").args(["-s", name, &child.id().to_string()]).status().unwrap();
+    assert!(signal("HUP").success());
+    std::thread::sleep(Duration::from_millis(500));
+    let answers = TcpStream::connect(&address).is_ok();
+    assert!(signal("TERM").success());
+    assert!(child.wait().unwrap().success());
+    assert!(answers, "it went on");
 }
 
 #[test]

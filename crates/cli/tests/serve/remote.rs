@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Output;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::house::{House, Running, until};
 
@@ -30,9 +30,13 @@ struct Demo {
 
 impl Demo {
     fn start() -> Self {
+        Demo::playing(SCRIPT)
+    }
+
+    fn playing(text: &str) -> Self {
         let house = House::new();
         let script = house.path("script.toml");
-        fs::write(&script, SCRIPT).unwrap();
+        fs::write(&script, text).unwrap();
         let server = house.serve(&["--demo", "--script", script.to_str().unwrap()]);
         Demo { house, server }
     }
@@ -81,8 +85,9 @@ fn a_session_is_listed_answered_watched_and_stopped() {
     server.session("idle");
     let sent: Value = serde_json::from_str(&server.text(&["send", &number, "And now?", "--json"])).unwrap();
     assert_eq!(sent["turn_id"]["role"], "User", "{sent}");
-    let seen = server.text(&["attach", &number, "--wait"]);
-    assert!(seen.contains("All is well."), "{seen}");
+    let waited = server.run(&["attach", &number, "--wait"]);
+    assert!(waited.status.success(), "{waited:?}");
+    assert_eq!(String::from_utf8(waited.stdout).unwrap(), "And that was all.\n", "this answer alone");
     server.session("idle");
     let idle = server.text(&["stop", &number, "--turn"]);
     assert!(idle.starts_with("No turn was under way"), "{idle}");
@@ -90,13 +95,69 @@ fn a_session_is_listed_answered_watched_and_stopped() {
     server.session("stopped");
 }
 
+/// A yes for always changes the settings, so it is given to what is seen.
+#[test]
+fn what_a_yes_would_do_is_shown_before_it_is_given() {
+    let server = Demo::playing(&SCRIPT.replace("make test", "rm -rf build"));
+    let number = server.session("needs_you")["handle"].to_string();
+    let rule = "Bash(rm -rf build) in .claude/settings.local.json";
+    let shown = |args: &[&str]| {
+        let output = server.run(args);
+        assert_eq!(output.status.code(), Some(4), "{args:?}: nobody is there to confirm it");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for (args, has_rule) in [(&["approve", &number][..], false), (&["approve", &number, "--always"], true)] {
+        let shown = shown(args);
+        assert!(shown.contains("⚠ high risk: look closely"), "{shown}");
+        assert_eq!(shown.contains(rule), has_rule, "{shown}");
+    }
+    let shown = shown(&["approve", &number, "--always", "--json"]);
+    assert!(shown.contains(rule), "also for somebody who wants JSON: {shown}");
+    let denied = server.text(&["deny", &number]);
+    assert!(denied.contains("⚠ high risk: look closely") && !denied.contains(rule), "{denied}");
+}
+
+/// Whoever sends and then waits gets the answer, however fast it came, and no other.
+#[test]
+fn who_waits_gets_the_turn_from_its_beginning_and_nothing_before_it() {
+    let server = Demo::playing("[[turn]]\ntext = \"One.\"\n[[turn]]\ntext = \"Two.\"\n");
+    let number = server.session("idle")["handle"].to_string();
+    server.text(&["send", &number, "And now?"]);
+    server.session("idle");
+    let events = |args: &[&str]| -> Vec<Value> {
+        let text = server.text(&[&["attach", &number, "--json"], args].concat());
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let lines = events(&["--wait"]);
+    let texts: Vec<&str> =
+        lines.iter().filter_map(|line| line["event"]["TextChunk"]["text"].as_str()).collect();
+    assert_eq!(texts, ["Two."], "{lines:#?}");
+    let (last, before) = lines.split_last().unwrap();
+    assert!(last["cursor"].is_string() && before.iter().all(|line| line["cursor"].is_null()), "{lines:#?}");
+    assert!(lines.iter().any(|line| line["event"]["UserPrompt"]["text"] == "And now?"), "{lines:#?}");
+
+    let waited = server.run(&["attach", &number, "--wait"]);
+    assert_eq!(String::from_utf8(waited.stdout).unwrap(), "Two.\n");
+}
+
+/// A session that decides by itself while nobody watches is not held up by a script that waits for its end.
+#[test]
+fn who_only_waits_is_asked_nothing() {
+    let slowly = "pace = { chunk_chars = 1, chunk_delay_ms = 80 }\n    [[turn.block]]\n    text = \"Let me";
+    let server = Demo::playing(
+        &SCRIPT.replacen("[[turn.block]]\n    text = \"Let me", slowly, 1).replace("make test", "rm -rf /"),
+    );
+    let cwd = server.house.path("").display().to_string();
+    let new = json!({"cwd": cwd, "prompt": "Look.", "policy": "unattended"});
+    let made = server.server.ask("POST", "/v1/sessions", Some(&new)).json();
+    let waited = server.run(&["attach", made["key"].as_str().unwrap(), "--wait"]);
+    let said = String::from_utf8(waited.stdout).unwrap();
+    assert!(said.contains("Let me look.") && said.contains("All is well."), "{said}");
+}
+
 #[test]
 fn who_waits_for_a_turn_learns_whether_it_went_well() {
-    let house = House::new();
-    let script = house.path("script.toml");
-    fs::write(&script, "[[turn]]\n[turn.error]\nstatus = 400\n[[turn]]\ntext = \"Well.\"\n").unwrap();
-    let server = house.serve(&["--demo", "--script", script.to_str().unwrap()]);
-    let server = Demo { house, server };
+    let server = Demo::playing("[[turn]]\n[turn.error]\nstatus = 400\n[[turn]]\ntext = \"Well.\"\n");
     let session = server.session("idle");
     let number = session["handle"].to_string();
     for form in [&["--json"][..], &[]] {
@@ -151,4 +212,85 @@ fn what_is_not_there_is_said_in_words() {
     let talk = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(3), "{talk}");
     assert!(talk.contains("tidings serve"), "it says how to start one: {talk}");
+}
+
+/// Half of a prompt would be worse than none. Quotes are twice as long on the way.
+#[test]
+fn a_prompt_that_the_server_would_not_take_is_refused_and_never_cut() {
+    let house = House::new();
+    for text in ["x".repeat((3 << 20) + 1), "\"".repeat(2 << 20)] {
+        let file = house.path("prompt.txt");
+        fs::write(&file, text).unwrap();
+        let mut command = house.tidings(&["send", "1", "-", "--json"]);
+        let output = command.stdin(fs::File::open(&file).unwrap()).output().unwrap();
+        let error: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(
+            (output.status.code(), &error["error"]["code"]),
+            (Some(3), &"too_large".into()),
+            "{error}"
+        );
+    }
+}
+
+/// A session is made from the terminal, watched, gone on with, and made once however often a job asks for it.
+#[test]
+fn a_session_is_started_from_the_terminal() {
+    let server = Demo::playing("[[turn]]\ntext = \"Well.\"\nrepeat = true\n");
+    server.session("idle");
+    let folder = server.house.path("shop");
+    fs::create_dir(&folder).unwrap();
+    let start = |args: &[&str]| {
+        let mut command = server.house.tidings(&["start"]);
+        command.args(args).arg("--data").arg(&server.server.data).current_dir(&folder).output().unwrap()
+    };
+    let json = |args: &[&str]| -> Value {
+        let output = start(&[args, &["--json"]].concat());
+        let told = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        assert!(output.status.success(), "{args:?}: {} {}", told(&output.stdout), told(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let waited = start(&["How is it?", "--wait"]);
+    assert_eq!(String::from_utf8(waited.stdout).unwrap(), "Well.\n");
+
+    let flags =
+        "--policy standard --max-turns 7 --max-budget-usd 2 --max-seconds 60 --title Shop --label team=web";
+    let flags: Vec<&str> = flags.split(' ').chain(["--client-id", "job-1"]).collect();
+    let made = json(&flags);
+    let here = folder.canonicalize().unwrap();
+    assert_eq!((&made["cwd"], &made["policy"]), (&json!(here.to_str().unwrap()), &json!("standard")));
+    assert_eq!((&made["title"], &made["labels"]), (&json!("Shop"), &json!({"team": "web"})));
+    assert_eq!(made["budget"], json!({"max_turns": 7, "budget_usd": 2.0, "max_seconds": 60}));
+    assert_eq!(made["state"], "parked", "nobody has said anything: {made}");
+    assert_eq!(json(&flags)["key"], made["key"], "a job that is delivered twice");
+
+    // A copy works where the first one did, wherever it is asked for.
+    let number = made["handle"].to_string();
+    server.text(&["send", &number, "Hello"]);
+    server.text(&["attach", &number, "--wait"]);
+    let key = made["key"].as_str().unwrap();
+    let copy =
+        json(&["--resume", &key[..8], "--fork-session", "--cwd", server.house.path("").to_str().unwrap()]);
+    assert_eq!(copy["cwd"], server.house.path("").canonicalize().unwrap().to_str().unwrap());
+    let copy: Value =
+        serde_json::from_str(&server.text(&["start", "--resume", &number, "--fork-session", "--json"]))
+            .unwrap();
+    assert_eq!(copy["cwd"], made["cwd"]);
+
+    for (args, code, words) in [
+        (&["--resume", &number][..], 3, "already"),
+        (&["--resume", "00000000-0000-4000-8000-000000000000"], 3, "session"),
+        (&["--wait"], 2, "nothing is said"),
+        (&["--label", "web"], 2, "KEY=VALUE"),
+        (&["Hello", "--server", "http://127.0.0.1:1"], 3, "token"),
+    ] {
+        let mut command = server.house.tidings(&["start"]);
+        command.args(args).current_dir(&folder);
+        if !args.contains(&"--server") {
+            command.arg("--data").arg(&server.server.data);
+        }
+        let refused = command.output().unwrap();
+        let talk = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(refused.status.code(), Some(code), "{args:?}: {talk}");
+        assert!(talk.contains(words), "{args:?}: {talk}");
+    }
 }

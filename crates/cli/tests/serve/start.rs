@@ -1,6 +1,9 @@
 //! Starting: what is printed, what is refused, and which setting counts.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -31,25 +34,14 @@ fn the_first_start_prints_a_link_that_lets_one_device_in() {
 #[test]
 fn a_start_for_people_says_where_things_are() {
     let house = House::new();
-    let mut child = house
-        .tidings(&["serve", "--demo", "--listen", "127.0.0.1:0"])
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut link = String::new();
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut link)
-        .unwrap();
+    let server = Started::of(&house, &["--demo", "--listen", "127.0.0.1:0"]);
+    let link = &server.line;
     assert!(link.starts_with("http://127.0.0.1:") && link.contains("/#code="), "{link}");
-    let stop = std::process::Command::new("kill").arg(child.id().to_string()).status().unwrap();
-    assert!(stop.success());
-    let output = child.wait_with_output().unwrap();
-    let talk = String::from_utf8(output.stderr).unwrap();
+    let talk = server.end();
     assert!(
-        talk.contains("DEMO") && talk.contains("keeps its data in") && talk.contains("tidings pair"),
+        talk.contains("DEMO") && talk.contains("until it ends in") && talk.contains("tidings pair"),
         "{talk}"
     );
-    assert!(output.status.success());
     let left = fs::read_dir(house.path("")).unwrap().flatten();
     let left: Vec<_> =
         left.filter(|entry| entry.file_name().to_string_lossy().starts_with("tidings-demo")).collect();
@@ -64,15 +56,99 @@ fn t5_beyond_this_machine_only_with_tls_or_by_a_clear_word() {
         assert_eq!(code, 2, "{said}");
         assert!(said.contains("--tls-cert") && said.contains("--insecure-listen"), "{said}");
     }
-    let mut server =
-        house.tidings(&["serve", "--demo", "--json", "--listen", "0.0.0.0:0", "--insecure-listen"]);
-    let mut child = server.stdout(std::process::Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line)
-        .unwrap();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert!(serde_json::from_str::<Value>(&line).unwrap()["address"].is_string());
+    let server = Started::of(&house, &["--demo", "--json", "--listen", "0.0.0.0:0", "--insecure-listen"]);
+    assert!(serde_json::from_str::<Value>(&server.line).unwrap()["address"].is_string());
+    server.end();
+    let server = Started::of(&house, &["--demo", "--listen", "0.0.0.0:0", "--insecure-listen"]);
+    assert!(server.line.starts_with("http://127.0.0.1:"), "what can be opened here: {}", server.line);
+    assert!(server.end().contains("Listens on every address of this machine, here http://127.0.0.1:"));
+}
+
+/// A server, the first line that it printed, and what it says beside.
+struct Started {
+    child: std::process::Child,
+    line: String,
+}
+
+impl Started {
+    fn of(house: &House, arguments: &[&str]) -> Self {
+        let mut command = house.tidings(&["serve"]);
+        command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Started { child, line }
+    }
+
+    fn end(self) -> String {
+        assert!(Command::new("kill").arg(self.child.id().to_string()).status().unwrap().success());
+        let output = self.child.wait_with_output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    }
+}
+
+#[test]
+fn a_server_on_a_socket_alone_says_which_one() {
+    let house = House::new();
+    let server = Started::of(&house, &["--listen", "none", "--json"]);
+    let said: Value = serde_json::from_str(&server.line).unwrap();
+    server.end();
+    let socket = house.path("home/.local/share/tidings/server.sock");
+    assert_eq!((&said["address"], &said["socket"]), (&Value::Null, &json!(socket)), "{said}");
+}
+
+/// Whoever reads the log as JSON stumbles over a line that is none. The link is no part of the log: it lets people in.
+#[test]
+fn a_log_as_json_is_json_from_its_first_line_on() {
+    let house = House::new();
+    let server = Started::of(&house, &["--listen", "127.0.0.1:0", "--log", "json"]);
+    let link = server.line.clone();
+    assert!(link.contains("/#code="), "{link}");
+    let log = server.end();
+    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    let says = |level: &str, words: &str| {
+        lines.iter().any(|line| line["level"] == level && line["message"].as_str().unwrap().contains(words))
+    };
+    assert!(
+        says("INFO", "Listens on http://127.0.0.1:") && says("WARN", "Claude Code was not found"),
+        "{log}"
+    );
+    assert!(!log.contains("#code="), "{log}");
+}
+
+#[test]
+fn a_demo_says_what_it_keeps() {
+    let house = House::new();
+    let data = house.path("data");
+    let server =
+        Started::of(&house, &["--demo", "--listen", "127.0.0.1:0", "--data", data.to_str().unwrap()]);
+    let said = server.end();
+    assert!(said.contains("no session is kept") && !said.contains("nothing is kept"), "{said}");
+    assert!(said.contains(&format!("keeps its other data in {}", data.display())), "{said}");
+}
+
+#[test]
+fn a_mistake_in_a_setting_is_told_with_its_name_and_where_to_read_on() {
+    let house = House::new();
+    let file = house.path("serve.toml");
+    let path = file.to_str().unwrap();
+    for (text, words) in [
+        ("live_max = \"x\"\n", "line 1, `live_max`"),
+        ("\ndata = \"relative\"\n", "`data` has to be a whole path"),
+        ("unix = \"a.sock\"\n", "`unix` has to be a whole path"),
+    ] {
+        fs::write(&file, text).unwrap();
+        let (code, said) = house.failure(&["serve", "--demo", "--config", path]);
+        assert!(code == 2 && said.contains(words) && said.contains("operating.md"), "{said}");
+    }
+    let wrong = house.tidings(&["serve", "--demo"]).env("TIDINGS_LIVE_MAX", "abc").output().unwrap();
+    let said = String::from_utf8(wrong.stderr).unwrap();
+    assert!(said.contains("`TIDINGS_LIVE_MAX`") && said.matches("error:").count() == 1, "{said}");
+    for (certificate, words) in [("nope.crt", "--tls-cert"), (path, "There is no certificate in")] {
+        let (code, said) = house.failure(&["serve", "--demo", "--tls-cert", certificate, "--tls-key", path]);
+        assert!(code == 2 && said.contains(words) && said.contains("PEM"), "{said}");
+    }
 }
 
 #[test]
@@ -125,29 +201,10 @@ fn f111_a_second_server_on_the_same_data_is_refused() {
 fn tls_is_spoken_where_there_is_a_certificate() {
     let house = House::new();
     let (certificate, key) = (house.path("cert.pem"), house.path("key.pem"));
-    let made = std::process::Command::new("openssl")
-        .args([
-            "req",
-            "-x509",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:prime256v1",
-            "-nodes",
-            "-days",
-            "2",
-        ])
-        .args(["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"])
-        .arg("-keyout")
-        .arg(&key)
-        .arg("-out")
-        .arg(&certificate)
-        .output();
-    let Ok(made) = made else {
+    if !make_certificate(&certificate, &key, &[]) {
         println!("skipped: there is no openssl to make a certificate with");
         return;
-    };
-    assert!(made.status.success());
+    }
     let files = ["--demo", "--tls-cert", certificate.to_str().unwrap(), "--tls-key", key.to_str().unwrap()];
     let server = house.serve(&files);
     assert!(server.link.clone().unwrap().starts_with("https://127.0.0.1:"));
@@ -171,4 +228,51 @@ fn tls_is_spoken_where_there_is_a_certificate() {
         key.to_str().unwrap(),
     ]);
     assert!(code == 2 && said.contains("PEM"), "{said}");
+}
+
+/// Makes a certificate for this machine, if there is openssl; signed by nobody else, unless `more` says so.
+fn make_certificate(certificate: &Path, key: &Path, more: &[&str]) -> bool {
+    let mut openssl = Command::new("openssl");
+    openssl.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]);
+    openssl.args(["-days", "2", "-subj", "/CN=localhost"]).args(more);
+    openssl.args(["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]);
+    let Ok(made) = openssl.arg("-keyout").arg(key).arg("-out").arg(certificate).output() else {
+        return false;
+    };
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    true
+}
+
+#[test]
+fn a_certificate_counts_if_somebody_who_is_trusted_has_signed_it() {
+    let house = House::new();
+    let [authority, authority_key, certificate, key] =
+        ["ca.pem", "ca-key.pem", "cert.pem", "key.pem"].map(|name| house.path(name));
+    if !make_certificate(&authority, &authority_key, &[]) {
+        println!("skipped: there is no openssl to make a certificate with");
+        return;
+    }
+    let signed = ["-CA", authority.to_str().unwrap(), "-CAkey", authority_key.to_str().unwrap()];
+    make_certificate(
+        &certificate,
+        &key,
+        &[&signed[..], &["-addext", "basicConstraints=critical,CA:FALSE"]].concat(),
+    );
+    let files = ["--tls-cert", certificate.to_str().unwrap(), "--tls-key", key.to_str().unwrap()];
+    let server = house.serve(&files);
+    let list = |address: &str, trusted: Option<&Path>| {
+        let mut command = house.tidings(&["ps", "--server", address]);
+        command.env("TIDINGS_TOKEN", server.token());
+        command.envs(trusted.map(|path| ("SSL_CERT_FILE", path))).output().unwrap()
+    };
+    let address = format!("https://{}", server.address);
+    let refused = list(&address, None);
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(3), "{said}");
+    assert!(
+        said.contains("certificate") && said.contains("not trusted") && said.contains("SSL_CERT_FILE"),
+        "{said}"
+    );
+    let trusted = list(&address, Some(&authority));
+    assert!(trusted.status.success(), "{}", String::from_utf8_lossy(&trusted.stderr));
 }

@@ -8,7 +8,7 @@ use tokio::sync::mpsc::{Receiver, channel};
 
 use crate::remote::Remote;
 
-/// The pause after a broken connection; the next ones are twice as long each.
+/// The pause after a second connection that has brought nothing; the next ones are twice as long each.
 const PAUSE_FIRST: Duration = Duration::from_millis(500);
 
 /// The longest pause.
@@ -40,7 +40,10 @@ pub(super) struct Stream {
     remote: Remote,
     handle: i64,
     cursor: String,
+    /// Whether somebody here can answer what is asked.
+    may_answer: bool,
     connection: Option<(Response, Vec<u8>)>,
+    /// How long it waits before the next connection; none after an event.
     pause: Duration,
     /// Whether it was said that the connection is broken.
     is_lost: bool,
@@ -55,8 +58,9 @@ struct Block {
 }
 
 impl Stream {
-    pub(super) fn new(remote: Remote, handle: i64, cursor: String) -> Self {
-        Stream { remote, handle, cursor, connection: None, pause: PAUSE_FIRST, is_lost: false }
+    pub(super) fn new(remote: Remote, handle: i64, cursor: String, may_answer: bool) -> Self {
+        let (connection, pause) = (None, Duration::ZERO);
+        Stream { remote, handle, cursor, may_answer, connection, pause, is_lost: false }
     }
 
     /// Listens on a task of its own, so that whoever is busy with keys does not break a connection that is being made.
@@ -77,11 +81,12 @@ impl Stream {
     async fn next(&mut self) -> anyhow::Result<Heard> {
         loop {
             let Some((response, read)) = &mut self.connection else {
+                self.wait().await;
                 match self.connect().await {
                     Ok(()) if std::mem::take(&mut self.is_lost) => return Ok(Heard::Back),
                     Ok(()) => {}
                     Err(error) => {
-                        if let Some(heard) = self.broken(error).await? {
+                        if let Some(heard) = self.broken(error)? {
                             return Ok(heard);
                         }
                     }
@@ -112,26 +117,31 @@ impl Stream {
     }
 
     async fn connect(&mut self) -> anyhow::Result<()> {
-        let path = format!("/v1/sessions/{}/events?after={}", self.handle, self.cursor);
+        let mut path = format!("/v1/sessions/{}/events?after={}", self.handle, self.cursor);
+        if !self.may_answer {
+            path.push_str("&answers=false");
+        }
         // A stream has no end to wait for.
         let request = self.remote.request(Method::GET, &path).timeout(Duration::MAX);
         let response = self.remote.send(request).await?;
         self.connection = Some((response, Vec::new()));
-        self.pause = PAUSE_FIRST;
         Ok(())
     }
 
+    /// Whoever answers and then says nothing but that it cannot go on is asked less and less often as well.
+    async fn wait(&mut self) {
+        tokio::time::sleep(self.pause).await;
+        self.pause = (self.pause * 2).clamp(PAUSE_FIRST, PAUSE_MAX);
+    }
+
     /// A connection could not be made: what may work later is tried again.
-    async fn broken(&mut self, error: anyhow::Error) -> anyhow::Result<Option<Heard>> {
+    fn broken(&mut self, error: anyhow::Error) -> anyhow::Result<Option<Heard>> {
         let code = error.downcast_ref::<Error>().map(Error::code);
         match code {
             Some(Code::NotFound | Code::Gone) => return Ok(Some(Heard::Over)),
             Some(code) if !code.is_retryable() => return Err(error),
             _ => {}
         }
-        let pause = self.pause;
-        self.pause = (pause * 2).min(PAUSE_MAX);
-        tokio::time::sleep(pause).await;
         let was_lost = std::mem::replace(&mut self.is_lost, true);
         Ok((!was_lost).then(|| Heard::Lost(error.to_string())))
     }
@@ -151,6 +161,7 @@ impl Stream {
             _ => {
                 let Some(cursor) = id else { return Ok(None) };
                 self.cursor.clone_from(&cursor);
+                self.pause = Duration::ZERO;
                 return Ok(Some(Heard::Event { cursor, json: data }));
             }
         }
@@ -187,7 +198,37 @@ impl Block {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::net::TcpListener;
+
     use super::*;
+
+    /// A server that answers each connection with one of these and closes it.
+    fn server(answers: &'static [&'static str]) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for answer in answers {
+                let (mut stream, _) = listener.accept().unwrap();
+                let head = BufReader::new(stream.try_clone().unwrap()).lines();
+                head.map_while(Result::ok).find(String::is_empty).unwrap();
+                write!(stream, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{answer}\n\n").unwrap();
+            }
+        });
+        address
+    }
+
+    #[tokio::test]
+    async fn a_server_that_has_nothing_but_problems_is_asked_less_and_less_often() {
+        const PROBLEM: &str = "event: problem\ndata: {}";
+        let address =
+            server(&[PROBLEM, "id: e:1\nevent: System\ndata: {}", PROBLEM, PROBLEM, "event: revoked"]);
+        let mut stream = Stream::new(Remote::at(&address, "none").unwrap(), 1, "e:0".to_owned(), true);
+        while !matches!(stream.next().await.unwrap(), Heard::Event { .. }) {}
+        assert_eq!(stream.pause, Duration::ZERO, "an event came");
+        while stream.next().await.is_ok() {}
+        assert_eq!(stream.pause, PAUSE_FIRST * 4, "three connections without an event, the last one refused");
+    }
 
     #[test]
     fn blocks_are_found_wherever_the_stream_was_cut() {

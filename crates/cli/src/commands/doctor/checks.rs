@@ -2,7 +2,7 @@
 
 use std::env;
 use std::io::Read as _;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -12,14 +12,12 @@ use tidings_transcript::roots::Roots;
 use uuid::Uuid;
 
 use super::Check;
+use crate::commands::serve;
 use crate::commands::sessions::Place;
 use crate::human;
 
 /// The version that Tidings is tested with.
 const TESTED: &str = "2.1.325";
-
-/// The port that pages and phones come to.
-const PORT: u16 = 7717;
 
 /// Variables that hold a login, or say that somebody else's is used.
 const LOGINS: &[&str] = &[
@@ -39,8 +37,11 @@ pub(super) fn all(place: &Place) -> anyhow::Result<Vec<Check>> {
     checks.push(sessions(&config));
     checks.push(cleanup(&config));
     checks.push(git());
+    checks.push(settings());
     checks.push(port());
-    checks.push(writable(Check::needed("store"), Place::data_folder(), "TIDINGS_DATA_DIR"));
+    // What is wrong with the settings is told by the check of them.
+    let data = serve::usual_data().ok().or_else(Place::data_folder);
+    checks.push(writable(Check::needed("store"), data, "TIDINGS_DATA_DIR"));
     checks.push(writable(Check::useful("cache"), Place::cache_folder(), "TIDINGS_CACHE_DIR"));
     Ok(checks)
 }
@@ -161,12 +162,29 @@ fn git() -> Check {
     }
 }
 
+/// The settings of a server that lie where it looks for them.
+fn settings() -> Check {
+    let check = Check::needed("settings");
+    let Some(path) = serve::usual_file().filter(|path| path.exists()) else {
+        return check.found("no file, the defaults count");
+    };
+    match serve::check_file(&path) {
+        Ok(()) => check.found(path.display().to_string()),
+        Err(error) => check.wrong(format!("{error:#}"), crate::error::hint(&error)),
+    }
+}
+
 fn port() -> Check {
     let check = Check::useful("port");
-    match TcpListener::bind((Ipv4Addr::LOCALHOST, PORT)) {
-        Ok(_) => check.found(format!("{PORT} is free")),
+    let address = match serve::usual_listen() {
+        Ok(Some(address)) => address,
+        Ok(None) => return check.found("none is wanted"),
+        Err(error) => return check.wrong(format!("{error:#}"), crate::error::hint(&error)),
+    };
+    match TcpListener::bind(address) {
+        Ok(_) => check.found(format!("{address} is free")),
         Err(error) => {
-            check.wrong(format!("{PORT}: {error}"), "something listens there, perhaps Tidings itself")
+            check.wrong(format!("{address}: {error}"), "something listens there, perhaps Tidings itself")
         }
     }
 }

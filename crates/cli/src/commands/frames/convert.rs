@@ -11,6 +11,7 @@ use tidings_protocol::seed::to_seed;
 use tidings_protocol::{DecodeError, FrameRef};
 
 use super::events::{self, Source};
+use super::recorded::{Holds, holds};
 use crate::error::Exit;
 use crate::input::each_line;
 use crate::output::{Output, printable};
@@ -19,7 +20,7 @@ use crate::output::{Output, printable};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Convert {
-    /// A file of NDJSON lines; standard input if none, or `-`
+    /// A file of NDJSON lines, also one that `rehearse record` wrote; standard input if none, or `-`
     file: Option<PathBuf>,
 
     /// What the lines are
@@ -61,8 +62,9 @@ Examples:
   claude -p hello --output-format stream-json --verbose | tidings frames convert --to native
   tidings frames convert --from transcript --to mobile session.jsonl
   tidings frames convert --from seed --to json old.ndjson
+  tidings rehearse record -o run.ndjson -- claude … && tidings frames convert --to ui run.ndjson
 
-Of one session file the entries are taken in the order of its lines; `tidings sessions export --to ui`
+Of one session file the entries are taken in the order of its lines; `tidings sessions export --to ui` \
 knows branches and sub-agents too";
 
 pub(crate) fn run(args: &Convert, out: &mut Output) -> anyhow::Result<Exit> {
@@ -83,7 +85,10 @@ pub(crate) fn run(args: &Convert, out: &mut Output) -> anyhow::Result<Exit> {
     let (mut left_out, mut invalid) = (0u64, 0u64);
     each_line(&files, LINE_BYTES_MAX, |path, number, line| {
         let converted = match line {
-            Line::Json(bytes) => convert(args, bytes),
+            Line::Json(bytes) => match holds(bytes) {
+                Holds::Frame(frame) => convert(args, frame),
+                Holds::Nothing => Ok(None),
+            },
             Line::Blank(_) => return Ok(()),
             _ => Ok(None),
         };

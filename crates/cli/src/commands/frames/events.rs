@@ -10,6 +10,7 @@ use tidings_protocol::entry::EntryRef;
 use tidings_protocol::ndjson::{LINE_BYTES_MAX, Line};
 use tidings_protocol::{DecodeError, FrameRef};
 
+use super::recorded::{Holds, holds};
 use crate::error::Exit;
 use crate::input::each_line;
 use crate::output::{Output, printable};
@@ -47,6 +48,7 @@ pub(super) fn run(
     let mut invalid = 0_u64;
     each_line(files, LINE_BYTES_MAX, |path, number, line| {
         let Line::Json(bytes) = line else { return Ok(()) };
+        let Holds::Frame(bytes) = holds(bytes) else { return Ok(()) };
         if let Err(error) = reader.line(bytes, &mut events) {
             invalid += 1;
             let place = format!("{}:{number}", path.display());

@@ -4,6 +4,7 @@ mod check;
 mod convert;
 mod echo;
 mod events;
+mod recorded;
 
 use clap::Subcommand;
 

@@ -61,7 +61,7 @@ pub(crate) struct Api {
 }
 
 const EXAMPLES: &str = "\
-The first line on stdout is {\"listening\":\"http://127.0.0.1:PORT\"}; the report comes at the end.
+The first line on stdout is {\"listening\":\"http://127.0.0.1:PORT\"}; the report comes at the end. \
 Exits with 1 if an expectation was not met, a turn was not used or a request found none.
 
 Examples:
@@ -145,7 +145,7 @@ fn stdin_ends() -> oneshot::Receiver<()> {
 
 fn cannot_start(error: &StartError) -> anyhow::Error {
     let (code, hint) = match error {
-        StartError::NotLoopback(_) => ("not_loopback", "pass --allow-remote if that is what you want"),
+        StartError::NotLoopback(_) => (CannotRun::USAGE, "pass --allow-remote if that is what you want"),
         StartError::Header { .. } => ("bad_script", "names of headers are letters, digits and dashes"),
         _ => ("cannot_listen", "`--listen 127.0.0.1:0` takes a free port"),
     };

@@ -2,6 +2,7 @@
 
 mod agent;
 pub(crate) mod api;
+mod leaving;
 mod record;
 mod replay;
 mod target;

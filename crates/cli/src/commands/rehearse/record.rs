@@ -4,22 +4,22 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, SyncSender};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::Args;
 use tidings_rehearsal::recording::{Direction, Event, to_script};
 
+use super::leaving::Leaving;
 use super::target::Target;
 use crate::error::{CannotRun, Exit};
 use crate::human;
 use crate::output::{Output, printable};
+use crate::signals::{Signal, Signals};
 
 /// Arguments of `tidings rehearse record`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  tidings rehearse record -o run.toml -- claude -p --verbose --output-format stream-json hello"
-)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Record {
     /// Where to write: a script if it ends in `.toml`, else the lines of both sides with their times
     #[arg(short, long, value_name = "FILE")]
@@ -30,13 +30,29 @@ pub(crate) struct Record {
     command: Vec<OsString>,
 }
 
+const EXAMPLES: &str = "\
+Ctrl-C or SIGTERM ends the command too; what it said until then is written, and the exit code is 130. \
+Say it twice, and the command is killed at once.
+
+Example:
+  tidings rehearse record -o run.toml -- claude -p --verbose --output-format stream-json hello";
+
 /// How many lines may wait to be written down; a reader that is ahead waits, and with it the process.
 const WAITING_MAX: usize = 1024;
+
+/// How often it is looked whether the command has ended, while it says nothing.
+const LOOKS_EVERY: Duration = Duration::from_millis(50);
+
+/// The exit code of a recording that somebody ended.
+const INTERRUPTED: u8 = 130;
 
 pub(crate) fn run(args: &Record, out: &mut Output) -> anyhow::Result<Exit> {
     let (program, rest) = args.command.split_first().context("no command given")?;
     // A run cannot be had again: whether it can be written down is found out before it.
     let target = Target::open(&args.output)?;
+    let (sender, news) = mpsc::sync_channel(WAITING_MAX);
+    // Nor can it be had again if somebody has enough of it: what there is by then is written as well.
+    forward_signals(sender.clone())?;
     let start = Instant::now();
     let child = Command::new(program)
         .args(rest)
@@ -56,7 +72,6 @@ pub(crate) fn run(args: &Record, out: &mut Output) -> anyhow::Result<Exit> {
             .into());
         }
     };
-    let (sender, events) = mpsc::sync_channel(WAITING_MAX);
     if let Some(stdin) = child.stdin.take() {
         let sender = sender.clone();
         // Not joined: it may wait for input that never comes once the process has ended.
@@ -73,23 +88,63 @@ pub(crate) fn run(args: &Record, out: &mut Output) -> anyhow::Result<Exit> {
     ];
     // The recording is whole once both outputs have ended, whatever the input still does.
     let mut recorded = Vec::new();
-    while let Ok(event) = events.recv_timeout(std::time::Duration::from_millis(50)).or_else(|error| {
-        if outputs.iter().all(thread::JoinHandle::is_finished) { Err(error) } else { Ok(None) }
-    }) {
-        recorded.extend(event);
+    let mut leaving = Leaving::default();
+    while !leaving.is_over(&mut child, Instant::now()) {
+        match news.recv_timeout(LOOKS_EVERY) {
+            Ok(News::Line(event)) => recorded.push(event),
+            Ok(News::Signal(signal)) => leaving.signalled(signal, &mut child, Instant::now()),
+            Err(_) if outputs.iter().all(thread::JoinHandle::is_finished) => break,
+            Err(_) => {}
+        }
     }
     let status = child.wait()?;
-    recorded.extend(events.try_iter().flatten());
+    recorded.extend(news.try_iter().filter_map(News::line));
     recorded.push(Event::Exit { t_ms: since(start), code: status.code() });
     target.write(&text(&args.output, &recorded))?;
     let lines = human::plural(recorded.len() as u64 - 1, "line");
-    out.note(&format!("{lines} written to {}", printable(&args.output.display().to_string())))?;
-    Ok(if status.success() { Exit::Fine } else { Exit::NotFine })
+    let form = if is_script(&args.output) { ", as a script," } else { "" };
+    out.note(&format!("{lines} recorded{form} in {}", printable(&args.output.display().to_string())))?;
+    Ok(match status.success() {
+        _ if leaving.is_wanted() => Exit::Code(INTERRUPTED),
+        true => Exit::Fine,
+        false => Exit::NotFine,
+    })
+}
+
+/// What there is to write down, or to do.
+enum News {
+    Line(Event),
+    Signal(Signal),
+}
+
+impl News {
+    fn line(self) -> Option<Event> {
+        match self {
+            News::Line(event) => Some(event),
+            News::Signal(_) => None,
+        }
+    }
+}
+
+/// Catches signals from now on.
+fn forward_signals(news: SyncSender<News>) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let entered = runtime.enter();
+    let mut signals = Signals::catch()?;
+    drop(entered);
+    // Not joined: it waits for what may never come.
+    thread::spawn(move || {
+        runtime.block_on(async { while news.send(News::Signal(signals.next().await)).is_ok() {} });
+    });
+    Ok(())
+}
+
+fn is_script(output: &Path) -> bool {
+    output.extension().is_some_and(|extension| extension == "toml")
 }
 
 fn text(output: &Path, events: &[Event]) -> String {
-    let is_script = output.extension().is_some_and(|extension| extension == "toml");
-    if is_script {
+    if is_script(output) {
         let name = output.file_stem().unwrap_or_default().to_string_lossy();
         to_script(events, &name)
     } else {
@@ -103,14 +158,14 @@ fn pass_on(
     mut to: impl Write,
     direction: Direction,
     start: Instant,
-    events: &SyncSender<Option<Event>>,
+    news: &SyncSender<News>,
 ) {
     let mut reader = BufReader::new(from);
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
         let passed = to.write_all(&line).and_then(|()| to.flush());
         let text = String::from_utf8_lossy(&line).trim_end_matches(['\r', '\n']).to_owned();
-        let reported = events.send(Some(Event::Line { t_ms: since(start), direction, text }));
+        let reported = news.send(News::Line(Event::Line { t_ms: since(start), direction, text }));
         if passed.is_err() || reported.is_err() {
             break;
         }

@@ -170,12 +170,12 @@ Examples:
   tidings run --continue \"and now the tests\"
 
 The answer goes to standard output, everything else to standard error.
-`--output json` prints the same object as `claude -p --output-format json`, `--output stream-json` the same lines as
-`claude -p --verbose --output-format stream-json`, but for `system/permission_denied`: questions come to us, and what
+`--output json` prints the same object as `claude -p --output-format json`, `--output stream-json` the same lines as \
+`claude -p --verbose --output-format stream-json`, but for `system/permission_denied`: questions come to us, and what \
 `--on-ask deny` refused is told by the tool's result.
 As with `claude -p`, what runs in the background is waited for, and the last turn decides the exit code.
 
-Keys: Ctrl-C interrupts the turn, once more leaves; after the answer, the first leaves. SIGTERM interrupts, and leaves
+Keys: Ctrl-C interrupts the turn, once more leaves; after the answer, the first leaves. SIGTERM interrupts, and leaves \
 within seconds. A permission is answered with one key, and never with Enter:
   [y] once   [s] this session   [a] always, with the rule that is shown   [n] no   [e] no, with a reason
 

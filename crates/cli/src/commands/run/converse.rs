@@ -34,7 +34,8 @@ pub(super) async fn converse(
     };
     let setup = Setup::new(HANDLE, policy);
     let (sink, events) = ChannelEventSink::new(EVENTS_MAX);
-    let session = AgentSession::start(options, setup, Box::new(sink)).await.map_err(not_started)?;
+    let started = AgentSession::start(options, setup, Box::new(sink)).await;
+    let session = started.map_err(not_started).map_err(|error| not_resumed(args, error))?;
     let frames = match args.output {
         Format::Text => None,
         Format::Json => Some(Frames::last(session.client().subscribe())),
@@ -49,7 +50,7 @@ pub(super) async fn converse(
         First::Given(prompt) => answered(&mut turns, &prompt).await,
         First::Typed => conversation(&mut turns).await,
     };
-    turns.leave(exit).await
+    turns.leave(exit).await.map_err(|error| not_resumed(args, error))
 }
 
 /// One prompt, and all that comes of it.
@@ -137,6 +138,17 @@ fn not_started(error: tidings::Error) -> anyhow::Error {
     let hint = "install Claude Code (`curl -fsSL https://claude.ai/install.sh | bash`), \
                 or name it with --claude-path or CLAUDE_CLI_PATH";
     CannotRun { code: "not_found", message: error.to_string(), hint }.into()
+}
+
+/// Where to look when Claude Code does not know the session that it shall go on with.
+fn not_resumed(args: &RunArgs, error: anyhow::Error) -> anyhow::Error {
+    let message = format!("{error:#}");
+    let is_unknown = ["No conversation found", "--resume requires"].iter().any(|said| message.contains(said));
+    if !is_unknown || (args.claude.resume.is_none() && !args.claude.continue_latest) {
+        return error;
+    }
+    let hint = "`tidings sessions list` has the ids; Claude Code knows those of the folder that it runs in";
+    CannotRun { code: "not_found", message, hint }.into()
 }
 
 /// The error when only a person may decide, and none is there.

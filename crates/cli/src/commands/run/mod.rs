@@ -6,7 +6,7 @@ mod converse;
 mod frames;
 mod leave;
 mod options;
-mod prompt;
+pub(crate) mod prompt;
 pub(crate) mod stage;
 mod turn;
 

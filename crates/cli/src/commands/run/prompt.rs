@@ -38,7 +38,7 @@ pub(super) fn first(given: Option<&str>, out: &Output) -> anyhow::Result<First> 
             Ok(First::Given(joined(text, &more)?))
         }
         None if io::stdin().is_terminal() => Ok(First::Typed),
-        _ => Ok(First::Given(joined("", &piped()?)?)),
+        _ => Ok(First::Given(joined("", &piped(BYTES_MAX)?)?)),
     }
 }
 
@@ -70,7 +70,7 @@ fn piped_beside() -> Result<Beside, CannotRun> {
     drop(std::thread::spawn(move || {
         let began = io::stdin().lock().fill_buf().map(drop);
         drop(sender.send(began.map(|()| String::new()).map_err(|error| unreadable(&error))));
-        drop(sender.send(piped()));
+        drop(sender.send(piped(BYTES_MAX)));
     }));
     let Ok(began) = receiver.recv_timeout(PATIENCE) else { return Ok(Beside::Silent) };
     began?;
@@ -81,17 +81,18 @@ fn unreadable(error: &io::Error) -> CannotRun {
     CannotRun { code: "unreadable", message: format!("Failed to read standard input: {error}"), hint: "" }
 }
 
-fn piped() -> Result<String, CannotRun> {
+/// What comes through the pipe, if it is text and no longer than this.
+pub(crate) fn piped(bytes_max: u64) -> Result<String, CannotRun> {
     let mut bytes = Vec::new();
     // One byte more, so that too much is told from just enough.
-    let read = io::stdin().lock().take(BYTES_MAX + 1).read_to_end(&mut bytes);
+    let read = io::stdin().lock().take(bytes_max + 1).read_to_end(&mut bytes);
     read.map_err(|error| unreadable(&error))?;
-    text(bytes)
+    text(bytes, bytes_max)
 }
 
-fn text(bytes: Vec<u8>) -> Result<String, CannotRun> {
-    if bytes.len() as u64 > BYTES_MAX {
-        let message = format!("More than {} MiB came through the pipe", BYTES_MAX >> 20);
+fn text(bytes: Vec<u8>, bytes_max: u64) -> Result<String, CannotRun> {
+    if bytes.len() as u64 > bytes_max {
+        let message = format!("More than {} MiB came through the pipe", bytes_max >> 20);
         let hint = "put it into a file, and name the file in the prompt";
         return Err(CannotRun { code: "too_large", message, hint });
     }
@@ -113,9 +114,9 @@ mod tests {
     #[test]
     fn too_much_is_refused_and_nothing_is_cut() {
         let most = usize::try_from(BYTES_MAX).unwrap();
-        assert_eq!(text(vec![b'a'; most]).unwrap().len(), most);
-        let refused = text(["é".repeat(most / 2).as_bytes(), b"\xc3"].concat()).unwrap_err();
+        assert_eq!(text(vec![b'a'; most], BYTES_MAX).unwrap().len(), most);
+        let refused = text(["é".repeat(most / 2).as_bytes(), b"\xc3"].concat(), BYTES_MAX).unwrap_err();
         assert_eq!((refused.code, refused.message.contains("16 MiB")), ("too_large", true));
-        assert_eq!(text(b"\xff".to_vec()).unwrap_err().code, "unreadable");
+        assert_eq!(text(b"\xff".to_vec(), BYTES_MAX).unwrap_err().code, "unreadable");
     }
 }

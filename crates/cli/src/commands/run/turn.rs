@@ -15,7 +15,7 @@ use super::stage::{Person, Stage, size};
 use crate::error::Exit;
 use crate::output::printable;
 use crate::signals::{Signal, Signals};
-use crate::terminal::{Key, Keyboard, Line, Style, View};
+use crate::terminal::{Began, Key, Keyboard, Line, Style, View};
 
 /// How often what changes on a terminal is drawn anew.
 const FRAME: Duration = Duration::from_millis(100);
@@ -121,7 +121,7 @@ impl Turns {
     pub(super) fn began(&mut self) {
         self.interrupted = Interrupted::No;
         self.exit = Exit::Fine;
-        self.view.began(Instant::now());
+        self.view.began(Began::At(Instant::now()));
     }
 
     /// Whether somebody wants us to leave.

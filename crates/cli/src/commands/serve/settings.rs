@@ -3,7 +3,7 @@
 use std::env;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::{NonZeroU32, NonZeroU64};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -12,7 +12,7 @@ use tidings_bridge::notify::Target;
 use tidings_bridge::server::{Retention, TlsFiles};
 
 use super::demo::Demo;
-use super::{Serve, variables};
+use super::{Serve, file, variables};
 use crate::commands::sessions::Place;
 use crate::error::CannotRun;
 
@@ -52,7 +52,7 @@ pub(super) struct Layer {
     #[arg(long, value_name = "PATH")]
     pub(super) base_path: Option<String>,
 
-    /// An address under which others reach the server, such as <https://box.example>; can be given several times
+    /// An address under which others reach the server, such as `https://box.example`; can be given several times
     #[arg(long = "public-url", value_name = "URL")]
     pub(super) public_urls: Option<Vec<String>>,
 
@@ -68,11 +68,11 @@ pub(super) struct Layer {
     #[arg(long, value_name = "NAME")]
     pub(super) pass_env: Option<Vec<String>>,
 
-    /// How many agents may run at the same time
+    /// How many agents may run at the same time [default: 32]
     #[arg(long, value_name = "N")]
     pub(super) live_max: Option<usize>,
 
-    /// End an agent that nobody has used for so many seconds; it comes back with the next prompt
+    /// End an agent that nobody has used for so many seconds; it comes back with the next prompt [default: 1800]
     #[arg(long, value_name = "SECONDS")]
     pub(super) park_after_s: Option<u64>,
 
@@ -162,12 +162,8 @@ impl Settings {
     /// Asks every source.
     pub(super) fn gather(args: &Serve) -> anyhow::Result<Self> {
         let file = match &args.config {
-            Some(path) => read(path)?,
-            None => usual_file()
-                .filter(|path| path.exists())
-                .map(|path| read(&path))
-                .transpose()?
-                .unwrap_or_default(),
+            Some(path) => file::read(path)?,
+            None => file::read_usual()?,
         };
         let demo = if args.demo { Some(Demo::new(args.script.clone())?) } else { None };
         Settings::decide(args.settings.clone().or(variables::layer(env::vars_os())?).or(file), demo)
@@ -175,16 +171,7 @@ impl Settings {
 
     fn decide(said: Layer, demo: Option<Demo>) -> anyhow::Result<Self> {
         let usage = |message: String, hint: &'static str| CannotRun { code: CannotRun::USAGE, message, hint };
-        let listen = match said.listen.as_deref() {
-            None => Some(SocketAddr::from((Ipv4Addr::LOCALHOST, PORT))),
-            Some("none") => None,
-            Some(text) => Some(address(text).ok_or_else(|| {
-                usage(
-                    format!("It is no address to listen on: `{text}`"),
-                    "it looks like `127.0.0.1:7717` or `[::1]:0`",
-                )
-            })?),
-        };
+        let listen = listen(said.listen.as_deref())?;
         let tls = match (said.tls_cert, said.tls_key) {
             (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key }),
             (None, None) => None,
@@ -202,9 +189,7 @@ impl Settings {
         let data = match (said.data, &demo) {
             (Some(data), _) => data,
             (None, Some(demo)) => demo.folder.clone(),
-            (None, None) => Place::data_folder().ok_or_else(|| {
-                usage("There is no home folder to keep data in".into(), "name a folder with --data")
-            })?,
+            (None, None) => default_data()?,
         };
         Ok(Settings {
             listen,
@@ -245,7 +230,7 @@ const PORT: u16 = 7717;
 
 impl Layer {
     /// What this source says, and where it says nothing, what the other one says.
-    fn or(self, other: Layer) -> Layer {
+    pub(super) fn or(self, other: Layer) -> Layer {
         Layer {
             listen: self.listen.or(other.listen),
             data: self.data.or(other.data),
@@ -273,6 +258,28 @@ impl Layer {
     }
 }
 
+/// Where everything is kept if nobody says where.
+pub(super) fn default_data() -> Result<PathBuf, CannotRun> {
+    Place::data_folder().ok_or_else(|| CannotRun {
+        code: CannotRun::USAGE,
+        message: "There is no home folder to keep data in".to_owned(),
+        hint: "name a folder with --data",
+    })
+}
+
+/// Where to listen, if it is on a port.
+pub(super) fn listen(said: Option<&str>) -> Result<Option<SocketAddr>, CannotRun> {
+    match said {
+        None => Ok(Some(SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)))),
+        Some("none") => Ok(None),
+        Some(text) => address(text).map(Some).ok_or_else(|| CannotRun {
+            code: CannotRun::USAGE,
+            message: format!("It is no address to listen on: `{text}`"),
+            hint: "it looks like `127.0.0.1:7717` or `[::1]:0`",
+        }),
+    }
+}
+
 fn address(text: &str) -> Option<SocketAddr> {
     let local = text
         .strip_prefix("localhost:")
@@ -294,28 +301,10 @@ fn base_path(text: &str) -> Result<String, CannotRun> {
     Ok(format!("/{inner}"))
 }
 
-fn usual_file() -> Option<PathBuf> {
-    let xdg = env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = || env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(".config"));
-    Some(xdg.or_else(home)?.join("tidings/serve.toml"))
-}
-
-fn read(path: &Path) -> anyhow::Result<Layer> {
-    let text = fs_err::read_to_string(path)?;
-    toml::from_str(&text).map_err(|error| {
-        let message = format!("Failed to read `{}`: {}", path.display(), error.message());
-        CannotRun {
-            code: CannotRun::USAGE,
-            message,
-            hint: "see `tidings serve --help` for the names of settings",
-        }
-        .into()
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::ffi::OsString;
+    use std::path::Path;
 
     use clap::Parser;
 
@@ -355,6 +344,20 @@ mod tests {
         let none = decide(&["--data", "/srv/data"], &[], "").unwrap();
         assert_eq!(none.listen.unwrap().to_string(), "127.0.0.1:7717");
         assert_eq!(none.base_path, "");
+    }
+
+    #[test]
+    fn help_tells_the_defaults_that_count() {
+        let config = tidings_bridge::sessions::Config::default();
+        let park_after = config.park_after.unwrap().as_secs();
+        let command = <Flags as clap::CommandFactory>::command();
+        let help = |flag: &str| {
+            let argument = command.get_arguments().find(|argument| argument.get_long() == Some(flag));
+            argument.and_then(clap::Arg::get_help).unwrap().to_string()
+        };
+        assert!(help("live-max").contains(&format!("[default: {}]", config.live_max)));
+        assert!(help("park-after-s").contains(&format!("[default: {park_after}]")));
+        assert!(help("agent-lease").contains(&format!("[default: {}]", AGENT_LEASE.as_secs())));
     }
 
     #[test]

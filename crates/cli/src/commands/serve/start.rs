@@ -13,7 +13,7 @@ use tidings_bridge::doors::Transcripts;
 use tidings_bridge::hosts::Hosts;
 use tidings_bridge::journal::{Epoch, Opening};
 use tidings_bridge::notify::Notifier;
-use tidings_bridge::server::Listen;
+use tidings_bridge::server::{Listen, TlsFiles};
 use tidings_bridge::sessions::{Config, Real};
 use tidings_bridge::{Guard, Hub, Journal, MemoryJournal, Sessions, SqliteJournal, guard};
 use uuid::Uuid;
@@ -21,7 +21,8 @@ use uuid::Uuid;
 use super::demo::Demo;
 use super::settings::Settings;
 use crate::commands::sessions::Place;
-use crate::remote::SOCKET;
+use crate::error::CannotRun;
+use crate::remote::{BASE_PATH_NOTE, SOCKET, SOCKET_NOTE};
 
 /// The longest path that a socket may have on Linux, with the zero at its end.
 const SOCKET_PATH_MAX: usize = 108;
@@ -35,6 +36,31 @@ pub(super) fn listen(settings: &Settings) -> Listen {
     let unix = settings.unix.clone().or_else(|| fits.then_some(usual)).filter(|_| cfg!(unix));
     Listen { address: settings.listen, tls: settings.tls.clone(), exposure: settings.exposure(), unix }
 }
+
+/// Says what is wrong with the files for TLS in words that lead to the right ones.
+pub(super) fn check_tls(files: &TlsFiles) -> Result<(), CannotRun> {
+    let refused =
+        |message: String, hint: &'static str| Err(CannotRun { code: CannotRun::USAGE, message, hint });
+    for (flag, path) in [("--tls-cert", &files.certificate), ("--tls-key", &files.key)] {
+        if let Err(error) = fs_err::File::open(path) {
+            return refused(
+                format!("Failed to read what {flag} names: {error}"),
+                "see whether the path is right, and whether the server may read it; both files are PEM",
+            );
+        }
+    }
+    let text = fs_err::read(&files.certificate).unwrap_or_default();
+    if !text.windows(CERTIFICATE.len()).any(|part| part == CERTIFICATE) {
+        return refused(
+            format!("There is no certificate in `{}`", files.certificate.display()),
+            "--tls-cert names a PEM file with `-----BEGIN CERTIFICATE-----` in it, --tls-key the one with the key",
+        );
+    }
+    Ok(())
+}
+
+/// What begins a certificate in a PEM file.
+const CERTIFICATE: &[u8] = b"-----BEGIN CERTIFICATE-----";
 
 pub(super) async fn sessions(settings: &Settings, guard: &Guard) -> anyhow::Result<Sessions> {
     let opening = Opening { boot_id: boot_id(), fresh_epoch: Epoch::from_random(random()) };
@@ -115,20 +141,24 @@ pub(super) fn transcripts() -> Transcripts {
 }
 
 /// Who is told when something needs a person.
-pub(super) fn notifier(settings: &Settings, address: &str) -> anyhow::Result<Notifier> {
-    let page = format!("{address}{}/", settings.base_path);
-    Ok(Notifier::new(settings.notify.clone(), Some(page))?)
+pub(super) fn notifier(settings: &Settings, address: Option<&str>) -> anyhow::Result<Notifier> {
+    let page = address.map(|address| format!("{address}{}/", settings.base_path));
+    Ok(Notifier::new(settings.notify.clone(), page)?)
 }
 
 /// Tells the commands of this machine what they cannot guess.
-pub(super) fn leave_note(settings: &Settings) -> anyhow::Result<()> {
-    let note = settings.data.join("base-path");
-    if settings.base_path.is_empty() {
-        drop(fs_err::remove_file(note));
-    } else {
-        fs_err::write(&note, &settings.base_path)?;
-        #[cfg(unix)]
-        fs_err::set_permissions(note, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+pub(super) fn leave_notes(settings: &Settings) -> anyhow::Result<()> {
+    let socket = settings.unix.as_ref().map(std::path::absolute).transpose()?;
+    let socket = socket.map(PathBuf::into_os_string).unwrap_or_default();
+    for (name, text) in [(BASE_PATH_NOTE, settings.base_path.as_ref()), (SOCKET_NOTE, socket.as_os_str())] {
+        let note = settings.data.join(name);
+        if text.is_empty() {
+            drop(fs_err::remove_file(note));
+        } else {
+            fs_err::write(&note, text.as_encoded_bytes())?;
+            #[cfg(unix)]
+            fs_err::set_permissions(note, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+        }
     }
     Ok(())
 }

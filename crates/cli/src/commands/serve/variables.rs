@@ -2,10 +2,11 @@
 
 use std::ffi::OsString;
 
-use clap::{FromArgMatches as _, Parser};
+use clap::Parser;
 
 use super::settings::Layer;
 use crate::error::CannotRun;
+use crate::usage;
 
 /// A variable for each flag. A value is read as the flag would read it.
 const VARIABLES: &[(&str, &str, Kind)] = &[
@@ -51,10 +52,11 @@ struct Flags {
 
 /// What the environment says. An empty variable says nothing.
 pub(super) fn layer(variables: impl Iterator<Item = (OsString, OsString)>) -> Result<Layer, CannotRun> {
-    let mut flags: Vec<OsString> = Vec::new();
+    let mut said = Layer::default();
     for (name, value) in variables {
         let known = VARIABLES.iter().find(|(variable, ..)| name == *variable);
         let Some((variable, flag, kind)) = known.filter(|_| !value.is_empty()) else { continue };
+        let mut flags: Vec<OsString> = Vec::new();
         match kind {
             Kind::One => flags.extend([OsString::from(flag), value]),
             Kind::List(between) => {
@@ -65,17 +67,18 @@ pub(super) fn layer(variables: impl Iterator<Item = (OsString, OsString)>) -> Re
             Kind::Switch => match value.to_str() {
                 Some("1" | "true" | "yes") => flags.push(flag.into()),
                 Some("0" | "false" | "no") => {}
-                _ => return Err(wrong(&format!("`{variable}` is neither yes nor no"))),
+                _ => return Err(wrong(variable, "it is neither yes nor no")),
             },
         }
+        // One by one, so that a mistake is told with the name of its variable.
+        let read = Flags::try_parse_from(flags).map_err(|error| wrong(variable, &usage::words(&error)))?;
+        said = said.or(read.layer);
     }
-    let command = <Flags as clap::CommandFactory>::command();
-    let matches = command.try_get_matches_from(flags).map_err(|error| wrong(&error.to_string()))?;
-    Flags::from_arg_matches(&matches).map(|flags| flags.layer).map_err(|error| wrong(&error.to_string()))
+    Ok(said)
 }
 
-fn wrong(reason: &str) -> CannotRun {
-    let message = format!("The environment says what makes no sense: {}", reason.trim());
+fn wrong(variable: &str, reason: &str) -> CannotRun {
+    let message = format!("The variable `{variable}` makes no sense: {reason}");
     CannotRun { code: CannotRun::USAGE, message, hint: "see `tidings serve --help`" }
 }
 
@@ -110,5 +113,18 @@ mod tests {
         assert_eq!(said.allow_folders.unwrap(), ["/a", "/b c"].map(std::path::PathBuf::from));
         assert_eq!((said.allow_bypass, said.insecure_listen), (Some(true), None));
         assert_eq!((said.live_max, said.unix), (Some(7), None));
+    }
+
+    #[test]
+    fn a_mistake_is_told_with_the_name_of_the_variable() {
+        for (name, value, words) in [
+            ("TIDINGS_LIVE_MAX", "abc", "invalid digit"),
+            ("TIDINGS_LOG", "xml", "[possible values: text, json]"),
+            ("TIDINGS_ALLOW_BYPASS", "perhaps", "neither yes nor no"),
+        ] {
+            let refused = layer([(name.into(), value.into())].into_iter()).unwrap_err().message;
+            assert!(refused.contains(name) && refused.contains(words), "{refused}");
+            assert!(!refused.contains("error:") && !refused.contains('\n'), "{refused}");
+        }
     }
 }

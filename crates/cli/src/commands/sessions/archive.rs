@@ -52,15 +52,17 @@ pub(crate) struct Archive {
 }
 
 const EXAMPLES: &str = "\
-Claude Code deletes sessions that did not change for 30 days, or for `cleanupPeriodDays` of its settings.
-Only what changed is copied again. An archive is a configuration folder in which every file is compressed by zstd;
+Claude Code deletes sessions that did not change for 30 days, or for `cleanupPeriodDays` of its settings. \
+Only what changed is copied again. An archive is a configuration folder in which every file is compressed by zstd; \
 a restored folder is read with --root like any other. Restored files count as new, or they would be deleted at once.
 
 Examples:
   tidings sessions archive --older-than 20d
   tidings sessions archive --list
   tidings sessions archive --restore 7c135d63
-  tidings sessions archive --all -o /backup/claude && zstd -dr /backup/claude/projects";
+  tidings sessions archive --all -o /backup/claude && zstd -dr /backup/claude/projects
+
+Exit codes: 0 everything was copied, 1 something could not be, and is named, 2 wrong usage, 3 cannot run";
 
 impl Archive {
     pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
@@ -75,7 +77,7 @@ impl Archive {
         let kept = keep(&found.sessions, &store, place, out)?;
         // Whoever relies on copies of everything must hear of what has none.
         let looked = unreadable::warn(&found.unreadable, out)?;
-        Ok(if kept == Exit::Fine { looked } else { kept })
+        Ok(kept.and(looked))
     }
 
     fn found(&self, roots: &Roots) -> anyhow::Result<Found> {

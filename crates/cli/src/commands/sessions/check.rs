@@ -31,8 +31,8 @@ pub(crate) struct Check {
 }
 
 const EXAMPLES: &str = "\
-Files of the CLI are checked leniently and files in the form of seed 001 strictly, unless told otherwise.
-A session is its main file and the files of its sub-agents. Errors are what is lost or does not hold,
+Files of the CLI are checked leniently and files in the form of seed 001 strictly, unless told otherwise. \
+A session is its main file and the files of its sub-agents. Errors are what is lost or does not hold, \
 warnings are odd, notes are worth knowing.
 
 Examples:

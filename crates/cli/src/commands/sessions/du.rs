@@ -37,7 +37,9 @@ const EXAMPLES: &str = "\
 Examples:
   tidings sessions du
   tidings sessions du --files-only -n 30
-  tidings sessions du 7c135d63 --json | jq '.entries[0]'";
+  tidings sessions du 7c135d63 --json | jq '.entries[0]'
+
+Exit codes: 0 everything was read, 1 something could not be, and is named, 2 wrong usage, 3 cannot run";
 
 /// What scripts get.
 #[derive(Serialize)]

@@ -13,6 +13,7 @@ use tidings_agent::history::replay_session;
 use tidings_transcript::Error;
 use tidings_transcript::export::{Branches, Format, export};
 use tidings_transcript::redact::Redactor;
+use tidings_transcript::repair::Existing;
 use tidings_transcript::roots::SessionFiles;
 use tidings_transcript::session::{NodeId, Session};
 
@@ -35,6 +36,10 @@ pub(crate) struct Export {
     /// Where to write it; standard output if left out or `-`
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
+
+    /// Write over OUT if it is there
+    #[arg(long, requires = "output")]
+    force: bool,
 
     #[command(flatten)]
     what: What,
@@ -63,7 +68,7 @@ Examples:
   tidings sessions export 5a15c0fc --to ndjson --redact -o clean.jsonl
   tidings sessions export 5a15c0fc --to ui -o events.ndjson
 
-Long outputs are cut in html and md, with a note of how much is missing; --full keeps all of them.
+Long outputs are cut in html and md, with a note of how much is missing; --full keeps all of them. \
 With -o and --json it prints what was written: {\"id\",\"to\",\"file\",\"bytes\"}, and with --redact \"redacted\"";
 
 impl Export {
@@ -116,7 +121,8 @@ impl Export {
             out.with(write)?;
             return Ok(None);
         };
-        let mut writer = BufWriter::new(create(path, files)?);
+        let existing = if self.force { Existing::Replace } else { Existing::Refuse };
+        let mut writer = BufWriter::new(create(path, files, existing)?);
         write(&mut writer)?;
         let written = writer.flush().and_then(|()| writer.get_ref().metadata());
         Ok(Some(written.map_err(|error| Error::io("write", path, error))?.len()))
@@ -215,7 +221,7 @@ fn one_branch() -> CannotRun {
 }
 
 /// Opens the output, unless it is the session itself.
-fn create(path: &Path, files: &SessionFiles) -> anyhow::Result<File> {
+fn create(path: &Path, files: &SessionFiles, existing: Existing) -> anyhow::Result<File> {
     let same = |file: &Path| match (path.canonicalize(), file.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,
         _ => false,
@@ -225,6 +231,16 @@ fn create(path: &Path, files: &SessionFiles) -> anyhow::Result<File> {
             code: CannotRun::USAGE,
             message: format!("`{}` is a file of the session itself", path.display()),
             hint: "name another file with -o",
+        }
+        .into());
+    }
+    // A pipe or a device is there to be written to.
+    let is_taken = path.symlink_metadata().is_ok() && !path.metadata().is_ok_and(|found| !found.is_file());
+    if existing == Existing::Refuse && is_taken {
+        return Err(CannotRun {
+            code: CannotRun::USAGE,
+            message: format!("There is a file of that name: `{}`", path.display()),
+            hint: "give another name, or --force to write over it",
         }
         .into());
     }

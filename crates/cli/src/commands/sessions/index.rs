@@ -37,7 +37,9 @@ Examples:
   tidings sessions index --status   what it holds and what it lacks
   tidings sessions index --drop     remove it; searches then read the files
 
-It lies in $TIDINGS_CACHE_DIR, or in `tidings` in the user's cache folder, and only its owner can read it.";
+It lies in $TIDINGS_CACHE_DIR, or in `tidings` in the user's cache folder, and only its owner can read it.
+
+Exit codes: 0 everything was read, 1 something could not be, and is named, 2 wrong usage, 3 cannot run";
 
 /// What happened, for scripts.
 #[derive(Serialize)]
@@ -83,16 +85,17 @@ impl Index {
         }
         let roots = place.roots()?;
         let found = roots.scan()?;
-        unreadable::warn(&found.unreadable, out)?;
+        let looked = unreadable::warn(&found.unreadable, out)?;
         if self.status {
-            return status(&path, &found.sessions, place, out);
+            status(&path, &found.sessions, place, out)?;
+            return Ok(looked);
         }
         if self.rebuild {
             Opened::remove(&path)?;
         }
         let updated = update(&path, &roots, &found.sessions, out)?;
         let holds = Holds::of(&Opened::create(&path)?)?;
-        unreadable::warn(&updated.unreadable, out)?;
+        let read = unreadable::warn(&updated.unreadable, out)?;
         let Updated { added, grown, replaced, removed, bytes, .. } = updated;
         if place.json {
             let path = path.to_string_lossy().into_owned();
@@ -105,7 +108,7 @@ impl Index {
             ))?;
             out.text(&holds.shown(&path))?;
         }
-        Ok(Exit::Fine)
+        Ok(looked.and(read))
     }
 }
 
@@ -141,7 +144,7 @@ fn update(path: &Path, roots: &Roots, sessions: &[SessionFiles], out: &Output) -
     }
 }
 
-fn status(path: &Path, sessions: &[SessionFiles], place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
+fn status(path: &Path, sessions: &[SessionFiles], place: &Place, out: &mut Output) -> anyhow::Result<()> {
     let Some(index) = Opened::open(path)? else {
         let shown = path.to_string_lossy().into_owned();
         let pending_bytes = sessions.iter().map(SessionFiles::bytes).sum();
@@ -151,7 +154,7 @@ fn status(path: &Path, sessions: &[SessionFiles], place: &Place, out: &mut Outpu
             let hint = "`tidings sessions index` builds one";
             out.text(&format!("No index; {} could be in one ({hint})\n", human::bytes(pending_bytes)))?;
         }
-        return Ok(Exit::Fine);
+        return Ok(());
     };
     let pending_bytes = index.pending(sessions)?;
     let holds = Holds::of(&index)?;
@@ -162,7 +165,7 @@ fn status(path: &Path, sessions: &[SessionFiles], place: &Place, out: &mut Outpu
         out.text(&holds.shown(path))?;
         out.text(&format!("{} still to be read\n", human::bytes(pending_bytes)))?;
     }
-    Ok(Exit::Fine)
+    Ok(())
 }
 
 fn dropped(path: &Path, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {

@@ -50,13 +50,15 @@ const EXAMPLES: &str = "\
 Examples:
   tidings sessions list --limit 20
   tidings sessions list --project shop --since 7d
-  tidings sessions list --sort largest --json | jq -r .id";
+  tidings sessions list --sort largest --json | jq -r .id
+
+Exit codes: 0 everything was read, 1 something could not be, and is named, 2 wrong usage, 3 cannot run";
 
 impl List {
     pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
         let roots = place.roots()?;
         let found = roots.scan()?;
-        unreadable::warn(&found.unreadable, out)?;
+        let looked = unreadable::warn(&found.unreadable, out)?;
         let wanted = Wanted {
             project: self.filter.project.clone(),
             since: self.filter.since()?,
@@ -68,7 +70,7 @@ impl List {
             },
         };
         let mut rows = list::list(&found.sessions, &wanted);
-        self.fill_in(&found, &mut rows, out)?;
+        let counted = self.fill_in(&found, &mut rows, out)?;
         if place.json {
             for (_, row) in &rows {
                 out.bytes(serde_json::to_string(row)?.as_bytes())?;
@@ -78,7 +80,7 @@ impl List {
             let running = running::ids(&roots);
             out.text(&table(&rows, &running, Timestamp::now(), human::columns()))?;
         }
-        Ok(Exit::Fine)
+        Ok(looked.and(counted))
     }
 }
 
@@ -89,7 +91,7 @@ impl List {
         found: &Found,
         rows: &mut [(&SessionFiles, Listed)],
         out: &Output,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<Exit> {
         let mut cache = Place::cache();
         let unread: u64 = rows.iter().map(|(session, _)| counts::unread_bytes(session, &cache)).sum();
         let effort = if self.counts { Effort::Any } else { Effort::Little };
@@ -97,13 +99,14 @@ impl List {
         let progress = Progress::bytes("counting", if reads { unread } else { 0 });
         let filled = list::fill(found, rows, &mut cache, effort, &|bytes| progress.done(bytes));
         drop(progress);
-        unreadable::warn(&filled.unreadable, out)?;
+        let counted = unreadable::warn(&filled.unreadable, out)?;
         if filled.left > 0 {
             let sessions = human::plural(filled.left as u64, "session");
             let bytes = human::bytes(filled.left_bytes);
             out.note(&format!("{sessions} not counted yet; `--counts` reads their {bytes} once"))?;
         }
-        Place::save(&mut cache, out)
+        Place::save(&mut cache, out)?;
+        Ok(counted)
     }
 }
 

@@ -64,7 +64,7 @@ impl Place {
 
     /// Where copies of sessions lie: `tidings` in the user's data folder.
     pub(crate) fn data_folder() -> Option<PathBuf> {
-        let given = env::var_os("TIDINGS_DATA_DIR").map(PathBuf::from);
+        let given = env::var_os("TIDINGS_DATA_DIR").filter(|path| !path.is_empty()).map(PathBuf::from);
         let xdg = || env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         let home = || env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(".local/share"));
         given.or_else(|| xdg().or_else(home).map(|folder| folder.join("tidings")))
@@ -89,7 +89,7 @@ impl Place {
 
     /// Where caches and the index lie: `tidings` in the user's cache folder.
     pub(crate) fn cache_folder() -> Option<PathBuf> {
-        let given = env::var_os("TIDINGS_CACHE_DIR").map(PathBuf::from);
+        let given = env::var_os("TIDINGS_CACHE_DIR").filter(|path| !path.is_empty()).map(PathBuf::from);
         let xdg = || env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         let home = || env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(".cache"));
         given.or_else(|| xdg().or_else(home).map(|folder| folder.join("tidings")))

@@ -7,6 +7,7 @@ use jiff::{Timestamp, Zoned};
 use serde::Serialize;
 use tidings_transcript::archive::Archive;
 use tidings_transcript::prune::{Choice, Doomed, Plan, Spared};
+use tidings_transcript::roots::SessionFiles;
 
 use super::{Place, archive, running, unreadable, when};
 use crate::confirm::confirm;
@@ -16,7 +17,7 @@ use crate::output::{DIM, Output, PLAIN, RED, YELLOW, printable};
 
 /// Remove old sessions; shows first what it would remove
 ///
-/// A session goes with all that belongs to it: sub-agents, tool results, file history, tasks. Sessions that are
+/// A session goes with all that belongs to it: sub-agents, tool results, file history, tasks, logs. Sessions that are
 /// running always stay; those that changed within the last hour stay unless they are named.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -60,7 +61,10 @@ Without --yes it asks on a terminal; elsewhere it shows what it would remove and
 Examples:
   tidings sessions prune --older-than 90d --dry-run
   tidings sessions prune --larger-than 100M --archive-first
-  tidings sessions prune --project old-demo --older-than 4w --yes";
+  tidings sessions prune --project old-demo --older-than 4w --yes
+
+Exit codes: 0 all is done, 1 something was not removed or could not be read, and is named, 2 wrong usage, \
+3 cannot run, 4 nobody is there to confirm";
 
 /// What scripts learn about each session.
 #[derive(Serialize)]
@@ -95,18 +99,18 @@ impl Prune {
             }
         }
         let removed = self.remove(&plan, place, out)?;
-        Ok(if removed == Exit::Fine { looked } else { removed })
+        Ok(removed.and(looked))
     }
 
     /// What to remove, and whether every session could be looked at.
     fn plan(&self, place: &Place, out: &Output) -> anyhow::Result<(Plan, Exit)> {
         let roots = place.roots()?;
+        let mut named = HashSet::new();
+        for id in &self.ids {
+            named.extend(roots.find_copies(id)?.iter().map(SessionFiles::dir));
+        }
         let choice = Choice {
-            named: self
-                .ids
-                .iter()
-                .map(|id| Ok(roots.find(id)?.id))
-                .collect::<anyhow::Result<HashSet<_>>>()?,
+            named,
             before: match &self.older_than {
                 Some(age) => Some(when::parse(age, &Zoned::now())?.start.into()),
                 None => None,
@@ -149,7 +153,7 @@ impl Prune {
             let removed = keep(archive.as_ref(), doomed).and_then(|()| Ok(doomed.remove()?));
             let mut line = Line { outcome: "removed", ..doomed_line(doomed) };
             match removed {
-                Ok(()) => {
+                Ok(_) => {
                     count += 1;
                     bytes += line.bytes;
                 }
@@ -209,7 +213,7 @@ fn doomed_line(doomed: &Doomed) -> Line<'_> {
     line(&doomed.session, doomed.belongings.files.len(), doomed.belongings.bytes())
 }
 
-fn line(session: &tidings_transcript::roots::SessionFiles, files: usize, bytes: u64) -> Line<'_> {
+fn line(session: &SessionFiles, files: usize, bytes: u64) -> Line<'_> {
     let modified = session.modified().and_then(|at| Timestamp::try_from(at).ok());
     Line {
         session: &session.id,

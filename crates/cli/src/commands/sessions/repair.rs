@@ -29,8 +29,8 @@ pub(crate) struct Repair {
 }
 
 const EXAMPLES: &str = "\
-Repairs cut, glued and NUL-filled lines, bytes that are no UTF-8, copies of entries, parents and leaves that
-are not there, rings of parents, and tool calls whose results were lost. Everything else is copied byte for byte.
+Repairs cut, glued and NUL-filled lines, bytes that are no UTF-8, copies of entries, parents and leaves that \
+are not there, rings of parents, and tool calls whose results were lost. Everything else is copied byte for byte. \
 The file itself is never changed, and the files of its sub-agents are not copied: repair each like any other file.
 
 Examples:

@@ -83,7 +83,9 @@ Examples:
   tidings sessions search 'connection refused' --tool Bash --since 7d
   tidings sessions search -e 'panicked at .*\\.rs:\\d+' --role tool --project parser
   tidings sessions search -i 'flaky test' -l
-  tidings sessions search --json TODO | jq -r .uuid";
+  tidings sessions search --json TODO | jq -r .uuid
+
+Exit codes: 0 everything was searched, whether it was found or not, 1 something could not be, and is named, 2 wrong usage, 3 cannot run";
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum RoleArg {
@@ -125,7 +127,7 @@ impl Search {
         let query = Query::new(self.options()?)?;
         let roots = place.roots()?;
         let found = roots.scan()?;
-        unreadable::warn(&found.unreadable, out)?;
+        let looked = unreadable::warn(&found.unreadable, out)?;
         let index = if self.no_index { None } else { up_to_date(&roots, &found.sessions, out)? };
         let mut shown = Shown { search: self, json: place.json, out, lines: 0, sessions: 0, last: None };
         let mut failed = None;
@@ -145,11 +147,11 @@ impl Search {
         if let Some(error) = failed {
             return Err(error);
         }
-        shown.end(&summary)?;
+        let searched = shown.end(&summary)?;
         if let Some(error) = unusable {
             without_index(&error, out)?;
         }
-        Ok(Exit::Fine)
+        Ok(looked.and(searched))
     }
 
     fn options(&self) -> anyhow::Result<Options> {
@@ -315,7 +317,7 @@ impl Shown<'_, '_> {
         Ok(self.out.text(&text)?)
     }
 
-    fn end(&mut self, summary: &Summary) -> anyhow::Result<()> {
+    fn end(&mut self, summary: &Summary) -> anyhow::Result<Exit> {
         if self.search.count {
             self.out.bytes(format!("{}\n", self.lines).as_bytes())?;
         } else if !self.json && !self.search.sessions_only {
@@ -330,10 +332,7 @@ impl Shown<'_, '_> {
             let lines = human::plural(summary.oversized, "line");
             self.out.note(&format!("{lines} too long to search; `tidings sessions check` tells where"))?;
         }
-        for error in &summary.unreadable {
-            self.out.note(&printable(&error.to_string()))?;
-        }
-        Ok(())
+        unreadable::warn(&summary.unreadable, self.out)
     }
 }
 

@@ -30,7 +30,9 @@ const EXAMPLES: &str = "\
 Examples:
   tidings sessions stats
   tidings sessions stats --project shop --since 30d
-  tidings sessions stats --json | jq .tools";
+  tidings sessions stats --json | jq .tools
+
+Exit codes: 0 everything was read, 1 something could not be, and is named, 2 wrong usage, 3 cannot run";
 
 impl Stats {
     pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
@@ -44,7 +46,7 @@ impl Stats {
         let progress = Progress::bytes("counting", unread);
         let counted = counts::count(&sessions, &mut cache, &|bytes| progress.done(bytes));
         drop(progress);
-        unreadable::warn(found.unreadable.iter().chain(&counted.unreadable), out)?;
+        let read = unreadable::warn(found.unreadable.iter().chain(&counted.unreadable), out)?;
         Place::save(&mut cache, out)?;
         let mut sum = Counts::default();
         counted.sessions.iter().for_each(|counts| sum.add(counts));
@@ -55,7 +57,7 @@ impl Stats {
             let rows: Vec<&Listed> = rows.iter().map(|(_, row)| row).collect();
             out.text(&render(&stats, &sum, &rows, &Zoned::now()))?;
         }
-        Ok(Exit::Fine)
+        Ok(read)
     }
 }
 

@@ -1,4 +1,5 @@
 use serde_json::Value;
+use tidings_protocol::ui::{PermissionDetails, PermissionLevel, PermissionRequest};
 
 use super::super::keys::Key;
 use super::super::line::Line;
@@ -32,6 +33,25 @@ pub(crate) struct PermissionAsk {
 pub(crate) struct Reason(Entry);
 
 impl PermissionAsk {
+    /// The question in words, and what the words are about.
+    pub(crate) fn new(request: Option<&PermissionRequest>, details: Option<&PermissionDetails>) -> Self {
+        // Nearly every command could do harm; what can do anything at all is worth a warning.
+        let risky = request.is_some_and(|request| request.level == PermissionLevel::Admin);
+        PermissionAsk {
+            tool: details.map(|details| details.tool_name.clone()).unwrap_or_default(),
+            input: details.map(|details| details.input.clone()).unwrap_or_default(),
+            description: request.map(|request| request.description.clone()).unwrap_or_default(),
+            reason: request
+                .and_then(|request| request.reason.clone())
+                .or_else(|| details?.decision_reason.clone()),
+            path: details.and_then(|details| details.blocked_path.clone()),
+            agent: details.and_then(|details| details.agent_id.clone()),
+            rules: details.and_then(|details| details.suggestions.as_ref()).map(rules).unwrap_or_default(),
+            warning: risky.then(|| "high risk: look closely".to_owned()),
+            typing: None,
+        }
+    }
+
     /// Whether the question is if a plan is to be carried out.
     fn is_plan(&self) -> bool {
         self.tool == "ExitPlanMode"
@@ -134,5 +154,38 @@ impl PermissionAsk {
             _ => ("✗", "no".to_owned(), Style::RED),
         };
         Line::styled(&format!("  {mark} {words}"), style)
+    }
+}
+
+/// The rules that "always" adds, letter for letter, and where they are kept.
+fn rules(suggestions: &Value) -> Vec<String> {
+    let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+    let updates = suggestions.as_array().into_iter().flatten();
+    let allowing = updates.filter(|update| {
+        text(update, "type").as_deref() == Some("addRules")
+            && text(update, "behavior").as_deref() == Some("allow")
+    });
+    allowing
+        .flat_map(|update| {
+            let place = text(update, "destination").as_deref().and_then(kept_in).unwrap_or_default();
+            let rules = update.get("rules").and_then(Value::as_array).into_iter().flatten();
+            rules.filter_map(move |rule| {
+                let tool = text(rule, "toolName")?;
+                let content =
+                    text(rule, "ruleContent").map(|content| format!("({content})")).unwrap_or_default();
+                Some(format!("{tool}{content}{place}"))
+            })
+        })
+        .collect()
+}
+
+/// Where a rule is kept, as the CLI names its files.
+fn kept_in(destination: &str) -> Option<&'static str> {
+    match destination {
+        "localSettings" => Some(" in .claude/settings.local.json"),
+        "projectSettings" => Some(" in .claude/settings.json"),
+        "userSettings" => Some(" in your own settings"),
+        "session" => Some(" in this session"),
+        _ => None,
     }
 }

@@ -1,9 +1,8 @@
 use std::io;
 
-use serde_json::Value;
 use tidings_protocol::ui::{
-    AskUserQuestionsRequest, PermissionDetails, PermissionLevel, PermissionRequest, QuestionDetails,
-    QuestionKind, QuestionType, Resolution, UiMessage,
+    AskUserQuestionsRequest, PermissionDetails, PermissionRequest, QuestionDetails, QuestionKind,
+    QuestionType, Resolution, UiMessage,
 };
 
 use super::super::ask::{Ask, Choice, PermissionAsk, QuestionAsk, QuestionsAsk, Reply, Several};
@@ -63,19 +62,7 @@ impl View {
         request: &PermissionRequest,
         details: Option<&PermissionDetails>,
     ) -> io::Result<()> {
-        // Nearly every command could do harm; what can do anything at all is worth a warning.
-        let risky = request.level == PermissionLevel::Admin;
-        let ask = PermissionAsk {
-            tool: details.map(|details| details.tool_name.clone()).unwrap_or_default(),
-            input: details.map(|details| details.input.clone()).unwrap_or_default(),
-            description: request.description.clone(),
-            reason: request.reason.clone().or_else(|| details?.decision_reason.clone()),
-            path: details.and_then(|details| details.blocked_path.clone()),
-            agent: details.and_then(|details| details.agent_id.clone()),
-            rules: details.and_then(|details| details.suggestions.as_ref()).map(rules).unwrap_or_default(),
-            warning: risky.then(|| "high risk: look closely".to_owned()),
-            typing: None,
-        };
+        let ask = PermissionAsk::new(Some(request), details);
         let lines = ask.introduction(self.card_columns());
         if self.asks.open(id, Ask::Permission(ask)) { self.introduce(&lines) } else { Ok(()) }
     }
@@ -146,38 +133,5 @@ impl View {
             _ => "taken back".to_owned(),
         };
         self.cards(&[Line::styled(&format!("  • {words}"), Style::DIM)])
-    }
-}
-
-/// The rules that "always" adds, letter for letter, and where they are kept.
-fn rules(suggestions: &Value) -> Vec<String> {
-    let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
-    let updates = suggestions.as_array().into_iter().flatten();
-    let allowing = updates.filter(|update| {
-        text(update, "type").as_deref() == Some("addRules")
-            && text(update, "behavior").as_deref() == Some("allow")
-    });
-    allowing
-        .flat_map(|update| {
-            let place = text(update, "destination").as_deref().and_then(kept_in).unwrap_or_default();
-            let rules = update.get("rules").and_then(Value::as_array).into_iter().flatten();
-            rules.filter_map(move |rule| {
-                let tool = text(rule, "toolName")?;
-                let content =
-                    text(rule, "ruleContent").map(|content| format!("({content})")).unwrap_or_default();
-                Some(format!("{tool}{content}{place}"))
-            })
-        })
-        .collect()
-}
-
-/// Where a rule is kept, as the CLI names its files.
-fn kept_in(destination: &str) -> Option<&'static str> {
-    match destination {
-        "localSettings" => Some(" in .claude/settings.local.json"),
-        "projectSettings" => Some(" in .claude/settings.json"),
-        "userSettings" => Some(" in your own settings"),
-        "session" => Some(" in this session"),
-        _ => None,
     }
 }

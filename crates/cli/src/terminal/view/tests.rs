@@ -146,7 +146,7 @@ fn a_session_on_a_terminal() {
     for (columns, name) in [(80_u16, "wide"), (40, "narrow")] {
         let (paper, now) = (Paper::default(), Instant::now());
         let mut view = view(&paper, columns.into());
-        view.began(now);
+        view.began(Began::At(now));
         for event in session() {
             view.event(&event, now).unwrap();
         }
@@ -169,13 +169,35 @@ fn a_session_on_a_terminal() {
     }
 }
 
+/// Whoever comes later did not see how long a turn took; the agent may have said so.
+#[test]
+fn a_turn_that_began_before_is_shown_with_the_time_that_the_agent_tells() {
+    for (told, shown) in [(Some(125_000), "$0.0123 · 2m 05s"), (None, "$0.0123")] {
+        let (paper, now) = (Paper::default(), Instant::now());
+        let mut view = view(&paper, 80);
+        view.ctrl_c(CtrlC::Leaves);
+        view.began(Began::Before(now));
+        view.draw(now + Duration::from_secs(3)).unwrap();
+        let mut all = paper.take();
+        assert!(looks(&all, 80).ends_with(" Ctrl-C leaves"), "{}", looks(&all, 80));
+        for mut event in ended() {
+            if let UiMessage::TurnResult(result) = &mut event {
+                result.duration_ms = told;
+            }
+            view.event(&event, now).unwrap();
+        }
+        all += &paper.take();
+        assert!(looks(&all, 80).ends_with(shown), "{}", looks(&all, 80));
+    }
+}
+
 #[test]
 fn a_session_in_pipes() {
     let (data, talk, now) = (Paper::default(), Paper::default(), Instant::now());
     let pane = |paper: &Paper| Pane::piped(Box::new(paper.clone()), Paint::Plain);
     let mut view =
         View::new(Screen::new(pane(&data), pane(&talk)), Diffs::Hidden, Thoughts::Hidden, (80, 24));
-    view.began(now);
+    view.began(Began::At(now));
     for event in session().into_iter().chain(ended()) {
         view.event(&event, now).unwrap();
     }

@@ -93,7 +93,7 @@ enum WhatBy {
 }
 
 const EXAMPLES: &str = "\
-A response counts once, however many lines, sub-agents, forks and copies repeat it. Costs are list prices,
+A response counts once, however many lines, sub-agents, forks and copies repeat it. Costs are list prices, \
 not an invoice; a model without a price is named and left out of the dollars. Nothing is fetched.
 
 Examples:
@@ -103,7 +103,9 @@ Examples:
   tidings sessions cost --json --by model | jq .total.cost_usd
 
 In settings.json of Claude Code:
-  \"statusLine\": {\"type\": \"command\", \"command\": \"tidings sessions cost --statusline\"}";
+  \"statusLine\": {\"type\": \"command\", \"command\": \"tidings sessions cost --statusline\"}
+
+Exit codes: 0 everything was read, 1 something could not be, and is named, 2 wrong usage, 3 cannot run";
 
 impl Cost {
     pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
@@ -124,7 +126,7 @@ impl Cost {
             let ledger = self.ledger(&roots, &found, out)?;
             let verified = verify::print(&found, &ledger, &prices, place, out)?;
             let counted = Self::remarks(&found, &ledger, out)?;
-            return Ok(if verified == Exit::Fine { counted } else { verified });
+            return Ok(verified.and(counted));
         }
         // Whoever asks the same again while nothing was written gets the same answer.
         let memo = self.memo().map(|path| Memo::new(&path, &found, &prices, &query));

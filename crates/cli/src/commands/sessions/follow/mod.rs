@@ -35,7 +35,7 @@ pub(crate) struct Follow {
 
 const EXAMPLES: &str = "\
 Ends with Ctrl-C, or when nobody reads its output any more.
-With --json each line is {session, agent, file, line, entry}; `damage` or `event` (reset, gone, unreadable)
+With --json each line is {session, agent, file, line, entry}; `damage` or `event` (reset, gone, unreadable) \
 stands there instead of `entry` where that is what happened.
 
 Examples:
