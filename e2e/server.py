@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ from lib.web import Socket, Web
 
 NAME = "server"
 SCRIPT = E2E / "server" / "talk.toml"
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
+COMMAND_SECONDS_MAX = 60
 PAGE_EVENTS = {
     "TextChunk", "ToolExecuting", "ToolCompleted", "Complete", "PermissionRequired", "BatchPermissionRequired",
     "UserInteractionRequired", "TokenUpdate", "Error", "System", "Display", "CommandComplete",
@@ -132,6 +136,34 @@ def _stopped(place: Place, web: Web) -> list[str]:
     return problems
 
 
+def _files(place: Place, web: Web) -> list[str]:
+    """A picture and a text go with a prompt: the model gets both, and so does whoever comes later."""
+    text = base64.b64encode("# Grüße".encode()).decode()
+    sent = [
+        {"media_type": "image/png", "data": DOT, "name": "dot.png"},
+        {"media_type": "text/markdown", "data": text, "name": "notes.md"},
+    ]
+    new = {"cwd": str(place.project), "prompt": "note it", "attachments": sent, "allowed_tools": ["Bash"]}
+    status, session = web.call("POST", "/v1/sessions", new)
+    if status != 201:
+        return [f"no session: {status} {session}"]
+    key = session["key"]
+    socket = web.socket()
+    socket.ask({"type": "subscribe", "session": key})
+    seen = list(_until(socket, key, "Complete"))
+    socket.cut()
+    prompt = next(each["event"]["UserPrompt"] for each in seen if "UserPrompt" in each["event"])
+    _, kept = web.call("GET", f"/v1/sessions/{key}/prompts/{prompt['uuid']}")
+    problems: list[str] = []
+    if [each["data"] for each in kept.get("attachments", [])] != [DOT, text]:
+        problems.append(f"what went with the prompt is not what is kept: {kept}")
+    request = json.loads((place.root / "api.ndjson").read_text().splitlines()[0])
+    got = [block for block in request["messages"][0]["blocks"] if block != "text"]
+    if got != ["image", "document"]:
+        problems.append(f"the model got something else: {got}")
+    return problems
+
+
 def _mobile(place: Place, web: Web) -> list[str]:
     """A phone opens the folder as a project, prompts, is gone while a permission waits, and allows it when it is back."""
     folder = str(place.project)
@@ -166,11 +198,43 @@ def _heard(phone: Socket, wanted: Callable[[dict[str, Any]], bool]) -> Iterator[
             return
 
 
+def _terminal(place: Place, web: Web) -> list[str]:
+    """Somebody starts a session with a command, allows what it asks with another, reads the answer and goes on in a copy."""
+    def tidings(*args: str, folder: Path = place.project) -> subprocess.CompletedProcess[str]:
+        command = [str(place.programs.tidings), *args, "--data", str(place.root / "data")]
+        return subprocess.run(
+            command, env=place.env(), cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=COMMAND_SECONDS_MAX, **place.programs.as_user(),
+        )
+
+    made = tidings("start", "note it", "--json")
+    if made.returncode != 0:
+        return [f"no session: {made}"]
+    number = str(json.loads(made.stdout)["handle"])
+    socket = web.socket()
+    socket.ask({"type": "subscribe", "session": number})
+    for _ in _until(socket, json.loads(made.stdout)["key"], "PermissionRequired"):
+        pass
+    socket.cut()
+    allowed = tidings("approve", number, "--yes")
+    answer = tidings("attach", number, "--wait")
+    copy = tidings("start", "and again", "--resume", number, "--fork-session", "--wait", folder=place.root)
+    problems: list[str] = []
+    for done, expected in [(allowed, ""), (answer, "It is noted.\n"), (copy, "As I said.\n")]:
+        if done.returncode != 0 or not done.stdout.endswith(expected):
+            problems.append(f"{done.args[1:3]}: {done.returncode} {done.stdout!r} {done.stderr!r}")
+    if not (place.project / "note.txt").exists():
+        problems.append("the command did not run in the folder in which it was started")
+    return problems
+
+
 CHECKS: dict[str, Callable[[Place, Web], list[str]]] = {
     "websocket": _websocket,
     "stream": _stream,
     "stopped": _stopped,
+    "files": _files,
     "mobile": _mobile,
+    "terminal": _terminal,
 }
 
 

@@ -117,12 +117,12 @@ test("what a sub-agent does stands in its lane, and its call is drawn again", ()
   assert.notEqual(toolOf(all, lane.id), before);
 });
 
-test("the cost of a turn is what the sum grew by", () => {
-  const result = (cost: number): UiMessage => ({
-    TurnResult: { session_id: 1, turn_id: turn, subtype: "success", is_error: false, cost_usd: cost, answers: [], permission_denials: [] },
+test("the cost of a turn is what it says, or what the sum grew by, which begins anew", () => {
+  const result = (cost: number, more = {}): UiMessage => ({
+    TurnResult: { session_id: 1, turn_id: turn, subtype: "success", is_error: false, cost_usd: cost, answers: [], permission_denials: [], ...more },
   });
-  const all = folded([result(0.25), result(0.75)]);
-  assert.deepEqual(all.items.map((item) => item.kind === "result" && item.costUsd), [0.25, 0.5]);
+  const all = folded([result(0.25), result(0.75), result(0.125), result(0.25, { turn_cost_usd: 0.25 })]);
+  assert.deepEqual(all.items.map((item) => item.kind === "result" && item.costUsd), [0.25, 0.5, 0.125, 0.25]);
 });
 
 test("retries take each other's place", () => {
@@ -185,4 +185,15 @@ test("answers to questions are shown by the server's word, and by the agent's ow
   const account = { answers: { "Which one?": "That" } };
   const done: UiMessage = { ToolDetails: { tool_use_id: "q", is_error: false, tool_use_result: account, session_id: 1 } };
   assert.deepEqual(said(folded([asked, done])), ["That", undefined, undefined]);
+});
+
+test("a turn that somebody interrupted is told as such, and not as an error", () => {
+  const ends = (terminal_reason: string): UiMessage[] => [
+    { Error: { session_id: 1, message: "The turn was ended" } },
+    { TurnResult: { session_id: 1, turn_id: turn, subtype: "error_during_execution", is_error: true, error: "The turn was ended", terminal_reason, answers: [], permission_denials: [] } },
+  ];
+  const tones = (events: UiMessage[]) => folded(events).items.flatMap((item) => (item.kind === "note" ? [item.tone] : []));
+  assert.deepEqual(tones(ends("aborted_streaming")), ["plain"]);
+  assert.deepEqual(tones(ends("aborted_tools")), ["plain"]);
+  assert.deepEqual(tones(ends("api_error")), ["error"]);
 });

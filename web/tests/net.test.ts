@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Link, Surroundings } from "../src/net/connection.ts";
-import { Connection, HEARTBEAT_MS, Lost, Refused } from "../src/net/connection.ts";
+import { Connection, DOUBT_MS, HEARTBEAT_MS, Lost, Refused } from "../src/net/connection.ts";
 import type { Command, Letter } from "../src/net/outbox.ts";
 import { Outbox } from "../src/net/outbox.ts";
 import type { Problem, SocketMessage } from "../src/wire.ts";
@@ -43,6 +43,8 @@ class World implements Surroundings {
   time = 0;
   sockets: FakeSocket[] = [];
   timers: { at: number; run: () => void }[] = [];
+  /** How often somebody let go of a timer, one that had run among them. */
+  cancelled = 0;
   links: Link[] = [];
   openings = 0;
   messages: SocketMessage[] = [];
@@ -70,6 +72,7 @@ class World implements Surroundings {
     const timer = { at: this.time + ms, run };
     this.timers.push(timer);
     return () => {
+      this.cancelled += 1;
       this.timers = this.timers.filter((other) => other !== timer);
     };
   }
@@ -145,6 +148,53 @@ test("a server that answers pings keeps its connection", () => {
   }
   assert.equal(world.connection.link, "open");
   assert.equal(world.sockets.length, 1);
+});
+
+test("a connection that lasts keeps no timer that has run", () => {
+  const world = new World();
+  world.connection.wake();
+  world.last.opens();
+  for (let beat = 0; beat < 100; beat += 1) {
+    world.pass(HEARTBEAT_MS);
+    world.last.says({ type: "ack", id: world.last.sent.at(-1)?.id });
+  }
+  const before = world.cancelled;
+  world.connection.sleep();
+  assert.equal(world.cancelled - before, 1, "the next heartbeat is all that there is to let go");
+  assert.deepEqual(world.timers, []);
+});
+
+test("a machine that slept often has one heartbeat still", () => {
+  const world = new World();
+  world.connection.wake();
+  world.last.opens();
+  for (let sleep = 0; sleep < 5; sleep += 1) {
+    // No timer runs while a machine sleeps.
+    world.time += HEARTBEAT_MS + 1;
+    world.connection.wake();
+    world.last.says({ type: "ack", id: world.last.sent.at(-1)?.id });
+  }
+  const before = world.last.sent.length;
+  world.pass(HEARTBEAT_MS);
+  assert.equal(world.last.sent.length - before, 1);
+});
+
+test("when the network changes, a server that does not answer soon is taken for lost", async () => {
+  const world = new World();
+  world.connection.doubt();
+  assert.equal(world.sockets.length, 0, "nobody was connected");
+  world.connection.wake();
+  world.last.opens();
+  world.connection.doubt();
+  world.last.says({ type: "ack", id: world.last.sent.at(-1)?.id });
+  await Promise.resolve();
+  world.pass(DOUBT_MS + 1);
+  assert.equal(world.connection.link, "open");
+  world.connection.doubt();
+  // What was on its way already is no answer.
+  world.last.says({ type: "session" });
+  world.pass(DOUBT_MS + 1);
+  assert.equal(world.connection.link, "waiting");
 });
 
 test("a refused credential is not tried again", () => {

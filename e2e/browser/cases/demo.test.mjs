@@ -65,6 +65,10 @@ test("the demo is played to its end, and every part of it is seen", async () => 
   assert.ok(await page.locator(".mark-line").getByText("168k tokens became 21.3k").isVisible());
   await page.locator(".session .state.idle").waitFor();
   assert.equal(await page.locator(".needs-you").count(), 0);
+  // Nothing turns any more, lists of what was being done among it.
+  await page.locator(".scroller").evaluate((scroller) => (scroller.scrollTop = 0));
+  await page.locator(".todo.InProgress").first().waitFor();
+  assert.equal(await page.locator(".session .spin").count(), 0);
   await page.waitForFunction(() => document.title.startsWith("Find the lost cent"));
 });
 
@@ -83,6 +87,8 @@ test("a command is run as the person has changed it, and a denial says why", asy
   await button(page, "Deny").click();
   await page.locator(".tool[data-tool=Edit] .decision.bad").waitFor();
   assert.match(await page.locator(".tool[data-tool=Edit] .decision").innerText(), /Denied by you.*Use the decimal module/s);
+  await page.locator(".tool[data-tool=Edit] .tool-aside.bad").getByText("denied", { exact: true }).waitFor();
+  assert.equal((await page.locator(".tool[data-tool=Edit]").innerText()).match(/Use the decimal module/g).length, 1, "the reason is told once");
 });
 
 test("somebody who may only decide is not offered more", async () => {
@@ -93,6 +99,18 @@ test("somebody who may only decide is not offered more", async () => {
   assert.equal(await button(page, "Edit…").count(), 0);
   assert.equal(await button(page, "Always…").count(), 0);
   assert.ok(await page.getByLabel("Message to the agent").isDisabled());
+
+  // Who may only watch sees what is asked, and is not offered to answer.
+  const watcher = await at.visit({ scopes: ["read"], path: `#/s/${one.key}` });
+  await watcher.getByRole("heading", { name: "Run this command?" }).waitFor();
+  await watcher.getByText("This device may only watch.", { exact: false }).first().waitFor();
+  for (const name of ["Allow once", "Allow for session", "Deny…"]) assert.ok(await button(watcher, name).isDisabled(), name);
+  await watcher.locator(".needs-you").focus();
+  await watcher.keyboard.press("d");
+  assert.equal(await watcher.getByLabel("What should it do instead?").count(), 0);
+  await watcher.locator("summary[aria-label=More]").click();
+  assert.ok(await button(watcher, "Stop the agent").isDisabled());
+  assert.deepEqual(await accessibility(watcher), []);
 });
 
 test("what is not there is said in plain words", async () => {

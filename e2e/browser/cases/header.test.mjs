@@ -62,4 +62,72 @@ test("a session says that somebody has stopped its agent, and goes on with it", 
   await listed.waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Interrupt" }).click();
   await page.locator(".session .state.idle").waitFor();
+  // To be interrupted is no failure.
+  assert.equal((await at.server.call("GET", `sessions/${one.key}`)).turn_interrupted, true);
+  await page.locator(".session-head .state").getByText("Idle", { exact: true }).waitFor();
+});
+
+test("a session without a title is called by what was said first, wherever it is named", async () => {
+  const page = await at.visit();
+  const one = await at.server.session("Mend the crooked gate");
+  await at.server.session("Paint the fence");
+  await page.goto(`${at.server.address}/#/s/${one.key}`);
+  const called = async (name) => {
+    await page.waitForFunction((wanted) => document.title.endsWith(`${wanted} · Tidings`), name);
+    await page.locator(".title-button").getByText(name, { exact: true }).waitFor();
+    await page.locator(".session-card[aria-current]").getByText(name, { exact: true }).waitFor();
+  };
+  await called("Mend the crooked gate");
+  await page.getByLabel("Filter sessions").fill("crooked");
+  await page.locator(".session-card", { hasText: "Paint the fence" }).waitFor({ state: "detached" });
+  assert.equal(await page.locator(".session-card").count(), 1);
+  await page.getByLabel("Filter sessions").fill("");
+
+  // A title takes its place: the newest, whoever gave it. One that is emptied gives it back.
+  await at.server.call("POST", `sessions/${one.key}/input`, { content: "/rename A job outside" });
+  await called("A job outside");
+  for (const [title, name] of [["The gate", "The gate"], ["", "Mend the crooked gate"]]) {
+    await page.locator(".title-button").click();
+    await page.getByLabel("Title of the session").fill(title);
+    await page.getByLabel("Title of the session").press("Enter");
+    await called(name);
+  }
+
+  // Escape gives it none.
+  await page.locator(".title-button").click();
+  await page.getByLabel("Title of the session").fill("Not this one");
+  await page.getByLabel("Title of the session").press("Escape");
+  await called("Mend the crooked gate");
+  // Whatever was sent by then has been answered.
+  await page.getByLabel("Permission mode").selectOption("plan");
+  assert.equal((await at.server.until(one.key, (view) => view.permission_mode === "plan")).title ?? "", "");
+});
+
+test("the menu closes with Escape and when one presses beside it, and no turn is interrupted by that", async () => {
+  const one = await at.server.session("Speak slowly");
+  const page = await at.visit({ path: `#/s/${one.key}` });
+  await page.locator(".answer").getByText("one word after the other").waitFor();
+  const menu = page.locator("details.menu");
+  const more = menu.locator("summary");
+  await more.click();
+  await page.getByRole("button", { name: "Stop the agent" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Stop the agent" }).waitFor({ state: "hidden" });
+  assert.ok(await more.evaluate((element) => element === document.activeElement));
+  await more.click();
+  await page.getByRole("button", { name: "Stop the agent" }).waitFor();
+  await page.locator(".scroller").click();
+  await page.getByRole("button", { name: "Stop the agent" }).waitFor({ state: "hidden" });
+  // By keys alone: one goes through it with Tab, and out of it.
+  await more.focus();
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Tab");
+  assert.ok(await menu.evaluate((element) => element.open && element.contains(document.activeElement)));
+  for (let presses = 0; presses < 8 && (await menu.evaluate((element) => element.contains(document.activeElement))); presses += 1) await page.keyboard.press("Tab");
+  assert.ok(!(await menu.evaluate((element) => element.open)));
+  // Whatever was sent by then has been answered.
+  await page.getByLabel("Permission mode").selectOption("plan");
+  assert.equal((await at.server.until(one.key, (view) => view.permission_mode === "plan")).state, "running");
+  await page.getByRole("button", { name: "Interrupt" }).click();
+  await page.locator(".session .state.idle").waitFor();
 });

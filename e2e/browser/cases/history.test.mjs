@@ -37,11 +37,16 @@ test("a session is found by its text, read and exported", async () => {
   await page.getByLabel("Search in all sessions").fill("util has greet");
   await page.locator(".past-card.hit mark").first().waitFor();
   assert.equal((await page.locator(".past-card.hit mark").first().innerText()).toLowerCase(), "util has greet");
+  // It says which session that is.
+  const { items } = await at.server.call("GET", "transcripts?limit=1000");
+  const id = (await page.locator(".past-card.hit").first().getAttribute("href")).match(/[0-9a-f-]{36}/)[0];
+  const { title } = items.find((one) => one.id === id);
+  await page.locator(".past-card.hit").first().locator(".past-facts").getByText(title, { exact: true }).waitFor();
   assert.deepEqual(await accessibility(page), []);
   await page.locator(".past-card.hit").first().click();
   await page.locator(".tool[data-tool=Agent]").first().waitFor();
   assert.deepEqual(await accessibility(page), []);
-  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Markdown" }).click()]);
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save as Markdown" }).click()]);
   assert.match(readFileSync(await file.path(), "utf8"), /^# [\s\S]*util has greet/);
   await page.getByRole("link", { name: "Go on" }).click();
   await page.getByText("Go on with a session").waitFor();

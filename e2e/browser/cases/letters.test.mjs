@@ -25,7 +25,7 @@ async function stuck(prompt, why) {
 }
 
 test("a prompt that cannot be taken yet says why, holds up no answer, and is sent by itself when there is room", async () => {
-  const { page, idle } = await stuck("When there is room", /not sent yet: 1 agents run/);
+  const { page, idle } = await stuck("When there is room", /not sent yet: 1 agent runs/);
   await allow(page);
   await page.locator(".answer").getByText("Answered.").waitFor();
   // The prompt follows without another word.

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PHONE, accessibility } from "../lib/browser.mjs";
+import { PHONE, accessibility, newContext } from "../lib/browser.mjs";
 import { allow, button, stage } from "../lib/setup.mjs";
 
 const at = stage();
@@ -40,6 +40,8 @@ test("a phone is paired by a link, and the code is gone from the address", async
     assert.deepEqual(await accessibility(page), [], view);
     assert.ok(!(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)), `${view} has to be scrolled sideways`);
   }
+  // What keys do is told to those who have some.
+  assert.ok(!(await page.getByRole("heading", { name: "Keys" }).isVisible()));
   await page.keyboard.press("?");
   await page.getByRole("dialog", { name: "Keys" }).waitFor();
   assert.deepEqual(await accessibility(page), [], "keys");
@@ -59,7 +61,15 @@ test("a code is good once", async () => {
   await two.getByText("This browser is not paired yet").waitFor();
   assert.ok(await two.locator(".door [role=alert]").isVisible());
   assert.deepEqual(await accessibility(two), []);
+  // Where no keyboard comes up for it, one can write at once.
+  assert.equal(await two.evaluate(() => document.activeElement.tagName), "BODY");
   await second.close();
+  const desk = await newContext(page.context().browser());
+  const three = await desk.newPage();
+  await three.goto(at.server.address);
+  await three.getByText("This browser is not paired yet").waitFor();
+  assert.ok(await three.getByLabel("Code").evaluate((field) => field === document.activeElement));
+  await desk.close();
 });
 
 test("the page can be installed, and opens without the server", async () => {

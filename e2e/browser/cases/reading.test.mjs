@@ -8,6 +8,7 @@ import { button, stage } from "../lib/setup.mjs";
 const COLUMNS = Array.from({ length: 14 }, (_, index) => `column number ${index}`);
 const TABLE = `| ${COLUMNS.join(" | ")} |\n|${"---|".repeat(14)}\n| ${COLUMNS.map((name) => `value of ${name}`).join(" | ")} |`;
 const TEXT = `# A heading\n\nעברית עם \`code\` ועוד טקסט: hello world (123).\n\n${TABLE}\n\nAn \u202eedirrevo\u202c and its end.`;
+const TURNED = "| שם | ערך |\n|---|---|\n| אחד | 1 |\n| one | 2 |";
 const LONG = "B".repeat(200);
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const quoted = (text) => JSON.stringify(text);
@@ -16,6 +17,11 @@ const SCRIPT = `
 when = { last_contains = "write" }
 repeat = true
 text = ${quoted(TEXT)}
+
+[[turn]]
+when = { last_contains = "turn it" }
+repeat = true
+text = ${quoted(TURNED)}
 
 [[turn]]
 when = { last_contains = "fail" }
@@ -90,6 +96,23 @@ test("a wide table scrolls in its box with whole words, and each paragraph runs 
   // Nothing turns the order of an answer.
   assert.match(await page.locator(".md p", { hasText: "and its end" }).innerText(), /An\s+U\+202E\s*edirrevo\s*U\+202C/);
   assert.deepEqual(await accessibility(page), []);
+
+  // A table begins on the side on which its language does, and its columns stay apart.
+  const turned = await at.server.session("turn it");
+  await at.server.until(turned.key, (view) => view.state === "idle");
+  await show(page, turned.key);
+  await page.locator(".md-table").getByText("שם").waitFor();
+  const rows = await page.locator(".md-table tr").evaluateAll((all) =>
+    all.map((row) =>
+      [...row.children].map((cell) => {
+        const words = document.createRange();
+        words.selectNodeContents(cell);
+        const { left, right } = words.getBoundingClientRect();
+        return { left, right };
+      }),
+    ),
+  );
+  for (const [first, second] of rows) assert.ok(first.left - second.right > 8, JSON.stringify(rows));
 });
 
 test("t9_what_turns_the_order_of_text_is_marked_beyond_the_card_too_and_a_denied_call_says_so", async () => {

@@ -81,3 +81,22 @@ test("a hidden page closes its connection after half a minute, and catches up wh
   await page.locator(".prompt").getByText("While nobody looked").waitFor();
   assert.equal(sockets.filter((socket) => !socket.isClosed()).length, 1);
 });
+
+test("a network that is gone is noticed before the next heartbeat, and what was written is said when it is back", async () => {
+  const page = await at.visit();
+  const one = await at.server.session("Say hello");
+  await page.goto(`${at.server.address}/#/s/${one.key}`);
+  await page.locator(".answer").getByText("Answered.").waitFor();
+  await page.context().setOffline(true);
+  await page.locator(".link-bar").waitFor({ timeout: 15_000 });
+  const field = page.getByLabel("Message to the agent");
+  await field.fill("Written without a network");
+  await field.press("Enter");
+  await page.locator(".queue").getByText("not sent yet").waitFor();
+  await page.context().setOffline(false);
+  await page.locator(".prompt").getByText("Written without a network").waitFor();
+  await page.locator(".link-bar").waitFor({ state: "detached" });
+  assert.equal(await page.locator(".prompt").count(), 2);
+  // The browser itself complains about the network.
+  page.wrong = page.wrong.filter((line) => !line.includes("ERR_INTERNET_DISCONNECTED"));
+});

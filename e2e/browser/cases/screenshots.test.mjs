@@ -1,4 +1,4 @@
-// The main views as pictures, light and dark, on a desk and on a phone; docs/screenshots has them for the README.
+// The main views, light and dark, on a desk and on a phone. SCREENSHOTS=1 writes the pictures of docs/page.md anew.
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
@@ -31,17 +31,21 @@ async function begin(server) {
     return server.session(prompt, { title, cwd, demo: false });
   };
   await real("website", "Why is the search so slow?", "Speed up the search");
-  const done = await real("tools", "Write the release notes", "Write the release notes");
+  const done = await real("release", "Write the release notes", "Write the release notes");
   await server.until(done.key, (view) => view.state === "idle" && view.totals.turns === 1);
 }
 
 const at = stage({ root, beside: BESIDE, begin });
 
-/** Pictures are written where they are wanted, and the views are gone through in any case. */
-async function picture(page, name) {
+async function look(page, name) {
   await page.waitForTimeout(900);
   assert.deepEqual(await accessibility(page), [], name);
-  if (process.env.SCREENSHOTS === undefined) return; // SCREENSHOTS=1 scripts/browser.sh writes them anew
+}
+
+/** Pictures are written where they are wanted, and the views are gone through in any case. */
+async function picture(page, name) {
+  await look(page, name);
+  if (process.env.SCREENSHOTS === undefined) return;
   mkdirSync(FOLDER, { recursive: true });
   const file = new URL(`${name}.png`, FOLDER).pathname;
   await page.screenshot({ path: file, scale: "css" });
@@ -78,11 +82,11 @@ for (const colorScheme of ["light", "dark"]) {
     await page.getByText("This was a rehearsal").last().waitFor({ timeout: 60_000 });
     await picture(page, `desk-done-${colorScheme}`);
     await at.server.call("DELETE", `sessions/${one.key}`);
-    const parts = { history: ".past-card", cost: ".bars li", new: ".form", settings: ".devices li" };
-    for (const [view, part] of Object.entries(parts)) {
+    const parts = { history: [".past-card", picture], cost: [".bars li", picture], new: [".form", look], settings: [".devices li", look] };
+    for (const [view, [part, take]] of Object.entries(parts)) {
       await page.goto(`${at.server.address}/#/${view}`);
       await page.locator(part).first().waitFor();
-      await picture(page, `desk-${view}-${colorScheme}`);
+      await take(page, `desk-${view}-${colorScheme}`);
     }
   });
 

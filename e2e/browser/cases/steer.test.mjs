@@ -98,16 +98,3 @@ test("commands and files are completed, and the working tree's changes are shown
   assert.match(await page.locator(".panel .diff tr.added").innerText(), /sum\(prices\) \/ 100/);
   assert.deepEqual(await accessibility(page), []);
 });
-
-test("a picture goes with a prompt", async () => {
-  const page = await at.visit();
-  const one = await at.server.session();
-  await page.goto(`${at.server.address}/#/s/${one.key}`);
-  const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
-  await page.locator(".composer input[type=file]").setInputFiles({ name: "dot.png", mimeType: "image/png", buffer: png });
-  await page.locator(".picked").getByText("dot.png").waitFor();
-  await page.getByLabel("Message to the agent").fill("What is this?");
-  await page.getByRole("button", { name: "Send" }).click();
-  await page.locator(".prompt .attached").waitFor();
-  await page.locator(".answer").getByText("That is done.").waitFor();
-});

@@ -54,14 +54,19 @@ async function freshPage(context) {
   });
 }
 
+/**
+ * What the browser itself says about a server that is away, which some cases want. It has a word for each moment at which a connection can
+ * end: before it is there, while it is asked for, before the answer and in the middle of it.
+ */
+const AWAY = /net::ERR_(CONNECTION_[A-Z_]+|SOCKET_NOT_CONNECTED|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|CONTENT_LENGTH_MISMATCH)\b|WebSocket connection/;
+
 /** Another tab of the same browser. */
 export async function open(context, address) {
   const page = await context.newPage();
   page.wrong = [];
   page.on("pageerror", (error) => page.wrong.push(`error: ${error.stack ?? error}`));
   page.on("console", (message) => {
-    // The browser itself complains about a server that is away, which some cases want.
-    if (message.type() === "error" && !/net::ERR_CONNECTION_(REFUSED|RESET)|WebSocket connection/.test(message.text())) page.wrong.push(`console: ${message.text()}`);
+    if (message.type() === "error" && !AWAY.test(message.text())) page.wrong.push(`console: ${message.text()}`);
   });
   await page.addInitScript(() => {
     window.violations = [];

@@ -1,5 +1,6 @@
 // `tidings serve` as a child process: with the demo, or with a script in place of Claude Code and a journal that stays.
 
+import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -12,6 +13,8 @@ const REAL = process.env.CLAUDE ?? new URL("../../.cache/claude", import.meta.ur
 
 export class Server {
   #child;
+  /** Links to pair by since it was started. */
+  #links = 0;
   #api;
   #log = "";
 
@@ -60,6 +63,7 @@ export class Server {
   }
 
   async #run(listen) {
+    this.#links = 0;
     const args = ["serve", "--json", "--listen", listen, ...this.args];
     if (this.claude === undefined) args.push("--demo");
     else args.push("--data", join(this.folder, "data"), "--claude-path", this.claude, "--agent-lease=60");
@@ -120,6 +124,8 @@ export class Server {
 
   /** A link that lets one browser in. */
   async link(scopes = ["admin"]) {
+    // A sixth would be refused or not, depending on how fast the machine is.
+    assert.ok((this.#links += 1) <= 5, "a server takes five tries to pair at once: put the case into another file");
     const { code } = await this.call("POST", "pair/codes", { name: "browser", scopes });
     return `${this.address}/#code=${code}`;
   }

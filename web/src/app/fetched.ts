@@ -12,11 +12,14 @@ export interface Fetched<T> {
   again(): void;
 }
 
-/** Reads an address again whenever it changes; no path reads nothing. What was read stays until the next is there. */
-export function useFetched<T>(path: string | undefined, query: Query = {}): Fetched<T> {
+/**
+ * Reads an address again whenever it changes, or `revision` does; no path reads nothing. What was read stays until the next
+ * is there.
+ */
+export function useFetched<T>(path: string | undefined, query: Query = {}, revision = ""): Fetched<T> {
   const [state, setState] = useState<Omit<Fetched<T>, "again">>({ value: undefined, problem: "" });
   const [tries, again] = useTries(state.problem !== "");
-  const name = JSON.stringify([path, query]);
+  const name = JSON.stringify([path, query, revision]);
   useEffect(() => {
     if (path === undefined) {
       setState({ value: undefined, problem: "" });

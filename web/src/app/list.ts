@@ -119,18 +119,8 @@ function askKey(session: string, id: string): string {
   return `${session}/${id}`;
 }
 
-const URGENCY: Record<SessionView["state"], number> = {
-  needs_you: 0,
-  failed: 2,
-  running: 1,
-  starting: 1,
-  interrupted: 2,
-  idle: 3,
-  parked: 3,
-  stopped: 3,
-};
-
+/** What waits for a person comes first; the rest stays where it was used last, and does not jump with each state. */
 function byUrgency(one: SessionView, other: SessionView): number {
-  const urgent = Number(URGENCY[one.state] !== 0) - Number(URGENCY[other.state] !== 0);
+  const urgent = Number(other.state === "needs_you") - Number(one.state === "needs_you");
   return urgent !== 0 ? urgent : other.active.localeCompare(one.active) || other.handle - one.handle;
 }

@@ -3,18 +3,17 @@
 import { effect, signal } from "@preact/signals";
 
 export type Theme = "auto" | "light" | "dark";
-export type DiffView = "inline" | "side";
+type DiffView = "inline" | "side";
 
 interface Prefs {
   theme: Theme;
   diff: DiffView;
   notify: boolean;
-  sound: boolean;
   showAll: boolean;
 }
 
 const NAME = "tidings.prefs";
-const DEFAULTS: Prefs = { theme: "auto", diff: "inline", notify: false, sound: false, showAll: false };
+const DEFAULTS: Prefs = { theme: "auto", diff: "inline", notify: false, showAll: false };
 
 export const prefs = signal<Prefs>(load());
 

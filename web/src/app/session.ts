@@ -120,11 +120,11 @@ export class OpenSession {
   }
 }
 
-export function permissionAsk(one: PendingPermission): Ask {
+function permissionAsk(one: PendingPermission): Ask {
   return { kind: "permission", id: one.tool_use_id, details: one.details, request: one.request, openedAt: one.opened_at };
 }
 
-export function questionAsk(one: PendingQuestion): Ask {
+function questionAsk(one: PendingQuestion): Ask {
   return { kind: "question", id: one.tool_use_id, details: one.details, request: one.request, plan: one.plan, openedAt: one.opened_at };
 }
 

@@ -33,19 +33,27 @@ export const meta = signal<Meta | undefined>(undefined);
 export const link = signal<Link>("asleep");
 /** How often there was a connection: what failed without one is worth another try. */
 export const openings = signal(0);
-export const retryAt = signal<number | undefined>(undefined);
 export const letters = signal<readonly Letter[]>([]);
 /** Calls that were answered here; the server may still say no. */
 export const answered = signal<ReadonlySet<string>>(new Set());
 export const open = signal<OpenSession | undefined>(undefined);
 
+/** Where the server has the session that is shown: one that was opened, by itself or not, or one from the history. */
+export function shownPath(): string | undefined {
+  const at = route.value;
+  if (at.view === "history") return at.id === undefined ? undefined : `transcripts/${encodeURIComponent(at.id)}`;
+  return open.value === undefined ? undefined : `sessions/${encodeURIComponent(open.value.name)}`;
+}
+
+/** Counts the prompts that were sent here: who sends one wants to see it. */
+export const saidHere = signal(0);
+
 const HIDDEN_LIMIT_MS = 30_000;
 const DELTAS = "coalesced:40";
 
 const connection = new Connection(surroundings, {
-  link(now, retry) {
+  link(now) {
     link.value = now;
-    retryAt.value = retry;
     if (now === "refused") void refusedLink();
   },
   opened: () => void opened(),
@@ -249,7 +257,7 @@ function noticed(notice: Notice): void {
       settled(notice.session, notice.tool_use_id);
       break;
     case "turn_ended":
-      notifyTurn(sessions.value.get(notice.session), notice.is_error, notice.last_line ?? undefined);
+      notifyTurn(sessions.value.get(notice.session), notice.interrupted === true ? "interrupted" : notice.is_error ? "failed" : "done", notice.last_line ?? undefined);
       break;
     case "resync":
       refresh().catch(() => undefined);
@@ -344,7 +352,12 @@ export function followAttention(): void {
       else if (open.value !== undefined) connection.request({ type: "unsubscribe", session: open.value.name }).catch(() => undefined);
     }, HIDDEN_LIMIT_MS);
   });
-  addEventListener("online", () => entrance.value === "inside" && connection.wake());
+  addEventListener("offline", () => connection.doubt());
+  addEventListener("online", () => {
+    if (entrance.value !== "inside") return;
+    connection.doubt();
+    connection.wake();
+  });
 }
 
 export function retryNow(): void {

@@ -1,6 +1,7 @@
 // The tab says that somebody waits: in its title, its icon and, where there is one, the badge of the app.
 
 import { effect } from "@preact/signals";
+import { nameOf } from "../model/name.ts";
 import { viewOf, waitingCount } from "./list.ts";
 import { open } from "./store.ts";
 
@@ -9,8 +10,7 @@ export function followTitle(): void {
     const count = waitingCount.value;
     const name = open.value?.name;
     const session = name === undefined ? undefined : viewOf(name);
-    const title = session?.title ?? undefined;
-    document.title = `${count > 0 ? `(${count}) ` : ""}${title === undefined ? "Tidings" : `${title} · Tidings`}`;
+    document.title = `${count > 0 ? `(${count}) ` : ""}${session === undefined ? "Tidings" : `${nameOf(session)} · Tidings`}`;
     const icon = document.querySelector<HTMLLinkElement>("link[rel=icon]");
     if (icon !== null) icon.href = count > 0 ? "icon-waiting.svg" : "icon.svg";
     if ("setAppBadge" in navigator) {

@@ -5,13 +5,11 @@ import type {
   JsonValue,
   PermissionDetails,
   PermissionRequest,
-  PermissionResolved,
   Progress,
   QuestionDetails,
   RateLimit,
   Resolution,
   RetractReason,
-  SessionPhase,
   SubAgentEnded,
   SubAgentProgressed,
   SubAgentStarted,
@@ -158,8 +156,6 @@ export interface Conversation extends Track {
   calls: Map<string, Place>;
   asks: Map<string, Ask>;
   queue: Queued[];
-  phase: SessionPhase | undefined;
-  title: string | undefined;
   cliSessionId: string | undefined;
   model: string | undefined;
   mode: string | undefined;
@@ -172,10 +168,13 @@ export interface Conversation extends Track {
   limit: RateLimit | undefined;
   suggestion: string | undefined;
   inputTokens: number;
-  outputTokens: number;
   contextWindow: number | undefined;
   costUsd: number | undefined;
-  turn: TurnId | undefined;
+}
+
+/** Whether somebody has interrupted the turn. */
+export function wasInterrupted({ terminal_reason }: TurnResult): boolean {
+  return terminal_reason === "aborted_streaming" || terminal_reason === "aborted_tools";
 }
 
 export function emptyConversation(): Conversation {
@@ -188,8 +187,6 @@ export function emptyConversation(): Conversation {
     calls: new Map(),
     asks: new Map(),
     queue: [],
-    phase: undefined,
-    title: undefined,
     cliSessionId: undefined,
     model: undefined,
     mode: undefined,
@@ -202,10 +199,8 @@ export function emptyConversation(): Conversation {
     limit: undefined,
     suggestion: undefined,
     inputTokens: 0,
-    outputTokens: 0,
     contextWindow: undefined,
     costUsd: undefined,
-    turn: undefined,
   };
 }
 
@@ -222,5 +217,3 @@ export function retractWords(reason: RetractReason): string {
       return "What was streamed was not what was meant, and was corrected.";
   }
 }
-
-export type { PermissionResolved };

@@ -3,8 +3,8 @@
 
 import type { JsonValue, Role, TurnId, UiMessage } from "../wire.ts";
 import type { Conversation, Item, Lane, NoteItem, NoteTone, TextItem, ToolItem, Track } from "./conversation.ts";
-import { retractWords } from "./conversation.ts";
-import { compactTokens } from "../text/format.ts";
+import { retractWords, wasInterrupted } from "./conversation.ts";
+import { compactTokens, limitName } from "../text/format.ts";
 
 /** Folds one event in. An event that nobody here knows changes nothing. */
 export function fold(all: Conversation, event: UiMessage): void {
@@ -61,8 +61,7 @@ function foldTalk(all: Conversation, track: Track, event: UiMessage): void {
     all.queue = all.queue.filter((queued) => queued.uuid !== uuid);
     if (dropped) note(all, track, "dropped", "quiet", `Not sent (${reason ?? "cancelled"}): ${dropped.text}`);
   } else if ("TurnStarted" in event) {
-    all.turn = event.TurnStarted.turn_id;
-    const origin = event.TurnStarted.origin;
+    const { origin } = event.TurnStarted;
     if (origin) note(all, track, "turn", "quiet", `The agent began by itself (${origin}).`);
   } else if ("Complete" in event) {
     closeText(track);
@@ -158,9 +157,7 @@ function foldBeside(all: Conversation, track: Track, event: UiMessage): void {
 
 function foldState(all: Conversation, track: Track, event: UiMessage): void {
   if ("TokenUpdate" in event) {
-    if (track !== all) return;
-    all.inputTokens = event.TokenUpdate.input_tokens;
-    all.outputTokens = event.TokenUpdate.output_tokens;
+    if (track === all) all.inputTokens = event.TokenUpdate.input_tokens;
   } else if ("TodoList" in event) {
     const { agent_id, items } = event.TodoList;
     if (agent_id === undefined) all.todos = items;
@@ -174,8 +171,6 @@ function foldState(all: Conversation, track: Track, event: UiMessage): void {
     if (event.RateLimit.status === "rejected") note(all, track, "limit", "error", limitWords(event.RateLimit.kind));
   } else if ("Suggestion" in event) {
     all.suggestion = event.Suggestion.text;
-  } else if ("SessionTitle" in event) {
-    all.title = event.SessionTitle.title;
   } else if ("SessionStarted" in event) {
     const started = event.SessionStarted;
     all.cliSessionId = started.cli_session_id;
@@ -191,7 +186,6 @@ function foldState(all: Conversation, track: Track, event: UiMessage): void {
     all.slashCommands = changed.slash_commands ?? all.slashCommands;
   } else if ("SessionStateChanged" in event) {
     const { state, error } = event.SessionStateChanged;
-    all.phase = state;
     if (state === "Idle" || state === "Ended") all.progress = undefined;
     if (error !== undefined) note(all, track, "ended", "error", error);
   }
@@ -201,11 +195,15 @@ function foldResult(all: Conversation, track: Track, event: Extract<UiMessage, {
   const result = event.TurnResult;
   closeText(track);
   const before = all.costUsd ?? 0;
-  const costUsd = result.cost_usd === undefined ? undefined : Math.max(0, result.cost_usd - before);
+  // What it has cost by now begins anew with /clear.
+  const sinceBefore = result.cost_usd === undefined || result.cost_usd < before ? result.cost_usd : result.cost_usd - before;
+  const costUsd = result.turn_cost_usd ?? sinceBefore;
   if (result.cost_usd !== undefined) all.costUsd = result.cost_usd;
   all.contextWindow = windowOf(result.model_usage, all.model) ?? all.contextWindow;
   const last = track.items.at(-1);
   const told = last?.kind === "note" && last.tone === "error" && last.text === result.error;
+  // To the agent it is an error, to people it is what somebody wanted.
+  if (told && wasInterrupted(result)) track.items[track.items.length - 1] = { ...last, tone: "plain" };
   push(all, track, { kind: "result", result, costUsd, told });
 }
 
@@ -245,7 +243,7 @@ function foldRetrying(all: Conversation, track: Track, event: Extract<UiMessage,
 }
 
 function limitWords(kind: string | undefined): string {
-  return `The limit of your plan is reached${kind ? ` (${kind.replaceAll("_", " ")})` : ""}.`;
+  return `The limit of your plan is reached${kind ? ` (${limitName(kind)})` : ""}.`;
 }
 
 type Fresh<T> = T extends Item ? Omit<T, "key"> : never;

@@ -11,6 +11,11 @@ export interface Picture {
 
 const TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
+/** Whether a browser draws the type without running anything. */
+export function isPicture(type: string): boolean {
+  return TYPES.has(type);
+}
+
 /** A file that was read is one; the answer of an MCP server may hold several among its texts. */
 export function picturesOf(account: JsonValue | undefined): Picture[] {
   const { file, content } = fields(account);
@@ -19,5 +24,5 @@ export function picturesOf(account: JsonValue | undefined): Picture[] {
     const source = fields(part["source"]);
     return { type: text(source["media_type"]) ?? text(part["mimeType"]), base64: text(source["data"]) ?? text(part["data"]) };
   });
-  return [read, ...told].filter((one): one is Picture => one.type !== undefined && TYPES.has(one.type) && one.base64 !== undefined && one.base64 !== "");
+  return [read, ...told].filter((one): one is Picture => one.type !== undefined && isPicture(one.type) && one.base64 !== undefined && one.base64 !== "");
 }

@@ -7,7 +7,7 @@ export type Link =
   | "connecting"
   /** Connected, and heard from lately. */
   | "open"
-  /** Lost; the next try has a time. */
+  /** Lost, until the next try. */
   | "waiting"
   /** Closed because nobody looks. */
   | "asleep"
@@ -23,7 +23,7 @@ export interface Surroundings {
 }
 
 export interface Listener {
-  link(link: Link, retryAt: number | undefined): void;
+  link(link: Link): void;
   /** Connected: subscribe again, and send what waits. */
   opened(): void;
   message(message: SocketMessage): void;
@@ -40,6 +40,8 @@ export class Refused extends Error {
 export class Lost extends Error {}
 
 export const HEARTBEAT_MS = 15_000;
+/** Who is there answers within this, when there is a reason to ask. */
+export const DOUBT_MS = 4_000;
 const RETRY_FIRST_MS = 500;
 const RETRY_LAST_MS = 20_000;
 const OPEN_LIMIT_MS = 10_000;
@@ -58,7 +60,9 @@ export class Connection {
   #nextId = 1;
   #tries = 0;
   #heardAt = 0;
-  #timers: (() => void)[] = [];
+  /** What lets go of each timer that has not run yet. */
+  #timers = new Set<() => void>();
+  #stopBeating = (): void => undefined;
   #link: Link = "asleep";
 
   constructor(
@@ -79,6 +83,20 @@ export class Connection {
     }
     this.#tries = 0;
     this.#connect();
+  }
+
+  /**
+   * Something has happened to the network. A socket often does not notice: it is asked, and taken for lost if nobody answers.
+   * It is not closed at once, since a server on the same machine needs no network.
+   */
+  doubt(): void {
+    if (this.#link !== "open") return;
+    let answered = false;
+    this.request({ type: "ping" }).then(
+      () => (answered = true),
+      () => undefined,
+    );
+    this.#timer(() => !answered && this.#lost(1006), DOUBT_MS);
   }
 
   sleep(): void {
@@ -108,7 +126,7 @@ export class Connection {
       this.#tries = 0;
       this.#heardAt = this.world.now();
       this.#set("open");
-      this.#timer(() => this.#beat(), HEARTBEAT_MS);
+      this.#beatLater();
       this.listener.opened();
     };
     socket.onmessage = (event) => {
@@ -144,7 +162,13 @@ export class Connection {
       return;
     }
     this.request({ type: "ping" }).catch(() => undefined);
-    this.#timer(() => this.#beat(), HEARTBEAT_MS);
+    this.#beatLater();
+  }
+
+  /** Takes the place of the heartbeat that was planned: who was woken beats at once, and would have two from then on. */
+  #beatLater(): void {
+    this.#stopBeating();
+    this.#stopBeating = this.#timer(() => this.#beat(), HEARTBEAT_MS);
   }
 
   #lost(code: number): void {
@@ -158,13 +182,12 @@ export class Connection {
     const longest = Math.min(RETRY_LAST_MS, RETRY_FIRST_MS * 2 ** (this.#tries - 1));
     // The whole range is random, so that many pages do not come back at once.
     const wait = longest * (0.3 + 0.7 * this.world.random());
-    this.#set("waiting", this.world.now() + wait);
+    this.#set("waiting");
     this.#timer(() => this.#connect(), wait);
   }
 
   #drop(): void {
     for (const cancel of this.#timers) cancel();
-    this.#timers = [];
     const socket = this.#socket;
     this.#socket = undefined;
     if (socket !== undefined) {
@@ -176,12 +199,21 @@ export class Connection {
     for (const one of waiting) one.failed(new Lost("the connection was lost"));
   }
 
-  #timer(run: () => void, ms: number): void {
-    this.#timers.push(this.world.later(run, ms));
+  /** Runs something later, unless the connection is dropped before, or whoever planned it lets go of it. */
+  #timer(run: () => void, ms: number): () => void {
+    const stop = this.world.later(() => {
+      this.#timers.delete(cancel);
+      run();
+    }, ms);
+    const cancel = () => {
+      if (this.#timers.delete(cancel)) stop();
+    };
+    this.#timers.add(cancel);
+    return cancel;
   }
 
-  #set(link: Link, retryAt?: number): void {
+  #set(link: Link): void {
     this.#link = link;
-    this.listener.link(link, retryAt);
+    this.listener.link(link);
   }
 }

@@ -57,10 +57,33 @@ export function count(number: number, one: string, many = `${one}s`): string {
   return `${number.toLocaleString("en-GB")} ${number === 1 ? one : many}`;
 }
 
+/** Which limit of a plan it is: `five_hour` as `five hours`, `seven_day_opus` as `seven days, opus`. */
+export function limitName(kind: string): string {
+  return kind.replace(/^([a-z]+)_(hour|day)(?=_|$)/, "$1 $2s").replace("s_", "s, ").replaceAll("_", " ");
+}
+
+/** When something begins anew: the time, and the day where it is another one. */
+export function moment(at: Date, now: Date): string {
+  const time = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  return at.toDateString() === now.toDateString() ? time : `${at.toLocaleDateString([], { weekday: "long" })}, ${time}`;
+}
+
 /** The last part of a path. */
 export function baseName(path: string): string {
   const parts = path.replace(/[/\\]+$/, "").split(/[/\\]/);
   return parts.at(-1) || path;
+}
+
+/** The last part of each path, with as much before it as tells it from the others. */
+export function shortNames(paths: readonly string[]): ReadonlyMap<string, string> {
+  const end = (path: string, parts: number) => path.replace(/[/\\]+$/, "").split(/[/\\]/).slice(-parts).join("/") || path;
+  const name = (path: string): string => {
+    for (let parts = 1; ; parts += 1) {
+      const short = end(path, parts);
+      if (parts >= path.length || !paths.some((other) => other !== path && end(other, parts) === short)) return short;
+    }
+  };
+  return new Map(paths.map((path) => [path, name(path)]));
 }
 
 /** The path as seen from a folder, if it lies in it. */

@@ -2,10 +2,9 @@
 
 import type { VNode } from "preact";
 import { hasClaude, hasDemo } from "../app/agents.ts";
-import { now } from "../app/clock.ts";
 import { sessionsLoaded, sorted } from "../app/list.ts";
 import { href, route } from "../app/route.ts";
-import { entrance, link, open, retryAt, retryNow } from "../app/store.ts";
+import { entrance, link, mayI, open, retryNow } from "../app/store.ts";
 import { dismiss, toasts } from "../app/toasts.ts";
 import { Cost } from "./cost.tsx";
 import { Door } from "./door.tsx";
@@ -13,6 +12,7 @@ import { History } from "./history.tsx";
 import { Icon, Spinner } from "./icons.tsx";
 import { KeysDialog } from "./keys.tsx";
 import { NewSession } from "./new-session.tsx";
+import { Said } from "./said.tsx";
 import { SessionPage } from "./session.tsx";
 import { Settings } from "./settings.tsx";
 import { Sidebar } from "./sidebar.tsx";
@@ -74,7 +74,7 @@ function Nothing(): VNode {
       <h2>{sorted.value.length === 0 ? "No sessions yet" : "Choose a session"}</h2>
       <p>{sorted.value.length === 0 ? "Start one here, or go on with one that is on this machine." : "What needs you stands first."}</p>
       <div class="empty-actions">
-        {(hasClaude.value || hasDemo.value) && (
+        {mayI("prompt") && (hasClaude.value || hasDemo.value) && (
           <a class="button main" href={href({ view: "new", resume: undefined, cwd: undefined })}>
             <Icon name="plus" /> New session
           </a>
@@ -90,12 +90,11 @@ function Nothing(): VNode {
 /** Says when what is shown may not be true any more. */
 function LinkBar(): VNode | null {
   const state = link.value;
-  if (state === "open" || state === "asleep" || (state === "connecting" && retryAt.value === undefined && !sessionsLoaded.value)) return null;
-  const seconds = retryAt.value === undefined ? undefined : Math.max(0, Math.ceil((retryAt.value - Math.max(now.value, Date.now())) / 1000));
+  if (state === "open" || state === "asleep" || (state === "connecting" && !sessionsLoaded.value)) return null;
   return (
     <div class="link-bar" role="status">
       <Spinner />
-      <span>Not connected. What you see may be old; what you write is kept{seconds === undefined || seconds === 0 ? "." : `, and sent in a few seconds.`}</span>
+      <span>Not connected. What you see may be old; what you write is kept, and sent when the server is back.</span>
       <button type="button" class="link" onClick={retryNow}>
         Try now
       </button>
@@ -108,7 +107,7 @@ function Toasts(): VNode {
     <div class="toasts" role="status" aria-live="polite">
       {toasts.value.map((toast) => (
         <div key={toast.id} class={`toast ${toast.tone}`}>
-          <p>{toast.text}</p>
+          <p><Said text={toast.text} /></p>
           <button type="button" class="ghost small" aria-label="Dismiss" onClick={() => dismiss(toast.id)}>
             <Icon name="cross" />
           </button>

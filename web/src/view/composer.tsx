@@ -3,14 +3,16 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { draftOf } from "../app/drafts.ts";
+import { isWide } from "../app/first.ts";
 import type { Picked } from "../app/pictures.ts";
 import { ACCEPTED, forget, pick } from "../app/pictures.ts";
-import { command, mayI, tell } from "../app/store.ts";
+import { command, mayI, saidHere, tell } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
 import type { Conversation } from "../model/conversation.ts";
 import type { Delivery } from "../wire.ts";
 import { CompletionList, useCompletions, wantedAt } from "./completion.tsx";
 import { Icon } from "./icons.tsx";
+import { InOrder } from "./revealed.tsx";
 
 interface Props {
   session: string;
@@ -32,6 +34,9 @@ export function Composer({ session, all, busy }: Props): VNode {
   const items = useCompletions(session, wanted, all.slashCommands);
   const shown = wanted === undefined ? [] : items;
 
+  // Without a keyboard nobody presses Tab or Shift.
+  const isPhone = matchMedia("(pointer: coarse)").matches;
+
   useEffect(() => grow(field.current), [text]);
 
   const write = (value: string, at: number) => {
@@ -50,7 +55,7 @@ export function Composer({ session, all, busy }: Props): VNode {
     });
   };
   const attach = (files: Iterable<File>) => {
-    void pick(files).then(({ picked: more, refused }) => {
+    void pick(files, picked).then(({ picked: more, refused }) => {
       setPicked((before) => [...before, ...more]);
       for (const reason of refused) say("error", reason);
     });
@@ -68,6 +73,7 @@ export function Composer({ session, all, busy }: Props): VNode {
       say("error", error instanceof Error ? error.message : String(error));
       return;
     }
+    saidHere.value += 1;
     forget(picked);
     setPicked([]);
     write("", 0);
@@ -99,13 +105,14 @@ export function Composer({ session, all, busy }: Props): VNode {
       return;
     }
     // On a phone Enter makes a line, as everywhere there; the button sends.
-    const isPhone = matchMedia("(pointer: coarse)").matches;
     if (event.key === "Enter" && !event.shiftKey && !isPhone) {
       event.preventDefault();
       submit();
     }
   };
   const readOnly = !mayI("prompt");
+  const suggestion = all.suggestion ?? "";
+  const asked = isWide() ? "Write to the agent; / for commands, @ for files" : "Write to the agent";
   return (
     <form
       class="composer"
@@ -133,6 +140,11 @@ export function Composer({ session, all, busy }: Props): VNode {
           ))}
         </ul>
       )}
+      {isPhone && suggestion !== "" && text === "" && !busy && !readOnly && (
+        <button type="button" class="suggested" dir="auto" aria-label={`Write: ${suggestion}`} onClick={() => write(suggestion, suggestion.length)}>
+          <InOrder text={suggestion} />
+        </button>
+      )}
       <div class="composer-row">
         <input ref={chooser} type="file" accept={ACCEPTED} multiple hidden onChange={(event) => { attach(event.currentTarget.files ?? []); event.currentTarget.value = ""; }} />
         <button type="button" class="ghost" aria-label="Attach pictures or files" title="Attach pictures or files" disabled={readOnly} onClick={() => chooser.current?.click()}>
@@ -147,7 +159,7 @@ export function Composer({ session, all, busy }: Props): VNode {
           aria-autocomplete="list"
           aria-controls={shown.length > 0 ? "completions" : undefined}
           aria-activedescendant={shown.length > 0 ? `completion-${active}` : undefined}
-          placeholder={readOnly ? "This device may only watch" : busy ? "Say something meanwhile…" : (all.suggestion ?? "Write to the agent; / for commands, @ for files")}
+          placeholder={readOnly ? "This device may only watch" : busy ? (isWide() ? "Say something meanwhile…" : "Meanwhile…") : isPhone ? asked : suggestion || asked}
           onInput={(event) => write(event.currentTarget.value, event.currentTarget.selectionStart)}
           onClick={(event) => setCursor(event.currentTarget.selectionStart)}
           onKeyDown={onKeyDown}

@@ -4,7 +4,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { useFetched } from "../app/fetched.ts";
 import { href } from "../app/route.ts";
-import { baseName, compactTokens, dollars, modelName } from "../text/format.ts";
+import { compactTokens, dollars, modelName, shortNames } from "../text/format.ts";
 import type { CostReport, CostRow } from "../wire.ts";
 import { Failed } from "./failed.tsx";
 import { Icon, Spinner } from "./icons.tsx";
@@ -22,6 +22,7 @@ export function Cost(): VNode {
   const byDay = useFetched<CostReport>("transcripts/cost", { by: "day", since, tz });
   const byModel = useFetched<CostReport>("transcripts/cost", { by: "model", since, tz });
   const byProject = useFetched<CostReport>("transcripts/cost", { by: "project", since, tz, limit: 12 });
+  const folders = shortNames((byProject.value?.rows ?? []).map((row) => row.key));
   const total = byDay.value?.total;
   return (
     <div class="sheet">
@@ -55,7 +56,7 @@ export function Cost(): VNode {
             <Days rows={byDay.value.rows} since={since} days={days} />
             <div class="two">
               <Bars title="By model" rows={byModel.value?.rows ?? []} name={modelName} />
-              <Bars title="By project" rows={byProject.value?.rows ?? []} name={baseName} />
+              <Bars title="By project" rows={byProject.value?.rows ?? []} name={(folder) => folders.get(folder) ?? folder} />
             </div>
             {byDay.value.unpriced.length > 0 && (
               <p class="muted">Without a known price, and not in the sums: {byDay.value.unpriced.map((one) => `${one.model} (${one.responses} responses)`).join(", ")}.</p>
@@ -128,7 +129,7 @@ function Bars({ title, rows, name }: { title: string; rows: CostRow[]; name: (ke
       <ul>
         {sorted.map((row) => (
           <li>
-            <span class="bar-name cut" title={row.key}>{name(row.key)}</span>
+            <span class="cut" title={row.key}>{name(row.key)}</span>
             <span class="bar-value">{dollars(row.cost_usd)}</span>
             <span class="bar-track">
               <span class="bar" style={{ width: `${(row.cost_usd / most) * 100}%` }} />

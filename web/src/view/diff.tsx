@@ -53,7 +53,7 @@ function cut(hunks: Hunk[]): Hunk[] {
 function Inline({ hunk }: { hunk: Hunk }): VNode {
   const partners = pairs(hunk);
   return (
-    <table class="diff-inline">
+    <table>
       <tbody>
         {hunk.lines.map((line) => (
           <tr class={line.kind}>

@@ -1,14 +1,21 @@
 // For those who are not let in yet.
 
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { isWide } from "../app/first.ts";
 import { pair, words } from "../app/store.ts";
+import { Said } from "./said.tsx";
 import { Logo } from "./sidebar.tsx";
 
 export function Door({ problem }: { problem: string }): VNode {
   const [code, setCode] = useState("");
   const [said, setSaid] = useState(problem);
   const [busy, setBusy] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  // On a phone a keyboard would cover what is to be read first.
+  useEffect(() => {
+    if (isWide()) field.current?.focus();
+  }, []);
   const enter = () => {
     setBusy(true);
     pair(code.trim())
@@ -32,11 +39,11 @@ export function Door({ problem }: { problem: string }): VNode {
         </p>
         <label>
           Code
-          <input type="text" class="mono" autocomplete="one-time-code" autocapitalize="off" spellcheck={false} required value={code} onInput={(event) => setCode(event.currentTarget.value)} />
+          <input type="text" class="mono" autocomplete="one-time-code" autocapitalize="off" spellcheck={false} required ref={field} value={code} onInput={(event) => setCode(event.currentTarget.value)} />
         </label>
         {said !== "" && (
           <p class="warn-line" role="alert">
-            {said}
+            <Said text={said} />
           </p>
         )}
         <button type="submit" class="yes main" disabled={busy || code.trim() === ""}>

@@ -1,11 +1,12 @@
 // Something could not be read from the server, and may be tried again.
 
 import type { VNode } from "preact";
+import { Said } from "./said.tsx";
 
 export function Failed({ problem, again }: { problem: string; again: () => void }): VNode {
   return (
     <p class="warn-line" role="alert">
-      {problem}{" "}
+      <Said text={problem} />{" "}
       <button type="button" class="link" onClick={again}>
         Try again
       </button>

@@ -7,6 +7,7 @@ import { go, href } from "../app/route.ts";
 import { command, mayChoose, mayI, words } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
 import type { Conversation } from "../model/conversation.ts";
+import { nameOf } from "../model/name.ts";
 import { send } from "../net/api.ts";
 import { baseName, compactTokens, dollars, modelName } from "../text/format.ts";
 import type { SessionView } from "../wire.ts";
@@ -31,7 +32,7 @@ export function Header({ session, all, panel, setPanel }: { session: SessionView
   const chosen = models.value.find((one) => one.value === model || one.model === model)?.value;
   const mode = all.mode ?? session.permission_mode ?? "default";
   const may = mayI("prompt");
-  const title = all.title ?? session.title ?? baseName(session.cwd);
+  const title = nameOf(session);
   return (
     <header class="session-head">
       <a class="ghost only-narrow" href={href({ view: "home" })} aria-label="All sessions">
@@ -110,7 +111,10 @@ function Title({ session, title }: { session: SessionView; title: string }): VNo
       onBlur={(event) => save(event.currentTarget.value.trim())}
       onKeyDown={(event) => {
         if (event.key === "Enter") event.currentTarget.blur();
-        if (event.key === "Escape") setEditing(false);
+        if (event.key !== "Escape") return;
+        // It loses the focus when it goes, and what it holds then is saved.
+        event.currentTarget.value = title;
+        setEditing(false);
       }}
     />
   );
@@ -123,7 +127,7 @@ function Meters({ session, all }: { session: SessionView; all: Conversation }): 
   return (
     <dl class="meters">
       {share !== undefined && (
-        <div class="meter-box">
+        <div>
           <dt>Context</dt>
           <dd>
             <meter min={0} max={1} low={0.6} high={0.85} optimum={0.2} value={share} aria-label={`Context ${Math.round(share * 100)} percent full`} />
@@ -146,6 +150,7 @@ function Meters({ session, all }: { session: SessionView; all: Conversation }): 
 function Menu({ session, setPanel }: { session: SessionView; setPanel: (panel: Panel) => void }): VNode {
   const box = useRef<HTMLDetailsElement>(null);
   const [sure, setSure] = useState(false);
+  const may = mayI("prompt");
   const close = (run: () => void) => () => {
     if (box.current !== null) box.current.open = false;
     run();
@@ -157,19 +162,35 @@ function Menu({ session, setPanel }: { session: SessionView; setPanel: (panel: P
     );
   };
   const cli = session.cli_session_ids.at(-1);
+  // A browser closes it only by its own button; people press beside it, or Escape, or go on with Tab.
+  useEffect(() => {
+    const leave = (event: Event) => {
+      if (box.current !== null && event.target instanceof Node && !box.current.contains(event.target)) box.current.open = false;
+    };
+    for (const kind of ["pointerdown", "focusin"]) addEventListener(kind, leave);
+    return () => {
+      for (const kind of ["pointerdown", "focusin"]) removeEventListener(kind, leave);
+    };
+  }, []);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Escape" || box.current === null || !box.current.open) return;
+    event.preventDefault();
+    box.current.open = false;
+    box.current.querySelector("summary")?.focus();
+  };
   return (
-    <details class="menu" ref={box} onToggle={() => setSure(false)}>
+    <details class="menu" ref={box} onToggle={() => setSure(false)} onKeyDown={onKeyDown}>
       <summary class="ghost" aria-label="More" title="More">
         <Icon name="more" />
       </summary>
       <div class="menu-items">
-        <button type="button" onClick={close(() => command(session.key, "compact"))}>
+        <button type="button" disabled={!may} onClick={close(() => command(session.key, "compact"))}>
           <Icon name="compress" /> Sum up to make room
         </button>
-        <button type="button" onClick={close(() => setPanel("rewind"))}>
+        <button type="button" disabled={!may} onClick={close(() => setPanel("rewind"))}>
           <Icon name="undo" /> Put files back…
         </button>
-        <button type="button" onClick={close(() => command(session.key, "stop"))}>
+        <button type="button" disabled={!may} onClick={close(() => command(session.key, "stop"))}>
           <Icon name="stop" /> Stop the agent
         </button>
         {cli !== undefined && (

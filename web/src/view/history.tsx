@@ -8,7 +8,7 @@ import type { Wanted } from "../app/route.ts";
 import { amend, href } from "../app/route.ts";
 import { words } from "../app/store.ts";
 import { getJson } from "../net/api.ts";
-import { age, baseName, bytes, count, dollars } from "../text/format.ts";
+import { age, baseName, bytes, count, dollars, shortNames } from "../text/format.ts";
 import type { Transcript, TranscriptHit, TranscriptHits, TranscriptList } from "../wire.ts";
 import { Failed } from "./failed.tsx";
 import { Icon, Spinner } from "./icons.tsx";
@@ -18,6 +18,8 @@ import { InOrder } from "./revealed.tsx";
 const PAGE = 50;
 const TYPING_MS = 250;
 const AROUND_CHARS = 40;
+/** So many sessions are known by name where lines of them were found. */
+const NAMED_MAX = 1000;
 
 type Sort = "newest" | "oldest" | "largest";
 const SORTS: [Sort, string][] = [
@@ -98,8 +100,8 @@ function Browse({ wanted, ask }: { wanted: Wanted; ask: (more: Wanted) => void }
           <span class="sr">Project</span>
           <select value={project} onChange={(event) => ask({ project: event.currentTarget.value })}>
             <option value="">All projects</option>
-            {[...folders.current].sort().map((folder) => (
-              <option value={folder}>{baseName(folder)}</option>
+            {[...shortNames([...folders.current].sort())].map(([folder, name]) => (
+              <option value={folder}>{name}</option>
             ))}
           </select>
         </label>
@@ -120,7 +122,7 @@ function Browse({ wanted, ask }: { wanted: Wanted; ask: (more: Wanted) => void }
       {next !== undefined && (
         <p class="older">
           <button type="button" onClick={() => load(next)}>
-            Show older ones
+            Show more
           </button>
         </p>
       )}
@@ -149,6 +151,8 @@ function PastCard({ one }: { one: Transcript }): VNode {
 
 function Hits({ query }: { query: string }): VNode {
   const { value, problem, again } = useFetched<TranscriptHits>("transcripts/search", { q: query, ignore_case: true, limit: 100 });
+  const known = useFetched<TranscriptList>("transcripts", { limit: NAMED_MAX }).value;
+  const sessions = new Map(known?.items.map((one) => [one.id, one]));
   if (problem !== "") return <Failed problem={problem} again={again} />;
   if (value === undefined) return <p class="muted"><Spinner /> Searching</p>;
   if (value.items.length === 0) return <p class="muted">No session says “{query}”.</p>;
@@ -165,7 +169,7 @@ function Hits({ query }: { query: string }): VNode {
               <span class="hit-text" dir="auto">{marked(hit)}</span>
               <span class="past-facts">
                 <span>{hit.tool ?? hit.role ?? "entry"}</span>
-                <span class="mono">{hit.session.slice(0, 8)}</span>
+                <Where session={sessions.get(hit.session)} id={hit.session} />
                 {hit.agent !== undefined && <span>sub-agent</span>}
               </span>
               <span class="past-age">{hit.at == null ? "" : age(hit.at, now.value)}</span>
@@ -173,6 +177,17 @@ function Hits({ query }: { query: string }): VNode {
           </li>
         ))}
       </ul>
+    </>
+  );
+}
+
+/** The session that a line was found in, as the list of them calls it; its id where that is not known. */
+function Where({ session, id }: { session: Transcript | undefined; id: string }): VNode {
+  if (session === undefined) return <span class="mono">{id.slice(0, 8)}</span>;
+  return (
+    <>
+      <span class="cut" title={id}><InOrder text={session.title ?? "Without a title"} /></span>
+      <span class="cut" title={session.cwd ?? session.project}>{baseName(session.cwd ?? session.project)}</span>
     </>
   );
 }

@@ -17,7 +17,6 @@ const PATHS = {
   check: "m3 8.5 3.2 3L13 4.5",
   cross: "m4 4 8 8M12 4l-8 8",
   chevron: "m6 4 4 4-4 4",
-  down: "m4 6 4 4 4-4",
   back: "M10 3 5 8l5 5",
   plus: "M8 3v10M3 8h10",
   stop: "M5 5h6v6H5z",

@@ -3,7 +3,9 @@
 import type { VNode } from "preact";
 import { prefs } from "../app/prefs.ts";
 import type { Conversation, Item, NoteItem, PromptItem, ResultItem, TextItem } from "../model/conversation.ts";
+import { wasInterrupted } from "../model/conversation.ts";
 import { compactTokens, dollars, duration } from "../text/format.ts";
+import { Attached } from "./attached.tsx";
 import { useFold } from "./folds.ts";
 import { Icon } from "./icons.tsx";
 import { Markdown } from "./markdown.tsx";
@@ -33,7 +35,7 @@ export function ItemView({ item, all }: { item: Item; all: Conversation }): VNod
 export function guessHeight(item: Item): number {
   switch (item.kind) {
     case "prompt":
-      return 60 + 22 * Math.min(20, item.text.length / 80);
+      return 60 + 22 * Math.min(20, item.text.length / 80) + 200 * item.attachments.filter((word) => word.startsWith("image")).length;
     case "text":
       return 16 + 24 * Math.ceil(item.text.length / 85);
     case "thinking":
@@ -54,17 +56,13 @@ function Prompt({ item }: { item: PromptItem }): VNode {
   return (
     <div class={isPerson ? "prompt" : "prompt other"}>
       <span class="who">{isPerson ? "You" : (item.origin ?? "").replaceAll("-", " ")}</span>
-      <p class="prompt-text" dir="auto"><InOrder text={long && !open ? `${item.text.slice(0, 1000)}…` : item.text} /></p>
+      {item.text !== "" && <p class="prompt-text" dir="auto"><InOrder text={long && !open ? `${item.text.slice(0, 1000)}…` : item.text} /></p>}
       {long && (
         <button type="button" class="link" onClick={toggle}>
           {open ? "Show less" : `Show all ${item.text.length.toLocaleString("en-GB")} characters`}
         </button>
       )}
-      {item.attachments.length > 0 && (
-        <p class="attached">
-          <Icon name="clip" /> {item.attachments.join(", ")}
-        </p>
-      )}
+      <Attached attachments={item.attachments} uuid={item.uuid} />
     </div>
   );
 }
@@ -115,7 +113,7 @@ function Result({ item }: { item: ResultItem }): VNode {
     used === undefined ? undefined : `${compactTokens(used.output_tokens)} tokens out`,
     item.costUsd === undefined || item.costUsd === 0 ? undefined : dollars(item.costUsd),
   ].filter((part) => part !== undefined);
-  const failed = result.is_error || result.subtype !== "success";
+  const failed = (result.is_error || result.subtype !== "success") && !wasInterrupted(result);
   return (
     <div class={failed ? "result bad" : "result"}>
       {failed && !item.told && (
@@ -123,7 +121,7 @@ function Result({ item }: { item: ResultItem }): VNode {
           <Icon name="alert" /> <InOrder text={turnError(result.subtype, result.error)} />
         </p>
       )}
-      <p class="result-line">{parts.join(" · ")}</p>
+      <p>{parts.join(" · ")}</p>
     </div>
   );
 }
@@ -132,7 +130,7 @@ function turnError(subtype: string, error: string | undefined): string {
   const words: Record<string, string> = {
     error_max_turns: "The turn was stopped: it took as many rounds as it may.",
     error_max_budget_usd: "The turn was stopped: it cost as much as it may.",
-    error_during_execution: "The turn was interrupted.",
+    error_during_execution: "Something went wrong during the turn.",
   };
   if (error !== undefined && error !== "") return error;
   return words[subtype] ?? `The turn ended with ${subtype.replaceAll("_", " ")}.`;

@@ -141,12 +141,12 @@ function table(token: Tokens.Table, depth: number): VNode {
   });
   return (
     <div class="md-table" tabIndex={0} role="group" aria-label="Table">
-      <table>
+      <table dir="auto">
         <thead>
           <tr>
             {token.header.map((part, index) => {
               const { content, class: name } = cell(part, index);
-              return <th scope="col" dir="auto" class={name}>{content}</th>;
+              return <th scope="col" class={name}>{content}</th>;
             })}
           </tr>
         </thead>
@@ -155,7 +155,7 @@ function table(token: Tokens.Table, depth: number): VNode {
             <tr>
               {row.map((part, index) => {
                 const { content, class: name } = cell(part, index);
-                return <td dir="auto" class={name}>{content}</td>;
+                return <td class={name}>{content}</td>;
               })}
             </tr>
           ))}

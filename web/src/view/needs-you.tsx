@@ -3,7 +3,7 @@
 import type { VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { cardShown } from "../app/keys.ts";
-import { answered, letters, problemWords } from "../app/store.ts";
+import { answered, letters, mayI, problemWords } from "../app/store.ts";
 import type { Conversation } from "../model/conversation.ts";
 import { Icon, Spinner } from "./icons.tsx";
 import { PermissionCard } from "./permission.tsx";
@@ -15,6 +15,7 @@ export function NeedsYou({ all, session }: { all: Conversation; drawn: number; s
   const underWay = [...all.asks.values()].some((ask) => answered.value.has(ask.id));
   const delayed = letters.value.find(({ command, delayed }) => command.type === "answer" && command.session === session && delayed !== undefined)?.delayed;
   const ask = open[Math.min(at, open.length - 1)];
+  const may = mayI("decide");
   const box = useRef<HTMLDivElement>(null);
   // The part that had the focus may go with this drawing. Then it goes to what is there instead, and to no button of it.
   const hadFocus = box.current?.contains(document.activeElement) ?? false;
@@ -49,7 +50,10 @@ export function NeedsYou({ all, session }: { all: Conversation; drawn: number; s
           </button>
         </nav>
       )}
-      {ask.kind === "permission" ? <PermissionCard key={ask.id} ask={ask} session={session} cwd={all.cwd} /> : <QuestionCard key={ask.id} ask={ask} session={session} />}
+      {!may && <p class="muted watching">This device may only watch. Pair it again with the scope “decide” to answer.</p>}
+      <fieldset class="asked" disabled={!may}>
+        {ask.kind === "permission" ? <PermissionCard key={ask.id} ask={ask} session={session} cwd={all.cwd} /> : <QuestionCard key={ask.id} ask={ask} session={session} />}
+      </fieldset>
     </div>
   );
 }

@@ -16,6 +16,7 @@ import { ApiError, postJson } from "../net/api.ts";
 import type { CreateSession, SessionView, TranscriptList } from "../wire.ts";
 import { Icon, Spinner } from "./icons.tsx";
 import { InstallHint } from "./install.tsx";
+import { Said } from "./said.tsx";
 import { TrustNote } from "./trust.tsx";
 
 const MODES: [string, string, string][] = [
@@ -46,7 +47,7 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
   /** What was asked for without a clear answer: the same again gets the same id, and makes no second session. */
   const tried = useRef({ form: "", id: "" });
   const attach = (files: Iterable<File>) => {
-    void pick(files).then(({ picked: more, refused }) => {
+    void pick(files, picked).then(({ picked: more, refused }) => {
       setPicked((before) => [...before, ...more]);
       for (const reason of refused) say("error", reason);
     });
@@ -82,6 +83,9 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
       <div class="empty">
         <h2>This device may only watch</h2>
         <p>Pair it again with the scope “prompt” to start sessions.</p>
+        <a class="button" href={href({ view: "home" })}>
+          All sessions
+        </a>
       </div>
     );
   }
@@ -114,7 +118,7 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
           </p>
         )}
         {hasDemo.value && resume === undefined && (
-          <fieldset class="modes">
+          <fieldset>
             <legend>Who works</legend>
             {hasClaude.value && (
               <label class="option">
@@ -187,7 +191,7 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
             ))}
           </select>
         </label>
-        <fieldset class="modes">
+        <fieldset>
           <legend>What it may do unasked</legend>
           {MODES.filter(([name]) => mayChoose(name)).map(([name, label, about]) => (
             <label class="option">
@@ -206,7 +210,7 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
         )}
         {problem !== "" && (
           <p class="warn-line" role="alert">
-            {problem}
+            <Said text={problem} />
           </p>
         )}
         <div class="form-actions">

@@ -2,8 +2,7 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { route } from "../app/route.ts";
-import { words } from "../app/store.ts";
+import { shownPath, words } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
 import { bytesBefore, wholeText } from "../model/whole.ts";
 import { getJson } from "../net/api.ts";
@@ -89,10 +88,8 @@ function LoadAll({ cut, name, show }: { cut: string; name: string; show: (whole:
   );
 }
 
-/** Where the server has a call in full: that of the session which is shown, be it live or from the history. */
+/** Where the server has a call in full. */
 function callPath(id: string): string | undefined {
-  const at = route.value;
-  const call = `calls/${encodeURIComponent(id)}`;
-  if (at.view === "session") return `sessions/${encodeURIComponent(at.id)}/${call}`;
-  return at.view === "history" && at.id !== undefined ? `transcripts/${encodeURIComponent(at.id)}/${call}` : undefined;
+  const place = shownPath();
+  return place === undefined ? undefined : `${place}/calls/${encodeURIComponent(id)}`;
 }

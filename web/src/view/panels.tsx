@@ -6,10 +6,11 @@ import { words } from "../app/store.ts";
 import type { Conversation } from "../model/conversation.ts";
 import { getJson } from "../net/api.ts";
 import { parseUnified } from "../text/diff.ts";
-import { compactTokens, duration } from "../text/format.ts";
+import { compactTokens, duration, limitName, moment } from "../text/format.ts";
 import type { SessionView, WorkingTree } from "../wire.ts";
 import { Diff, DiffCount, DiffSwitch } from "./diff.tsx";
 import { Icon, Spinner } from "./icons.tsx";
+import { Said } from "./said.tsx";
 import { Todos } from "./todos.tsx";
 import { TrustNote } from "./trust.tsx";
 
@@ -54,7 +55,7 @@ export function Overview({ all, session }: { all: Conversation; drawn: number; s
       {all.todos.length > 0 && (
         <section>
           <h4>To do</h4>
-          <Todos items={all.todos} />
+          <Todos items={all.todos} busy={session.state === "running"} />
         </section>
       )}
       {lanes.length > 0 && (
@@ -95,11 +96,11 @@ export function Overview({ all, session }: { all: Conversation; drawn: number; s
       )}
       {limit !== undefined && limit.utilization !== undefined && (
         <section>
-          <h4>Limit of your plan{limit.kind === undefined ? "" : ` (${limit.kind.replaceAll("_", " ")})`}</h4>
+          <h4>Limit of your plan{limit.kind === undefined ? "" : ` (${limitName(limit.kind)})`}</h4>
           <meter min={0} max={1} low={0.7} high={0.9} optimum={0.1} value={limit.utilization} aria-label="Used of the limit" />
           <p class="muted">
             {Math.round(limit.utilization * 100)}% used
-            {limit.resets_at !== undefined && `, anew at ${new Date(limit.resets_at * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}`}
+            {limit.resets_at !== undefined && `, starts anew ${moment(new Date(limit.resets_at * 1000), new Date())}`}
           </p>
         </section>
       )}
@@ -139,7 +140,7 @@ export function WorkingDiff({ session, revision }: { session: SessionView; revis
     });
     return () => abort.abort();
   }, [session.key, revision]);
-  if (problem !== "") return <p class="warn-line">{problem}</p>;
+  if (problem !== "") return <p class="warn-line"><Said text={problem} /></p>;
   if (tree === undefined) return <p class="muted"><Spinner /> Looking at the working tree</p>;
   if (!tree.repository) return <p class="muted">This folder is not under version control.</p>;
   const files = parseUnified(tree.diff);

@@ -24,6 +24,7 @@ import { markWords, unfold } from "./found.ts";
 import { Icon, Spinner } from "./icons.tsx";
 import { ItemView, guessHeight } from "./item.tsx";
 import { InOrder } from "./revealed.tsx";
+import { Said } from "./said.tsx";
 import { VirtualList } from "./virtual.tsx";
 
 const PAGE = 1000;
@@ -121,7 +122,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
     return (
       <div class="empty">
         <h2>The session could not be read</h2>
-        <p>{problem}</p>
+        <p><Said text={problem} /></p>
         <div class="empty-actions">
           <button type="button" onClick={again}>
             Try again
@@ -135,6 +136,8 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
   }
   if (past === undefined) return <div class="empty" role="status"><Spinner /></div>;
   const { about, all } = past;
+  // A title is found by the search too, and stands above all that is shown.
+  const isInTitle = sought !== undefined && (about.title ?? "").includes(sought.around.trim());
   const facts = [
     about.turns == null ? undefined : count(about.turns, "turn"),
     bytes(about.bytes),
@@ -170,11 +173,11 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
               </select>
             </label>
           )}
-          <button type="button" disabled={busy} onClick={() => void save("md")}>
-            Markdown
+          <button type="button" title="Save as Markdown" disabled={busy} onClick={() => void save("md")}>
+            <span class="sr">Save as </span>Markdown
           </button>
-          <button type="button" disabled={busy} onClick={() => void save("json")}>
-            JSON
+          <button type="button" title="Save as JSON" disabled={busy} onClick={() => void save("json")}>
+            <span class="sr">Save as </span>JSON
           </button>
           {mayI("prompt") && (
             <a class="button main" href={href({ view: "new", resume: id, cwd: about.cwd ?? undefined })}>
@@ -185,7 +188,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
       </header>
       <div class="session-middle">
         <div class="talk">
-          {sought !== undefined && found === undefined && (
+          {sought !== undefined && found === undefined && !isInTitle && (
             <p class="not-found" role="status">
               The place with “{sought.words}” is not in what is shown here{branches.length > 1 ? ": it may be on another branch." : "."}
             </p>

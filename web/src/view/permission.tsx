@@ -18,7 +18,7 @@ type Step = "choose" | "deny" | "edit" | "always";
 
 export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; session: string; cwd: string | undefined }): VNode {
   const [step, setStep] = useState<Step>("choose");
-  const readable = useReadable(ask.id);
+  const readable = useReadable(ask.id) && mayI("decide");
   const { details } = ask;
   const about = summary(details.tool_name, details.input, cwd);
   const rules = alwaysRules(details);
@@ -35,7 +35,7 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
 
   return (
     <section class="ask permission" data-risk={details.risk} aria-label={`Permission: ${about.title}`}>
-      {step === "choose" && <KeySteps yes={{ o: () => reply({ decision: "allow" }), s: () => reply({ decision: "allow", scope: "session" }) }} no={() => setStep("deny")} />}
+      {step === "choose" && mayI("decide") && <KeySteps yes={{ o: () => reply({ decision: "allow" }), s: () => reply({ decision: "allow", scope: "session" }) }} no={() => setStep("deny")} />}
       <header class="ask-head">
         <span class="ask-icon">
           <Icon name={about.icon} />

@@ -18,7 +18,7 @@ export function Pictures({ account, about }: { account: JsonValue | undefined; a
   );
 }
 
-function Drawn({ picture, about }: { picture: Picture; about: string }): VNode | null {
+export function Drawn({ picture, about }: { picture: Picture; about: string }): VNode | null {
   const [url, setUrl] = useState<string | undefined>(undefined);
   const [broken, setBroken] = useState(false);
   useEffect(() => {

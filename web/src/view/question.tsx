@@ -3,7 +3,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { refuseEnter, useReadable } from "../app/care.ts";
-import { answer } from "../app/store.ts";
+import { answer, mayI } from "../app/store.ts";
 import type { QuestionAsk } from "../model/conversation.ts";
 import { safeHref } from "../text/links.ts";
 import type { Question, QuestionNote } from "../wire.ts";
@@ -126,7 +126,7 @@ function OneQuestion({ question, note, chosen, own, choose, write }: OneProps): 
 
 function PlanCard({ ask, session }: { ask: QuestionAsk; session: string }): VNode {
   const [feedback, setFeedback] = useState("");
-  const readable = useReadable(ask.id);
+  const readable = useReadable(ask.id) && mayI("decide");
   const [decide, words] = ask.request.questions;
   const options = decide?.options ?? [];
   const notes = ask.details.questions[0]?.options ?? [];

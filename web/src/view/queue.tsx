@@ -1,31 +1,42 @@
-// Prompts that wait: those that the server has, and those that have not reached it.
+// Prompts that wait: those of which nobody knows whether the agent got them, those that the server has, and those that have
+// not reached it.
 
 import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { cancelPrompt, sayAgain, useDoubtful } from "../app/doubtful.ts";
 import { putBack } from "../app/drafts.ts";
-import { dropLetter, letters, problemWords, words } from "../app/store.ts";
+import { dropLetter, letters, mayI, problemWords, words } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
+import { attachedWords } from "../model/attached.ts";
 import type { Conversation } from "../model/conversation.ts";
-import { send } from "../net/api.ts";
 import type { Letter } from "../net/outbox.ts";
+import { count } from "../text/format.ts";
+import type { QueuedInput, SessionView } from "../wire.ts";
 import { Icon, Spinner } from "./icons.tsx";
 import { InOrder } from "./revealed.tsx";
+import { Said } from "./said.tsx";
 
-export function Queue({ all, session }: { all: Conversation; drawn: number; session: string }): VNode | null {
-  const mine = letters.value.filter((letter) => letter.command.session === session && isShown(letter));
-  if (all.queue.length === 0 && mine.length === 0) return null;
-  const cancel = (uuid: string) => {
-    send("DELETE", `sessions/${encodeURIComponent(session)}/queue/${encodeURIComponent(uuid)}`).catch((error: unknown) => say("error", words(error)));
-  };
+export function Queue({ all, session }: { all: Conversation; drawn: number; session: SessionView }): VNode | null {
+  const doubtful = useDoubtful(session);
+  const mine = letters.value.filter((letter) => letter.command.session === session.key && isShown(letter));
+  // If the server has ended between two words, the events may say that it waits.
+  const waiting = all.queue.filter(({ uuid }) => !doubtful.some(({ id }) => id === uuid));
+  if (doubtful.length === 0 && waiting.length === 0 && mine.length === 0) return null;
   return (
     <ul class="queue" aria-label="Waiting to be said">
-      {all.queue.map((one) => (
-        <li>
+      {doubtful.map((one) => (
+        <Doubtful key={one.id} session={session.key} prompt={one} />
+      ))}
+      {waiting.map((one) => (
+        <li key={one.uuid}>
           <Icon name="clock" />
-          <span class="queue-text" dir="auto"><InOrder text={one.text} /></span>
+          <span class="queue-text" dir="auto"><InOrder text={[one.text, attachedWords(one.attachments)].filter((part) => part !== "").join(" · ")} /></span>
           <span class="muted">queued{one.by === undefined ? "" : ` by ${one.by}`}</span>
-          <button type="button" class="ghost small" onClick={() => cancel(one.uuid)} aria-label={`Cancel: ${one.text.slice(0, 60)}`}>
-            <Icon name="cross" />
-          </button>
+          {mayI("prompt") && (
+            <button type="button" class="ghost small" onClick={() => attempt(cancelPrompt(session.key, one.uuid))} aria-label={`Cancel: ${one.text.slice(0, 60)}`}>
+              <Icon name="cross" />
+            </button>
+          )}
         </li>
       ))}
       {mine.map((letter) => (
@@ -33,6 +44,38 @@ export function Queue({ all, session }: { all: Conversation; drawn: number; sess
       ))}
     </ul>
   );
+}
+
+/** The agent was handed it and ended without a sign: only a person can know whether it should be said once more. */
+function Doubtful({ session, prompt }: { session: string; prompt: QueuedInput }): VNode {
+  const { id, content, attachments } = prompt;
+  const [busy, setBusy] = useState(false);
+  const settle = (doing: Promise<void>) => {
+    setBusy(true);
+    void attempt(doing).finally(() => setBusy(false));
+  };
+  const about = content.slice(0, 60);
+  return (
+    <li class="doubtful">
+      <Icon name="alert" />
+      <span class="queue-text" dir="auto"><InOrder text={[content, attachments > 0 ? count(attachments, "attachment") : ""].filter((part) => part !== "").join(" · ")} /></span>
+      <span class="queue-why muted">The agent ended before it gave a sign: it may have read this, or not.</span>
+      {mayI("prompt") && (
+        <span class="queue-ways">
+          <button type="button" class="small" disabled={busy} aria-label={`Send again: ${about}`} onClick={() => settle(sayAgain(session, prompt))}>
+            Send again
+          </button>
+          <button type="button" class="ghost small" disabled={busy} aria-label={`Dismiss: ${about}`} onClick={() => settle(cancelPrompt(session, id))}>
+            Dismiss
+          </button>
+        </span>
+      )}
+    </li>
+  );
+}
+
+function attempt(doing: Promise<void>): Promise<void> {
+  return doing.catch((error: unknown) => say("error", words(error)));
 }
 
 /** Prompts at once; settings and the like only when they are late. Answers are shown by their cards. */
@@ -43,18 +86,19 @@ function isShown({ command, delayed }: Letter): boolean {
 function Unsent({ letter }: { letter: Letter }): VNode {
   const { command, problem, delayed } = letter;
   const text = command.type === "input" ? command.input.content : command.type === "command" ? command.command : "";
+  const attached = command.type === "input" ? (command.input.attachments ?? []).map(({ media_type }) => media_type) : [];
   const takeBack = () => {
     if (command.type === "input") {
       putBack(command.session, text);
-      if ((command.input.attachments ?? []).length > 0) say("plain", "The text is back where you write. Its pictures and files have to be attached again.");
+      if (attached.length > 0) say("plain", "The text is back where you write. Its pictures and files have to be attached again.");
     }
     dropLetter(letter.clientId);
   };
   return (
     <li class={problem === undefined ? undefined : "bad"}>
       {problem === undefined ? <Spinner /> : <Icon name="alert" />}
-      <span class="queue-text" dir="auto"><InOrder text={text} /></span>
-      <span class="queue-why muted">{problem === undefined ? `not sent yet${delayed === undefined ? "" : `: ${problemWords(delayed)}`}` : problemWords(problem)}</span>
+      <span class="queue-text" dir="auto"><InOrder text={[text, attachedWords(attached)].filter((part) => part !== "").join(" · ")} /></span>
+      <span class="queue-why muted"><Said text={problem === undefined ? `not sent yet${delayed === undefined ? "" : `: ${problemWords(delayed)}`}` : problemWords(problem)} /></span>
       <button type="button" class="ghost small" aria-label={`Take back: ${text.slice(0, 60)}`} onClick={takeBack}>
         <Icon name="cross" />
       </button>

@@ -8,7 +8,7 @@ import { keepSpot, keptSpot } from "../app/places.ts";
 import { prefs } from "../app/prefs.ts";
 import { href } from "../app/route.ts";
 import type { OpenSession } from "../app/session.ts";
-import { command, mayI, openAgain, words } from "../app/store.ts";
+import { command, mayI, openAgain, saidHere, words } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
 import type { Item } from "../model/conversation.ts";
 import type { SessionView } from "../wire.ts";
@@ -21,6 +21,7 @@ import { NeedsYou } from "./needs-you.tsx";
 import { Overview, PanelFrame, WorkingDiff } from "./panels.tsx";
 import { Queue } from "./queue.tsx";
 import { Rewind } from "./rewind.tsx";
+import { Said } from "./said.tsx";
 import { VirtualList } from "./virtual.tsx";
 
 export function SessionPage({ open }: { open: OpenSession }): VNode {
@@ -42,7 +43,7 @@ export function SessionPage({ open }: { open: OpenSession }): VNode {
     return (
       <div class="empty">
         <h2>The session could not be opened</h2>
-        <p>{open.problem.value}</p>
+        <p><Said text={open.problem.value} /></p>
         <button type="button" onClick={openAgain}>
           Try again
         </button>
@@ -125,6 +126,7 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
             estimate={guessHeight}
             render={render}
             label="Conversation"
+            latest={saidHere.value}
             epoch={`${prefs.value.showAll}-${prefs.value.diff}`}
             before={
               open.more.value ? (
@@ -139,7 +141,7 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
           />
           <div class="foot">
             <NeedsYou all={all} drawn={drawn} session={session.key} />
-            <Queue all={all} drawn={drawn} session={session.key} />
+            <Queue key={session.key} all={all} drawn={drawn} session={session} />
             <Composer key={session.key} session={session.key} all={all} drawn={drawn} busy={busy} />
           </div>
         </div>
@@ -166,10 +168,14 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
 /** What stands after the last item: that it works, or why it does not. */
 function Tail({ session, items }: { session: SessionView; items: readonly Item[] }): VNode | null {
   const last = items.at(-1);
-  if (session.state === "failed") return <p class="tail bad">This session has failed{session.error === undefined ? "" : `: ${session.error}`}. The next prompt starts it again.</p>;
+  if (session.state === "failed") {
+    const isTold = session.error === undefined || (last?.kind === "note" && last.text === session.error);
+    return <p class="tail bad">This session has failed{!isTold && <>: <Said text={session.error ?? ""} /></>}. The next prompt starts it again.</p>;
+  }
+  if (session.stalled !== undefined) return <p class="tail bad"><Said text={session.stalled} />.</p>;
   if (session.state === "interrupted") return <p class="tail">The agent ended during a turn. The next prompt goes on from there.</p>;
   if (session.state === "starting") return <p class="tail"><Spinner /> Starting</p>;
-  if (session.state === "running" && session.stalled === undefined && !(last?.kind === "text" && last.open) && !(last?.kind === "tool" && last.state === "running")) {
+  if (session.state === "running" && !(last?.kind === "text" && last.open) && !(last?.kind === "tool" && last.state === "running")) {
     return <p class="tail"><Spinner /> Working</p>;
   }
   if (items.length === 0) return <p class="tail muted">Nothing was said yet. Write below to begin.</p>;

@@ -47,7 +47,7 @@ export function Settings(): VNode {
         <label class="check">
           <input type="checkbox" checked={showAll} onChange={(event) => setPref("showAll", event.currentTarget.checked)} /> Show notes that are meant for logs
         </label>
-        <section>
+        <section class="for-keys">
           <h3>Keys</h3>
           <KeyList />
         </section>

@@ -8,8 +8,9 @@ import { isWide } from "../app/first.ts";
 import { cardWanted, keysShown, nextWaiting } from "../app/keys.ts";
 import { olderSessions, sessionsLoaded, showOlderSessions, sorted, waiting, waitingCount } from "../app/list.ts";
 import { href, route } from "../app/route.ts";
-import { meta, open, words } from "../app/store.ts";
+import { mayI, meta, open, words } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
+import { nameOf } from "../model/name.ts";
 import { summary } from "../model/tools.ts";
 import { age, baseName, dollars } from "../text/format.ts";
 import type { SessionView } from "../wire.ts";
@@ -25,6 +26,7 @@ export function Sidebar(): VNode {
   const shown = all.filter((session) => matches(session, filter));
   // On a phone what needs somebody comes first, and what lies on the machine last.
   const wide = isWide();
+  const filterable = all.length > 3;
   const hint = meta.value !== undefined && !hasClaude.value && <InstallHint />;
   return (
     <nav class="sidebar" aria-label="Sessions">
@@ -32,7 +34,7 @@ export function Sidebar(): VNode {
         <a class="brand-name" href={href({ view: "home" })}>
           <Logo /> Tidings
         </a>
-        <button type="button" class="ghost" aria-label="Keys" title="Keys (?)" onClick={() => (keysShown.value = true)}>
+        <button type="button" class="ghost for-keys" aria-label="Keys" title="Keys (?)" onClick={() => (keysShown.value = true)}>
           <Icon name="keys" />
         </button>
         <a class="ghost" href={href({ view: "settings" })} aria-label="Settings" title="Settings">
@@ -42,12 +44,12 @@ export function Sidebar(): VNode {
       <div class="sidebar-body">
         {wide && <MachineCard />}
         <div class="sidebar-tools">
-          {(hasClaude.value || hasDemo.value) && (
+          {mayI("prompt") && (hasClaude.value || hasDemo.value) && (
             <a class={hasClaude.value ? "button main" : "button"} href={href({ view: "new", resume: undefined, cwd: undefined })}>
-              <Icon name="plus" /> {hasClaude.value ? (hasDemo.value ? "Start a real session" : "New session") : "Another demo"}
+              <Icon name="plus" /> {hasClaude.value ? (hasDemo.value && !filterable ? "Start a real session" : "New session") : "Another demo"}
             </a>
           )}
-          {all.length > 3 && (
+          {filterable && (
             <label class="filter">
               <span class="sr">Filter sessions</span>
               <input type="search" placeholder="Filter" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
@@ -123,7 +125,7 @@ function ShowOlder(): VNode {
 }
 
 function SessionCard({ session }: { session: SessionView }): VNode {
-  const name = session.title ?? session.first_prompt ?? baseName(session.cwd);
+  const name = nameOf(session);
   const waits = session.pending_permissions + session.pending_questions;
   const current = open.value?.name === session.key || open.value?.name === String(session.handle);
   return (
@@ -139,7 +141,7 @@ function SessionCard({ session }: { session: SessionView }): VNode {
           {session.demo && <span class="demo-mark">DEMO</span>}
           {waits > 1 && <span class="badge" aria-label={`${waits} things wait`}>{waits}</span>}
           <span class="cut">{baseName(session.cwd)}</span>
-          {session.totals.cost_usd > 0 && <span>{dollars(session.totals.cost_usd)}</span>}
+          {session.totals.cost_usd > 0 && <span class="push">{dollars(session.totals.cost_usd)}</span>}
         </span>
       </a>
     </li>
@@ -166,13 +168,13 @@ function wants(session: SessionView): string | undefined {
 function matches(session: SessionView, filter: string): boolean {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const labels = Object.entries(session.labels).flat();
-  const text = [session.title, session.cwd, session.last_line, session.state.replace("_", " "), session.model, ...labels].join(" ").toLowerCase();
+  const text = [nameOf(session), session.cwd, session.last_line, session.state.replace("_", " "), session.model, ...labels].join(" ").toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
 export function Logo(): VNode {
   return (
-    <svg class="logo" viewBox="0 0 24 24" width="22" height="22" aria-hidden="true" focusable="false">
+    <svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true" focusable="false">
       <path class="logo-back" d="M4 3h16a2 2 0 0 1 2 2v10a2 2 0 0 1-2 2h-8l-5 4v-4H4a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2z" />
       <path class="logo-front" d="M6.5 10h2.5l1.5-3.5 2.5 7 1.5-3.5h3" />
     </svg>

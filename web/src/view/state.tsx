@@ -15,9 +15,6 @@ const WORDS: Record<ServerPhase, string> = {
   failed: "Failed",
 };
 
-/** What the agent calls a turn that somebody has ended. */
-const INTERRUPTED = "The turn was interrupted";
-
 /** Why the agent does not answer: as long as somebody has stopped it, nothing that is said here reaches it. */
 export function Stalled({ why }: { why: string }): VNode {
   return (
@@ -30,8 +27,8 @@ export function Stalled({ why }: { why: string }): VNode {
 
 export function StateChip({ session }: { session: SessionView }): VNode {
   const { state, error } = session;
-  // It does nothing, since the last thing that it did went wrong.
-  const broke = error !== undefined && error !== INTERRUPTED && (state === "idle" || state === "parked" || state === "stopped");
+  // It does nothing, since the last thing that it did went wrong. To be interrupted is to the agent an error too.
+  const broke = error !== undefined && session.turn_interrupted !== true && (state === "idle" || state === "parked" || state === "stopped");
   return (
     <span class={`state ${state}${broke ? " broke" : ""}`} title={broke ? error : undefined}>
       <span class="state-dot" />

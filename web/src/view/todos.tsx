@@ -5,13 +5,14 @@ import { InOrder } from "./revealed.tsx";
 
 const WORDS: Record<TodoStatus, string> = { Pending: "to do", InProgress: "being done", Completed: "done", Cancelled: "given up" };
 
-export function Todos({ items }: { items: readonly TodoItem[] }): VNode {
+/** `busy` says that somebody works on it now: a list that is only remembered does not turn. */
+export function Todos({ items, busy }: { items: readonly TodoItem[]; busy: boolean }): VNode {
   return (
     <ul class="todos">
       {items.map((item) => (
         <li class={`todo ${item.status}`}>
           <span class="todo-mark">
-            <Mark status={item.status} />
+            <Mark status={item.status} busy={busy} />
             <span class="sr">{WORDS[item.status]}</span>
           </span>
           <span dir="auto"><InOrder text={item.status === "InProgress" ? (item.active_form ?? item.content) : item.content} /></span>
@@ -21,9 +22,9 @@ export function Todos({ items }: { items: readonly TodoItem[] }): VNode {
   );
 }
 
-function Mark({ status }: { status: TodoStatus }): VNode {
+function Mark({ status, busy }: { status: TodoStatus; busy: boolean }): VNode {
   if (status === "Completed") return <Icon name="check" />;
-  if (status === "InProgress") return <Spinner />;
+  if (status === "InProgress") return busy ? <Spinner /> : <span class="todo-dot begun" />;
   if (status === "Cancelled") return <Icon name="cross" />;
   return <span class="todo-dot" />;
 }

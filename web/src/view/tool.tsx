@@ -44,9 +44,21 @@ export function ToolCard({ tool, all }: { tool: ToolItem; all: Conversation }): 
       </div>
       <Decision settled={tool.settled} tool={tool.name} />
       <Pictures account={tool.account} about={about.target} />
-      {open && !waits && <div class="tool-body">{body(tool, all, lane, hunks)}</div>}
+      {open && !waits && <div class="tool-body">{body(said(tool), all, lane, hunks)}</div>}
     </div>
   );
+}
+
+/** The call without what stands above it already: of a denial the agent only gives the reason back. */
+function said(tool: ToolItem): ToolItem {
+  const { settled, result } = tool;
+  const isRepeated = isDecided(tool.name) && settled?.outcome === "Denied" && settled.reason !== undefined && resultText(result ?? "").trim() === settled.reason.trim();
+  return isRepeated ? { ...tool, result: undefined } : tool;
+}
+
+/** Whether a decision about the tool is shown; answers and plans are shown themselves. */
+function isDecided(name: string): boolean {
+  return name !== "AskUserQuestion" && name !== "ExitPlanMode";
 }
 
 /** What the line says at its end. */
@@ -87,7 +99,7 @@ function outcome(tool: ToolItem): string {
 }
 
 function Decision({ settled, tool }: { settled: Settled | undefined; tool: string }): VNode | null {
-  if (settled === undefined || tool === "AskUserQuestion" || tool === "ExitPlanMode") return null;
+  if (settled === undefined || !isDecided(tool)) return null;
   const who = settled.by === undefined ? "" : settled.by === meta.value?.you.name ? " by you" : ` by ${settled.by}`;
   const far = settled.scope === undefined || settled.scope === "once" ? "" : settled.scope === "always" ? ", always" : ", for this session";
   const words: Record<Settled["outcome"], string> = {
@@ -136,7 +148,7 @@ function body(tool: ToolItem, all: Conversation, lane: Lane | undefined, hunks: 
       );
     }
     case "TodoWrite":
-      return failed ? failure : <Todos items={todosOf(list(given["todos"]))} />;
+      return failed ? failure : <Todos items={todosOf(list(given["todos"]))} busy={false} />;
     case "AskUserQuestion":
       return <Answers tool={tool} />;
     case "ExitPlanMode":
@@ -233,14 +245,14 @@ function LaneBody({ lane, all, tool }: { lane: Lane; all: Conversation; tool: To
           {lane.progress?.last_tool !== undefined && <span class="muted"> · {lane.progress.last_tool}</span>}
         </p>
       )}
-      {lane.todos.length > 0 && <Todos items={lane.todos} />}
+      {lane.todos.length > 0 && <Todos items={lane.todos} busy={running} />}
       {(shown.length > 0 || prompt !== undefined) && (
         <button type="button" class="link" aria-expanded={open} onClick={toggle}>
           {open ? "Hide" : "Show"} what it did ({shown.length} {shown.length === 1 ? "step" : "steps"})
         </button>
       )}
       {open && (
-        <div class="lane-items">
+        <div>
           {prompt !== undefined && <p class="lane-prompt" dir="auto"><InOrder text={prompt} /></p>}
           {shown.map((item) => (
             <ItemView key={item.key} item={item} all={all} />

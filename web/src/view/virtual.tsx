@@ -24,6 +24,8 @@ interface Props<T extends Keyed> {
   begin?: Anchor | undefined;
   /** The row that is marked. */
   marked?: string | undefined;
+  /** A change of it leads to the end, and on with it. */
+  latest?: number | undefined;
   /** Tells where it is by now; nothing is the end. */
   moved?(anchor: Anchor | undefined): void;
 }
@@ -43,6 +45,9 @@ export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
   const heights = useRef(new Map<string, number>());
   const begun = useRef(false);
   const follows = useRef(true);
+  const latest = useRef(props.latest);
+  if (latest.current !== props.latest) follows.current = true;
+  latest.current = props.latest;
   const place = useRef({ top: 0, height: 800 });
   const moved = useRef(props.moved);
   moved.current = props.moved;
@@ -98,11 +103,15 @@ export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
     const element = scroller.current;
     if (element === null) return;
     let still: ReturnType<typeof setTimeout> | undefined;
+    let before = element.scrollTop;
     const tell = () => moved.current?.(follows.current ? undefined : rowsInSight(element)[0]);
     const look = () => {
       const { scrollTop, clientHeight, scrollHeight } = element;
       const followed = follows.current;
-      follows.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
+      // What grows at the end takes it out of sight; only who goes up wants to stay there.
+      const up = scrollTop < before;
+      before = scrollTop;
+      follows.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX || (followed && !up);
       const offset = inner.current?.offsetTop ?? 0;
       const moved = Math.abs(place.current.top - (scrollTop - offset)) > MARGIN_PX / 3 || place.current.height !== clientHeight;
       if (moved || followed !== follows.current) {
@@ -134,7 +143,7 @@ export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
   return (
     <div class="scroller" ref={scroller} tabIndex={0} role="region" aria-label={props.label}>
       {props.before}
-      <div class="rows" ref={inner} role="feed" aria-label={props.label} aria-busy="false">
+      <div ref={inner} role="feed" aria-label={props.label} aria-busy="false">
         <div style={{ height: `${above}px` }} />
         {props.items.slice(first, last).map((item) => (
           <Row key={item.key} item={item} found={item.key === props.marked} epoch={props.epoch} render={props.render} watch={watchRow} unwatch={unwatchRow} />

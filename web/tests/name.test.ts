@@ -1,0 +1,29 @@
+// What things are called.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { attachedWords } from "../src/model/attached.ts";
+import { nameOf } from "../src/model/name.ts";
+
+test("a session is called by its title, by what was said first, or by its folder", () => {
+  const cwd = "/home/dev/shop";
+  const table: [string | undefined, string | undefined, string][] = [
+    ["The gate", "Mend the gate", "The gate"],
+    [undefined, "Mend the gate", "Mend the gate"],
+    ["", "Mend the gate", "Mend the gate"],
+    ["  ", undefined, "shop"],
+    [undefined, undefined, "shop"],
+  ];
+  for (const [title, first_prompt, name] of table) assert.equal(nameOf({ cwd, title, first_prompt } as Parameters<typeof nameOf>[0]), name);
+});
+
+test("what comes with a prompt is counted, whichever way it is named", () => {
+  const table: [string[], string][] = [
+    [[], ""],
+    [["image"], "1 picture"],
+    [["image/png", "image/webp"], "2 pictures"],
+    [["image", "document", "text/plain"], "1 picture and 2 files"],
+    [["application/pdf"], "1 file"],
+  ];
+  for (const [attachments, text] of table) assert.equal(attachedWords(attachments), text);
+});
