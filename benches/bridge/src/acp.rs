@@ -17,6 +17,8 @@ pub(crate) struct Adapter {
     output: BufReader<ChildStdout>,
     session: String,
     asked: u64,
+    /// The line that was begun when the last piece had come.
+    begun: Vec<u8>,
 }
 
 impl Adapter {
@@ -31,8 +33,8 @@ impl Adapter {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn()?;
         let (input, output) = child.stdin.take().zip(child.stdout.take()).ok_or("no pipes")?;
-        let mut adapter =
-            Adapter { child, input, output: BufReader::new(output), session: String::new(), asked: 0 };
+        let (output, session) = (BufReader::new(output), String::new());
+        let mut adapter = Adapter { child, input, output, session, asked: 0, begun: Vec::new() };
         let capabilities = json!({"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false});
         adapter.ask("initialize", &json!({"protocolVersion": 1, "clientCapabilities": capabilities}))?;
         let made = adapter.ask("session/new", &json!({"cwd": home, "mcpServers": []}))?;
@@ -53,8 +55,13 @@ impl Adapter {
             if count == 0 {
                 return Err("the adapter has ended".into());
             }
-            all.extend(times(&chunk[..count]).map(|said| now.saturating_sub(said)));
-            if memchr::memmem::find(&chunk[..count], end.as_bytes()).is_some() {
+            self.begun.extend_from_slice(&chunk[..count]);
+            let Some(last) = memchr::memrchr(b'\n', &self.begun) else { continue };
+            let lines = &self.begun[..last];
+            all.extend(times(lines).map(|said| now.saturating_sub(said)));
+            let is_over = memchr::memmem::find(lines, end.as_bytes()).is_some();
+            self.begun.drain(..=last);
+            if is_over {
                 return Ok(all);
             }
         }
@@ -80,13 +87,13 @@ impl Adapter {
     }
 
     fn answer(&mut self, id: u64) -> Result<Value, Failure> {
-        let mut line = String::new();
+        let mut line = std::mem::take(&mut self.begun);
         loop {
-            line.clear();
-            if self.output.read_line(&mut line)? == 0 {
+            if self.output.read_until(b'\n', &mut line)? == 0 {
                 return Err("the adapter has ended".into());
             }
-            let message: Value = serde_json::from_str(&line)?;
+            let message: Value = serde_json::from_slice(&line)?;
+            line.clear();
             if message["id"] == json!(id) && message.get("method").is_none() {
                 if message.get("error").is_some() {
                     return Err(format!("the adapter answers {}", message["error"]).into());

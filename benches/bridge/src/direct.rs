@@ -2,7 +2,7 @@
 //! sockets, wake-ups and the reader take by themselves.
 
 use std::fs::File;
-use std::io::{Read, Seek as _, Write};
+use std::io::{BufRead as _, BufReader, Read, Seek as _, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -11,10 +11,10 @@ use serde_json::json;
 
 use crate::clock::{now_ns, times};
 use crate::story::Story;
-use crate::{Failure, process};
+use crate::{Failure, http, process};
 
 /// Bytes after which a file is written from its beginning again.
-const FILE_BYTES: usize = 64 << 10;
+pub(crate) const FILE_BYTES: usize = 64 << 10;
 
 /// An agent, and those who pass on what it says.
 pub(crate) struct Direct {
@@ -33,11 +33,7 @@ impl Direct {
     /// As a host and a server do it: one that keeps what it reads in a file and passes it on, and another that does the same over TCP.
     pub(crate) fn passed(agent: &Path, scratch: &Path) -> Result<Self, Failure> {
         let (agent, output) = begin(agent)?;
-        let pass = |number: &str| {
-            let mut passer = Command::new(std::env::current_exe()?);
-            passer.arg("pass").arg(scratch.join(number));
-            Ok::<_, Failure>(passer)
-        };
+        let pass = |number: &str| ourselves("pass", &scratch.join(number));
         let mut host = pass("1")?.stdin(output).stdout(Stdio::piped()).spawn()?;
         let kept = host.stdout.take().ok_or("no pipe")?;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -45,6 +41,17 @@ impl Direct {
         let server = pass("2")?.arg(port).stdin(kept).spawn()?;
         let (output, _) = listener.accept()?;
         Ok(Direct { agent, passers: vec![host, server], output: Box::new(output) })
+    }
+
+    /// One server that does the least it could, over a WebSocket.
+    pub(crate) fn served(agent: &Path, scratch: &Path) -> Result<Self, Failure> {
+        let (agent, output) = begin(agent)?;
+        let mut server =
+            ourselves("least", &scratch.join("3"))?.stdin(output).stdout(Stdio::piped()).spawn()?;
+        let mut port = String::new();
+        BufReader::new(server.stdout.take().ok_or("no pipe")?).read_line(&mut port)?;
+        let output = http::upgrade(&format!("127.0.0.1:{}", port.trim()), "none")?;
+        Ok(Direct { agent, passers: vec![server], output: Box::new(output) })
     }
 
     /// How long each piece takes, in nanoseconds.
@@ -87,6 +94,13 @@ impl Drop for Direct {
             drop(child.wait());
         }
     }
+}
+
+/// This program, as one of those who keep what passes in a file.
+fn ourselves(part: &str, file: &Path) -> Result<Command, Failure> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg(part).arg(file);
+    Ok(command)
 }
 
 fn begin(agent: &Path) -> Result<(Child, ChildStdout), Failure> {

@@ -76,6 +76,8 @@ pub(crate) struct Ways {
     pub(crate) direct: Way,
     /// Two programs that do nothing but pass on.
     pub(crate) passed: Way,
+    /// One server of our parts that does the least it could.
+    pub(crate) least: Way,
     /// Our server, with the agent below it.
     pub(crate) alone: Way,
     /// Our server, with a host between.
@@ -91,15 +93,20 @@ impl Ways {
     }
 }
 
+/// The same on cores that sleep between the pieces, and on cores that something else keeps awake.
+#[derive(Debug, Default)]
+pub(crate) struct Both {
+    pub(crate) asleep: Ways,
+    pub(crate) awake: Ways,
+}
+
 /// Everything.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// With the real CLI.
-    pub(crate) real: Option<Ways>,
-    /// With an agent of ours, on cores that sleep between the pieces.
-    pub(crate) asleep: Ways,
-    /// The same on cores that something else keeps awake.
-    pub(crate) awake: Ways,
+    /// With the real CLI, on cores that have nothing else to do, and on cores that something else keeps awake.
+    pub(crate) real: Option<Both>,
+    /// The same with an agent of ours.
+    pub(crate) ours: Both,
     pub(crate) idle: Idle,
     pub(crate) many: Many,
     pub(crate) fan: Fan,

@@ -14,6 +14,7 @@ mod direct;
 mod figures;
 mod http;
 mod idle;
+mod least;
 mod process;
 mod report;
 mod rounds;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
     let done = match arguments.next().as_deref() {
         Some("agent") => agent::run(&arguments.collect::<Vec<_>>()),
         Some("pass") => direct::pass(&arguments.collect::<Vec<_>>()),
+        Some("least") => least::run(&arguments.collect::<Vec<_>>()),
         Some("spin") => awake::spin(),
         _ => measure(),
     };
@@ -74,7 +76,7 @@ fn measure() -> Result<bool, Failure> {
     };
     let found = rounds::all(&plan)?;
     if plan.is_short {
-        println!("{}", report::both(&found));
+        println!("{}", report::one_session(&found));
         return Ok(true);
     }
     let (text, holds) = report::text(&found, &plan);

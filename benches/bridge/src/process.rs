@@ -1,19 +1,18 @@
 //! What processes take: time and memory, as the kernel counts them.
 
 use std::fs;
+use std::time::Duration;
+
+use nix::time::clock_getcpuclockid;
+use nix::unistd::Pid;
 
 use crate::Failure;
 
 /// The processor time of a process so far, of all its threads, without its children.
 pub(crate) fn cpu_ms(pid: u32) -> Result<f64, Failure> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
-    let fields: Vec<&str> =
-        stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace().collect()).unwrap_or_default();
-    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok());
-    let ticks = ticks(11).zip(ticks(12)).ok_or("a line of /proc that nobody understands")?;
-    #[expect(clippy::cast_precision_loss, reason = "it is a hundred")]
-    let per_second = rustix::param::clock_ticks_per_second() as f64;
-    Ok((ticks.0 + ticks.1) * 1e3 / per_second)
+    // The clock of the process counts nanoseconds; `/proc/PID/stat` counts hundredths of a second.
+    let clock = clock_getcpuclockid(Pid::from_raw(pid.try_into()?))?;
+    Ok(Duration::from(clock.now()?).as_secs_f64() * 1e3)
 }
 
 /// Memory of a process in MiB.

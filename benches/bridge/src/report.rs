@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use crate::figures::{Found, Latency, Way, Ways, median};
+use crate::figures::{Both, Found, Latency, Way, Ways, median};
 use crate::rounds::{GAP_US, SESSIONS, WATCHERS};
 use crate::{Failure, Plan};
 
@@ -26,8 +26,8 @@ pub(crate) fn text(found: &Found, plan: &Plan) -> (String, bool) {
     let mut out = String::new();
     let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
     put(&mut out, format!("{}, {cores} cores, Linux; {} rounds.\n", processor(), plan.rounds));
-    put(&mut out, both(found));
-    let parts = |of: fn(&(f64, f64)) -> f64| ms(median(found.asleep.hosted.parts_us.iter().map(of)));
+    put(&mut out, one_session(found));
+    let parts = |of: fn(&(f64, f64)) -> f64| ms(median(found.ours.asleep.hosted.parts_us.iter().map(of)));
     put(
         &mut out,
         format!(
@@ -55,28 +55,26 @@ pub(crate) fn text(found: &Found, plan: &Plan) -> (String, bool) {
 }
 
 /// What each way takes for one session.
-pub(crate) fn both(found: &Found) -> String {
+pub(crate) fn one_session(found: &Found) -> String {
     let mut out = String::new();
     let pace = format!("One session, a piece every {} ms, medians over the rounds", GAP_US / 1000);
-    if let Some(real) = &found.real {
-        put(&mut out, format!("{pace}; the real CLI, with an API of ours behind it:\n"));
-        ways(&mut out, real);
+    let agents = [
+        (found.real.as_ref(), "the real CLI, with an API of ours behind it"),
+        (Some(&found.ours), "an agent of ours that takes next to nothing"),
+    ];
+    for (both, agent) in agents {
+        let Some(both) = both else { continue };
+        put(&mut out, format!("{pace}; {agent}, on cores that sleep when they have nothing to do:\n"));
+        ways(&mut out, &both.asleep);
+        put(
+            &mut out,
+            format!(
+                "\n{pace}; {agent}, on cores that are kept awake by work that anything else pushes aside:\n"
+            ),
+        );
+        ways(&mut out, &both.awake);
         put(&mut out, "");
     }
-    put(
-        &mut out,
-        format!(
-            "{pace}; an agent of ours that takes next to nothing, on cores that sleep between the pieces:\n"
-        ),
-    );
-    ways(&mut out, &found.asleep);
-    put(
-        &mut out,
-        format!(
-            "\n{pace}; the same agent, on cores that are kept awake by work that anything else pushes aside:\n"
-        ),
-    );
-    ways(&mut out, &found.awake);
     out
 }
 
@@ -86,7 +84,9 @@ fn ways(out: &mut String, ways: &Ways) {
         "| way | p50, ms | p90, ms | p99, ms | added, p50, ms | CPU per piece, ms | as fast as it goes: pieces per second | CPU per piece, ms |",
     );
     put(out, "|---|--:|--:|--:|--:|--:|--:|--:|");
-    for way in [&ways.direct, &ways.passed, &ways.alone, &ways.hosted].into_iter().chain(&ways.peer) {
+    for way in
+        [&ways.direct, &ways.passed, &ways.least, &ways.alone, &ways.hosted].into_iter().chain(&ways.peer)
+    {
         let at = |of: fn(&Latency) -> f64| ms(median(way.latencies.iter().map(of)));
         let some = |values: &[f64], show: fn(f64) -> String| {
             if values.is_empty() { "–".to_owned() } else { show(median(values.iter().copied())) }
@@ -171,33 +171,38 @@ fn bars(found: &Found) -> Vec<Bar> {
         (many.server.resident - many.before.resident) / f64::from(u32::try_from(many.sessions).unwrap_or(1));
     let added = |ways: &Ways, way: &Way| ways.added(way) / 1e3;
     let cpu = |values: &[f64]| median(values.iter().copied()) / 1e3;
-    let (asleep, awake) = (&found.asleep, &found.awake);
     // Not reached, and shown all the same; the page says how far it is and why.
     let wish = |what: &str, most, found, unit| Bar { must_hold: false, ..bar(what, most, found, unit) };
+    // The real CLI takes most of a core, so that those who pass its pieces on wait for each other.
+    let measured = [(found.real.as_ref(), "the real CLI", false), (Some(&found.ours), "our agent", true)];
     let mut bars = Vec::new();
-    if let Some(real) = &found.real {
+    for (both, agent, must_hold) in measured {
+        let Some(Both { asleep, awake }) = both else { continue };
+        let quick = |what: &str, found| Bar { must_hold, ..bar(what, 0.1, found, "ms") };
         bars.extend([
-            wish("added for each piece, p50, the real CLI", 0.1, added(real, &real.alone), "ms"),
-            wish("the same with a host", 0.1, added(real, &real.hosted), "ms"),
+            quick(&format!("added for each piece, p50, {agent}, cores awake"), added(awake, &awake.alone)),
+            wish("the same, cores asleep", 0.1, added(asleep, &asleep.alone), "ms"),
+            quick("the same with a host, cores awake", added(awake, &awake.hosted)),
+            wish("the same, cores asleep", 0.1, added(asleep, &asleep.hosted), "ms"),
+            wish(&format!("CPU for each piece, {agent}, cores awake"), 0.05, cpu(&awake.alone.cpu_us), "ms"),
+            wish("the same, cores asleep", 0.05, cpu(&asleep.alone.cpu_us), "ms"),
+            wish("the same with a host, cores awake", 0.05, cpu(&awake.hosted.cpu_us), "ms"),
+            wish("the same, cores asleep", 0.05, cpu(&asleep.hosted.cpu_us), "ms"),
+            bar("the same as fast as it goes", 0.05, cpu(&asleep.hosted.burst_us), "ms"),
         ]);
+        for (ways, when) in [(awake, "awake"), (asleep, "asleep")] {
+            if let Some(peer) = &ways.peer {
+                let share = cpu(&ways.hosted.cpu_us) / cpu(&peer.cpu_us);
+                bars.push(bar(
+                    &format!("CPU with a host, of the adapter's, {agent}, cores {when}"),
+                    1.0,
+                    share,
+                    "×",
+                ));
+            }
+        }
     }
     bars.extend([
-        bar("added for each piece, p50, cores awake", 0.1, added(awake, &awake.alone), "ms"),
-        bar("the same with a host", 0.1, added(awake, &awake.hosted), "ms"),
-        wish("the same with a host, cores asleep", 0.1, added(asleep, &asleep.hosted), "ms"),
-    ]);
-    if let Some(real) = &found.real {
-        bars.extend([
-            wish("CPU for each piece, the real CLI", 0.05, cpu(&real.alone.cpu_us), "ms"),
-            wish("the same with a host", 0.05, cpu(&real.hosted.cpu_us), "ms"),
-            bar("the same with a host, as fast as it goes", 0.05, cpu(&real.hosted.burst_us), "ms"),
-        ]);
-    }
-    bars.extend([
-        wish("CPU for each piece, cores awake", 0.05, cpu(&awake.alone.cpu_us), "ms"),
-        wish("the same with a host", 0.05, cpu(&awake.hosted.cpu_us), "ms"),
-        wish("the same with a host, cores asleep", 0.05, cpu(&asleep.hosted.cpu_us), "ms"),
-        bar("the same with a host, as fast as it goes", 0.05, cpu(&asleep.hosted.burst_us), "ms"),
         bar(&format!("{SESSIONS} sessions, p99"), 20.0, many.latency.p99 / 1e3, "ms"),
         bar(&format!("one session for {WATCHERS} watchers, p99"), 100.0, found.fan.latency.p99 / 1e3, "ms"),
         bar(
@@ -209,14 +214,6 @@ fn bars(found: &Found) -> Vec<Bar> {
         bar("memory of the server for each live session", 1.0, live, "MiB"),
         bar("start to ready", 100.0, median(found.idle.ready_ms.iter().copied()), "ms"),
     ]);
-    let measured =
-        [(found.real.as_ref(), "the real CLI"), (Some(asleep), "cores asleep"), (Some(awake), "cores awake")];
-    for (ways, when) in measured {
-        if let Some((ways, peer)) = ways.and_then(|ways| Some((ways, ways.peer.as_ref()?))) {
-            let share = cpu(&ways.hosted.cpu_us) / cpu(&peer.cpu_us);
-            bars.push(bar(&format!("CPU with a host, of the adapter's, {when}"), 1.0, share, "×"));
-        }
-    }
     bars
 }
 

@@ -8,7 +8,7 @@ use crate::acp::Adapter;
 use crate::awake::Awake;
 use crate::clock::now_ns;
 use crate::direct::Direct;
-use crate::figures::{Fan, Found, Latency, Many, Way, Ways};
+use crate::figures::{Both, Fan, Found, Latency, Many, Way, Ways};
 use crate::process::{self, Memory};
 use crate::server::Server;
 use crate::story::Story;
@@ -48,9 +48,11 @@ pub(crate) fn all(plan: &Plan) -> Result<Found, Failure> {
     }
     if let Some(claude) = &plan.claude {
         let claude = real_in(scratch.path(), claude)?;
-        found.real = Some(real(plan, &claude, scratch.path())?);
+        eprintln!("the real CLI");
+        found.real = Some(paced(plan, &claude, scratch.path(), REAL_PIECES, REAL_BURST)?);
     }
-    paced(plan, &agent, scratch.path(), &mut found)?;
+    eprintln!("an agent of ours");
+    found.ours = paced(plan, &agent, scratch.path(), PIECES, BURST)?;
     if !plan.is_short {
         found.many = many(plan, &agent)?;
         found.fan = fan(plan, &agent)?;
@@ -87,35 +89,25 @@ fn script(path: PathBuf, text: &str) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
-/// One session of the real CLI at the pace of a model, and then as fast as it goes, over each way.
-fn real(plan: &Plan, claude: &Path, scratch: &Path) -> Result<Ways, Failure> {
-    let mut running = Running::start(plan, claude, scratch)?;
-    let mut ways = running.ways();
-    for round in 0..=plan.rounds {
-        eprintln!("the real CLI, round {round} of {}", plan.rounds);
-        running.tell(round, REAL_PIECES, REAL_BURST, &mut ways)?;
-    }
-    Ok(ways)
-}
-
-/// The same with an agent of ours, which leaves more of the machine alone, on cores that sleep and on cores that do not.
-fn paced(plan: &Plan, agent: &Path, scratch: &Path, found: &mut Found) -> Result<(), Failure> {
+/// One session at the pace of a model, and then as fast as it goes, over each way, on cores that sleep and on cores that do not.
+fn paced(plan: &Plan, agent: &Path, scratch: &Path, pieces: usize, burst: usize) -> Result<Both, Failure> {
     let mut running = Running::start(plan, agent, scratch)?;
-    (found.asleep, found.awake) = (running.ways(), running.ways());
+    let mut both = Both { asleep: running.ways(), awake: running.ways() };
     for round in 0..=plan.rounds {
         eprintln!("round {round} of {}", plan.rounds);
-        running.tell(round, PIECES, BURST, &mut found.asleep)?;
+        running.tell(round, pieces, burst, &mut both.asleep)?;
         let awake = Awake::start()?;
-        running.tell(round, PIECES, BURST, &mut found.awake)?;
+        running.tell(round, pieces, burst, &mut both.awake)?;
         drop(awake);
     }
-    Ok(())
+    Ok(both)
 }
 
 /// Everything that passes pieces on, each with an agent of its own.
 struct Running {
     direct: Direct,
     passed: Direct,
+    least: Direct,
     alone: Watched,
     hosted: Watched,
     peer: Option<Adapter>,
@@ -127,6 +119,7 @@ impl Running {
         Ok(Running {
             direct: Direct::start(agent)?,
             passed: Direct::passed(agent, scratch)?,
+            least: Direct::served(agent, scratch)?,
             alone: Watched::start(plan, agent, &["--agent-lease", "0"])?,
             hosted: Watched::start(plan, agent, &[])?,
             peer: peer.map(|(node, script)| Adapter::start(node, script, agent, scratch)).transpose()?,
@@ -139,6 +132,7 @@ impl Running {
         Ways {
             direct: way("the agent's pipe, nothing between"),
             passed: way("two programs that only write down and pass on, TCP"),
+            least: way("one program on tokio and axum that only does the same, WebSocket"),
             alone: way("`tidings serve --agent-lease 0`, WebSocket"),
             hosted: way("`tidings serve`, a server and a host, WebSocket"),
             peer: self.peer.as_ref().map(|_| way("claude-agent-acp, pipe")),
@@ -162,8 +156,9 @@ impl Running {
         if round > 0 {
             ways.direct.latencies.push(piped);
         }
-        let passed = &mut self.passed;
-        note(&mut ways.passed, passing(passed, paced)?, passing(passed, burst)?);
+        for (direct, way) in [(&mut self.passed, &mut ways.passed), (&mut self.least, &mut ways.least)] {
+            note(way, passing(direct, paced)?, passing(direct, burst)?);
+        }
         for (server, way) in [(&mut self.alone, &mut ways.alone), (&mut self.hosted, &mut ways.hosted)] {
             note(way, server.tell(paced)?, server.tell(burst)?);
         }
