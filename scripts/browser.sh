@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The page in a real browser, against the real server: builds both, then runs e2e/browser.
 # With arguments only the cases of these files: scripts/browser.sh e2e/browser/cases/phone.test.mjs
-# TIDINGS names a program that was built already.
+# TIDINGS names a program that was built already; e2e/browser/run.mjs has more settings.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -10,5 +10,4 @@ e2e/browser/install.sh
 [ -n "${TIDINGS:-}" ] || cargo build -p tidings-cli
 cases=("$@")
 [ $# -gt 0 ] || cases=(e2e/browser/cases/*.test.mjs)
-# One after the other: they measure, and a machine may be small.
-node --test --test-concurrency=1 --test-timeout=240000 "${cases[@]}"
+node e2e/browser/run.mjs "${cases[@]}"

@@ -5,7 +5,11 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 3
 
-all_stages=(install page fmt clippy tidy tests features doctests docs e2e browser)
+all_stages=(install page fmt build tidy tests features docs e2e browser)
+
+target=${CARGO_TARGET_DIR:-$PWD/target}
+# One line of JSON per case, of every stage; `scripts/results.py` describes them.
+results="$target/results.ndjson"
 
 stage_install() {
     cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt || return
@@ -23,46 +27,53 @@ stage_fmt() {
     cargo fmt --all --check -- --color "$colour"
 }
 
-stage_clippy() { cargo clippy --workspace --all-targets --all-features -- -D warnings; }
+# Cargo with clippy as the compiler of our own crates, and every warning an error. `cargo clippy` does the same and throws the result
+# away; compiling all of it a second time takes four minutes.
+linted() {
+    RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS="-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__" cargo "$@"
+}
 
-stage_tidy() { cargo run -q -p xtask -- tidy; }
+# The tests, and then the programs that have none.
+stage_build() { linted test --no-run --quiet --workspace --all-features && linted build --quiet --workspace --all-features; }
 
-stage_tests() { cargo nextest run --workspace --all-features; }
+stage_tidy() { linted build --quiet --workspace --all-features --bin xtask && "$target/debug/xtask" tidy; }
+
+# Runs cargo-nextest, and keeps what became of each test.
+nextest() {
+    local stage=$1 report="$target/nextest/ci/junit.xml" status
+    shift
+    rm -f "$report"
+    linted nextest run --profile ci --retries "$((TRIES - 1))" "$@"
+    status=$?
+    [ ! -f "$report" ] || scripts/results.py junit "$stage" "$report" "$results" || return
+    return $status
+}
+
+stage_tests() { nextest tests --workspace --all-features; }
 
 # Not a stage of CI: the tests inside the sources only, for `make check`, and without installing anything.
 stage_unit() {
     if cargo nextest --version >/dev/null 2>&1; then
-        cargo nextest run --workspace --all-features --lib --bins
+        linted nextest run --workspace --all-features --lib --bins
     else
-        cargo test -q --workspace --all-features --lib --bins
+        linted test -q --workspace --all-features --lib --bins
     fi
 }
 
-# Another crate in somebody's build can switch serde_json's features on for all of it, and nothing may depend on them.
+# Another crate in a user's build can switch serde_json's features on for all of it, and nothing may depend on them.
 stage_features() {
     local flags=serde_json/preserve_order,serde_json/float_roundtrip,serde_json/arbitrary_precision
-    cargo nextest run -p tidings-protocol --features "$flags"
+    nextest features -p tidings-protocol --features "$flags"
 }
 
-stage_doctests() { cargo test --doc --workspace --all-features; }
-
-# The program and the library are both called `tidings`, and one run would write both into one folder.
-stage_docs() {
-    local flags=(--no-deps --document-private-items)
-    RUSTDOCFLAGS="-D warnings" cargo doc -p tidings-cli "${flags[@]}" &&
-        RUSTDOCFLAGS="-D warnings" cargo doc --workspace --exclude tidings-cli --all-features "${flags[@]}"
-}
-
-# The programs that the next stages start are those that the tests have built: building them once more with other features takes
-# minutes. That the program builds by itself is seen in `docs`.
-programs() { cargo nextest run --workspace --all-features --no-run; }
+# Examples in documentation run, and its links lead somewhere: `scripts/rustdoc.sh` does both on what is compiled already.
+stage_docs() { RUSTDOC=$PWD/scripts/rustdoc.sh linted test --quiet --doc --workspace --all-features; }
 
 # The real CLI and the official SDKs, which `e2e/install.sh` fetches once. A run without them fails.
-# The driver has no tests of its own, so it was not built yet.
-stage_e2e() { e2e/install.sh && programs && cargo build -p tidings-e2e-driver && python3 e2e/run.py; }
+stage_e2e() { e2e/install.sh && stage_build && python3 e2e/run.py; }
 
 # The page in a real browser, on the real server.
-stage_browser() { programs && TIDINGS="${CARGO_TARGET_DIR:-$PWD/target}/debug/tidings" scripts/browser.sh; }
+stage_browser() { stage_build && TIDINGS="$target/debug/tidings" scripts/browser.sh; }
 
 # Seconds as minutes with two decimals; whole numbers only, since a bare machine may have no bc.
 minutes() { printf '%d.%02d' $(($1 / 60)) $(($1 % 60 * 100 / 60)); }
@@ -100,6 +111,11 @@ export INSTA_UPDATE=no
 export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-20261115}
 # On a machine that has built nothing yet, keeping what the next build could use costs more than it saves.
 [ -d target ] || export CARGO_INCREMENTAL=0
+# A case that fails is tried again, so that a run tells a broken change from a busy machine; see docs/testing.md.
+export TRIES=${TRIES:-3}
+mkdir -p "$target"
+rm -f "$results"
+export RESULTS=$results
 
 table=""
 total=0
@@ -118,4 +134,5 @@ for stage in "${stages[@]}"; do
 done
 
 printf '\nminutes per stage\n%s%-10s %8s\n' "$table" total "$(minutes $total)"
+[ ! -f "$results" ] || scripts/results.py flaky "$results" "$target/flaky.json" || status=1
 exit $status

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 COLUMNS = ["cli×api", "agent=cli", "sessions", "rs-sdk", "rs=py", "py-sdk", "ts-sdk"]
 
@@ -13,6 +14,9 @@ class Cell:
 
     parts: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    tries: int = 1
+    # What went wrong at the first try, if a later one was ok.
+    first_problems: list[str] = field(default_factory=list)
 
     def add(self, problems: list[str], label: str = "") -> None:
         self.parts.append("FAIL" if problems else "ok")
@@ -37,6 +41,36 @@ class Row:
 
     def cell(self, column: str) -> Cell:
         return self.cells.setdefault(column, Cell())
+
+    @property
+    def failed(self) -> bool:
+        return any(cell.failed for cell in self.cells.values())
+
+
+def tried(play: Callable[[], Row], tries_max: int) -> Row:
+    """Plays a row until each of its cells was ok once, `tries_max` times at the most."""
+    row = play()
+    for number in range(2, tries_max + 1):
+        if not row.failed:
+            break
+        again = play()
+        row.seconds += again.seconds
+        for column, cell in row.cells.items():
+            if cell.failed and column in again.cells:
+                row.cells[column] = replace(again.cells[column], tries=number)
+                row.cells[column].first_problems = cell.first_problems or cell.problems
+    return row
+
+
+def results(rows: list[Row]) -> list[dict[str, object]]:
+    """One entry per cell, in the form that `scripts/flaky.py` and `scripts/shake.py` read."""
+    return [
+        {
+            "stage": "e2e", "case": f"{row.name}, {column}", "tries": cell.tries, "ok": not cell.failed,
+            "problem": "\n".join(cell.problems or cell.first_problems),
+        }
+        for row in rows for column, cell in row.cells.items()
+    ]
 
 
 def show(rows: list[Row], columns: list[str]) -> str:

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stage } from "../lib/setup.mjs";
+import { assertStill, recordShifts } from "../lib/shifts.mjs";
 
 /** A turn with so many calls: about nine events each. */
 function calls(count) {
@@ -76,15 +77,11 @@ test("a long session draws little of itself and moves at most 200 KB", async () 
 test("while an answer arrives, nothing jumps, and its end is in sight", async () => {
   const page = await at.visit({ path: `#/s/${session.key}` });
   await page.getByText("All steps are done").first().waitFor();
-  await page.evaluate(() => {
-    window.shifts = 0;
-    new PerformanceObserver((list) => list.getEntries().forEach((entry) => (window.shifts += entry.hadRecentInput ? 0 : entry.value))).observe({ type: "layout-shift" });
-  });
+  await recordShifts(page);
   await at.server.call("POST", `sessions/${session.key}/input`, { content: "Speak fast" });
   await at.server.until(session.key, (now) => now.totals.turns === 2);
   await page.locator(".session .state.idle").waitFor();
-  const shifts = await page.evaluate(() => window.shifts);
-  assert.ok(shifts < 0.02, `layout shift of ${shifts}`);
+  await assertStill(page, 0.02);
   await page.locator(".answer").last().getByText("The last words.").waitFor();
   const left = await page.locator(".scroller").evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight);
   assert.ok(left < 4, `${left} pixels below`);

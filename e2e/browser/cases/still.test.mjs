@@ -1,41 +1,21 @@
 // Nothing jumps: not while the page comes together, and not when something new wants to be seen.
 
-import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PHONE } from "../lib/browser.mjs";
 import { asksAndSays, stage } from "../lib/setup.mjs";
+import { assertStill, recordShiftsFromLoad } from "../lib/shifts.mjs";
 
-/** Browsers call 0.1 good; what is left below is a word that got longer. */
+/** Leaves room for a word that got longer. */
 const SHIFT_MAX = 0.01;
 
 const at = stage({ script: asksAndSays("make", "Answered.") });
-
-/** Notes every jump from the next load on, and what jumped. */
-async function watchShifts(page) {
-  await page.addInitScript(() => {
-    window.shifts = [];
-    new PerformanceObserver((list) => {
-      for (const { value, sources } of list.getEntries()) {
-        window.shifts.push({ value, what: sources.map(({ node, previousRect: from, currentRect: to }) => `${node?.nodeName} ${node?.className} by ${to.x - from.x}, ${to.y - from.y}`) });
-      }
-    }).observe({ type: "layout-shift", buffered: true });
-  });
-}
-
-async function assertStill(page) {
-  // What was drawn last is reported with the next frame.
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100))));
-  const shifts = await page.evaluate(() => window.shifts);
-  const sum = shifts.reduce((before, { value }) => before + value, 0);
-  assert.ok(sum < SHIFT_MAX, `${sum}: ${JSON.stringify(shifts)}`);
-}
 
 // What stands above comes last: then all the rest would have to make room.
 for (const [name, options, last] of [["a desk", {}, "transcripts/summary"], ["a phone", PHONE, "sessions"]]) {
   test(`on ${name} nothing jumps while the answers of a slow server come in one by one`, async () => {
     for (let count = 0; count < 4; count += 1) await at.server.session("Say hello");
     const page = await at.visit(options);
-    await watchShifts(page);
+    await recordShiftsFromLoad(page);
     await page.route(/\/v1\//, async (route) => {
       await new Promise((done) => setTimeout(done, route.request().url().includes(`/v1/${last}`) ? 900 : 200));
       await route.continue();
@@ -44,18 +24,18 @@ for (const [name, options, last] of [["a desk", {}, "transcripts/summary"], ["a 
     await page.locator(".machine dd").first().filter({ hasText: /\d/ }).waitFor();
     await page.locator(".session-card").first().waitFor();
     if (name === "a desk") await page.locator(".answer").first().waitFor();
-    await assertStill(page);
+    await assertStill(page, SHIFT_MAX);
   });
 }
 
 test("a card that arrives moves neither the field nor the conversation's frame", async () => {
   const one = await at.server.session("Say hello");
   const page = await at.visit();
-  await watchShifts(page);
+  await recordShiftsFromLoad(page);
   await page.goto(`${at.server.address}/#/s/${one.key}`);
   await page.reload();
   await page.locator(".answer").first().waitFor();
   await at.server.call("POST", `sessions/${one.key}/input`, { content: "ask me" });
   await page.getByRole("heading", { name: "Run this command?" }).waitFor();
-  await assertStill(page);
+  await assertStill(page, SHIFT_MAX);
 });
