@@ -62,7 +62,7 @@ soak_stuck() {
 # A hundred clients that answer the same question at once.
 soak_answers() {
     TIDINGS_SOAK_ROUNDS=${ROUNDS:-1000} \
-        cargo test -p tidings-bridge --all-features --test sessions -- --nocapture p5_of_many_answers_at_once
+        cargo test -p tidings-bridge --all-features --test sessions -- --nocapture promise_5_of_many_answers_at_once
 }
 
 # Property tests, each time with other cases than before; a failure says which.

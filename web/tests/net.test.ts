@@ -130,7 +130,7 @@ test("a lost connection fails what waits, and comes back later each time", async
   assert.deepEqual(gaps, [500, 1000, 2000, 4000, 8000, 16_000, 20_000, 20_000]);
 });
 
-test("p12_silence_for_two_heartbeats_ends_a_connection", () => {
+test("promise_12_silence_for_two_heartbeats_ends_a_connection", () => {
   const world = new World();
   world.connection.wake();
   world.last.opens();

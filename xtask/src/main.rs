@@ -1,6 +1,6 @@
-//! Chores of the house, as plain Rust: `cargo run -p xtask -- <chore>`.
+//! Chores as plain Rust: `cargo run -p xtask -- <chore>`.
 //!
-//! `tidy` holds the rules that neither the compiler nor clippy knows; `advisories` asks cargo-deny.
+//! `tidy` holds the rules that neither the compiler nor clippy knows, `advisories` asks cargo-deny, and `findings` writes a table of tests.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -8,6 +8,7 @@
 )]
 
 mod advisories;
+mod findings;
 mod graph;
 mod repo;
 mod source;
@@ -17,7 +18,8 @@ use std::process::ExitCode;
 
 /// Every chore, so that wrong usage can list them.
 const CHORES: &str = "tidy        check the rules of the house, list every violation
-advisories  ask cargo-deny for known vulnerabilities, where it is installed";
+advisories  ask cargo-deny for known vulnerabilities, where it is installed
+findings    write the tests of each row into docs/findings.md";
 
 fn main() -> ExitCode {
     let chores: Vec<String> = std::env::args().skip(1).collect();
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
     let done = match chores.as_slice() {
         ["tidy"] => tidy::run(),
         ["advisories"] => advisories::run(),
+        ["findings"] => findings::run(),
         _ => {
             eprintln!("usage: cargo run -p xtask -- <chore>\n\n{CHORES}");
             return ExitCode::from(2);

@@ -1,10 +1,11 @@
 //! The rules of the house that neither the compiler nor clippy knows, one file each.
 //!
-//! A new rule is a new file here and a line in one of the two tables.
+//! A new rule is a new file here and a line in one of the three tables.
 
 mod dependency_direction;
 mod duplicates;
 mod file_size;
+mod findings;
 mod licences;
 mod lint_attributes;
 mod machine_paths;
@@ -28,6 +29,11 @@ const FILE_RULES: &[fn(&TextFile) -> Vec<Finding>] = &[
     skipped_tests::check,
 ];
 
+/// Looks at all files together.
+type TreeRule = fn(&[TextFile]) -> Vec<Finding>;
+
+const TREE_RULES: &[TreeRule] = &[findings::check];
+
 /// Rules that look at the dependency graph.
 const GRAPH_RULES: &[fn(&Graph) -> Vec<Finding>] =
     &[dependency_direction::check, duplicates::check, licences::check, protocol_dependencies::check];
@@ -37,6 +43,7 @@ pub(crate) fn run() -> Outcome {
     let files = repo::files()?;
     let graph = Graph::load()?;
     let mut found: Vec<Finding> = FILE_RULES.iter().flat_map(|rule| files.iter().flat_map(rule)).collect();
+    found.extend(TREE_RULES.iter().flat_map(|rule| rule(&files)));
     found.extend(GRAPH_RULES.iter().flat_map(|rule| rule(&graph)));
     found.sort_by(|a, b| (a.level, &a.path, a.line).cmp(&(b.level, &b.path, b.line)));
     for finding in &found {
@@ -45,7 +52,7 @@ pub(crate) fn run() -> Outcome {
     let violations = found.iter().filter(|finding| finding.level == Level::Violation).count();
     println!(
         "tidy: {} rules, {} files, {} packages, {} notes, {violations} violations",
-        FILE_RULES.len() + GRAPH_RULES.len(),
+        FILE_RULES.len() + TREE_RULES.len() + GRAPH_RULES.len(),
         files.len(),
         graph.packages.len(),
         found.len() - violations,

@@ -137,7 +137,7 @@ fn f62_of_a_hundred_answers_at_once_one_wins_and_the_others_learn_of_it() {
 /// Two answers, a cancellation, the deadline and the end of the CLI, in each of their 120 orders: the first one counts,
 /// and all others learn of it.
 #[test]
-fn p5_in_every_order_of_events_the_first_settles_the_question() {
+fn promise_5_in_every_order_of_events_the_first_settles_the_question() {
     let start = Instant::now();
     let events = [
         Outcome::by_person(1, "phone"),

@@ -265,7 +265,7 @@ fn suggested() -> Ask {
 /// "Always" adds the rule that was shown. The mode and the folders that the CLI suggests beside it would allow far more,
 /// and come only where somebody chose them (T9).
 #[tokio::test]
-async fn c3_5_always_sends_the_rules_and_nothing_wider() {
+async fn contradiction_3_5_always_sends_the_rules_and_nothing_wider() {
     let registry = PermissionRegistry::default();
     let ask = suggested();
     let waiting = wait(&registry, ask.clone());
@@ -295,7 +295,7 @@ async fn c3_5_always_sends_the_rules_and_nothing_wider() {
 }
 
 #[test]
-fn c3_5_rules_of_our_own_cover_exactly_what_was_asked() {
+fn contradiction_3_5_rules_of_our_own_cover_exactly_what_was_asked() {
     let rule = |tool: &str, input: Value| {
         let updates = ask_in(1, "a", tool, input).always_updates();
         updates.first().map(|update| serde_json::to_value(update).unwrap()["rules"][0].clone())

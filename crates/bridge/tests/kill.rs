@@ -31,7 +31,7 @@ type Acknowledged = BTreeMap<u64, Cursor>;
 type Epochs = [Option<Epoch>; SESSIONS];
 
 #[tokio::test]
-async fn p4_a_killed_writer_loses_and_doubles_nothing_that_it_acknowledged() {
+async fn promise_4_a_killed_writer_loses_and_doubles_nothing_that_it_acknowledged() {
     let kills = number("TIDINGS_SOAK_KILLS", 20);
     let seed = number("TIDINGS_SOAK_SEED", 1);
     let mut chance = Chance(seed);

@@ -35,12 +35,12 @@ fn cases(normal: u32) -> u32 {
 }
 
 #[test]
-fn p1_no_reader_of_memory_loses_repeats_or_reorders() {
+fn promise_1_no_reader_of_memory_loses_repeats_or_reorders() {
     check(cases(500), Memory::default);
 }
 
 #[test]
-fn p1_no_reader_of_a_file_loses_repeats_or_reorders() {
+fn promise_1_no_reader_of_a_file_loses_repeats_or_reorders() {
     // Each case opens a few files and syncs them, so there are fewer.
     check(cases(50 * 16) / 16, Sqlite::new);
 }

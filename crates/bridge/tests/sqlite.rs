@@ -334,7 +334,7 @@ async fn f107_a_full_journal_keeps_pieces_that_it_acknowledged_and_lets_room_be_
 
 /// What was acknowledged is there for the next process, although it is in no table yet; and it is there once.
 #[tokio::test]
-async fn p4_pieces_in_the_log_are_put_in_by_the_next_process() {
+async fn promise_4_pieces_in_the_log_are_put_in_by_the_next_process() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     let journal = filled(&path, 5).await;

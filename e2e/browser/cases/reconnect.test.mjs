@@ -14,7 +14,7 @@ pace = { chunk_chars = 6, chunk_delay_ms = 60 }
 
 const at = stage({ script: SLOWLY + asksAndSays("make", "Answered.") });
 
-test("p12_a_server_that_is_killed_is_noticed_and_nothing_is_lost_or_doubled", async () => {
+test("promise_12_a_server_that_is_killed_is_noticed_and_nothing_is_lost_or_doubled", async () => {
   const page = await at.visit();
   const one = await at.server.session("Say hello");
   await page.goto(`${at.server.address}/#/s/${one.key}`);

@@ -130,7 +130,7 @@ async fn the_id_of_a_command_is_the_same_in_the_header_and_the_body() {
 }
 
 #[tokio::test]
-async fn p3_a_session_that_is_asked_for_again_is_answered_the_same() {
+async fn promise_3_a_session_that_is_asked_for_again_is_answered_the_same() {
     let server = Server::start().await;
     let http = reqwest::Client::new();
     let create = |body: Value| http.post(server.url("/v1/sessions")).bearer_auth("admin").json(&body);

@@ -159,7 +159,7 @@ async fn t6_a_request_that_was_begun_before_the_credential_ended_has_no_effect()
 }
 
 #[tokio::test]
-async fn p3_a_code_that_is_asked_for_again_is_the_same_one() {
+async fn promise_3_a_code_that_is_asked_for_again_is_the_same_one() {
     let server = Guarded::new();
     let make = async |bearer: &str, id: &str, name: &str| {
         let bearer = format!("Bearer {bearer}");
@@ -189,7 +189,7 @@ async fn p3_a_code_that_is_asked_for_again_is_the_same_one() {
 }
 
 #[tokio::test]
-async fn p3_a_device_that_is_asked_for_again_is_the_same_one() {
+async fn promise_3_a_device_that_is_asked_for_again_is_the_same_one() {
     let server = Guarded::new();
     let bearer = format!("Bearer {}", server.admin);
     let add = async |id: &str, name: &str| {

@@ -145,7 +145,7 @@ async fn metrics_are_not_for_those_who_do_not_see_all_sessions() {
 
 /// P11: a server that stops tells its clients when to come back, and is gone.
 #[tokio::test]
-async fn p11_a_server_that_stops_closes_sockets_with_1012() {
+async fn promise_11_a_server_that_stops_closes_sockets_with_1012() {
     let mut house = House::new().await;
     let mut socket = subscribed(&house, &house.admin).await;
     let running = house.stop();

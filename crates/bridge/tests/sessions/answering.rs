@@ -22,7 +22,7 @@ use crate::house::*;
 use crate::stand_in;
 
 #[tokio::test]
-async fn p5_a_permission_is_answered_once_and_the_audit_log_says_by_whom() {
+async fn promise_5_a_permission_is_answered_once_and_the_audit_log_says_by_whom() {
     let house = House::playing(ASKS).await;
     let session = house.create("look").await;
     let mut watcher = house.watch(&session).await;
@@ -127,7 +127,7 @@ async fn t15_a_refusal_for_want_of_an_answer_is_by_the_limit() {
 
 /// `TIDINGS_SOAK_ROUNDS` says how often; `make soak` sets it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn p5_of_many_answers_at_once_one_counts() {
+async fn promise_5_of_many_answers_at_once_one_counts() {
     let rounds = std::env::var("TIDINGS_SOAK_ROUNDS").map_or(5, |text| text.parse().expect("it is a number"));
     let (mut allowed, mut refused) = (0, 0);
     for round in 0..rounds {
@@ -327,7 +327,7 @@ async fn what_was_asked_of_those_who_left_is_decided_by_the_policy() {
 }
 
 #[tokio::test]
-async fn p5_after_a_crash_open_questions_are_lost_and_the_turn_is_interrupted() {
+async fn promise_5_after_a_crash_open_questions_are_lost_and_the_turn_is_interrupted() {
     let house = House::playing(ASKS).await;
     let session = house.create("look").await;
     let mut watcher = house.watch(&session).await;

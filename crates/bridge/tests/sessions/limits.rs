@@ -19,7 +19,7 @@ async fn left_on_disk(house: &House) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn p6_a_cli_session_is_taken_over_once_however_many_ask() {
+async fn promise_6_a_cli_session_is_taken_over_once_however_many_ask() {
     let house = House::playing(HELLO).await;
     let id = left_on_disk(&house).await;
     let mut asking = JoinSet::new();
@@ -36,7 +36,7 @@ async fn p6_a_cli_session_is_taken_over_once_however_many_ask() {
 
 /// Journals of earlier versions may have two sessions with one CLI session.
 #[tokio::test]
-async fn p6_of_two_sessions_with_one_cli_session_one_runs() {
+async fn promise_6_of_two_sessions_with_one_cli_session_one_runs() {
     let house = House::playing(HELLO).await;
     let id = left_on_disk(&house).await;
     for name in ["one", "other"] {

@@ -42,7 +42,7 @@ async fn a_prompt_is_answered_and_everything_of_it_is_kept() {
 }
 
 #[tokio::test]
-async fn p3_a_command_that_is_sent_again_has_one_effect_and_one_answer() {
+async fn promise_3_a_command_that_is_sent_again_has_one_effect_and_one_answer() {
     let house = House::playing(HELLO).await;
     let new = CreateSession { client_id: Some("make".to_owned()), ..house.new_session() };
     let (first, novelty) = house.sessions.create(&me(), new.clone()).await.unwrap();
@@ -456,7 +456,7 @@ async fn an_agent_that_cannot_be_started_is_said_and_tried_again() {
 }
 
 #[tokio::test]
-async fn p11_a_server_that_stops_ends_its_agents_and_takes_nothing_new() {
+async fn promise_11_a_server_that_stops_ends_its_agents_and_takes_nothing_new() {
     let house = House::playing(ASKS).await;
     let session = house.create("look").await;
     house.watch(&session).await.asked().await;

@@ -13,7 +13,7 @@ fn said(id: &str, text: &str) -> Input {
 }
 
 #[tokio::test]
-async fn p3_each_device_has_ids_of_its_own() {
+async fn promise_3_each_device_has_ids_of_its_own() {
     let house = House::playing(HELLO).await;
     let (phone, tablet) = (device("phone"), device("tablet"));
     let session = house.sessions.create(&me(), house.new_session()).await.unwrap().0;
@@ -33,7 +33,7 @@ async fn p3_each_device_has_ids_of_its_own() {
 }
 
 #[tokio::test]
-async fn p3_an_id_with_another_command_is_refused() {
+async fn promise_3_an_id_with_another_command_is_refused() {
     let house = House::playing(HELLO).await;
     let phone = device("phone");
     let session = house.sessions.create(&phone, house.new_session()).await.unwrap().0;
@@ -61,7 +61,7 @@ async fn p3_an_id_with_another_command_is_refused() {
 
 /// A page whose connection breaks sends its command again at once, when the first one is still being carried out.
 #[tokio::test]
-async fn p3_a_command_that_is_sent_again_while_it_is_under_way_is_done_once() {
+async fn promise_3_a_command_that_is_sent_again_while_it_is_under_way_is_done_once() {
     let house = House::playing(ASKS).await;
     let session = house.create("look").await;
     let mut watcher = house.watch(&session).await;
@@ -91,7 +91,7 @@ async fn p3_a_command_that_is_sent_again_while_it_is_under_way_is_done_once() {
 }
 
 #[tokio::test]
-async fn p3_ids_of_new_sessions_belong_to_a_device_and_a_folder() {
+async fn promise_3_ids_of_new_sessions_belong_to_a_device_and_a_folder() {
     let house = House::playing(HELLO).await;
     let (phone, tablet) = (device("phone"), device("tablet"));
     let (shop, blog) = (house.inside("shop"), house.inside("blog"));
@@ -116,7 +116,7 @@ async fn p3_ids_of_new_sessions_belong_to_a_device_and_a_folder() {
 }
 
 #[tokio::test]
-async fn p3_what_was_said_is_answered_the_same_when_the_budget_is_used_up() {
+async fn promise_3_what_was_said_is_answered_the_same_when_the_budget_is_used_up() {
     let house = House::with(HELLO, |config| config.live_max = 1).await;
     let new = CreateSession {
         max_turns: Some(2),
@@ -138,7 +138,7 @@ async fn p3_what_was_said_is_answered_the_same_when_the_budget_is_used_up() {
 }
 
 #[tokio::test]
-async fn p3_a_session_that_was_taken_over_is_not_in_its_own_way() {
+async fn promise_3_a_session_that_was_taken_over_is_not_in_its_own_way() {
     let house = House::playing(HELLO).await;
     let first = house.create("hello").await;
     house.watch(&first).await.complete().await;

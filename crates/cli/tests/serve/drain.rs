@@ -23,7 +23,7 @@ fn busy(server: &Running, house: &House) -> String {
 }
 
 #[test]
-fn p11_the_first_signal_ends_everything_in_order() {
+fn promise_11_the_first_signal_ends_everything_in_order() {
     // The last comes when a terminal is closed.
     for signal in ["TERM", "INT", "HUP"] {
         let house = House::new();
@@ -81,7 +81,7 @@ fn under_nohup_a_closed_terminal_ends_nothing() {
 }
 
 #[test]
-fn p11_the_second_signal_ends_it_at_once() {
+fn promise_11_the_second_signal_ends_it_at_once() {
     let house = House::new();
     // An agent that does not listen.
     let claude = house.claude("trap '' TERM INT\nwhile :; do sleep 1; done");

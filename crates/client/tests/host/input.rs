@@ -12,7 +12,7 @@ fn line(number: u32) -> String {
 
 /// P3: a line is written once, however often and by whichever bridge it is sent; and whoever sends it again is told that it is there.
 #[test]
-fn p3_a_line_of_the_same_name_is_written_once() {
+fn promise_3_a_line_of_the_same_name_is_written_once() {
     let (stage, mut bridge) = Stage::open(ECHO, Terms::default());
     for (id, number, novelty) in [("a", 1, "new"), ("a", 1, "seen"), ("b", 2, "new")] {
         bridge.write_line(id, &line(number));

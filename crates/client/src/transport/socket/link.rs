@@ -326,7 +326,7 @@ mod tests {
 
     /// P3: a prompt and an answer are named by what they are, so that a second bridge sends them under the same name.
     #[test]
-    fn p3_the_same_line_has_the_same_name() {
+    fn promise_3_the_same_line_has_the_same_name() {
         for (line, expected) in [
             (r#"{"type":"user","uuid":"u1","message":{}}"#, "user:u1"),
             (

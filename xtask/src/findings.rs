@@ -1,0 +1,130 @@
+//! The table of `docs/findings.md`: each row of it names the tests that keep a fault fixed.
+//!
+//! A test belongs to row K1 if its name begins with `k1_` in Rust or Python, or with `k1 ` in a case of the page.
+
+use crate::Outcome;
+use crate::repo::{self, TextFile};
+use std::collections::BTreeMap;
+
+/// The page with the table.
+pub(crate) const PAGE: &str = "docs/findings.md";
+
+/// Writes the column of tests anew.
+pub(crate) fn run() -> Outcome {
+    let files = repo::files()?;
+    let page = files.iter().find(|file| file.path == PAGE).ok_or("there is no docs/findings.md")?;
+    let written = written(&page.text, &tests(&files));
+    std::fs::write(repo::root().join(PAGE), &written)?;
+    let open = open_rows(&written);
+    println!("findings: {} rows without a test: {}", open.len(), open.join(" "));
+    Ok(true)
+}
+
+/// The names of tests by row, such as `K1`.
+pub(crate) fn tests(files: &[TextFile]) -> BTreeMap<String, Vec<String>> {
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for file in files {
+        let names = if file.is(&["rs"]) {
+            names_after(&file.code, "fn ", |letter| letter.is_ascii_alphanumeric() || letter == '_')
+        } else if file.is(&["py"]) {
+            names_after(&file.text, "def ", |letter| letter.is_ascii_alphanumeric() || letter == '_')
+        } else if file.path.ends_with(".test.ts") || file.path.ends_with(".test.mjs") {
+            let quoted =
+                |quote| names_after(&file.text, &format!("test({quote}"), move |letter| letter != quote);
+            [quoted('"'), quoted('`')].concat()
+        } else {
+            continue;
+        };
+        for name in names {
+            if let Some(row) = row_of(name) {
+                found.entry(row).or_default().push(name.to_owned());
+            }
+        }
+    }
+    for names in found.values_mut() {
+        names.sort();
+        names.dedup();
+    }
+    found
+}
+
+/// The page with the column of tests as it should be.
+pub(crate) fn written(page: &str, tests: &BTreeMap<String, Vec<String>>) -> String {
+    let line = |line: &str| match cells(line) {
+        Some([row, severity, fault, _]) => {
+            let names: Vec<String> = tests
+                .get(row)
+                .into_iter()
+                .flatten()
+                .map(|name| format!("`{}`", name.replace('|', "\\|")))
+                .collect();
+            let names = names.join("<br>");
+            let gap = if names.is_empty() { "" } else { " " };
+            format!("| {row} | {severity} | {fault} |{gap}{names} |\n")
+        }
+        None => format!("{line}\n"),
+    };
+    page.lines().map(line).collect()
+}
+
+/// The rows of severity 1 to 3 that no test names.
+pub(crate) fn open_rows(page: &str) -> Vec<&str> {
+    let open = |line| match cells(line)? {
+        [row, "S1" | "S2" | "S3", _, ""] => Some(row),
+        _ => None,
+    };
+    page.lines().filter_map(open).collect()
+}
+
+/// The four cells of a row about a fault.
+fn cells(line: &str) -> Option<[&str; 4]> {
+    let inner = line.strip_prefix("| ")?.strip_suffix('|')?;
+    let mut cells = inner.splitn(4, '|').map(str::trim);
+    let [row, severity, fault, tests] = [cells.next()?, cells.next()?, cells.next()?, cells.next()?];
+    (row_of(&format!("{}_", row.to_lowercase())).as_deref() == Some(row))
+        .then_some([row, severity, fault, tests])
+}
+
+/// Each name that follows `before`, as far as its letters go.
+fn names_after<'a>(text: &'a str, before: &str, is_letter: impl Fn(char) -> bool) -> Vec<&'a str> {
+    let name = |(at, _)| {
+        let rest: &'a str = text.get(at + before.len()..)?;
+        rest.get(..rest.find(|letter| !is_letter(letter))?)
+    };
+    text.match_indices(before).filter_map(name).collect()
+}
+
+/// `K1` for `k1_…` and `k1 …`.
+fn row_of(name: &str) -> Option<String> {
+    let letter = name.chars().next().filter(|letter| matches!(letter, 'k' | 'p' | 'c' | 'd'))?;
+    let digits: String = name.get(1..)?.chars().take_while(char::is_ascii_digit).collect();
+    let rest = name.get(1 + digits.len()..)?;
+    let ends = rest.starts_with('_') || rest.starts_with(' ');
+    (!digits.is_empty() && ends).then(|| format!("{}{digits}", letter.to_ascii_uppercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = "| row | severity | fault | tests |\n|---|---|---|---|\n| K1 | S1 | A hole | |\n| P5 | S2 | Old | `gone` |\n| D11 | S4 | Nits | |\n";
+
+    #[test]
+    fn a_row_names_its_tests_and_open_rows_are_known() {
+        let files = [
+            TextFile::new(
+                "a.rs",
+                "#[test]\nfn k1_a_hole_is_shut() {}\nfn k12_other() {}\n// fn p5_in_a_comment() {}",
+            ),
+            TextFile::new("e2e/browser/cases/a.test.mjs", "test(\"k1 a hole is shut\", async () => {});"),
+        ];
+        let page = written(PAGE, &tests(&files));
+        assert!(
+            page.contains("| K1 | S1 | A hole | `k1 a hole is shut`<br>`k1_a_hole_is_shut` |\n"),
+            "{page}"
+        );
+        assert!(page.contains("| P5 | S2 | Old | |\n"), "{page}");
+        assert_eq!(open_rows(&page), ["P5"]);
+        assert_eq!(written(&page, &tests(&files)), page);
+    }
+}

@@ -1,0 +1,26 @@
+//! `docs/findings.md` lists the tests that exist, and the rows that have none are a note.
+
+use super::Finding;
+use crate::findings::{PAGE, open_rows, tests, written};
+use crate::repo::TextFile;
+
+pub(crate) fn check(files: &[TextFile]) -> Vec<Finding> {
+    let Some(page) = files.iter().find(|file| file.path == PAGE) else {
+        return vec![Finding::violation(PAGE, 1, "the page is missing", "restore it")];
+    };
+    let mut found = Vec::new();
+    if written(&page.text, &tests(files)) != page.text {
+        found.push(Finding::violation(
+            PAGE,
+            1,
+            "the tests have other names",
+            "cargo run -p xtask -- findings",
+        ));
+    }
+    let open = open_rows(&page.text);
+    if !open.is_empty() {
+        let problem = format!("rows without a test: {}", open.join(" "));
+        found.push(Finding::note(PAGE, 1, problem, "fix the fault, and name the test after the row"));
+    }
+    found
+}
