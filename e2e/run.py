@@ -37,7 +37,8 @@ from lib.host import Host, Record  # noqa: E402
 from lib.scenario import Scenario, all_scenarios  # noqa: E402
 from lib.table import COLUMNS, Row  # noqa: E402
 
-PARALLEL_MAX = 2
+# One more than there are cores: the CLI waits as often as it works.
+PARALLEL_MAX = (os.cpu_count() or 2) + 1
 FRAME_COLUMNS, TWIN_COLUMNS, SDK_COLUMNS = COLUMNS[:3], COLUMNS[3:5], COLUMNS[5:]
 MADE = "sessions-made"
 # Runs whose session files differ in kind; all others leave files like one of these.

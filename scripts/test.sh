@@ -111,6 +111,8 @@ export INSTA_UPDATE=no
 export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-20261115}
 # On a machine that has built nothing yet, keeping what the next build could use costs more than it saves.
 [ -d target ] || export CARGO_INCREMENTAL=0
+# CI builds once and runs no debugger.
+[ -z "${CI:-}" ] || export CARGO_PROFILE_DEV_DEBUG=none
 # A case that fails is tried again, so that a run tells a broken change from a busy machine; see docs/testing.md.
 export TRIES=${TRIES:-3}
 mkdir -p "$target"

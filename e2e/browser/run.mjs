@@ -59,7 +59,10 @@ async function runFiles(files) {
   }
 }
 
+/** The longest first, so that the last files do not run alone. */
+const LONG = ["screenshots", "list", "demo", "letters"].map((name) => `${name}.test.mjs`);
 const files = process.argv.slice(2).map((file) => resolve(file));
+files.sort((a, b) => LONG.includes(basename(b)) - LONG.includes(basename(a)));
 await runFiles(files);
 for (let tried = 1; tried < TRIES; tried += 1) {
   const failed = new Set([...cases.values()].filter((one) => !one.ok).map((one) => one.file));

@@ -6,7 +6,7 @@ function record() {
   window.shifts = [];
   new PerformanceObserver((list) => {
     for (const { value, sources } of list.getEntries()) {
-      window.shifts.push({ value, what: sources.map(({ node, previousRect: from, currentRect: to }) => `${node?.nodeName} ${node?.className} by ${to.x - from.x}, ${to.y - from.y}`) });
+      window.shifts.push({ value, what: sources.map(({ node, previousRect: from, currentRect: to }) => ({ node: `${node?.nodeName} ${node?.className}`, x: to.x - from.x, y: to.y - from.y })) });
     }
   }).observe({ type: "layout-shift", buffered: window.shiftsBuffered ?? false });
 }
@@ -34,11 +34,16 @@ export async function recordShifts(page) {
   await page.evaluate(record);
 }
 
-/** Fails if the recorded shifts add up to `max` or more. Browsers call 0.1 good. */
+/** Rows that move up together make room at the end, where the view follows what arrives. The browser counts that when rows above are measured in the same frame. */
+function follows({ what }) {
+  return what.every(({ node, x, y }) => node.startsWith("ARTICLE row") && x === 0 && y < 0);
+}
+
+/** Fails if the recorded shifts add up to `max` or more, apart from those of a view that follows its end. Browsers call 0.1 good. */
 export async function assertStill(page, max) {
   // The browser reports what it drew last with the next frame.
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100))));
-  const shifts = await page.evaluate(() => window.shifts);
+  const shifts = (await page.evaluate(() => window.shifts)).filter((shift) => !follows(shift));
   const sum = shifts.reduce((before, { value }) => before + value, 0);
   assert.ok(sum < max, `layout shift of ${sum}: ${JSON.stringify(shifts)}`);
 }
