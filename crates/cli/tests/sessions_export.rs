@@ -242,3 +242,44 @@ fn export_to_ui_gives_the_events_that_a_client_would_have_seen() {
     let output = tidings(&folder).args(["export", "--to", "ui", "--all-branches"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
 }
+
+/// A conversation, and then commands that begin anew at a root.
+fn commands_at_roots(folder: &Path) {
+    let line = |kind: &str, uuid: &str, parent: &str, text: &str| {
+        let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
+        format!(
+            r#"{{"type":"{kind}","uuid":"{uuid}","parentUuid":{parent},"isSidechain":false,"sessionId":"{ID}","timestamp":"2026-11-15T10:00:00.000Z","message":{{"id":"m-{uuid}","role":"{kind}","content":"{text}"}}}}"#
+        )
+    };
+    let export = "<command-name>/export</command-name>";
+    let printed = "<local-command-stdout>Conversation exported</local-command-stdout>";
+    let lines = [
+        line("user", "a", "", "count the files"),
+        line("assistant", "b", "a", "There are seven"),
+        line("user", "c", "", export),
+        line("user", "d", "c", printed),
+        line("user", "e", "", export),
+    ];
+    let project = folder.join("projects/-home-dev-demo");
+    fs::create_dir_all(&project).unwrap();
+    fs::write(project.join(format!("{ID}.jsonl")), lines.join("\n") + "\n").unwrap();
+}
+
+#[test]
+fn c4_the_conversation_is_shown_and_other_branches_are_announced() {
+    let folder = tempfile::tempdir().unwrap();
+    commands_at_roots(folder.path());
+    let announced = "3 entries are in other branches (2) and not shown; `--all-branches`";
+    for args in [&["show"][..], &["show", "--json"], &["export", "--to", "md"], &["export", "--to", "json"]] {
+        let done = tidings(folder.path()).args(args).assert().success();
+        let (out, note) = (done.get_output().stdout.clone(), done.get_output().stderr.clone());
+        let (out, note) = (String::from_utf8(out).unwrap(), String::from_utf8(note).unwrap());
+        assert!(out.contains("There are seven") && !out.contains("Conversation exported"), "{args:?}: {out}");
+        assert!(note.contains(announced), "{args:?}: {note}");
+    }
+    let whole = tidings(folder.path()).args(["show", "--all-branches"]).assert().success().stderr("");
+    let whole = String::from_utf8(whole.get_output().stdout.clone()).unwrap();
+    assert!(whole.contains("There are seven") && whole.contains("Conversation exported"), "{whole}");
+    let text = stdout(tidings(folder.path()).arg("show"));
+    assert!(text.contains("3 entries of other branches not shown"), "{text}");
+}

@@ -23,6 +23,8 @@ struct Node {
     part: Part,
     /// Whether a person, a tool or the model says something in it.
     speaks: bool,
+    /// Whether the model itself answers in it.
+    answers: bool,
     parent: Parent,
     logical: Option<u64>,
 }
@@ -45,7 +47,9 @@ impl Branches {
         };
         let logical = entry.logical_parent_uuid().map(|uuid| hash(&uuid));
         let speaks = matches!(entry.kind(), EntryKind::User | EntryKind::Assistant | EntryKind::Human);
-        let node = Node { part, speaks, parent, logical };
+        let by_client = || entry.said().model.is_some_and(|model| model.get() == "<synthetic>");
+        let answers = matches!(part, Part::Response(_)) && !by_client();
+        let node = Node { part, speaks, answers, parent, logical };
         let Ok(next) = u32::try_from(self.nodes.len()) else { return };
         let uuid = entry.uuid().filter(|uuid| !uuid.is_empty());
         let known = uuid.map(|uuid| *self.by_uuid.entry(hash(&uuid)).or_insert(next));
@@ -93,7 +97,7 @@ impl Branches {
         above
     }
 
-    /// Whether the conversation goes on at an end of a way. It does not where the client went back and nothing came
+    /// Whether the branch with the conversation ends in a leaf. It does not where the client went back and nothing came
     /// since, or where the last thing said hangs beside.
     fn active_is_leaf(&self, units: &Units) -> bool {
         let noted = self.resume.and_then(|(leaf, since)| Some((*self.by_uuid.get(&leaf)?, since)));
@@ -109,11 +113,25 @@ impl Branches {
         {
             unit = *next;
         }
+        // Without an answer of the model it is not the conversation; the branch with the last answer ends in a leaf.
+        if self.nodes.iter().any(|node| node.answers) && !self.is_answered(units, unit) {
+            return true;
+        }
         while !units.lively[unit as usize] {
             let Some(parent) = units.parents[unit as usize] else { return false };
             unit = parent;
         }
         units.is_leaf(unit as usize)
+    }
+
+    /// Whether the model answered in a unit or above it.
+    fn is_answered(&self, units: &Units, unit: u32) -> bool {
+        let mut answered = vec![false; units.parents.len()];
+        for (node, unit) in self.nodes.iter().zip(&units.of) {
+            answered[*unit as usize] |= node.answers;
+        }
+        std::iter::successors(Some(unit), |unit| units.parents[*unit as usize])
+            .any(|unit| answered[unit as usize])
     }
 }
 

@@ -52,7 +52,7 @@ pub struct Counts {
 }
 
 /// Raise the version when what is counted changes.
-const KIND: Kind = Kind::new("counts", 4);
+const KIND: Kind = Kind::new("counts", 5);
 
 impl Counts {
     /// All tool calls.

@@ -192,9 +192,9 @@ fn branches_are_ways_that_were_left() {
         ("q c prompt \n d q says m3 \n r c prompt", 1),
         // The model was asked again.
         ("q p says m4", 1),
-        // Events hang beside; what the client says last is where the conversation goes on.
+        // Events hang beside, and so does what the client says: the conversation is where the model answered.
         ("q p event", 0),
-        ("q p meta", 1),
+        ("q p meta", 0),
         ("q p meta \n r c prompt", 0),
         // A compaction follows what it stands for.
         ("q - boundary c \n s q summary \n t s prompt", 0),

@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::Options;
 use super::source::Source;
 use crate::Error;
 use crate::session::{LaneId, NodeId, Part};
@@ -49,6 +50,8 @@ pub struct Facts {
     pub agents: Vec<String>,
     /// Branches of the main line.
     pub branches: usize,
+    /// Entries of branches that are not written.
+    pub hidden_entries: usize,
     /// Compactions.
     pub compactions: usize,
     /// Entries whose parent is missing.
@@ -86,13 +89,18 @@ const PROMPT_CHARS: usize = 120;
 
 impl Facts {
     /// Goes over the entries of a path once, before they are written.
-    pub(super) fn read(source: &mut Source<'_>, path: &[NodeId]) -> Result<Self, Error> {
+    pub(super) fn read(
+        source: &mut Source<'_>,
+        options: &Options,
+        path: &[NodeId],
+    ) -> Result<Self, Error> {
         let session = source.session;
         let mut facts = Facts {
             id: session.id().to_owned(),
             messages: session.nodes().len(),
             subagents: session.lanes().len().saturating_sub(1),
             branches: session.branches(LaneId::MAIN).len(),
+            hidden_entries: super::hidden_branches(session, options.branches).entries,
             compactions: session.compactions().len(),
             orphans: session.nodes().iter().filter(|node| node.is_orphan()).count(),
             damaged: session.counts().damaged,

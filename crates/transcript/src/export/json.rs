@@ -144,7 +144,7 @@ pub(super) fn document(
     target: &Path,
 ) -> Result<(), Error> {
     let session = source.session;
-    let facts = Facts::read(source, path)?;
+    let facts = Facts::read(source, options, path)?;
     let uuid = |node: Option<NodeId>| node.and_then(|node| session.node(node).uuid.as_deref());
     let branches: Vec<BranchJson<'_>> = session
         .branches(LaneId::MAIN)

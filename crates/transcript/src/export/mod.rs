@@ -35,6 +35,7 @@ mod source;
 mod text;
 mod walk;
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::Path;
 
@@ -108,7 +109,7 @@ pub enum Agents {
 /// Which branches are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Branches {
-    /// The one that the conversation goes on from.
+    /// The one with the conversation, [`Session::active_leaf`].
     Active,
     /// The one that ends here.
     One(NodeId),
@@ -150,12 +151,12 @@ pub fn export(
     };
     match format {
         Format::Text(style) => {
-            let facts = Facts::read(&mut source, &path)?;
+            let facts = Facts::read(&mut source, options, &path)?;
             let mut sink = text::TextSink::new(style, options, &facts);
             Walk::new(&mut source, options, &mut sink, out, target).main(&path)
         }
         Format::Markdown => {
-            let facts = Facts::read(&mut source, &path)?;
+            let facts = Facts::read(&mut source, options, &path)?;
             let mut sink = markdown::MarkdownSink::new(options, &facts);
             Walk::new(&mut source, options, &mut sink, out, target).main(&path)
         }
@@ -165,6 +166,34 @@ pub fn export(
         Format::JsonLines => json::lines(&mut source, options, &path, out, target),
         Format::Lines => Ok(()),
     }
+}
+
+/// The branches that an export leaves out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct HiddenBranches {
+    /// Number of branches with entries that are not written.
+    pub branches: usize,
+    /// Number of those entries.
+    pub entries: usize,
+}
+
+/// The branches of the main line that [`export`] leaves out with these options.
+pub fn hidden_branches(session: &Session, branches: Branches) -> HiddenBranches {
+    let leaf = match branches {
+        Branches::One(leaf) => Some(leaf),
+        Branches::Active => session.active_leaf(LaneId::MAIN),
+        Branches::All => None,
+    };
+    let Some(leaf) = leaf else { return HiddenBranches::default() };
+    let shown: HashSet<NodeId> = session.path(leaf, View::Unified).into_iter().collect();
+    let mut hidden = HiddenBranches::default();
+    for branch in session.branches(LaneId::MAIN) {
+        let entries = session.own_path(&branch).iter().filter(|node| !shown.contains(node)).count();
+        hidden.branches += usize::from(entries > 0);
+        hidden.entries += entries;
+    }
+    hidden
 }
 
 /// How much of a uuid names an entry.

@@ -296,6 +296,7 @@ pub(super) fn counts(facts: &Facts) -> String {
         (facts.errors, "error", "errors"),
         (facts.subagents, "sub-agent", "sub-agents"),
         (if facts.branches > 1 { facts.branches } else { 0 }, "branch", "branches"),
+        (facts.hidden_entries, "entry of other branches not shown", "entries of other branches not shown"),
         (facts.compactions, "compaction", "compactions"),
         (usize::try_from(facts.damaged).unwrap_or(usize::MAX), "damaged line", "damaged lines"),
     ];

@@ -4,7 +4,7 @@ use std::iter::{once, successors};
 use tidings_protocol::entry::EntryKind;
 
 use super::units::{UnitId, Units};
-use super::{LaneId, NodeId, Session};
+use super::{LaneId, NodeId, Part, Session};
 
 /// A way through a lane from a root to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,9 +25,9 @@ pub struct Branch {
 /// Whether a conversation goes on in a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BranchState {
-    /// The next prompt comes here.
+    /// The branch with the conversation: the one that is shown unless another is asked for.
     Active,
-    /// Somebody went another way.
+    /// Every other branch.
     Abandoned,
 }
 
@@ -52,13 +52,29 @@ pub enum View {
 }
 
 impl Session {
-    /// The entry that the conversation goes on from.
+    /// The last entry of the branch with the conversation.
+    ///
+    /// That is the branch that was continued last, unless the model never answered in it while it did in another one:
+    /// a slash command such as `/export` may begin anew at a root, and the conversation is not what it printed.
     pub fn active_leaf(&self, lane: LaneId) -> Option<NodeId> {
         let nodes = &self.lane(lane).nodes;
         // An explicit mark wins.
         if let Some(marked) = nodes.iter().rev().find(|id| self.node(**id).is_marked_active()) {
             return Some(self.units.end_below(self.units.unit_of[marked.index()], |_| true));
         }
+        let continued = self.continued_leaf(lane)?;
+        if self.is_answered(continued) {
+            return Some(continued);
+        }
+        let answer = nodes.iter().rev().find(|id| self.is_answer(**id));
+        Some(answer.map_or(continued, |answer| {
+            self.units.end_below(self.units.unit_of[answer.index()], |_| true)
+        }))
+    }
+
+    /// The end of the branch that was continued last.
+    fn continued_leaf(&self, lane: LaneId) -> Option<NodeId> {
+        let nodes = &self.lane(lane).nodes;
         if lane == LaneId::MAIN
             && let Some(leaf) = self.leaf_to_resume()
         {
@@ -71,6 +87,19 @@ impl Session {
         };
         let last = nodes.iter().rev().find(speaks).or_else(|| nodes.last())?;
         Some(self.units.end_below(self.units.unit_of[last.index()], |_| true))
+    }
+
+    /// Whether an entry is an answer of the model itself.
+    fn is_answer(&self, id: NodeId) -> bool {
+        let node = self.node(id);
+        node.part == Part::Response && !node.is_synthetic() && !node.is_deleted()
+    }
+
+    /// Whether the model answered somewhere between a root and this leaf.
+    fn is_answered(&self, leaf: NodeId) -> bool {
+        let units = &self.units;
+        let mut way = successors(Some(units.unit_of[leaf.index()]), |unit| units.parent(*unit));
+        way.any(|unit| units.members(unit).iter().any(|id| self.is_answer(*id)))
     }
 
     /// The leaf that the client noted, or what was added below it since.

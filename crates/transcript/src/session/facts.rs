@@ -268,6 +268,7 @@ impl<'a> Facts<'a> {
         }
         // The client speaks as the assistant when the API fails.
         let by_client = said.model.is_some_and(|model| model.get() == "<synthetic>");
+        self.set(node::SYNTHETIC, by_client);
         if by_client && self.flags & node::ERROR != 0 { Part::Error } else { Part::Response }
     }
 

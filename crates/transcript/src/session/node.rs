@@ -190,6 +190,8 @@ flags! {
     asks_to_compact ASKS_TO_COMPACT = 12;
     /// Whether it calls a tool that starts sub-agents.
     delegates DELEGATES = 13;
+    /// Whether the client wrote it in the model's place (model `<synthetic>`).
+    is_synthetic SYNTHETIC = 14;
 }
 
 /// A name as the index keeps it. Names have a few dozen bytes; what is far longer is recognised by its beginning and

@@ -18,7 +18,7 @@ use tidings_transcript::roots::SessionFiles;
 use tidings_transcript::session::{NodeId, Session};
 
 use super::Place;
-use super::show::{What, report};
+use super::show::{What, announce_hidden, report};
 use crate::error::{CannotRun, Exit};
 use crate::output::Output;
 
@@ -102,6 +102,10 @@ impl Export {
         let written = self.write(&files, out, |out| {
             Ok(export(&session, &files, format, &options, redactor.as_mut(), out)?)
         })?;
+        // The session's own lines are all written, whatever their branch.
+        if format != Format::Lines {
+            announce_hidden(&session, options.branches, out)?;
+        }
         self.tell(written, &session, redactor.as_ref(), place, out)
     }
 
@@ -175,6 +179,7 @@ impl Export {
                 Ok::<(), anyhow::Error>(())
             })
         })?;
+        announce_hidden(session, leaf.map_or(Branches::Active, Branches::One), out)?;
         self.tell(written, session, redactor.as_ref(), place, out)
     }
 }

@@ -1,7 +1,7 @@
 use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};
-use tidings_transcript::export::{Agents, Branches, Detail, Format, Options, Style, export, find_branch};
+use tidings_transcript::export::{Agents, Branches, Detail, Format, Options, Style, export, find_branch, hidden_branches};
 use tidings_transcript::redact::Redactor;
 use tidings_transcript::session::{Session, View};
 
@@ -9,7 +9,7 @@ use super::Place;
 use crate::error::Exit;
 use crate::output::{BOLD, DIM, Output, PLAIN, RED};
 
-/// A session as text: the active branch, tools folded
+/// A session as text: the branch with the conversation, tools folded
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Show {
@@ -80,6 +80,7 @@ impl Show {
         };
         let mut redactor = self.what.redactor();
         out.styled(|out| Ok(export(&session, &files, format, &options, redactor.as_mut(), out)?))?;
+        announce_hidden(&session, options.branches, out)?;
         report(redactor.as_ref(), out)?;
         Ok(Exit::Fine)
     }
@@ -110,6 +111,21 @@ impl What {
     pub(crate) fn redactor(&self) -> Option<Redactor> {
         self.redact.then(Redactor::new)
     }
+}
+
+/// Says how many entries the branches have that were not written, and which options show them.
+pub(crate) fn announce_hidden(session: &Session, branches: Branches, out: &Output) -> anyhow::Result<()> {
+    let hidden = hidden_branches(session, branches);
+    if hidden.entries > 0 {
+        let count = crate::human::count(hidden.entries as u64);
+        let entries = if hidden.entries == 1 { "entry is" } else { "entries are" };
+        out.note(&format!(
+            "{count} {entries} in other branches ({}) and not shown; `--all-branches` shows everything, `--branch N` one branch, \
+             `tidings sessions tree` lists them",
+            hidden.branches
+        ))?;
+    }
+    Ok(())
 }
 
 /// Says what was taken out.

@@ -37,7 +37,7 @@ pub(super) fn write(
     out: &mut dyn Write,
     target: &Path,
 ) -> Result<(), Error> {
-    let facts = Facts::read(source, path)?;
+    let facts = Facts::read(source, options, path)?;
     let anchors = facts.contents.iter().enumerate().map(|(index, prompt)| (prompt.node, index + 1)).collect();
     let mut sink =
         HtmlSink { out: String::new(), options, anchors, turn: None, levels: vec![Level::default()] };
