@@ -41,6 +41,7 @@ mod open;
 pub mod prune;
 pub mod reader;
 pub mod redact;
+mod relatives;
 pub mod repair;
 pub mod retention;
 pub mod roots;

@@ -89,6 +89,19 @@ impl<'a> Seen<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) findings: Vec<Finding>,
+    /// Findings that hold unless another file of the session has what is missing.
+    pub(super) pending: Vec<(Missing, Finding)>,
+}
+
+/// The name of something that a file refers to and does not have.
+#[derive(Debug)]
+pub(super) enum Missing {
+    /// The uuid of an entry.
+    Entry(Box<str>),
+    /// The id of a tool call.
+    Call(Box<str>),
+    /// The id of a tool call that has no result.
+    Result(Box<str>),
 }
 
 impl Found {
@@ -102,6 +115,20 @@ impl Found {
     ) {
         let uuid = uuid.map(str::to_owned);
         self.findings.push(Finding { rule, severity, place, message: message.into(), uuid });
+    }
+
+    /// Something that is not in this file, and may be in another file of the session.
+    pub(super) fn unless_elsewhere(
+        &mut self,
+        missing: Missing,
+        rule: Rule,
+        severity: Severity,
+        place: Place,
+        uuid: &str,
+        message: String,
+    ) {
+        let finding = Finding { rule, severity, place, message, uuid: Some(uuid.to_owned()) };
+        self.pending.push((missing, finding));
     }
 
     /// About an entry.

@@ -39,9 +39,10 @@ use crate::blocks::Buffer;
 use crate::error::At as _;
 use crate::limits::FINDINGS_HELD_MAX;
 use crate::reader::{Content, Reader};
+use crate::relatives::Elsewhere;
 use crate::roots::SessionFiles;
 use crate::{Error, Finding, Place, Rule, Severity};
-use context::{Check, File, Found, Role, Seen};
+use context::{Check, File, Found, Missing, Role, Seen};
 use links::Links;
 use session::SessionFacts;
 
@@ -92,8 +93,9 @@ pub fn session(
             return report;
         }
     }
-    let found = between_files(files, &facts);
     let paths: Vec<&Path> = files.files().map(|file| file.path.as_path()).collect();
+    let mut found = not_elsewhere(&paths, &mut facts);
+    found.extend(between_files(files, &facts));
     for (number, finding) in &found {
         report.count(finding);
         if each(Event::Finding { file: paths[*number], finding }).is_break() {
@@ -254,6 +256,11 @@ impl Run<'_> {
             rule.finish(&file, &mut found);
         }
         self.facts.file_over(links);
+        let pending = std::mem::take(&mut found.pending);
+        match self.role {
+            Role::Alone => found.findings.extend(pending.into_iter().map(|(_, finding)| finding)),
+            Role::Main { .. } | Role::Agent { .. } => self.facts.keep_pending(self.number, pending),
+        }
         Ok(self.hand_out(&mut found, &mut each))
     }
 
@@ -333,6 +340,23 @@ fn dialect_of(file: &mut Opened, buffer: &mut Buffer) -> io::Result<Dialect> {
     })
 }
 
+/// The findings about missing entries and calls that no other file of the session has, by number of the file.
+fn not_elsewhere(paths: &[&Path], facts: &mut SessionFacts) -> Vec<(usize, Finding)> {
+    let mut pending = std::mem::take(&mut facts.pending);
+    pending.retain(|(_, missing, _)| !facts.has(missing));
+    // A file of a sub-agent may be checked by itself, and older versions keep them beside the main file.
+    if let (Some(path), false) = (paths.first(), pending.is_empty()) {
+        let elsewhere = Elsewhere::of(path, paths);
+        pending.retain(|(_, missing, _)| match missing {
+            Missing::Entry(uuid) => !elsewhere.uuids.contains(uuid),
+            Missing::Call(id) => !elsewhere.called.contains(id),
+            Missing::Result(id) => !elsewhere.answered.contains(id),
+        });
+    }
+    pending.sort_by_key(|(file, _, finding)| (*file, finding.place.offset));
+    pending.into_iter().map(|(file, _, finding)| (file, finding)).collect()
+}
+
 /// What the files of a session say of each other, by number of the file.
 fn between_files(files: &SessionFiles, facts: &SessionFacts) -> Vec<(usize, Finding)> {
     let mut all = Vec::new();
@@ -344,7 +368,8 @@ fn between_files(files: &SessionFiles, facts: &SessionFacts) -> Vec<(usize, Find
     // What was not read may have started any of them.
     let all_read = files.main.is_some() && !facts.unread;
     let first = usize::from(files.main.is_some());
-    for (number, agent) in files.agents.iter().enumerate().filter(|_| all_read) {
+    let started = |number: &usize| !facts.is_forked_off(first + number);
+    for (number, agent) in files.agents.iter().enumerate().filter(|(number, _)| all_read && started(number)) {
         rules::unstarted_agent::check(agent, facts, &mut found);
         all.extend(found.findings.drain(..).map(|finding| (first + number, finding)));
     }

@@ -87,6 +87,14 @@ impl Tools {
         Tools { calls, answers, seed: None }
     }
 
+    /// The ids of calls and the ids of answered calls; the flat dialect has none.
+    pub(crate) fn into_ids(self) -> (Vec<Box<str>>, Vec<Box<str>>) {
+        if self.seed.is_some() {
+            return (Vec::new(), Vec::new());
+        }
+        (self.calls.into_iter().map(|(id, _)| id).collect(), self.answers)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.calls.is_empty() && self.answers.is_empty() && self.seed.is_none()
     }

@@ -4,21 +4,27 @@ use std::collections::HashSet;
 
 use tidings_protocol::json::Raw;
 
-use super::context::Seen;
+use super::context::{Missing, Seen};
 use super::links::Links;
-use crate::Place;
+use crate::{Finding, Place};
 
 /// What the files of a session that were read say together.
 #[derive(Debug, Default)]
 pub(super) struct SessionFacts {
     /// The entries of the files that were read before.
     earlier: Vec<Links>,
+    /// Files whose first entry follows an entry of a file that was read before, by number.
+    forked_off: HashSet<usize>,
     /// Results that name the sub-agent they are from.
     pub(super) agent_calls: Vec<AgentCall>,
     /// The tool calls of the files that were read before, by id.
     pub(super) call_ids: HashSet<Box<str>>,
     /// Those of the file that is being read.
     own_call_ids: Vec<Box<str>>,
+    /// Results whose call is not in their file, by the id of the call.
+    lost_calls: HashSet<Box<str>>,
+    /// Findings that other files of the session may refute, with the number of their file.
+    pub(super) pending: Vec<(usize, Missing, Finding)>,
     /// Whether a file could not be read, or not to its end.
     pub(super) unread: bool,
 }
@@ -39,14 +45,41 @@ impl SessionFacts {
         self.earlier.iter().any(|links| links.has(uuid))
     }
 
+    /// Keeps the findings of a file that other files may refute.
+    pub(super) fn keep_pending(&mut self, file: usize, pending: Vec<(Missing, Finding)>) {
+        for (missing, finding) in pending {
+            if let Missing::Call(id) = &missing {
+                self.lost_calls.insert(id.clone());
+            }
+            self.pending.push((file, missing, finding));
+        }
+    }
+
+    /// Whether one of the files that were read has what another one misses.
+    pub(super) fn has(&self, missing: &Missing) -> bool {
+        match missing {
+            Missing::Entry(uuid) => self.has_entry(uuid),
+            Missing::Call(id) => self.call_ids.contains(id),
+            Missing::Result(id) => self.lost_calls.contains(id),
+        }
+    }
+
     /// A file is over.
     pub(super) fn file_over(&mut self, links: Links) {
         self.earlier.push(links);
         self.call_ids.extend(self.own_call_ids.drain(..));
     }
 
+    /// Whether a file goes on from an entry of a file before it, as a compaction or a suggested prompt does.
+    pub(super) fn is_forked_off(&self, file: usize) -> bool {
+        self.forked_off.contains(&file)
+    }
+
     /// Learns from an entry of the file of that number.
     pub(super) fn learn(&mut self, seen: &Seen<'_>, file: usize) {
+        if seen.link == Some(0) && seen.entry.parent_uuid().is_some_and(|parent| self.has_entry(&parent)) {
+            self.forked_off.insert(file);
+        }
         if let Some(agent) =
             seen.tool_use_result().and_then(|result| result.get("agentId")).and_then(Raw::text)
         {

@@ -48,6 +48,7 @@ use std::path::{Path, PathBuf};
 
 use crate::blocks::Buffer;
 use crate::error::At as _;
+use crate::relatives::Elsewhere;
 use crate::roots::FileInfo;
 use crate::{Error, ErrorKind, Place, Rule};
 use new_file::NewFile;
@@ -117,7 +118,8 @@ pub fn file(
     let permissions = opened.metadata().at("look at", source)?.permissions();
     let mut buffer = Buffer::default();
     // Lines that are appended while we read are none of ours.
-    let survey = Survey::of(&mut opened, info.bytes, &mut buffer).at("read", source)?;
+    let mut survey = Survey::of(&mut opened, info.bytes, &mut buffer).at("read", source)?;
+    survey.know_elsewhere(Elsewhere::of(source, &[source]));
     let mut writing = Writing {
         source,
         elsewhere: File::open(source).at("read", source)?,

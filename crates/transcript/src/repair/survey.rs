@@ -13,6 +13,7 @@ use crate::check::links::Links;
 use crate::check::names::Name;
 use crate::check::pairing::Tools;
 use crate::reader::{Content, DamageKind, Reader};
+use crate::relatives::Elsewhere;
 
 /// What a file holds, as far as repairing it needs to know.
 #[derive(Debug, Default)]
@@ -26,11 +27,11 @@ pub(super) struct Survey {
     pub(super) logical: HashMap<usize, Name>,
     /// Where leaves to resume from are named.
     pub(super) leaves: Vec<Leaf>,
-    /// What stands in lines that are too long to read: it is there, though we cannot look at it.
+    /// What stands in lines that are too long to read, or in the session's other files: it is there, though not here.
     pub(super) hidden: Hidden,
 }
 
-/// Names in lines that are too long to read.
+/// Names in lines that are too long to read, and in the session's other files.
 #[derive(Debug, Default)]
 pub(super) struct Hidden {
     /// Of entries.
@@ -78,6 +79,14 @@ impl Survey {
             survey.look_into(file, place)?;
         }
         Ok(survey)
+    }
+
+    /// Takes in the names of the session's other files: links to them lead somewhere.
+    pub(super) fn know_elsewhere(&mut self, names: Elsewhere) {
+        let bytes = |name: Box<str>| name.into_boxed_bytes();
+        self.hidden.uuids.extend(names.uuids.into_iter().map(bytes));
+        self.hidden.called.extend(names.called.into_iter().map(bytes));
+        self.hidden.answered.extend(names.answered.into_iter().map(bytes));
     }
 
     fn entry(&mut self, entry: &EntryRef<'_>, place: Place) {

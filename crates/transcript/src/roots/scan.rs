@@ -157,6 +157,41 @@ fn owner(path: &Path) -> Option<String> {
     None
 }
 
+/// The other files of the session that the file at `path` belongs to.
+///
+/// A sub-agent's file lies in a folder `subagents`, or beside the main file where older versions kept it.
+pub(crate) fn relatives_of(path: &Path) -> Vec<PathBuf> {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let is_agent = stem.starts_with("agent-");
+    let subagents = path.ancestors().skip(1).find(|folder| folder.ends_with("subagents"));
+    let main = match (is_agent, subagents) {
+        (false, _) => path.to_owned(),
+        (true, Some(subagents)) => match (subagents.parent(), owner(path)) {
+            // Without a folder of the session around it, `subagents` lies beside the main files.
+            (Some(dir), Some(id)) if !dir.ends_with(&id) => dir.join(format!("{id}.jsonl")),
+            (Some(dir), _) => dir.with_extension("jsonl"),
+            (None, _) => return Vec::new(),
+        },
+        (true, None) => owner(path).map(|id| folder.join(format!("{id}.jsonl"))).unwrap_or_default(),
+    };
+    let mut unreadable = Vec::new();
+    let mut files: Vec<PathBuf> = main.is_file().then(|| main.clone()).into_iter().collect();
+    let dir = main.with_extension("").join("subagents");
+    files.extend(agents_below(&dir, &mut unreadable).into_iter().map(|agent| agent.file.path));
+    let beside = main.parent().unwrap_or(Path::new(""));
+    let id = main.file_stem().unwrap_or_default().to_string_lossy();
+    let loose = list(if beside == Path::new("") { Path::new(".") } else { beside }).unwrap_or_default();
+    let is_loose = |file: &Listed| file.name().is_some_and(|name| name.starts_with("agent-"));
+    let mut loose: Vec<PathBuf> = loose.into_iter().filter(is_loose).map(|file| file.path).collect();
+    loose.extend(
+        agents_below(&beside.join("subagents"), &mut unreadable).into_iter().map(|agent| agent.file.path),
+    );
+    files.extend(loose.into_iter().filter(|file| is_jsonl(file) && owner(file).as_deref() == Some(&*id)));
+    files.retain(|file| file != path);
+    files
+}
+
 /// Something in a folder. The folder's list tells what it is, and looking at it from there is cheaper than by its path:
 /// there are thousands.
 #[derive(Debug)]

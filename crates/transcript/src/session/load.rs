@@ -182,6 +182,13 @@ impl Loaded {
         self.copies.sort_unstable();
     }
 
+    /// An entry of another file: the parent of a sub-agent's first entry, or where the main file goes on from.
+    pub(super) fn lookup_elsewhere(&self, file: FileIndex, uuid: &str) -> Option<NodeId> {
+        let uuid = short(uuid);
+        let others = self.by_uuid.iter().enumerate().filter(|(index, _)| *index != file.index());
+        others.into_iter().find_map(|(_, names)| names.get(&*uuid).copied())
+    }
+
     pub(super) fn lookup(&self, file: FileIndex, uuid: &str) -> Option<NodeId> {
         self.by_uuid.get(file.index())?.get(&*short(uuid)).copied()
     }

@@ -24,7 +24,7 @@ pub(super) fn resolve(loaded: &mut Loaded) {
             }
             Found::Entry(parent) => Some(parent),
             Found::Missing(uuid) => {
-                let message = format!("The parent is not in the file: `{uuid}`");
+                let message = format!("The parent is in no file of the session: `{uuid}`");
                 report(rules::KNOWN_PARENT, Severity::Warning, node::ORPHAN, message)
             }
         });
@@ -63,9 +63,12 @@ fn find<'l>(loaded: &'l Loaded, index: usize, parent: &'l Parent) -> Found<'l> {
         Parent::None => Found::None,
         Parent::Known(id) => Found::Entry(*id),
         // A parent may stand further down.
-        Parent::Named(uuid) => match loaded.lookup(loaded.nodes[index].file, uuid) {
-            Some(id) => Found::Entry(id),
-            None => Found::Missing(uuid),
-        },
+        Parent::Named(uuid) => {
+            let file = loaded.nodes[index].file;
+            match loaded.lookup(file, uuid).or_else(|| loaded.lookup_elsewhere(file, uuid)) {
+                Some(id) => Found::Entry(id),
+                None => Found::Missing(uuid),
+            }
+        }
     }
 }

@@ -159,7 +159,14 @@ impl<'l> Calls<'l> {
     /// The call in the entry that a result names, or else in the one that it hangs off.
     fn named_by(&mut self, answer: &'l AnswerNote) -> Option<u32> {
         let node = &self.loaded.nodes[answer.node.index()];
-        let same = self.by_id.get_mut(&(node.file, answer.id.as_deref()?))?;
+        let id = answer.id.as_deref()?;
+        // A sub-agent that goes on from an entry of the main file may begin with the result of a call there.
+        let file = if self.by_id.contains_key(&(node.file, id)) {
+            node.file
+        } else {
+            self.loaded.nodes[node.parent?.index()].file
+        };
+        let same = self.by_id.get_mut(&(file, id))?;
         let notes = &self.loaded.calls;
         let of_entry = |entry: NodeId| {
             let numbers = (0_u32..).zip(notes).skip(notes.partition_point(|note| note.node < entry));

@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use super::super::context::{Check, File, Found, Seen};
+use super::super::context::{Check, File, Found, Missing, Seen};
 use super::super::names::Name;
 use crate::{Rule, Severity};
 
@@ -31,14 +31,17 @@ impl Check for KnownParent {
             let message =
                 format!("The parent is in no line that can be read: `{}`", links.names.text(parent));
             let uuid = links.names.text(link.uuid);
-            found.add(RULE, file.profile.severity(lenient), link.place, Some(&uuid), message);
+            let missing = Missing::Entry(links.names.text(parent).into());
+            let severity = file.profile.severity(lenient);
+            found.unless_elsewhere(missing, RULE, severity, link.place, &uuid, message);
         }
         for (number, parent) in std::mem::take(&mut self.logical) {
             if !links.has(&parent) && !file.session.has_entry(&parent) {
                 let link = &links.list[number];
                 let uuid = links.names.text(link.uuid);
                 let message = format!("What the boundary follows is in no line that can be read: `{parent}`");
-                found.add(RULE, Severity::Note, link.place, Some(&uuid), message);
+                let missing = Missing::Entry(parent);
+                found.unless_elsewhere(missing, RULE, Severity::Note, link.place, &uuid, message);
             }
         }
     }

@@ -1,4 +1,4 @@
-use super::super::context::{Check, File, Found, Seen};
+use super::super::context::{Check, File, Found, Missing, Seen};
 use super::super::pairing::{Pairing, Tools};
 use crate::{Rule, Severity};
 
@@ -36,22 +36,26 @@ impl Check for ToolPairs {
                 call.tool, call.id
             );
             let severity = if call.is_api { Severity::Error } else { Severity::Warning };
-            found.add(LOST_RESULT, severity, link.place, Some(&links.names.text(link.uuid)), message);
+            let uuid = links.names.text(link.uuid);
+            found.unless_elsewhere(Missing::Result(call.id), LOST_RESULT, severity, link.place, &uuid, message);
         }
         for call in unpaired.waiting.into_iter().filter(|call| is_own(&call.id)) {
             let link = &links.list[call.link];
             let message = format!("The {} call `{}` has no result yet", call.tool, call.id);
-            found.add(LOST_RESULT, Severity::Note, link.place, Some(&links.names.text(link.uuid)), message);
+            let (missing, uuid) = (Missing::Result(call.id), links.names.text(link.uuid));
+            found.unless_elsewhere(missing, LOST_RESULT, Severity::Note, link.place, &uuid, message);
         }
         for answer in unpaired.lost_calls {
             let link = &links.list[answer.link];
-            let (severity, message) = match answer.id {
-                Some(id) => {
-                    (Severity::Error, format!("The tool call that this result answers is missing: `{id}`"))
-                }
-                None => (Severity::Warning, "No tool call comes before this result".to_owned()),
-            };
-            found.add(LOST_CALL, severity, link.place, Some(&links.names.text(link.uuid)), message);
+            let uuid = links.names.text(link.uuid);
+            if let Some(id) = answer.id {
+                let message = format!("The tool call that this result answers is missing: `{id}`");
+                let missing = Missing::Call(id);
+                found.unless_elsewhere(missing, LOST_CALL, Severity::Error, link.place, &uuid, message);
+            } else {
+                let message = "No tool call comes before this result";
+                found.add(LOST_CALL, Severity::Warning, link.place, Some(&uuid), message);
+            }
         }
     }
 }
