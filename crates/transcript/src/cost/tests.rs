@@ -425,6 +425,25 @@ fn weeks_begin_on_monday_and_belong_to_the_year_that_has_most_of_them() {
 }
 
 #[test]
+fn c3_long_prompts_of_sonnet_4_are_known_by_their_tokens() {
+    for model in [
+        "claude-sonnet-4-20250514",
+        "claude-sonnet-4-5-20250929",
+        "us.anthropic.claude-sonnet-4-20250514-v1:0",
+    ] {
+        for (usage, dollars) in [
+            (r#"{"input_tokens":4,"cache_read_input_tokens":199996,"output_tokens":100}"#, "0.0615108"),
+            (r#"{"input_tokens":4,"cache_read_input_tokens":199997,"output_tokens":100}"#, "0.1222722"),
+            (r#"{"cache_creation_input_tokens":250000,"output_tokens":0}"#, "1.875"),
+        ] {
+            let mut tree = Tree::new();
+            tree.file("p/s1.jsonl", Line { model, usage: usage.to_owned(), ..Line::default() }.text());
+            assert_eq!(tree.total().cost.to_string(), dollars, "{model} {usage}");
+        }
+    }
+}
+
+#[test]
 fn prices_know_writes_searches_speed_and_long_prompts() {
     let cases = [
         // model, usage, dollars; `-` without a price
@@ -434,8 +453,9 @@ fn prices_know_writes_searches_speed_and_long_prompts() {
         ("claude-opus-4-5", r#"{"cache_creation":{"ephemeral_1h_input_tokens":1000000}}"#, "10"),
         ("claude-opus-4-5", r#"{"cache_read_input_tokens":1000000}"#, "0.5"),
         ("claude-opus-4-5", r#"{"server_tool_use":{"web_search_requests":3}}"#, "0.03"),
-        // Above 200,000 tokens of prompt everything costs more, with models and windows that ask for it.
-        ("claude-sonnet-4-5", r#"{"input_tokens":300000,"output_tokens":1000}"#, "0.915"),
+        // Above 200,000 tokens of prompt everything costs more with some models, whether the name has `[1m]` or not.
+        ("claude-sonnet-4-5", r#"{"input_tokens":300000,"output_tokens":1000}"#, "1.8225"),
+        ("claude-sonnet-4-5", r#"{"input_tokens":200000,"output_tokens":1000}"#, "0.615"),
         ("claude-sonnet-4-5[1m]", r#"{"input_tokens":200000,"output_tokens":1000}"#, "0.615"),
         (
             "claude-sonnet-4-5[1m]",

@@ -28,22 +28,13 @@ pub(super) struct Price {
     fast: Option<u32>,
 }
 
-/// What a long prompt costs.
+/// What a long prompt costs. The number of tokens is the evidence: the models whose window is larger on request are
+/// recorded under their usual name, without the `[1m]` that asked for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Long {
     /// Prompts of more tokens than this are long.
     above: u64,
     rates: Rates,
-    asked: Asked,
-}
-
-/// Who pays for long prompts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asked {
-    /// Everybody.
-    No,
-    /// Those who asked for the window of a million tokens, which the name of the model then says (`[1m]`).
-    Yes,
 }
 
 /// Parts of a dollar, each a millionth of a millionth: for a token that is dollars per million, times a million.
@@ -89,11 +80,7 @@ impl Prices {
     /// What a model costs, by its name as written anywhere: with or without a date, a provider or a window.
     pub(super) fn of(&self, model: &str) -> Option<Price> {
         let plain = model::plain(model);
-        let mut price = self.own.get(&*plain).copied().or_else(|| table::find(&plain))?;
-        if !model::has_million_window(model) {
-            price.long = price.long.filter(|long| long.asked == Asked::No);
-        }
-        Some(price)
+        self.own.get(&*plain).copied().or_else(|| table::find(&plain))
     }
 }
 

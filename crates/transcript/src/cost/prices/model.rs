@@ -19,11 +19,6 @@ pub(super) fn plain(model: &str) -> Cow<'_, str> {
     Cow::Owned(name.replace('.', "-"))
 }
 
-/// Whether the name says that the window of a million tokens was asked for.
-pub(super) fn has_million_window(model: &str) -> bool {
-    model.trim_end().to_ascii_lowercase().ends_with("[1m]")
-}
-
 /// Without a `-v1` at the end.
 fn without_version(name: &str) -> &str {
     match name.rsplit_once("-v") {
