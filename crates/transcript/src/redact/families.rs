@@ -1,5 +1,5 @@
 // tidy: flat table
-use super::plausible::{any, bare_value, key, marked_key, password, quoted_value};
+use super::plausible::{any, bare_value, key, marked_key, password, quoted_value, typed, yaml_value};
 
 // Parts that several patterns share; constants cannot stand in `concat!`.
 
@@ -25,6 +25,20 @@ macro_rules! then_quoted {
     };
 }
 
+/// A value: in quotes, with blanks or not, or a word.
+macro_rules! value {
+    () => {
+        r#"(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"'`;&|<>]+))"#
+    };
+}
+
+/// Blanks, line ends (written as escapes or not) and the line numbers of a listing.
+macro_rules! gap {
+    () => {
+        r"(?:\s|\\[nr]|[0-9]{1,6}→)+"
+    };
+}
+
 /// Names of secrets that are no passwords.
 macro_rules! names {
     () => {
@@ -39,7 +53,7 @@ pub struct Family {
     pub name: &'static str,
     /// A pattern that is quick to look for and fits every text that `pattern` fits.
     pub(super) hint: &'static str,
-    /// The secret, or more than it with the secret as its first group.
+    /// The secret, or more than it with the secret as the first group that takes part.
     pub(super) pattern: &'static str,
     /// Whether what was found looks like a secret.
     pub(super) accept: fn(&str) -> bool,
@@ -242,6 +256,75 @@ pub const FAMILIES: &[Family] = &[
         "(?:KEY|TOKEN|SECRET|PASS|PASSWORD|PWD|DSN|CREDENTIALS?)=",
         r#"(?m)^[ \t0-9→+:-]*(?:export[ \t]+|set[ \t]+|ENV[ \t]+)?[A-Z][A-Z0-9_]*_?(?:KEY|TOKEN|SECRET|PASS|PASSWORD|PWD|DSN|CREDENTIALS?)=["']?([^\s"'`]{8,})"#,
         quoted_value,
+    ),
+    // Passwords in commands and configuration files.
+    family(
+        "password",
+        "sshpass|mysql|mariadb",
+        concat!(r"\b(?:sshpass\b[^\n|;&]*?\s-p\s*|(?:mysql|mariadb)[a-z_-]*\b[^\n|;&]*?\s-p)", value!()),
+        typed,
+    ),
+    family(
+        "password",
+        "redis-cli|mongo|docker|podman|ldap|smbclient|unzip|zip|7z|htpasswd|passin|passout|chpasswd",
+        concat!(
+            r"(?:\bredis-cli\b[^\n|;&]*?\s-a\s+|\bmongo[a-z]*\b[^\n|;&]*?\s-p\s+",
+            r"|\b(?:docker|podman)\s+login\b[^\n|;&]*?\s-p\s+|\bldap[a-z]+\b[^\n|;&]*?\s-w\s+",
+            r"|\bsmbclient\b[^\n|;&]*?\s-U\s*[^\s%]+%|\b(?:un)?zip\b[^\n|;&]*?\s-P\s*|\b7za?\b[^\n|;&]*?\s-p",
+            r"|\bhtpasswd\s+-[a-zA-Z]*b[a-zA-Z]*\s+(?:-\S+\s+)*\S+\s+\S+\s+|-pass(?:in|out)\s+pass:)",
+            value!()
+        ),
+        typed,
+    ),
+    family(
+        "password",
+        "--[a-z-]*pass",
+        concat!(r"--(?:[a-z]+-)*(?:password|passwd|passphrase|pass)(?:=|\s+)", value!()),
+        typed,
+    ),
+    family(
+        "password",
+        "(?:PASSWORD|PASSWD|PASSPHRASE|_PASS|_PWD)=",
+        concat!(r"\b[A-Z][A-Z0-9_]*(?:PASSWORD|PASSWD|PASSPHRASE|_PASS|_PWD)=", value!()),
+        typed,
+    ),
+    family(
+        "env-secret",
+        r"-e\b|--env",
+        concat!(
+            r#"(?i)\s(?:-e|--env)(?:\s+|=)["']?[a-z][a-z0-9_]*(?:password|passwd|pwd|pass|secret|token|key|dsn|credentials?)="#,
+            value!()
+        ),
+        typed,
+    ),
+    family(
+        "password",
+        "password",
+        concat!(
+            r"\b(?:machine",
+            gap!(),
+            r"\S+|default",
+            gap!(),
+            "login",
+            gap!(),
+            r"\S+)(?:",
+            gap!(),
+            r"(?:login|account|user)",
+            gap!(),
+            r"\S+)*",
+            gap!(),
+            "password",
+            gap!(),
+            r"(\S+)"
+        ),
+        typed,
+    ),
+    family("password", "password", r"(?m)^[ \t0-9→]*password[ \t]+(\S+)[ \t]*$", typed),
+    family(
+        "password",
+        "(?i)pass(?:word|wd|phrase)?|pwd",
+        r#"(?mi)^[ \t0-9→+-]*["']?[a-z0-9_.-]*(?:password|passwd|passphrase|pwd|[_-]pass|\bpass)["']?[ \t]*:[ \t]+(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"'#\[{|>!&*]\S*))[ \t]*(?:#[^\n]*)?\r?$"#,
+        yaml_value,
     ),
 ];
 

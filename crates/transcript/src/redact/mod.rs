@@ -134,7 +134,9 @@ fn find(text: &str) -> Vec<Secret> {
     for family in PATTERNS.hints.matches(text) {
         for captures in PATTERNS.families[family].captures_iter(text) {
             // What stands around a password is not secret: such families mark the secret as a group.
-            let Some(secret) = captures.get(1).or_else(|| captures.get(0)) else { continue };
+            let Some(secret) = captures.iter().skip(1).flatten().next().or_else(|| captures.get(0)) else {
+                continue;
+            };
             if (FAMILIES[family].accept)(secret.as_str()) {
                 found.push(Secret { family, at: secret.range() });
             }

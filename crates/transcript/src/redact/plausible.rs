@@ -46,6 +46,53 @@ pub(super) fn password(text: &str) -> bool {
     !placeholder(text)
 }
 
+/// A password that is typed into a command.
+pub(super) fn typed(text: &str) -> bool {
+    !text.is_empty() && !text.starts_with(['-', '$', '<', '[', '{', '/', '~', '@']) && !is_stand_in(text)
+}
+
+/// The value of a YAML key that is named like a password. Types and fields of code stand there too.
+pub(super) fn yaml_value(text: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "str",
+        "text",
+        "bytes",
+        "bool",
+        "boolean",
+        "int",
+        "integer",
+        "number",
+        "any",
+        "object",
+        "varchar",
+        "required",
+        "optional",
+        "hidden",
+        "secretstr",
+        "incorrect",
+        "invalid",
+        "wrong",
+        "missing",
+        "no",
+        "yes",
+        "off",
+        "on",
+        "unknown",
+        "ok",
+    ];
+    let is_code = path_or_code(text)
+        || text.contains(['<', '=', '?'])
+        || text.starts_with('-')
+        || text.ends_with([',', ';', '{', '(', '|', '>']);
+    !is_code && !WORDS.contains(&text.to_ascii_lowercase().as_str()) && !is_stand_in(text)
+}
+
+/// A placeholder. A short password may have few different letters, where only a password can stand.
+fn is_stand_in(text: &str) -> bool {
+    placeholder(text)
+        && (distinct(text) > 2 || text.starts_with(['$', '%', '*', '.', '<']) || text.contains("xx"))
+}
+
 /// What people write where a secret would go.
 fn placeholder(text: &str) -> bool {
     const WORDS: &[&str] = &[

@@ -263,6 +263,70 @@ fn f123_every_family_has_a_sample() {
 }
 
 #[test]
+fn c7_passwords_in_commands_and_configuration_are_found() {
+    // The password stands between the marks.
+    for text in [
+        "password: «hunter»",
+        "db:\n  user: admin\n  password: «hunter»\n  port: 5432",
+        "     3→  password: «hunter» # production",
+        "- name: x\n- passwd: '«correct horse»'",
+        "ansible_become_pass: «letmein»",
+        "  POSTGRES_PASSWORD: «letmein»",
+        "spring.datasource.password: \"«s3cret»\"",
+        "docker run -e POSTGRES_PASSWORD=«x» postgres",
+        "docker run -d --env MYSQL_ROOT_PASSWORD=«my» -e A=b mysql",
+        "docker run --env=API_TOKEN=«abcdef» app",
+        "podman run -e 'DB_PASS=«abc»' app",
+        "cd /srv && PGPASSWORD=«abc» psql -h db",
+        "MYSQL_PWD=«abc» mysql -u root",
+        "sshpass -p «hunter» ssh me@host",
+        "sshpass -p'«hunter 2»' ssh me@host",
+        "mysql -u root -p«hunter» db",
+        "mysqldump --all -uroot -p'«hunter»' > dump.sql",
+        "mariadb-dump -p«hunter» db",
+        "mysqladmin --password=«hunter» ping",
+        "redis-cli -h db -a «hunter» ping",
+        "docker login -u me -p «hunter» registry",
+        "openssl rsa -in a -passin pass:«hunter»",
+        "wget --user=me --password «hunter» https://example.com",
+        "machine example.com login me password «hunter»",
+        "     1→machine example.com\n     2→  login me\n     3→  password «hunter»\n",
+        "default login anonymous password «me@home»",
+        "machine example.com\n\tpassword «hunter»",
+    ] {
+        let (before, rest) = text.split_once('«').unwrap();
+        let (secret, after) = rest.split_once('»').unwrap();
+        let redacted = Redactor::new().redact(&format!("{before}{secret}{after}")).into_owned();
+        assert!(!redacted.contains(secret) || secret.len() < 3, "{text}: {redacted}");
+        assert!(redacted.contains("[redacted: "), "{text}: {redacted}");
+    }
+    for text in [
+        "password: string",
+        "  password: str",
+        "password: Option<String>,",
+        "password: &str",
+        "password: req.body.password",
+        "password: ${DB_PASSWORD}",
+        "password: \"{{ vault_password }}\"",
+        "password: !vault |",
+        "Password: Enter the password that you were given",
+        "password:\n  required: true",
+        "docker run -e POSTGRES_PASSWORD=$PW postgres",
+        "docker run -e POSTGRES_PASSWORD postgres",
+        "OLDPWD=/home/dev",
+        "mysql -u root -p db",
+        "mysql --protocol=tcp -P 3306",
+        "docker login --password-stdin registry",
+        "ssh -p 2222 me@host",
+        "the default password for new users",
+        "zip -r archive.zip src",
+        "grep -e token file",
+    ] {
+        assert_eq!(Redactor::new().redact(text), text);
+    }
+}
+
+#[test]
 fn look_alikes_stay() {
     for text in LOOK_ALIKES {
         let mut redactor = Redactor::new();
