@@ -28,6 +28,7 @@ pub mod check;
 pub mod cost;
 pub mod counts;
 pub mod du;
+mod encoding;
 mod error;
 pub mod export;
 mod finding;

@@ -27,7 +27,8 @@ impl Elsewhere {
     /// The names in the relatives of a file, except for the files in `known`. Files that cannot be read are left out.
     pub(crate) fn of(path: &Path, known: &[&Path]) -> Self {
         let mut names = Elsewhere::default();
-        let same = |a: &Path, b: &Path| a == b || fs_err::canonicalize(a).ok() == fs_err::canonicalize(b).ok();
+        let same =
+            |a: &Path, b: &Path| a == b || fs_err::canonicalize(a).ok() == fs_err::canonicalize(b).ok();
         let others: Vec<PathBuf> = relatives_of(path);
         for other in others.iter().filter(|other| !known.iter().any(|known| same(known, other))) {
             names.read(other);

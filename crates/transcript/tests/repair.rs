@@ -21,6 +21,9 @@ use tidings_transcript::{ErrorKind, Severity};
 /// A recorded session with three tools at once.
 const PARALLEL: &str = include_str!("fixtures/parallel.jsonl");
 
+/// A line that is an entry, and one that is not.
+const DAMAGED: &str = "{\"type\":\"summary\",\"summary\":\"x\"}\nnonsense\n";
+
 /// A repaired copy: its bytes, what was set aside, and what was done.
 #[derive(Debug)]
 struct Repaired {
@@ -365,7 +368,7 @@ fn the_copy_has_the_permissions_of_the_file() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
     let (source, out) = (folder.path().join("s.jsonl"), folder.path().join("out.jsonl"));
-    fs::write(&source, "nonsense\n").unwrap();
+    fs::write(&source, DAMAGED).unwrap();
     for mode in [0o600, 0o640] {
         fs::set_permissions(&source, fs::Permissions::from_mode(mode)).unwrap();
         repair::file(&source, &out, Existing::Replace, |_| {}).unwrap();
@@ -379,7 +382,7 @@ fn the_copy_has_the_permissions_of_the_file() {
 fn nothing_is_overwritten_unless_asked_and_the_file_itself_never() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("s.jsonl");
-    fs::write(&source, "nonsense\n").unwrap();
+    fs::write(&source, DAMAGED).unwrap();
     let out = folder.path().join("out.jsonl");
     let mut refused = vec![(source.clone(), Existing::Replace)];
     #[cfg(unix)]
@@ -399,10 +402,10 @@ fn nothing_is_overwritten_unless_asked_and_the_file_itself_never() {
         let error = repair::file(&source, &path, existing, |_| {}).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
     }
-    assert_eq!(fs::read(&source).unwrap(), b"nonsense\n");
+    assert_eq!(fs::read(&source).unwrap(), DAMAGED.as_bytes());
     assert_eq!(fs::read(&out).unwrap(), b"mine");
     repair::file(&source, &out, Existing::Replace, |_| {}).unwrap();
-    assert_eq!(fs::read(&out).unwrap(), b"");
+    assert_eq!(fs::read(&out).unwrap(), b"{\"type\":\"summary\",\"summary\":\"x\"}\n");
 }
 
 /// The names of all entries, those in damaged lines too.
@@ -472,4 +475,38 @@ fn entries_with_an_empty_uuid_are_all_kept() {
     let repaired = repair(&joined(&lines));
     assert_eq!((repaired.actions, repaired.lost), (Vec::new(), Vec::new()));
     assert_eq!(repaired.copy, joined(&lines));
+}
+
+#[test]
+fn c6_a_repair_that_would_keep_no_entry_fails_and_writes_nothing() {
+    let utf_16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let marked = [&[0xff, 0xfe][..], &utf_16(PARALLEL)].concat();
+    let big: Vec<u8> = PARALLEL.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    for (bytes, says) in [
+        (marked, "UTF-16"),
+        (utf_16(PARALLEL), "UTF-16"),
+        (big, "UTF-16"),
+        (b"root:x:0:0:root:/root:/bin/sh\ndaemon:x:1:1\n".to_vec(), "session entry"),
+        (vec![0; 4096], "session entry"),
+        (b"[1,2,3]\n".to_vec(), "session entry"),
+        (b"\n\n".to_vec(), "session entry"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, out) = (folder.path().join("s.jsonl"), folder.path().join("out.jsonl"));
+        fs::write(&source, &bytes).unwrap();
+        let error = repair::file(&source, &out, Existing::Refuse, |_| {}).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        assert!(error.to_string().contains(says) && !error.hint().is_empty(), "{error}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "{error}");
+        assert_eq!(fs::read(&source).unwrap(), bytes);
+        let mut rules = Vec::new();
+        check::file(&source, None, |event| {
+            if let check::Event::Finding { finding, .. } = event {
+                rules.push(finding.rule.as_str());
+            }
+            std::ops::ControlFlow::Continue(())
+        })
+        .unwrap();
+        assert_eq!(says == "UTF-16", rules == ["utf-16"], "{rules:?}");
+    }
 }

@@ -41,7 +41,7 @@ use crate::limits::FINDINGS_HELD_MAX;
 use crate::reader::{Content, Reader};
 use crate::relatives::Elsewhere;
 use crate::roots::SessionFiles;
-use crate::{Error, Finding, Place, Rule, Severity};
+use crate::{Error, Finding, Place, Rule, Severity, encoding};
 use context::{Check, File, Found, Missing, Role, Seen};
 use links::Links;
 use session::SessionFacts;
@@ -116,6 +116,14 @@ pub fn unreadable(error: &Error) -> Finding {
     Finding { rule: RULE, severity: Severity::Error, place, message, uuid: None }
 }
 
+/// A file in another encoding, as one finding rather than one for each line.
+fn utf_16() -> Finding {
+    const RULE: Rule = Rule::new("utf-16");
+    let message = format!("The file is UTF-16: {}", encoding::UTF_16_HINT);
+    let place = Place { line: 1, offset: 0, bytes: 0 };
+    Finding { rule: RULE, severity: Severity::Error, place, message, uuid: None }
+}
+
 /// Checks one file by itself.
 pub fn file(
     path: &Path,
@@ -168,6 +176,13 @@ fn read_file(
     each: &mut impl FnMut(Event<'_>) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, Error> {
     let mut opened = Opened::open(path).at("read", path)?;
+    if encoding::is_utf_16(&mut opened).at("read", path)? {
+        facts.unread = true;
+        report.files += 1;
+        let finding = utf_16();
+        report.count(&finding);
+        return Ok(each(Event::Finding { file: path, finding: &finding }));
+    }
     let dialect = dialect_of(&mut opened, buffer).at("read", path)?;
     let profile = about.profile.unwrap_or_else(|| Profile::suits(dialect));
     let (role, number) = (about.role, about.number);

@@ -89,11 +89,7 @@ const PROMPT_CHARS: usize = 120;
 
 impl Facts {
     /// Goes over the entries of a path once, before they are written.
-    pub(super) fn read(
-        source: &mut Source<'_>,
-        options: &Options,
-        path: &[NodeId],
-    ) -> Result<Self, Error> {
+    pub(super) fn read(source: &mut Source<'_>, options: &Options, path: &[NodeId]) -> Result<Self, Error> {
         let session = source.session;
         let mut facts = Facts {
             id: session.id().to_owned(),

@@ -28,6 +28,8 @@
 //! - A leaf to resume from that no line bears is replaced by the last message before it, the last one of the file by
 //!   the file's last message.
 //!
+//! A file in UTF-16, and one in which no entry can be read, are errors: nothing is written.
+//!
 //! What cannot stay, and is nowhere else, goes to a file beside the copy. Files of sub-agents are files of their own.
 //! A copy of a repaired file has nothing left to repair.
 
@@ -50,7 +52,7 @@ use crate::blocks::Buffer;
 use crate::error::At as _;
 use crate::relatives::Elsewhere;
 use crate::roots::FileInfo;
-use crate::{Error, ErrorKind, Place, Rule};
+use crate::{Error, ErrorKind, Place, Rule, encoding};
 use new_file::NewFile;
 use plan::Plan;
 use survey::Survey;
@@ -115,10 +117,19 @@ pub fn file(
     let lost_path = write::lost_path(out);
     refuse_to_overwrite(source, &info, out, &lost_path, existing)?;
     let mut opened = File::open(source).at("read", source)?;
+    if encoding::is_utf_16(&mut opened).at("read", source)? {
+        let message = format!("The file is UTF-16: `{}`", source.display());
+        return Err(Error::new(ErrorKind::Invalid, message, encoding::UTF_16_HINT).about(source));
+    }
     let permissions = opened.metadata().at("look at", source)?.permissions();
     let mut buffer = Buffer::default();
     // Lines that are appended while we read are none of ours.
     let mut survey = Survey::of(&mut opened, info.bytes, &mut buffer).at("read", source)?;
+    if info.bytes > 0 && !survey.has_content() {
+        let message = format!("Nothing in the file is a session entry: `{}`", source.display());
+        let hint = "nothing was written; the file may be another kind of file, or lost";
+        return Err(Error::new(ErrorKind::Invalid, message, hint).about(source));
+    }
     survey.know_elsewhere(Elsewhere::of(source, &[source]));
     let mut writing = Writing {
         source,

@@ -25,6 +25,8 @@ pub(super) struct Survey {
     pub(super) tools: HashMap<usize, Tools>,
     /// What compaction boundaries follow, by number.
     pub(super) logical: HashMap<usize, Name>,
+    /// Number of entries, with or without a place in the tree, and of lines that are too long to read.
+    kept_lines: u64,
     /// Where leaves to resume from are named.
     pub(super) leaves: Vec<Leaf>,
     /// What stands in lines that are too long to read, or in the session's other files: it is there, though not here.
@@ -63,6 +65,7 @@ impl Survey {
                 Content::Blank => {}
                 Content::Entry(entry) => survey.entry(&entry, line.place),
                 Content::Damaged(damage) if damage.kind == DamageKind::Oversized => {
+                    survey.kept_lines += 1;
                     oversized.push(line.place);
                 }
                 Content::Damaged(damage) => {
@@ -81,6 +84,11 @@ impl Survey {
         Ok(survey)
     }
 
+    /// Whether the file has anything that a copy would keep: an entry, or a line that is too long to read.
+    pub(super) fn has_content(&self) -> bool {
+        self.kept_lines > 0
+    }
+
     /// Takes in the names of the session's other files: links to them lead somewhere.
     pub(super) fn know_elsewhere(&mut self, names: Elsewhere) {
         let bytes = |name: Box<str>| name.into_boxed_bytes();
@@ -90,6 +98,7 @@ impl Survey {
     }
 
     fn entry(&mut self, entry: &EntryRef<'_>, place: Place) {
+        self.kept_lines += 1;
         if let Some(number) = self.links.add(entry, place) {
             let tools = Tools::of(entry);
             if !tools.is_empty() {

@@ -67,9 +67,11 @@ impl Session {
             return Some(continued);
         }
         let answer = nodes.iter().rev().find(|id| self.is_answer(**id));
-        Some(answer.map_or(continued, |answer| {
-            self.units.end_below(self.units.unit_of[answer.index()], |_| true)
-        }))
+        Some(
+            answer.map_or(continued, |answer| {
+                self.units.end_below(self.units.unit_of[answer.index()], |_| true)
+            }),
+        )
     }
 
     /// The end of the branch that was continued last.

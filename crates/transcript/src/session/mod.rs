@@ -55,8 +55,9 @@ pub use node::{FileIndex, LaneId, Node, NodeId, Part};
 pub use side::{SideRecord, SideRecords};
 pub use tools::ToolUse;
 
+use crate::error::At as _;
 use crate::roots::{FileInfo, SessionFiles};
-use crate::{Error, Finding, Place};
+use crate::{Error, ErrorKind, Finding, Place, encoding};
 use load::{Lines, Loaded, Parent};
 use source::Source;
 use tools::Tools;
@@ -147,6 +148,20 @@ impl Session {
             dialect,
             steps: OnceLock::new(),
         })
+    }
+
+    /// An error if the session's files have lines and none of them is an entry: then they are no session files.
+    pub fn require_entries(&self) -> Result<(), Error> {
+        let damaged = self.counts.damaged > 0 && self.counts.entries == 0 && self.nodes.is_empty();
+        let Some(file) = self.files().first().filter(|_| damaged) else { return Ok(()) };
+        let mut opened = std::fs::File::open(&file.path).at("read", &file.path)?;
+        let (what, hint) = if encoding::is_utf_16(&mut opened).at("read", &file.path)? {
+            ("The file is UTF-16", encoding::UTF_16_HINT)
+        } else {
+            ("Not a session file", "name a file with one JSON object per line, or the id of a session")
+        };
+        let message = format!("{what}: `{}`", file.path.display());
+        Err(Error::new(ErrorKind::Invalid, message, hint).about(&file.path))
     }
 
     /// The session's id.

@@ -39,19 +39,19 @@ fn command(uuid: &str, parent: &str, name: &str) -> Vec<String> {
 
 #[test]
 fn c4_the_active_branch_is_the_one_that_the_model_answered_in() {
-    let conversation = [
-        prompt("1", "", "one"),
-        answer("2", "1", "m1"),
-        prompt("3", "2", "three"),
-        answer("4", "3", "m2"),
-    ];
+    let conversation =
+        [prompt("1", "", "one"), answer("2", "1", "m1"), prompt("3", "2", "three"), answer("4", "3", "m2")];
     let synthetic = |uuid: &str, parent: &str| {
-        answer(uuid, parent, "m9").replace(r#""role":"assistant""#, r#""role":"assistant","model":"<synthetic>""#)
+        answer(uuid, parent, "m9")
+            .replace(r#""role":"assistant""#, r#""role":"assistant","model":"<synthetic>""#)
     };
     let ends: [Vec<String>; 6] = [
         command("x", "", "export"),
         [command("x", "", "clear"), command("y", "", "export"), command("z", "", "cost")].concat(),
-        vec![prompt("x", "", "<user-memory-input>a rule</user-memory-input>"), prompt("y", "x", "(no content)")],
+        vec![
+            prompt("x", "", "<user-memory-input>a rule</user-memory-input>"),
+            prompt("y", "x", "(no content)"),
+        ],
         [command("x", "", "export"), vec![synthetic("y", "x-out")]].concat(),
         [command("x", "", "export"), vec![last_prompt("x-out")]].concat(),
         vec![prompt("x", "", "never answered"), prompt("y", "x", "[Request interrupted by user]")],
@@ -64,5 +64,8 @@ fn c4_the_active_branch_is_the_one_that_the_model_answered_in() {
     // A second conversation is one, and a session of commands has nothing better to show.
     let second = [&conversation[..], &[prompt("x", "", "anew"), answer("y", "x", "m3")]].concat();
     assert_eq!(session(&second).branches()[0], "* x y");
-    assert_eq!(session(&[command("x", "", "clear"), command("y", "", "export")].concat()).branches()[0], "* y y-out");
+    assert_eq!(
+        session(&[command("x", "", "clear"), command("y", "", "export")].concat()).branches()[0],
+        "* y y-out"
+    );
 }

@@ -37,7 +37,14 @@ impl Check for ToolPairs {
             );
             let severity = if call.is_api { Severity::Error } else { Severity::Warning };
             let uuid = links.names.text(link.uuid);
-            found.unless_elsewhere(Missing::Result(call.id), LOST_RESULT, severity, link.place, &uuid, message);
+            found.unless_elsewhere(
+                Missing::Result(call.id),
+                LOST_RESULT,
+                severity,
+                link.place,
+                &uuid,
+                message,
+            );
         }
         for call in unpaired.waiting.into_iter().filter(|call| is_own(&call.id)) {
             let link = &links.list[call.link];
