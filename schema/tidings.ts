@@ -872,6 +872,8 @@ export type PermissionResolved = {
   scope?: string,
   /** What was said about it. */
   reason?: string,
+  /** The input that the tool gets instead of the one in the request, when the answer changed it. */
+  updated_input?: JsonValue,
 };
 
 /** The answer to a permission request. */
@@ -2085,6 +2087,8 @@ export type TurnResult = {
   cost_usd?: number,
   /** What this turn has cost, with its sub-agents. */
   turn_cost_usd?: number,
+  /** List price of the response that an interrupt cut off. The agent leaves it out of `cost_usd` and `turn_cost_usd`. */
+  interrupted_cost_usd?: number,
   /** Tokens of this turn, without those of sub-agents. */
   usage?: TokenUsage,
   /** Tokens and cost of the session by model. */

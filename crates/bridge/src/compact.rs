@@ -87,6 +87,8 @@ pub(crate) struct Compactor {
     tasks: HashMap<String, usize>,
     /// Calls of the main conversation that have begun since a turn last ended.
     turn_calls: Vec<String>,
+    /// Calls whose input an answer changed, and the event that says so.
+    changed_inputs: Vec<(String, usize)>,
 }
 
 impl Compactor {
@@ -105,6 +107,7 @@ impl Compactor {
             agents: HashMap::new(),
             tasks: HashMap::new(),
             turn_calls: Vec::new(),
+            changed_inputs: Vec::new(),
         }
     }
 
@@ -188,6 +191,14 @@ impl Compactor {
         for call in self.calls.values().filter(|call| call.is_over) {
             // Before that, its input is what a person decides about.
             if let Some(UiMessage::ToolExecuting { input, .. }) = &mut self.entries[call.card].event {
+                shorten::cut_value(input, self.budget.result_bytes_max);
+            }
+        }
+        for (id, at) in &self.changed_inputs {
+            let is_over = self.calls.get(id).is_none_or(|call| call.is_over);
+            if let Some(UiMessage::PermissionResolved(resolved)) = &mut self.entries[*at].event
+                && let Some(input) = resolved.updated_input.as_mut().filter(|_| is_over)
+            {
                 shorten::cut_value(input, self.budget.result_bytes_max);
             }
         }

@@ -72,6 +72,11 @@ impl Agents {
         self.agents.get_mut(id)
     }
 
+    /// The token counts of all sub-agents.
+    pub(super) fn tokens(&mut self) -> impl Iterator<Item = &mut Tokens> {
+        self.agents.values_mut().map(|agent| &mut agent.tokens)
+    }
+
     /// Whether there never was one.
     pub(super) fn is_empty(&self) -> bool {
         self.agents.is_empty()

@@ -42,6 +42,9 @@ impl Fold {
         }
         if let Some(usage) = said.usage.filter(|usage| usage.is_object()) {
             tokens.response(source.message_id, usage, out);
+            if frame.flag("aborted") {
+                tokens.cut_off(&said.model.map(Text::get).unwrap_or_default(), usage);
+            }
         }
         for block in said.blocks() {
             self.block(block, source, out);

@@ -64,6 +64,13 @@ impl Calls {
         });
     }
 
+    /// The call runs with another input than the model gave it.
+    pub(super) fn change(&mut self, tool_use_id: &str, input: &Value) {
+        if let Some(known) = self.open.get_mut(tool_use_id).and_then(|call| call.input.as_mut()) {
+            known.clone_from(input);
+        }
+    }
+
     /// Whether a call has begun, in this turn or before.
     pub(super) fn has_begun(&self, tool_use_id: &str) -> bool {
         self.open.contains_key(tool_use_id) || self.done.iter().any(|done| done == tool_use_id)

@@ -48,8 +48,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use tidings_protocol::ui::{
-    PlanProposed, SessionPhase, SessionStarted, SessionStateChanged, TurnId, TurnStarted, UiMessage,
-    UserPrompt,
+    PermissionResolved, PlanProposed, SessionPhase, SessionStarted, SessionStateChanged, TurnId, TurnStarted,
+    UiMessage, UserPrompt,
 };
 use tidings_protocol::{FrameRef, Kind};
 
@@ -262,6 +262,9 @@ impl Fold {
             Settled::Questions(event) => (&event.tool_use_id, UiMessage::from(event.clone())),
         };
         self.state.asks.remove(tool_use_id);
+        if let Settled::Permission(PermissionResolved { updated_input: Some(input), .. }) = settled {
+            self.state.calls.change(tool_use_id, input);
+        }
         events.push(event);
         self.enter(self.resting_phase(), &mut Out { events, handle: self.handle, agent: None });
     }

@@ -4,12 +4,12 @@ use tidings_protocol::json::Raw;
 use tidings_protocol::ui::{DeniedTool, StopReason, TurnResult, UiMessage};
 use tidings_protocol::{FrameRef, Outcome};
 
-use super::Fold;
 use super::out::Out;
 use super::read::{Members, tree};
 use super::shown::{Kind, Source};
-use super::tokens;
+use super::tokens::{self, Tokens};
 use super::turns::Turn;
+use super::{Fold, State};
 
 /// What stands for the result of a call that never had one.
 pub(super) const NO_RESULT: &str = "The turn ended before this call had a result";
@@ -40,11 +40,19 @@ impl Fold {
         self.command_complete(&turn, frame.count("num_turns"), out);
         let mut event = told(frame, &turn, self.handle);
         event.usage = usage;
+        event.interrupted_cost_usd = self.cut_off_usd();
         event.error = error;
         out.push(event);
         let stop_reason = stop_reason(frame);
         out.push(UiMessage::Complete { session_id: self.handle, turn_id: turn.id, stop_reason });
         self.enter(self.resting_phase(), out);
+    }
+
+    /// The list price of everything that an interrupt cut off in this turn, sub-agents included.
+    fn cut_off_usd(&mut self) -> Option<f64> {
+        let State { tokens, agents, .. } = &mut self.state;
+        let lanes = std::iter::once(tokens).chain(agents.tokens());
+        lanes.filter_map(Tokens::take_cut_off_usd).reduce(|sum, cost| sum + cost)
     }
 
     /// The final text, where nothing of it was shown: some ways to run the agent give only this.

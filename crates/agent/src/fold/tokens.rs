@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tidings_protocol::json::Raw;
 use tidings_protocol::ui::{TokenUsage, UiMessage};
+use tidings_transcript::cost::{Money, Prices};
 
 use super::out::Out;
 use super::read::Members;
@@ -18,6 +19,9 @@ pub(super) struct Tokens {
     output_before: u64,
     /// What was told last.
     told: (u64, u64),
+    /// List price of the last response that an interrupt cut off, in dollars.
+    #[serde(default)]
+    cut_off_usd: Option<f64>,
 }
 
 impl Tokens {
@@ -37,6 +41,17 @@ impl Tokens {
         // A frame repeats the figure from the start of its response, when more was already told.
         self.output = self.output.max(read.output_tokens);
         self.tell(self.output_before + self.output, out);
+    }
+
+    /// An interrupt cut this response off. The agent's own count leaves it out, but it is charged.
+    pub(super) fn cut_off(&mut self, model: &str, usage: Raw<'_>) {
+        let cost = Prices::built_in().cost_of_usage(model, usage);
+        self.cut_off_usd = cost.map(Money::dollars).filter(|cost| *cost > 0.0);
+    }
+
+    /// The price of the response that an interrupt cut off. It is given once.
+    pub(super) fn take_cut_off_usd(&mut self) -> Option<f64> {
+        self.cut_off_usd.take()
     }
 
     /// More of the response that is under way.

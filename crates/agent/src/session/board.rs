@@ -207,7 +207,11 @@ fn permission(key: &AskKey, outcome: &Outcome<Answer>, batch_id: Option<String>)
     if let Outcome::Answered { answer, by } = outcome {
         (resolved.by, resolved.rule) = who(by);
         match answer {
-            Answer::Allow(allowed) => resolved.scope = Some(allowed.scope.as_str().to_owned()),
+            Answer::Allow(allowed) => {
+                resolved.scope = Some(allowed.scope.as_str().to_owned());
+                resolved.updated_input =
+                    allowed.updated_input.as_ref().and_then(|input| input.raw().value().ok());
+            }
             Answer::Deny(denied) => resolved.reason.clone_from(&denied.message),
         }
     }

@@ -50,7 +50,11 @@ impl Compactor {
                 {
                     self.forget(asked);
                 }
-                self.push(seq, lane, event);
+                let changed = resolved.updated_input.is_some().then(|| resolved.tool_use_id.clone());
+                let at = self.push(seq, lane, event);
+                if let Some(id) = changed {
+                    self.changed_inputs.push((id, at));
+                }
             }
             UiMessage::QuestionDetails(details) => {
                 let id = details.tool_use_id.clone();

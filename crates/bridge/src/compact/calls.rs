@@ -109,6 +109,7 @@ pub(crate) fn tells_of(event: &UiMessage, id: &str) -> bool {
         UiMessage::ToolPreparing(_) | UiMessage::ToolProgress(_) => false,
         UiMessage::SubAgentStarted(event) => event.agent_id == id,
         UiMessage::SubAgentEnded(event) => event.agent_id == id,
+        UiMessage::PermissionResolved(event) => event.tool_use_id == id && event.updated_input.is_some(),
         event => call_of(event) == Some(id),
     }
 }

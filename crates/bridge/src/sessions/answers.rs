@@ -60,7 +60,10 @@ impl Entry {
         let mut resolved = PermissionResolved::new(self.handle, tool_use_id, resolution);
         resolved.by = Some(caller.name.clone());
         match &decided {
-            Answer::Allow(allowed) => resolved.scope = Some(allowed.scope.as_str().to_owned()),
+            Answer::Allow(allowed) => {
+                resolved.scope = Some(allowed.scope.as_str().to_owned());
+                resolved.updated_input.clone_from(&answer.updated_input);
+            }
             Answer::Deny(denied) => resolved.reason.clone_from(&denied.message),
         }
         let mut beyond = Beyond::default();

@@ -114,6 +114,8 @@ fn is_answered(turn: TurnId, state: QueueState, answers: &[TurnId]) -> bool {
 
 fn count(result: &TurnResult, settings: &mut Settings) {
     settings.totals.cost_usd += turn_cost(result, settings.cost_told);
+    // The agent's own sum leaves out what an interrupt cut off, and the price list of the session file does not.
+    settings.totals.cost_usd += result.interrupted_cost_usd.unwrap_or_default();
     settings.cost_told = result.cost_usd.unwrap_or(settings.cost_told);
     settings.turns_ms = settings.turns_ms.saturating_add(result.duration_ms.unwrap_or_default());
     settings.fail(result.error.as_deref().filter(|_| result.is_error));
@@ -191,6 +193,22 @@ mod tests {
         started.answers = vec![TurnId::new_user_turn(3)];
         assert_eq!(take(started.into()), (0, 3), "it waits no longer");
         assert_eq!(settings.last_answer, 3, "the next process answers with the fourth");
+    }
+
+    /// The agent says zero for a response that was cut off; the session file, and the bill, do not.
+    #[test]
+    fn p7_totals_include_what_an_interrupt_cut_off() {
+        let mut settings = Settings::default();
+        let mut end = |turn: f64, by_now: f64, cut_off: Option<f64>| {
+            let mut result = TurnResult::new(1, TurnId::new_assistant_turn(1), "success", false);
+            (result.turn_cost_usd, result.cost_usd) = (Some(turn), Some(by_now));
+            result.interrupted_cost_usd = cut_off;
+            take_in(&result.into(), &mut settings, &mut Change::default(), None, false);
+            format!("{:.2}", settings.totals.cost_usd)
+        };
+        assert_eq!(end(0.0, 0.0, Some(0.25)), "0.25");
+        assert_eq!(end(0.5, 0.5, None), "0.75");
+        assert_eq!(end(0.5, 1.0, Some(0.25)), "1.50");
     }
 
     /// The agent's own sum goes on in the next process, begins anew with `/clear`, and after a crash may do either.

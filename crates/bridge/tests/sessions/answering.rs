@@ -113,6 +113,24 @@ async fn t15_the_audit_log_says_what_exactly_was_decided() {
     }
 }
 
+/// The journal keeps the input that really ran; the page, exports and terminals show it.
+#[tokio::test]
+async fn p1_the_journal_stores_the_input_that_ran() {
+    let input = serde_json::json!({"command": "ls -l"});
+    for updated_input in [None, Some(input)] {
+        let house = House::playing(ASKS).await;
+        let session = house.create("look").await;
+        let mut watching = house.watch(&session).await;
+        let id = watching.asked().await;
+        let digest = house.sessions.permissions(None).await.unwrap().remove(0).details.digest;
+        let answer = PermissionAnswer { updated_input: updated_input.clone(), digest, ..yes() };
+        house.sessions.answer_permission(&me(), &session.key, &id, answer).await.unwrap();
+        let resolved = watching.until(|event| matches!(event, UiMessage::PermissionResolved(_))).await;
+        let UiMessage::PermissionResolved(resolved) = resolved else { unreachable!() };
+        assert_eq!(resolved.updated_input, updated_input);
+    }
+}
+
 /// T15: nobody is made to answer for what no one has decided.
 #[tokio::test]
 async fn t15_a_refusal_for_want_of_an_answer_is_by_the_limit() {

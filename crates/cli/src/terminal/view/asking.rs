@@ -1,5 +1,6 @@
 use std::io;
 
+use serde_json::Value;
 use tidings_protocol::ui::{
     AskUserQuestionsRequest, PermissionDetails, PermissionRequest, QuestionDetails, QuestionKind,
     QuestionType, Resolution, UiMessage,
@@ -37,6 +38,9 @@ impl View {
             }
             UiMessage::PermissionResolved(resolved) => {
                 self.answered_elsewhere(&resolved.tool_use_id, resolved.outcome, resolved.rule.as_deref())?;
+                if let Some(input) = &resolved.updated_input {
+                    self.changed_input(input)?;
+                }
             }
             UiMessage::InteractionResolved(resolved) => {
                 self.answered_elsewhere(&resolved.tool_use_id, resolved.outcome, None)?;
@@ -119,6 +123,14 @@ impl View {
         };
         self.asks.open(id, Ask::Questions(ask));
         Ok(())
+    }
+
+    /// The call runs with another input than the one that was shown.
+    fn changed_input(&mut self, input: &Value) -> io::Result<()> {
+        let command = input.get("command").and_then(Value::as_str);
+        let input = command.map_or_else(|| input.to_string(), str::to_owned);
+        let line = Line::styled(&format!("  • runs with a changed input: {input}"), Style::DIM);
+        self.cards(&line.wrap(self.card_columns(), 4))
     }
 
     fn answered_elsewhere(&mut self, id: &str, outcome: Resolution, rule: Option<&str>) -> io::Result<()> {

@@ -64,6 +64,8 @@ events! {
             scope: String,
             /// What was said about it.
             reason: String,
+            /// The input that the tool gets instead of the one in the request, when the answer changed it.
+            updated_input: Value,
         }
     }
 }

@@ -48,6 +48,8 @@ events! {
             cost_usd: f64,
             /// What this turn has cost, with its sub-agents.
             turn_cost_usd: f64,
+            /// List price of the response that an interrupt cut off. The agent leaves it out of `cost_usd` and `turn_cost_usd`.
+            interrupted_cost_usd: f64,
             /// Tokens of this turn, without those of sub-agents.
             usage: TokenUsage,
             /// Tokens and cost of the session by model.

@@ -6,9 +6,11 @@ mod table;
 
 use std::collections::HashMap;
 
+use tidings_protocol::json::Raw;
+
 use super::ledger::Response;
 use super::money::Money;
-use super::tokens::Tokens;
+use super::tokens::{Tokens, Usage};
 use crate::Error;
 
 /// List prices by model.
@@ -75,6 +77,12 @@ impl Prices {
     /// What a response costs; `None` if its model has no price here.
     pub fn cost(&self, response: &Response<'_>) -> Option<Money> {
         self.of(response.model)?.cost(&response.tokens, response.fast)
+    }
+
+    /// The price of one response from its `usage` object; `None` if its model has no price here.
+    pub fn cost_of_usage(&self, model: &str, usage: Raw<'_>) -> Option<Money> {
+        let usage = Usage::read(usage);
+        self.of(model)?.cost(&usage.tokens(), usage.fast)
     }
 
     /// What a model costs, by its name as written anywhere: with or without a date, a provider or a window.
