@@ -345,6 +345,70 @@ fn a_call_that_was_taken_back_does_not_end_another_one_with_its_id() {
 }
 
 /// A session of many turns, each with a streamed text, reasoning and a tool that is asked about.
+fn chunk(text: &str) -> UiMessage {
+    UiMessage::TextChunk { text: text.to_owned(), session_id: 1, turn_id: TurnId::new_assistant_turn(1) }
+}
+
+/// A prompt that is steered into a turn comes while a block is being written, and the block goes on.
+#[test]
+fn p3_a_steered_prompt_does_not_split_the_block_that_is_being_written() {
+    let steered = |text: &str| UiMessage::from(UserPrompt::new(1, text));
+    let ended = || UiMessage::from(TextEnded::new(1, TurnId::new_assistant_turn(1)));
+    let events = [
+        chunk("```rust\nfn "),
+        steered("Shorter"),
+        chunk("main()"),
+        steered("Faster"),
+        chunk(" {}\n```"),
+        ended(),
+    ];
+    let compacted = compact(numbered(&events), ENOUGH);
+    let texts = only(&compacted).into_iter().filter_map(|event| match event {
+        UiMessage::TextChunk { text, .. } => Some(text),
+        UiMessage::UserPrompt(prompt) => Some(prompt.text),
+        _ => None,
+    });
+    assert_eq!(texts.collect::<Vec<_>>(), ["```rust\nfn main() {}\n```", "Shorter", "Faster"]);
+    // What follows a block that has ended stands after the prompt.
+    let after: Vec<UiMessage> =
+        vec![chunk("One."), ended(), steered("And?"), chunk("Two."), steered("Then?"), chunk(" Three.")];
+    let compacted = compact(numbered(&after), ENOUGH);
+    let shown = Conversation::of(only(&compacted).iter());
+    assert_eq!(shown, Conversation::of(after.iter()));
+    assert_eq!(
+        compacted.events.iter().filter(|(_, event)| matches!(event, UiMessage::TextChunk { .. })).count(),
+        2
+    );
+}
+
+/// What the agent ran is what the answer said, and a snapshot keeps it, cut like every other input.
+#[test]
+fn p1_an_input_that_the_answer_changed_is_in_the_snapshot() {
+    let mut resolved = PermissionResolved::new(1, "t1", Resolution::Allowed);
+    resolved.updated_input = Some(json!({"command": "echo ".repeat(2_000)}));
+    let executing = UiMessage::ToolExecuting {
+        tool_use_id: "t1".to_owned(),
+        tool_name: "Bash".to_owned(),
+        input: json!({"command": "rm -rf build"}),
+        session_id: 1,
+    };
+    let completed =
+        UiMessage::ToolCompleted { tool_use_id: "t1".to_owned(), result: String::new(), session_id: 1 };
+    let changed = |events: &[UiMessage]| {
+        let budget = Budget { result_bytes_max: 1_000, ..ENOUGH };
+        only(&compact(numbered(events), budget)).into_iter().find_map(|event| match event {
+            UiMessage::PermissionResolved(resolved) => resolved.updated_input,
+            _ => None,
+        })
+    };
+    let begun = [executing, resolved.clone().into()];
+    assert_eq!(changed(&begun), resolved.updated_input, "whole while the call runs");
+    let [executing, resolved] = begun;
+    let cut = changed(&[executing, resolved, completed]).unwrap();
+    let command = cut["command"].as_str().unwrap();
+    assert!(command.starts_with("echo ") && command.len() < 1_000, "{command}");
+}
+
 fn long_session(turns: u64) -> Vec<UiMessage> {
     let mut events = vec![SessionStarted::new(1, "0b9c").into()];
     for turn in 1..=turns {

@@ -76,15 +76,21 @@ impl State {
 }
 
 impl Compactor {
-    /// A piece of text or of reasoning: it joins the one that its lane ends with, if that is of the same turn.
+    /// A delta of text or of reasoning: it joins the block that its lane is writing, if that is of the same turn.
+    /// A prompt that is steered into the turn does not end the block.
     pub(super) fn say(&mut self, seq: u64, lane: usize, event: UiMessage) {
         let Some((words, turn_id, text)) = said(&event) else { return };
-        while let Some(at) = self.lanes[lane].items.last().copied() {
-            let entry = &mut self.entries[at];
-            let Some(last) = &mut entry.event else {
-                self.lanes[lane].items.pop();
+        while let Some(at) = self.lanes[lane].items.last().copied()
+            && self.entries[at].event.is_none()
+        {
+            self.lanes[lane].items.pop();
+        }
+        for at in self.lanes[lane].items.iter().rev() {
+            let entry = &mut self.entries[*at];
+            let Some(last) = &mut entry.event else { continue };
+            if stands_beside(last) {
                 continue;
-            };
+            }
             let joins = entry.end.is_none()
                 && said(last).is_some_and(|(kind, turn, _)| kind == words && turn == turn_id);
             if joins && let Some(last) = text_of(last) {
@@ -173,6 +179,11 @@ impl Compactor {
         }
         None
     }
+}
+
+/// Whether an event can come in the middle of a block without ending it.
+fn stands_beside(event: &UiMessage) -> bool {
+    matches!(event, UiMessage::UserPrompt(_) | UiMessage::PromptDropped(_) | UiMessage::System { .. })
 }
 
 fn said(event: &UiMessage) -> Option<(Words, TurnId, &str)> {

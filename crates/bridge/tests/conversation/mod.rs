@@ -62,6 +62,15 @@ impl PartialEq for Batch {
     }
 }
 
+/// The item that a delta may belong to: prompts and notes can come in the middle of a block without ending it.
+fn writing(items: &mut [Item]) -> Option<&mut Item> {
+    items.iter_mut().rev().find(|item| match item {
+        Item::Prompt { .. } | Item::Dropped { .. } => false,
+        Item::Note(note) => !matches!(**note, UiMessage::System { .. }),
+        _ => true,
+    })
+}
+
 impl Conversation {
     pub(crate) fn of<'a>(events: impl IntoIterator<Item = &'a UiMessage>) -> Self {
         let mut shown = Self::default();
@@ -81,7 +90,8 @@ impl Conversation {
         for items in self.lanes.values_mut() {
             let mut shown: Vec<Item> = Vec::new();
             for item in items.drain(..) {
-                match (shown.last_mut(), item) {
+                let last = writing(&mut shown);
+                match (last, item) {
                     (
                         Some(Item::Text { turn, text, ended: ended @ false }),
                         Item::Text { turn: next, text: more, ended: end },
@@ -121,7 +131,7 @@ impl Conversation {
         match event {
             UiMessage::TextChunk { text: more, turn_id, .. } => {
                 self.latest.remove(&retrying);
-                match self.items(lane).last_mut() {
+                match writing(self.items(lane)) {
                     Some(Item::Text { turn, text, ended: false }) if turn == turn_id => text.push_str(more),
                     _ => {
                         self.items(lane).push(Item::Text {
@@ -134,7 +144,7 @@ impl Conversation {
             }
             UiMessage::Thinking(event) => {
                 self.latest.remove(&retrying);
-                match self.items(lane).last_mut() {
+                match writing(self.items(lane)) {
                     Some(Item::Thinking { turn, text }) if *turn == event.turn_id => {
                         text.push_str(&event.text);
                     }
