@@ -11,8 +11,8 @@ use tidings::Decision;
 use tidings_agent::AskKey;
 use tidings_agent::pending::{Outcome, Who};
 use tidings_agent::permissions::{
-    Allowed, Answer, Ask, Grant, GrantTarget, PermissionRegistry, RegistryError, Requested, Response, Scope,
-    decision,
+    Allowed, Answer, Ask, Denied, Grant, GrantTarget, PermissionRegistry, RegistryError, Requested, Response,
+    Scope, decision,
 };
 use tidings_protocol::control::CanUseTool;
 use tidings_protocol::permissions::{PermissionMode, PermissionUpdate};
@@ -339,4 +339,16 @@ async fn a_scope_that_cannot_be_given_decides_nothing() {
     }
     registry.respond_to_request(&key("a"), yes(Scope::Once), NOW).unwrap();
     assert!(waiting.await.answer().unwrap().is_allowed());
+}
+
+/// A refusal without a reason is about the call that was asked about, and not about the tool.
+#[tokio::test]
+async fn p25_a_denial_without_a_reason_is_about_this_call() {
+    let registry = PermissionRegistry::default();
+    let ask = suggested();
+    let waiting = wait(&registry, ask.clone());
+    let response = Response::person("phone", Answer::Deny(Denied::default()));
+    registry.respond_to_request(&key("a"), response, NOW).unwrap();
+    let Decision::Deny(deny) = decision(&ask, &waiting.await) else { panic!("it was denied") };
+    assert_eq!(deny.message, "The user denied this call of `Bash`, without giving a reason");
 }

@@ -138,7 +138,7 @@ pub fn decision(ask: &Ask, outcome: &Outcome<Answer>) -> Decision {
         Outcome::Answered { answer: Answer::Deny(denied), by } => {
             let mut deny = Deny::default();
             deny.message = denied.message.clone().unwrap_or_else(|| match by {
-                Who::Person(_) => format!("The user does not allow `{tool}` here"),
+                Who::Person(_) => format!("The user denied this call of `{tool}`, without giving a reason"),
                 Who::Rule(rule) => format!("The rule `{rule}` does not allow `{tool}` here"),
                 Who::Grant(_) => format!("`{tool}` is not allowed here"),
             });
