@@ -218,14 +218,15 @@ async fn s2_29_details_are_told_where_the_owner_wants_it_and_only_of_what_is_wan
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn s2_29_ntfy_gets_a_title_a_text_and_a_priority() {
+async fn p13_s2_29_ntfy_gets_a_title_a_text_a_priority_and_the_session_to_open() {
     let mut receiver = Receiver::start(fine).await;
     let mut target = receiver.target(Kind::Ntfy, &[Occasion::Permission]);
     target.token = Some("tk_1".to_owned());
     let house = House::telling(vec![target]).await;
-    house.ask().await;
+    let session = house.ask().await;
     let got = receiver.next().await;
     let told = got.json();
+    assert_eq!(told["click"], format!("https://page.example/#/s/{}", session.key));
     assert_eq!((got.path.as_str(), &told["topic"]), ("/", &"topic".into()));
     assert_eq!((&told["message"], &told["priority"]), (&"shop: may `Bash` run?".into(), &4.into()));
     assert_eq!(got.headers[header::AUTHORIZATION], "Bearer tk_1");
