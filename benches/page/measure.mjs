@@ -148,7 +148,7 @@ async function streaming() {
 }
 
 async function loadAll(page) {
-  const before = page.getByRole("button", { name: "Show what was before" });
+  const before = page.getByRole("button", { name: "Show earlier messages" });
   for (;;) {
     await page.locator(".scroller").evaluate((element) => (element.scrollTop = 0));
     await page.waitForTimeout(300);

@@ -4,11 +4,13 @@ import { render } from "preact";
 import { followClock } from "./app/clock.ts";
 import { followKeys } from "./app/keys.ts";
 import { followPrefs } from "./app/prefs.ts";
-import { followAddress, route } from "./app/route.ts";
+import { followCodes, pairByAddress, pairProblem } from "./app/pairing.ts";
+import { followAddress } from "./app/route.ts";
 import { keepShell } from "./app/shell.ts";
-import { enter, entrance, followAttention, followRoute, pair, words } from "./app/store.ts";
+import { enter, entrance, followAttention, followRoute } from "./app/store.ts";
 import { followTitle } from "./app/title.ts";
 import { followFirst } from "./app/first.ts";
+import { hasCode } from "./model/code.ts";
 import { App } from "./view/app.tsx";
 import "./style/main.css";
 
@@ -20,26 +22,15 @@ async function begin(): Promise<void> {
   followClock();
   followKeys();
   followAttention();
-  let problem = "";
-  const code = /[#&]code=([^&]+)/.exec(location.hash)?.[1];
-  if (code !== undefined) {
-    // Taken out at once: it is good for nothing afterwards, and nobody should copy it.
-    history.replaceState(null, "", `${location.pathname}#/`);
-    route.value = { view: "home" };
-    try {
-      await pair(decodeURIComponent(code));
-    } catch (error) {
-      problem = words(error);
-      await enter();
-    }
-  } else {
-    await enter();
-  }
-  if (entrance.value === "outside" && problem === "" && code !== undefined) problem = "The code is not good any more.";
+  const isPairing = hasCode(location.hash);
+  if (isPairing) await pairByAddress();
+  else await enter();
+  if (entrance.value === "outside" && pairProblem.value === "" && isPairing) pairProblem.value = "The code is not good any more.";
+  followCodes();
   followRoute();
   followFirst();
   followTitle();
-  render(<App problem={problem} />, root);
+  render(<App />, root);
   keepShell();
 }
 

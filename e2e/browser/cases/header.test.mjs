@@ -67,7 +67,7 @@ test("a session says that somebody has stopped its agent, and goes on with it", 
   await page.locator(".session-head .state").getByText("Idle", { exact: true }).waitFor();
 });
 
-test("a session without a title is called by what was said first, wherever it is named", async () => {
+test("p5 p7 a session without a title is found and called by what was said first, wherever it is named", async () => {
   const page = await at.visit();
   const one = await at.server.session("Mend the crooked gate");
   await at.server.session("Paint the fence");
@@ -103,7 +103,7 @@ test("a session without a title is called by what was said first, wherever it is
   assert.equal((await at.server.until(one.key, (view) => view.permission_mode === "plan")).title ?? "", "");
 });
 
-test("the menu closes with Escape and when one presses beside it, and no turn is interrupted by that", async () => {
+test("p15 the menu closes with Escape and when one presses beside it, and no turn is interrupted by that", async () => {
   const one = await at.server.session("Speak slowly");
   const page = await at.visit({ path: `#/s/${one.key}` });
   await page.locator(".answer").getByText("one word after the other").waitFor();

@@ -48,8 +48,8 @@ test("a session is found by its text, read and exported", async () => {
   assert.deepEqual(await accessibility(page), []);
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save as Markdown" }).click()]);
   assert.match(readFileSync(await file.path(), "utf8"), /^# [\s\S]*util has greet/);
-  await page.getByRole("link", { name: "Go on" }).click();
-  await page.getByText("Go on with a session").waitFor();
+  await page.getByRole("link", { name: "Resume" }).click();
+  await page.getByText("Resume a session").waitFor();
   assert.match(await page.getByLabel("Folder").inputValue(), /^\//);
 });
 

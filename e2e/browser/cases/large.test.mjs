@@ -68,7 +68,7 @@ test("a long session draws little of itself and moves at most 200 KB", async () 
   const place = async () => (await row.boundingBox()).y;
   const height = () => page.locator(".scroller").evaluate((element) => element.scrollHeight);
   const [was, tall] = [await place(), await height()];
-  await page.getByRole("button", { name: "Show what was before" }).click();
+  await page.getByRole("button", { name: "Show earlier messages" }).click();
   await page.waitForFunction((before) => document.querySelector(".scroller").scrollHeight > before + 1000, tall);
   await page.waitForTimeout(500);
   assert.ok(Math.abs((await place()) - was) < 8, `${step} has moved from ${was} to ${await place()}`);

@@ -1,4 +1,4 @@
-// Sessions on disk that go on: in a copy, along another branch, summed up.
+// Sessions on disk that go on: in a copy, along another branch, compacted.
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -39,11 +39,11 @@ test("a session goes on in a copy, and stays as it was", async () => {
   const before = readFileSync(path, "utf8");
   const page = await at.visit({ path: `#/history/${id}` });
   await page.locator(".answer").getByText("Third answer.").waitFor();
-  await page.getByRole("link", { name: "Go on" }).click();
+  await page.getByRole("link", { name: "Resume" }).click();
   assert.equal(await page.getByLabel("Folder").inputValue(), at.server.project);
-  await page.getByLabel("Go on in a copy, so that the session stays as it is").check();
+  await page.getByLabel("Fork: go on in a copy, so that the session stays as it is").check();
   await page.getByLabel("What shall it do next?").fill("Go on from there");
-  await button(page, "Go on").click();
+  await button(page, "Fork").click();
   await page.locator(".answer").getByText("The copy goes on.").waitFor();
   assert.deepEqual(await page.locator(".prompt-text").allInnerTexts(), ["one", "two", "three", "Go on from there"]);
   assert.equal(readFileSync(path, "utf8"), before);
@@ -52,8 +52,8 @@ test("a session goes on in a copy, and stays as it was", async () => {
 
   // Summed up, it says so.
   await page.locator(".menu summary").click();
-  await page.getByRole("button", { name: "Sum up to make room" }).click();
-  await page.locator(".mark-line").getByText("The conversation was summed up when asked").waitFor();
+  await page.getByRole("button", { name: "Compact" }).click();
+  await page.locator(".mark-line").getByText("The conversation was compacted on request").waitFor();
 });
 
 test("the branches of a session are read one by one", async () => {

@@ -68,7 +68,7 @@ test("a code is good once", async () => {
   const three = await desk.newPage();
   await three.goto(at.server.address);
   await three.getByText("This browser is not paired yet").waitFor();
-  assert.ok(await three.getByLabel("Code").evaluate((field) => field === document.activeElement));
+  assert.ok(await three.getByLabel("Code or link").evaluate((field) => field === document.activeElement));
   await desk.close();
 });
 

@@ -207,8 +207,8 @@ test("back and a reload lead to where one was in a conversation", async () => {
   await page.locator(".answer").last().waitFor();
   const begin = page.locator(".prompt").getByText("The first huge one");
   await scroller.evaluate((element) => (element.scrollTop = 0));
-  await button(page, "Show what was before").click();
-  await button(page, "Show what was before").waitFor({ state: "detached" });
+  await button(page, "Show earlier messages").click();
+  await button(page, "Show earlier messages").waitFor({ state: "detached" });
   await scroller.evaluate((element) => (element.scrollTop = 0));
   await begin.waitFor();
   await page.waitForTimeout(300);

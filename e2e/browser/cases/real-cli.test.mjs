@@ -88,14 +88,14 @@ test("files are put back after a look at what would change", async () => {
   assert.ok(existsSync(note));
 
   await page.locator(".menu summary").click();
-  await page.getByRole("button", { name: "Put files back…" }).click();
+  await page.getByRole("button", { name: "Rewind…" }).click();
   await page.locator(".rewind .option").filter({ hasText: "Write a note" }).click();
   const preview = page.getByRole("region", { name: "What would change" });
   await preview.waitFor({ timeout: 60_000 });
   assert.match(await preview.innerText(), /1 file\s+\+0 −2\s+note\.txt/);
   assert.ok(existsSync(note), "a look changes nothing");
   assert.deepEqual(await accessibility(page), []);
-  await button(page, "Put it back").click();
+  await button(page, "Rewind 1 file").click();
   await page.getByText("Files were put back").waitFor({ timeout: 60_000 });
   assert.ok(!existsSync(note));
 });

@@ -17,8 +17,8 @@ export async function cancelPrompt(session: string, id: string): Promise<void> {
   await send("DELETE", `${pathOf(session)}/queue/${encodeURIComponent(id)}`);
 }
 
-/** Says a prompt that is in doubt once more, with all that came with it. */
-export async function sayAgain(session: string, { id, content, attachments: count }: QueuedInput): Promise<void> {
+/** Says a prompt that is in doubt, or that a failed session holds, once more, with all that came with it. */
+export async function sayAgain(session: string, { id, content, attachments: count }: Pick<QueuedInput, "id" | "content" | "attachments">): Promise<void> {
   // The server has them only as long as the prompt waits.
   const { attachments } = count === 0 ? { attachments: [] } : await getJson<WholePrompt>(`${pathOf(session)}/prompts/${encodeURIComponent(id)}`);
   // Whoever takes it out says it, so that two devices do not.

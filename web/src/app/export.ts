@@ -11,7 +11,7 @@ export function toMarkdown(all: Conversation, title: string): string {
 function section(item: Item, all: Conversation): string[] {
   switch (item.kind) {
     case "prompt":
-      return [`## ${item.origin === undefined ? "You" : item.origin}`, item.text];
+      return [`## ${item.origin === undefined ? "You" : item.origin}${item.dropped === undefined ? "" : " (never read by the agent)"}`, item.text];
     case "text":
       return item.text.trim() === "" ? [] : [item.text.trim()];
     case "thinking":
@@ -20,9 +20,11 @@ function section(item: Item, all: Conversation): string[] {
       if (item.retracted) return [];
       const { title, target } = summary(item.name, item.input, all.cwd);
       const lane = all.lanes.get(item.id)?.items.flatMap((one) => section(one, all)) ?? [];
-      return [`### ${title} ${inCode(target.split("\n")[0] ?? "")}`, ...lane.map(quoted), ...(item.result === undefined ? [] : [fenced(resultText(item.result))])];
+      const edited = item.modelInput === undefined ? [] : [`*The input was changed before it ran. The model had asked for:* ${inCode(summary(item.name, item.modelInput, all.cwd).target.split("\n")[0] ?? "")}`];
+      return [`### ${title} ${inCode(target.split("\n")[0] ?? "")}`, ...edited, ...lane.map(quoted), ...(item.result === undefined ? [] : [fenced(resultText(item.result))])];
     }
     case "note":
+      if (item.topic === "summary") return ["### Summary of the conversation before", quoted(item.text)];
       return item.topic === "system" ? [] : [`*${item.text}*`];
     case "result":
       return ["---"];

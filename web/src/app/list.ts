@@ -1,6 +1,7 @@
 // The sessions of the server and what waits for a person in them, as far as they are on the screen.
 
 import { batch, computed, signal } from "@preact/signals";
+import { nameOf } from "../model/name.ts";
 import { getJson } from "../net/api.ts";
 import type { PendingPermission, PendingQuestion, PermissionList, QuestionList, SessionList, SessionView } from "../wire.ts";
 
@@ -75,6 +76,17 @@ async function meet(key: string): Promise<void> {
 /** A session by its key or its number. */
 export function viewOf(name: string): SessionView | undefined {
   return sessions.value.get(name) ?? [...sessions.value.values()].find((session) => String(session.handle) === name);
+}
+
+/** The session of this server that goes on with a session file. */
+export function hostOf(cliSessionId: string): SessionView | undefined {
+  return [...sessions.value.values()].find((session) => session.cli_session_ids.at(-1) === cliSessionId);
+}
+
+/** The name of a session file: that of the session which goes on with it here, else its own. */
+export function fileName(id: string, title: string | undefined): string {
+  const host = hostOf(id);
+  return (host === undefined ? title : nameOf(host)) ?? "Without a title";
 }
 
 /** Does something now, and once more after a list that may not know of it. */

@@ -1,5 +1,7 @@
 // Pictures and files that go with a prompt.
 
+import type { Signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { type Attachment, INPUT_BYTES_MAX } from "../wire.ts";
 
 const TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "text/plain"];
@@ -19,6 +21,15 @@ export interface Picked {
   attachment: Attachment;
   /** For a look at it; only pictures have one. */
   preview: string | undefined;
+}
+
+const kept = new Map<string, Signal<readonly Picked[]>>();
+
+/** What is attached to the prompt that is being written in a session. It stays while other sessions are looked at. */
+export function pickedOf(session: string): Signal<readonly Picked[]> {
+  const known = kept.get(session) ?? signal<readonly Picked[]>([]);
+  kept.set(session, known);
+  return known;
 }
 
 /** Reads files that are to go with others; those that cannot be sent are named with the reason. */

@@ -92,6 +92,11 @@ export class OpenSession {
     this.#plan();
   }
 
+  /** Loads everything up to the first event. */
+  async loadAll(): Promise<void> {
+    while (this.more.value) await this.loadOlder();
+  }
+
   async #reachPlace(): Promise<void> {
     for (let page = 0; page < PLACE_PAGES_MAX && this.more.value && lacksSpot(this.name, this.conversation.items); page += 1) await this.loadOlder();
   }

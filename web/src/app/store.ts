@@ -36,6 +36,10 @@ export const openings = signal(0);
 export const letters = signal<readonly Letter[]>([]);
 /** Calls that were answered here; the server may still say no. */
 export const answered = signal<ReadonlySet<string>>(new Set());
+/** Commands that the server refused, by the id that they were sent with. */
+export const refusedCommands = signal<ReadonlySet<string>>(new Set());
+/** Whether the browser says that there is no network. A server on the same machine needs none. */
+export const offline = signal(navigator.onLine === false);
 export const open = signal<OpenSession | undefined>(undefined);
 
 /** Where the server has the session that is shown: one that was opened, by itself or not, or one from the history. */
@@ -289,8 +293,8 @@ export function answer(session: string, to: string, body: Pick<Extract<Command, 
   }));
 }
 
-export function command(session: string, name: Extract<Command, { type: "command" }>["command"], given: Partial<CommandRequest> = {}): void {
-  tell((clientId) => ({ type: "command", session, command: name, with: { dry_run: false, ...given, client_id: clientId } }));
+export function command(session: string, name: Extract<Command, { type: "command" }>["command"], given: Partial<CommandRequest> = {}): string {
+  return tell((clientId) => ({ type: "command", session, command: name, with: { dry_run: false, ...given, client_id: clientId } }));
 }
 
 export function mayI(scope: string): boolean {
@@ -298,8 +302,9 @@ export function mayI(scope: string): boolean {
   return scopes === undefined || scopes.includes(scope) || scopes.includes("admin");
 }
 
-/** Whether this device may choose a mode: those that let things run unasked need more. */
+/** Whether this device may choose a mode: those that let things run unasked need more, and one needs the server's leave. */
 export function mayChoose(mode: string): boolean {
+  if (mode === "bypassPermissions" && meta.value?.capabilities.includes("bypass") !== true) return false;
   const needed: Record<string, string> = { acceptEdits: "always", bypassPermissions: "admin" };
   const scope = needed[mode];
   return scope === undefined || mayI(scope);
@@ -321,6 +326,7 @@ function refusedLetter(letter: Letter, problem: Problem): "keep" | "drop" {
     return "drop";
   }
   if (letter.command.type === "input") return "keep";
+  if (letter.command.type === "command") refusedCommands.value = new Set(refusedCommands.value).add(letter.clientId);
   say("error", problem.hint ? `${problem.detail}: ${problem.hint}` : problem.detail);
   return "drop";
 }
@@ -352,8 +358,12 @@ export function followAttention(): void {
       else if (open.value !== undefined) connection.request({ type: "unsubscribe", session: open.value.name }).catch(() => undefined);
     }, HIDDEN_LIMIT_MS);
   });
-  addEventListener("offline", () => connection.doubt());
+  addEventListener("offline", () => {
+    offline.value = true;
+    connection.doubt();
+  });
   addEventListener("online", () => {
+    offline.value = false;
     if (entrance.value !== "inside") return;
     connection.doubt();
     connection.wake();

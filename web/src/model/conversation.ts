@@ -27,6 +27,8 @@ export interface PromptItem {
   uuid: string | undefined;
   origin: string | undefined;
   attachments: string[];
+  /** Why the agent never read it, such as `cancelled`; nothing for a prompt that it got. */
+  dropped: string | undefined;
 }
 
 /** A piece of an answer, or of the reasoning before it. */
@@ -51,13 +53,23 @@ export interface Settled {
   answer: JsonValue | undefined;
 }
 
+/** A decision about a call. */
+export interface Decision {
+  settled: Settled;
+  /** The input that the tool gets instead of the one in the request. */
+  updatedInput: JsonValue | undefined;
+}
+
 /** A call of a tool. */
 export interface ToolItem {
   kind: "tool";
   key: string;
   id: string;
   name: string;
+  /** The input that the tool runs with. */
   input: JsonValue;
+  /** The input that the model gave, where the answer to the request changed it. */
+  modelInput: JsonValue | undefined;
   state: ToolState;
   /** What the model got back. */
   result: string | undefined;
@@ -78,7 +90,7 @@ export interface NoteItem {
   key: string;
   tone: NoteTone;
   /** What kind of note it is, so that the next of its kind can take its place. */
-  topic: "error" | "system" | "display" | "compacted" | "retry" | "limit" | "retracted" | "ended" | "turn" | "dropped";
+  topic: "error" | "system" | "display" | "compacted" | "retry" | "limit" | "retracted" | "ended" | "turn" | "dropped" | "summary";
   text: string;
 }
 
@@ -155,6 +167,10 @@ export interface Conversation extends Track {
   lanes: Map<string, Lane>;
   calls: Map<string, Place>;
   asks: Map<string, Ask>;
+  /** Decisions about calls that began before the first event here, until the older events come. */
+  decisions: Map<string, Decision>;
+  /** Prompts that the agent never read, and why. */
+  dropped: Map<string, string>;
   queue: Queued[];
   cliSessionId: string | undefined;
   model: string | undefined;
@@ -186,6 +202,8 @@ export function emptyConversation(): Conversation {
     lanes: new Map(),
     calls: new Map(),
     asks: new Map(),
+    decisions: new Map(),
+    dropped: new Map(),
     queue: [],
     cliSessionId: undefined,
     model: undefined,

@@ -23,6 +23,12 @@ export function findIn(all: Conversation, { words, around }: Sought): Found | un
   return last(all, all.items, exact, new Set()) ?? last(all, all.items, plain(words), new Set());
 }
 
+/** The items of the conversation that say something, sub-agents inside of them included, from the oldest on. */
+export function itemsSaying(all: Conversation, words: string): Item[] {
+  const sought = plain(words);
+  return sought === "" ? [] : all.items.filter((item) => last(all, [item], sought, new Set()) !== undefined);
+}
+
 function last(all: Conversation, items: readonly Item[], sought: string, seen: Set<Lane>): Found | undefined {
   if (sought === "") return undefined;
   for (const item of items.toReversed()) {

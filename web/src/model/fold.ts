@@ -2,7 +2,7 @@
 // It has no clock and does no I/O. An item that changes is replaced by another object, so that a view may compare by identity.
 
 import type { JsonValue, Role, TurnId, UiMessage } from "../wire.ts";
-import type { Conversation, Item, Lane, NoteItem, NoteTone, TextItem, ToolItem, Track } from "./conversation.ts";
+import type { Conversation, Decision, Item, Lane, NoteItem, NoteTone, TextItem, ToolItem, Track } from "./conversation.ts";
 import { retractWords, wasInterrupted } from "./conversation.ts";
 import { compactTokens, limitName } from "../text/format.ts";
 
@@ -48,9 +48,13 @@ function foldInto(all: Conversation, track: Track, event: UiMessage): void {
 function foldTalk(all: Conversation, track: Track, event: UiMessage): void {
   if ("UserPrompt" in event) {
     const { text, uuid, origin, attachments } = event.UserPrompt;
-    closeText(track);
     all.queue = all.queue.filter((queued) => queued.uuid !== uuid);
-    push(all, track, { kind: "prompt", text, uuid, origin, attachments });
+    if (isSummary(text, origin)) {
+      note(all, track, "summary", "quiet", withoutReminders(text));
+      return;
+    }
+    // A prompt that is steered into a turn does not end the block that is being written.
+    push(all, track, { kind: "prompt", text, uuid, origin, attachments, dropped: undefined });
     if (track === all) all.suggestion = undefined;
   } else if ("PromptQueued" in event) {
     const { uuid, text, by, attachments } = event.PromptQueued;
@@ -59,6 +63,8 @@ function foldTalk(all: Conversation, track: Track, event: UiMessage): void {
     const { uuid, reason } = event.PromptDropped;
     const dropped = all.queue.find((queued) => queued.uuid === uuid);
     all.queue = all.queue.filter((queued) => queued.uuid !== uuid);
+    all.dropped.set(uuid, reason ?? "cancelled");
+    markDropped(all, track.items);
     if (dropped) note(all, track, "dropped", "quiet", `Not sent (${reason ?? "cancelled"}): ${dropped.text}`);
   } else if ("TurnStarted" in event) {
     const { origin } = event.TurnStarted;
@@ -110,9 +116,9 @@ function foldBeside(all: Conversation, track: Track, event: UiMessage): void {
       if (ask.kind === "permission") all.asks.set(ask.id, { ...ask, request: requests[index] });
     });
   } else if ("PermissionResolved" in event) {
-    const { tool_use_id, outcome, by, rule, scope, reason } = event.PermissionResolved;
+    const { tool_use_id, outcome, by, rule, scope, reason, updated_input } = event.PermissionResolved;
     all.asks.delete(tool_use_id);
-    changeTool(all, tool_use_id, { settled: { outcome, by, rule, scope, reason, answer: undefined } });
+    decide(all, tool_use_id, { settled: { outcome, by, rule, scope, reason, answer: undefined }, updatedInput: updated_input });
   } else if ("QuestionDetails" in event) {
     const details = event.QuestionDetails;
     const before = all.asks.get(details.tool_use_id);
@@ -137,7 +143,7 @@ function foldBeside(all: Conversation, track: Track, event: UiMessage): void {
   } else if ("InteractionResolved" in event) {
     const { tool_use_id, outcome, by, answer, reason } = event.InteractionResolved;
     all.asks.delete(tool_use_id);
-    changeTool(all, tool_use_id, { settled: { outcome, by, rule: undefined, scope: undefined, reason, answer } });
+    decide(all, tool_use_id, { settled: { outcome, by, rule: undefined, scope: undefined, reason, answer }, updatedInput: undefined });
   } else if ("SubAgentStarted" in event) {
     const lane = laneOf(all, track, event.SubAgentStarted.agent_id);
     lane.started = { ...lane.started, ...event.SubAgentStarted };
@@ -197,7 +203,8 @@ function foldResult(all: Conversation, track: Track, event: Extract<UiMessage, {
   const before = all.costUsd ?? 0;
   // What it has cost by now begins anew with /clear.
   const sinceBefore = result.cost_usd === undefined || result.cost_usd < before ? result.cost_usd : result.cost_usd - before;
-  const costUsd = result.turn_cost_usd ?? sinceBefore;
+  const counted = result.turn_cost_usd ?? sinceBefore;
+  const costUsd = result.interrupted_cost_usd === undefined ? counted : (counted ?? 0) + result.interrupted_cost_usd;
   if (result.cost_usd !== undefined) all.costUsd = result.cost_usd;
   all.contextWindow = windowOf(result.model_usage, all.model) ?? all.contextWindow;
   const last = track.items.at(-1);
@@ -216,13 +223,14 @@ function foldRetracted(all: Conversation, track: Track, event: Extract<UiMessage
 }
 
 function foldCompacted(all: Conversation, track: Track, event: Extract<UiMessage, { Compacted: unknown }>): void {
+  closeText(track);
   const { trigger, tokens_before, tokens_after } = event.Compacted;
-  const how = trigger === "auto" ? "by itself" : "when asked";
+  const how = trigger === "auto" ? "automatically" : "on request";
   const sizes =
     tokens_before !== undefined && tokens_after !== undefined
       ? `: ${compactTokens(tokens_before)} tokens became ${compactTokens(tokens_after)}`
       : "";
-  note(all, track, "compacted", "plain", `The conversation was summed up ${how}${sizes}.`);
+  note(all, track, "compacted", "plain", `The conversation was compacted ${how}${sizes}.`);
 }
 
 function foldRetrying(all: Conversation, track: Track, event: Extract<UiMessage, { Retrying: unknown }>): void {
@@ -258,9 +266,10 @@ function note(all: Conversation, track: Track, topic: NoteItem["topic"], tone: N
 }
 
 function addText(all: Conversation, track: Track, kind: TextItem["kind"], text: string, turn: TurnId): void {
-  const last = track.items.at(-1);
+  const at = writtenAt(track.items);
+  const last = track.items[at];
   if (last?.kind === kind && last.open && sameTurn(last.turn, turn)) {
-    track.items[track.items.length - 1] = { ...last, text: last.text + text };
+    track.items[at] = { ...last, text: last.text + text };
     return;
   }
   closeText(track);
@@ -268,10 +277,46 @@ function addText(all: Conversation, track: Track, kind: TextItem["kind"], text: 
 }
 
 function closeText(track: Track): void {
-  const last = track.items.at(-1);
-  if (last !== undefined && (last.kind === "text" || last.kind === "thinking") && last.open) {
-    track.items[track.items.length - 1] = { ...last, open: false };
-  }
+  const at = writtenAt(track.items);
+  const last = track.items[at];
+  if (last !== undefined && (last.kind === "text" || last.kind === "thinking") && last.open) track.items[at] = { ...last, open: false };
+}
+
+/** Index of the item that a delta may belong to: prompts and notes can come in the middle of a block without ending it. */
+export function writtenAt(items: readonly Item[]): number {
+  return items.findLastIndex((item) => item.kind !== "prompt" && item.kind !== "note");
+}
+
+/** Marks the prompts that the agent never read. */
+export function markDropped(all: Conversation, items: Item[]): void {
+  items.forEach((item, at) => {
+    if (item.kind !== "prompt" || item.uuid === undefined || item.dropped !== undefined) return;
+    const reason = all.dropped.get(item.uuid);
+    if (reason !== undefined) items[at] = { ...item, dropped: reason };
+  });
+}
+
+/** Shows a decision with its call, or keeps it until the call is here. */
+function decide(all: Conversation, id: string, decision: Decision): void {
+  if (toolOf(all, id) === undefined) all.decisions.set(id, decision);
+  else changeTool(all, id, decided(decision));
+}
+
+/** The change that a decision makes to its call. */
+export function decided({ settled, updatedInput }: Decision): (tool: ToolItem) => Partial<ToolItem> {
+  return (tool) => {
+    const changed = updatedInput !== undefined && settled.outcome === "Allowed" && JSON.stringify(updatedInput) !== JSON.stringify(tool.input);
+    return changed ? { settled, input: updatedInput, modelInput: tool.modelInput ?? tool.input } : { settled };
+  };
+}
+
+/** Whether a prompt is the summary that Claude Code gives itself after a compaction. */
+function isSummary(text: string, origin: string | undefined): boolean {
+  return origin !== undefined && text.startsWith("This session is being continued from a previous conversation");
+}
+
+function withoutReminders(text: string): string {
+  return text.replaceAll(/<system-reminder>[\s\S]*?(<\/system-reminder>|$)/g, "").replaceAll(/\n{3,}/g, "\n\n").trim();
 }
 
 /** Takes the last text of a turn back: it ends with `text`, spread over one item or several. */
@@ -308,7 +353,9 @@ function indexOf(all: Conversation, place: { track: Track; position: number }): 
 
 function startTool(all: Conversation, track: Track, id: string, begin: Partial<ToolItem> & { name: string }): void {
   if (all.calls.has(id)) {
-    changeTool(all, id, (tool) => (tool.state === "done" || tool.state === "failed" ? { name: begin.name, input: begin.input ?? tool.input } : begin));
+    // What the model wrote is not what runs if the answer changed it.
+    const input = (tool: ToolItem) => (tool.modelInput === undefined ? (begin.input ?? tool.input) : tool.input);
+    changeTool(all, id, (tool) => (tool.state === "done" || tool.state === "failed" ? { name: begin.name, input: input(tool) } : { ...begin, input: input(tool) }));
     return;
   }
   closeText(track);
@@ -317,6 +364,7 @@ function startTool(all: Conversation, track: Track, id: string, begin: Partial<T
     kind: "tool",
     id,
     input: null,
+    modelInput: undefined,
     state: "running",
     result: undefined,
     account: undefined,
@@ -326,6 +374,8 @@ function startTool(all: Conversation, track: Track, id: string, begin: Partial<T
     retracted: false,
     ...begin,
   });
+  const decision = all.decisions.get(id);
+  if (decision !== undefined && all.decisions.delete(id)) changeTool(all, id, decided(decision));
 }
 
 /** A call whose beginning was not seen is shown all the same. */

@@ -1,7 +1,7 @@
 // Older events are folded into a conversation of their own, which is then put before the one on the screen.
 
 import type { Conversation, Item, Lane, Track } from "./conversation.ts";
-import { toolOf } from "./fold.ts";
+import { decided, markDropped, toolOf, writtenAt } from "./fold.ts";
 
 /** Puts the items of `older` before those of `all`. What `all` knows of the present stays. */
 export function prepend(all: Conversation, older: Conversation): void {
@@ -10,6 +10,8 @@ export function prepend(all: Conversation, older: Conversation): void {
   const prefix = `o${all.made}-`;
   const items = older.items.map((item) => ({ ...item, key: prefix + item.key }));
 
+  for (const [uuid, reason] of older.dropped) all.dropped.set(uuid, reason);
+  markDropped(all, items);
   joinBorder(items, all.items);
   all.items = [...items, ...all.items];
   all.older += items.length;
@@ -26,6 +28,15 @@ export function prepend(all: Conversation, older: Conversation): void {
     if (later === undefined) all.lanes.set(id, lane);
     else joinLanes(all, later, lane, prefix);
   }
+  for (const [id, decision] of all.decisions) {
+    const place = all.calls.get(id);
+    const tool = toolOf(all, id);
+    if (place === undefined || tool === undefined) continue;
+    const at = place.track.items.indexOf(tool);
+    place.track.items[at] = { ...tool, ...decided(decision)(tool) };
+    all.decisions.delete(id);
+  }
+  for (const [id, decision] of older.decisions) if (!all.decisions.has(id)) all.decisions.set(id, decision);
   all.revision += 1;
 }
 
@@ -37,7 +48,8 @@ function joinHalves(track: Track, beginAt: number, laterKey: string): void {
   if (begin?.kind !== "tool" || end?.kind !== "tool") return;
   track.items[beginAt] = {
     ...begin,
-    input: begin.input ?? end.input,
+    input: end.modelInput === undefined ? (begin.input ?? end.input) : end.input,
+    modelInput: begin.modelInput ?? (end.modelInput === undefined ? undefined : begin.input),
     state: begin.state === "failed" ? "failed" : end.state,
     result: end.result ?? begin.result,
     account: end.account ?? begin.account,
@@ -77,9 +89,17 @@ function joinBorder(before: Item[], after: Item[]): void {
   const last = before.at(-1);
   const first = after[0];
   if (last === undefined || first === undefined) return;
-  if ((last.kind === "text" || last.kind === "thinking") && last.open && first.kind === last.kind) {
-    after[0] = { ...first, text: last.text + first.text };
+  const lastAt = writtenAt(before);
+  const firstAt = after.findIndex((item) => item.kind !== "prompt" && item.kind !== "note");
+  const [written, more] = [before[lastAt], after[firstAt]];
+  const goesOn = (written?.kind === "text" || written?.kind === "thinking") && written.open && more?.kind === written.kind && more.turn.sequence === written.turn.sequence;
+  if (goesOn && last === written && first === more) {
+    after[0] = { ...more, text: written.text + more.text };
     before.pop();
+  } else if (goesOn && !more.open) {
+    // Prompts that came meanwhile stand after the block. Its second half stays as an empty item, so that places stay.
+    before[lastAt] = { ...written, text: written.text + more.text, open: false };
+    after[firstAt] = { ...more, text: "" };
   } else if (last.kind === "note" && first.kind === "note" && last.topic === "retry" && first.topic === "retry") {
     before.pop();
   }

@@ -4,7 +4,7 @@ import type { VNode } from "preact";
 import { hasClaude, hasDemo } from "../app/agents.ts";
 import { sessionsLoaded, sorted } from "../app/list.ts";
 import { href, route } from "../app/route.ts";
-import { entrance, link, mayI, open, retryNow } from "../app/store.ts";
+import { entrance, link, mayI, offline, open, retryNow } from "../app/store.ts";
 import { dismiss, toasts } from "../app/toasts.ts";
 import { Cost } from "./cost.tsx";
 import { Door } from "./door.tsx";
@@ -17,8 +17,8 @@ import { SessionPage } from "./session.tsx";
 import { Settings } from "./settings.tsx";
 import { Sidebar } from "./sidebar.tsx";
 
-export function App({ problem }: { problem: string }): VNode {
-  if (entrance.value === "outside") return <Door problem={problem} />;
+export function App(): VNode {
+  if (entrance.value === "outside") return <Door />;
   if (entrance.value === "knocking") return <div class="empty" role="status"><Spinner /></div>;
   return (
     <main class="page" data-view={route.value.view}>
@@ -72,7 +72,7 @@ function Nothing(): VNode {
   return (
     <div class="empty">
       <h2>{sorted.value.length === 0 ? "No sessions yet" : "Choose a session"}</h2>
-      <p>{sorted.value.length === 0 ? "Start one here, or go on with one that is on this machine." : "What needs you stands first."}</p>
+      <p>{sorted.value.length === 0 ? "Start one here, or resume one that is on this machine." : "What needs you stands first."}</p>
       <div class="empty-actions">
         {mayI("prompt") && (hasClaude.value || hasDemo.value) && (
           <a class="button main" href={href({ view: "new", resume: undefined, cwd: undefined })}>
@@ -90,6 +90,8 @@ function Nothing(): VNode {
 /** Says when what is shown may not be true any more. */
 function LinkBar(): VNode | null {
   const state = link.value;
+  const isLoopback = /^(localhost|127\.|\[::1\])/.test(location.hostname);
+  if (state === "open" && offline.value && !isLoopback) return <p class="link-bar" role="status">Your device reports no network. What you see may be old.</p>;
   if (state === "open" || state === "asleep" || (state === "connecting" && !sessionsLoaded.value)) return null;
   return (
     <div class="link-bar" role="status">

@@ -1,7 +1,7 @@
 // Completion of slash commands and files while a prompt is being written.
 
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { getJson } from "../net/api.ts";
 import type { Completions } from "../wire.ts";
 
@@ -13,8 +13,41 @@ export interface Wanted {
   from: number;
 }
 
-const SHOWN_MAX = 8;
+const SHOWN_MAX = 200;
+const FILES_MAX = 30;
 const WAIT_MS = 120;
+
+/** The commands that come with Claude Code. Those of projects, plugins and MCP servers have only a name on the wire. */
+const COMMANDS: Readonly<Record<string, string>> = {
+  "add-dir": "Add another working directory",
+  agents: "Manage sub-agents",
+  clear: "Start over with an empty context",
+  compact: "Summarise the conversation to free context",
+  config: "Change settings",
+  context: "Show what fills the context window",
+  cost: "Show tokens and cost of this session",
+  doctor: "Check the installation",
+  export: "Export the conversation",
+  help: "List commands",
+  init: "Write a CLAUDE.md for this project",
+  insights: "Report on how you use Claude Code",
+  mcp: "Manage MCP servers",
+  memory: "Edit memory files",
+  model: "Choose the model",
+  "output-style": "Choose the output style",
+  permissions: "Manage permission rules",
+  "pr-comments": "Show comments of a pull request",
+  "release-notes": "Show release notes",
+  rename: "Rename this session",
+  resume: "Resume another session",
+  review: "Review a pull request",
+  rewind: "Rewind files and conversation",
+  "security-review": "Look for security problems in the changes",
+  status: "Show version, model and account",
+  statusline: "Set up the status line",
+  todos: "Show the to-do list",
+  usage: "Show the limits of the plan",
+};
 
 /** What is being written at the place of the cursor, if it can be completed. */
 export function wantedAt(text: string, cursor: number): Wanted | undefined {
@@ -39,7 +72,7 @@ export function useCompletions(session: string, wanted: Wanted | undefined, comm
     const abort = new AbortController();
     const timer = setTimeout(() => {
       const path = `sessions/${encodeURIComponent(session)}/${wanted.kind === "command" ? "commands" : "files"}`;
-      getJson<Completions>(path, { q: wanted.stem, limit: SHOWN_MAX }, abort.signal).then(
+      getJson<Completions>(path, { q: wanted.stem, limit: wanted.kind === "command" ? SHOWN_MAX : FILES_MAX }, abort.signal).then(
         (list) => setFound({ for: name, items: list.items }),
         () => undefined,
       );
@@ -57,9 +90,11 @@ function rank(item: string, stem: string): number {
 }
 
 export function CompletionList({ items, active, wanted, choose }: { items: string[]; active: number; wanted: Wanted; choose: (item: string) => void }): VNode | null {
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => list.current?.children[active]?.scrollIntoView({ block: "nearest" }), [active, items]);
   if (items.length === 0) return null;
   return (
-    <ul class="completions" id="completions" role="listbox" aria-label={wanted.kind === "command" ? "Commands" : "Files"}>
+    <ul class="completions" ref={list} id="completions" role="listbox" aria-label={wanted.kind === "command" ? "Commands" : "Files"}>
       {items.map((item, index) => (
         <li
           role="option"
@@ -72,6 +107,7 @@ export function CompletionList({ items, active, wanted, choose }: { items: strin
           }}
         >
           {wanted.kind === "command" ? `/${item}` : item}
+          {wanted.kind === "command" && COMMANDS[item] !== undefined && <span class="completion-about">{COMMANDS[item]}</span>}
         </li>
       ))}
     </ul>

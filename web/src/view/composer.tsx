@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { draftOf } from "../app/drafts.ts";
 import { isWide } from "../app/first.ts";
 import type { Picked } from "../app/pictures.ts";
-import { ACCEPTED, forget, pick } from "../app/pictures.ts";
+import { ACCEPTED, forget, pick, pickedOf } from "../app/pictures.ts";
 import { command, mayI, saidHere, tell } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
 import type { Conversation } from "../model/conversation.ts";
@@ -27,7 +27,9 @@ export function Composer({ session, all, busy }: Props): VNode {
   const [cursor, setCursor] = useState(0);
   const [active, setActive] = useState(0);
   const [delivery, setDelivery] = useState<Delivery>("queue");
-  const [picked, setPicked] = useState<readonly Picked[]>([]);
+  const pictures = pickedOf(session);
+  const picked = pictures.value;
+  const setPicked = (now: readonly Picked[]) => (pictures.value = now);
   const field = useRef<HTMLTextAreaElement>(null);
   const chooser = useRef<HTMLInputElement>(null);
   const wanted = wantedAt(text, cursor);
@@ -56,7 +58,7 @@ export function Composer({ session, all, busy }: Props): VNode {
   };
   const attach = (files: Iterable<File>) => {
     void pick(files, picked).then(({ picked: more, refused }) => {
-      setPicked((before) => [...before, ...more]);
+      setPicked([...pictures.value, ...more]);
       for (const reason of refused) say("error", reason);
     });
   };
@@ -76,6 +78,8 @@ export function Composer({ session, all, busy }: Props): VNode {
     saidHere.value += 1;
     forget(picked);
     setPicked([]);
+    // Each prompt is delivered after the turn unless something else is chosen for it.
+    setDelivery("queue");
     write("", 0);
   };
   const onKeyDown = (event: KeyboardEvent) => {

@@ -3,13 +3,15 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { isWide } from "../app/first.ts";
+import { pairProblem } from "../app/pairing.ts";
 import { pair, words } from "../app/store.ts";
+import { codeIn } from "../model/code.ts";
 import { Said } from "./said.tsx";
 import { Logo } from "./sidebar.tsx";
 
-export function Door({ problem }: { problem: string }): VNode {
+export function Door(): VNode {
   const [code, setCode] = useState("");
-  const [said, setSaid] = useState(problem);
+  const said = pairProblem.value;
   const [busy, setBusy] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   // On a phone a keyboard would cover what is to be read first.
@@ -18,8 +20,9 @@ export function Door({ problem }: { problem: string }): VNode {
   }, []);
   const enter = () => {
     setBusy(true);
-    pair(code.trim())
-      .catch((error: unknown) => setSaid(words(error)))
+    pairProblem.value = "";
+    pair(codeIn(code))
+      .catch((error: unknown) => (pairProblem.value = words(error)))
       .finally(() => setBusy(false));
   };
   return (
@@ -35,10 +38,10 @@ export function Door({ problem }: { problem: string }): VNode {
           <Logo /> Tidings
         </h1>
         <p>
-          This browser is not paired yet. Run <code>tidings pair</code> where the server runs, and open the link that it prints, or write its code here.
+          This browser is not paired yet. Run <code>tidings pair</code> where the server runs, and open the link that it prints, or paste the link or its code here.
         </p>
         <label>
-          Code
+          Code or link
           <input type="text" class="mono" autocomplete="one-time-code" autocapitalize="off" spellcheck={false} required ref={field} value={code} onInput={(event) => setCode(event.currentTarget.value)} />
         </label>
         {said !== "" && (

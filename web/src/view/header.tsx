@@ -11,6 +11,7 @@ import { nameOf } from "../model/name.ts";
 import { send } from "../net/api.ts";
 import { baseName, compactTokens, dollars, modelName } from "../text/format.ts";
 import type { SessionView } from "../wire.ts";
+import { Choice } from "./choice.tsx";
 import { Icon } from "./icons.tsx";
 import { InOrder } from "./revealed.tsx";
 import { Stalled, StateChip } from "./state.tsx";
@@ -25,7 +26,7 @@ const MODES: [string, string][] = [
 
 export type Panel = "none" | "overview" | "diff" | "rewind";
 
-export function Header({ session, all, panel, setPanel }: { session: SessionView; all: Conversation; drawn: number; panel: Panel; setPanel: (panel: Panel) => void }): VNode {
+export function Header({ session, all, panel, setPanel, find }: { session: SessionView; all: Conversation; drawn: number; panel: Panel; setPanel: (panel: Panel) => void; find: () => void }): VNode {
   const model = all.model ?? session.model;
   // The agent tells its models when it starts, and where it has a model it was started.
   useEffect(learnModels, [session.key, all.model]);
@@ -56,32 +57,26 @@ export function Header({ session, all, panel, setPanel }: { session: SessionView
       </div>
       <Meters session={session} all={all} />
       <div class="session-tools">
-        <label class="pick">
-          <span class="sr">Model</span>
-          <select disabled={!may} value={chosen ?? model ?? DEFAULT_MODEL} onChange={(event) => command(session.key, "model", event.currentTarget.value === DEFAULT_MODEL ? {} : { model: event.currentTarget.value })}>
-            {model !== undefined && model !== DEFAULT_MODEL && chosen === undefined && <option value={model}>{modelName(model)}</option>}
-            <option value={DEFAULT_MODEL}>Usual model</option>
-            {models.value.map((one) => (
-              <option value={one.value} title={one.description}>{modelLabel(one)}</option>
-            ))}
-          </select>
-        </label>
-        <label class="pick">
-          <span class="sr">Permission mode</span>
-          <select disabled={!may} value={mode} onChange={(event) => command(session.key, "mode", { mode: event.currentTarget.value })}>
-            {!MODES.some(([name]) => name === mode) && <option value={mode}>{mode}</option>}
-            {MODES.filter(([name]) => mode === name || mayChoose(name)).map(([name, label]) => (
-              <option value={name}>{label}</option>
-            ))}
-          </select>
-        </label>
+        <Choice label="Model" disabled={!may} value={chosen ?? model ?? DEFAULT_MODEL} choose={(value) => command(session.key, "model", value === DEFAULT_MODEL ? {} : { model: value })}>
+          {model !== undefined && model !== DEFAULT_MODEL && chosen === undefined && <option value={model}>{modelName(model)}</option>}
+          <option value={DEFAULT_MODEL}>Usual model</option>
+          {models.value.map((one) => (
+            <option value={one.value} title={one.description}>{modelLabel(one)}</option>
+          ))}
+        </Choice>
+        <Choice label="Permission mode" disabled={!may} value={mode} choose={(value) => command(session.key, "mode", { mode: value })}>
+          {!MODES.some(([name]) => name === mode) && <option value={mode}>{mode}</option>}
+          {MODES.filter(([name]) => mode === name || mayChoose(name)).map(([name, label]) => (
+            <option value={name}>{label}</option>
+          ))}
+        </Choice>
         <button type="button" class={panel === "diff" ? "ghost on" : "ghost"} aria-pressed={panel === "diff"} title="Changes in the working tree" aria-label="Changes in the working tree" onClick={() => setPanel(panel === "diff" ? "none" : "diff")}>
           <Icon name="diff" />
         </button>
         <button type="button" class={panel === "overview" ? "ghost on" : "ghost"} aria-pressed={panel === "overview"} title="Overview" aria-label="Overview" onClick={() => setPanel(panel === "overview" ? "none" : "overview")}>
           <Icon name="list" />
         </button>
-        <Menu session={session} setPanel={setPanel} />
+        <Menu session={session} setPanel={setPanel} find={find} />
       </div>
     </header>
   );
@@ -123,7 +118,6 @@ function Title({ session, title }: { session: SessionView; title: string }): VNo
 function Meters({ session, all }: { session: SessionView; all: Conversation }): VNode {
   const tokens = all.inputTokens || session.totals.input_tokens;
   const share = all.contextWindow === undefined ? undefined : Math.min(1, tokens / all.contextWindow);
-  const cost = Math.max(all.costUsd ?? 0, session.totals.cost_usd);
   return (
     <dl class="meters">
       {share !== undefined && (
@@ -141,13 +135,13 @@ function Meters({ session, all }: { session: SessionView; all: Conversation }): 
       </div>
       <div>
         <dt>Cost</dt>
-        <dd>{dollars(cost)}</dd>
+        <dd>{dollars(session.totals.cost_usd)}</dd>
       </div>
     </dl>
   );
 }
 
-function Menu({ session, setPanel }: { session: SessionView; setPanel: (panel: Panel) => void }): VNode {
+function Menu({ session, setPanel, find }: { session: SessionView; setPanel: (panel: Panel) => void; find: () => void }): VNode {
   const box = useRef<HTMLDetailsElement>(null);
   const [sure, setSure] = useState(false);
   const may = mayI("prompt");
@@ -184,11 +178,14 @@ function Menu({ session, setPanel }: { session: SessionView; setPanel: (panel: P
         <Icon name="more" />
       </summary>
       <div class="menu-items">
+        <button type="button" onClick={close(find)}>
+          <Icon name="search" /> Find in this session…
+        </button>
         <button type="button" disabled={!may} onClick={close(() => command(session.key, "compact"))}>
-          <Icon name="compress" /> Sum up to make room
+          <Icon name="compress" /> Compact
         </button>
         <button type="button" disabled={!may} onClick={close(() => setPanel("rewind"))}>
-          <Icon name="undo" /> Put files back…
+          <Icon name="undo" /> Rewind…
         </button>
         <button type="button" disabled={!may} onClick={close(() => command(session.key, "stop"))}>
           <Icon name="stop" /> Stop the agent

@@ -4,6 +4,7 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { now } from "../app/clock.ts";
 import { useFetched, useTries } from "../app/fetched.ts";
+import { fileName } from "../app/list.ts";
 import type { Wanted } from "../app/route.ts";
 import { amend, href } from "../app/route.ts";
 import { words } from "../app/store.ts";
@@ -134,7 +135,7 @@ function PastCard({ one }: { one: Transcript }): VNode {
   return (
     <li>
       <a class="past-card" href={href({ view: "history", id: one.id })}>
-        <span class="past-title"><bdi><InOrder text={one.title ?? "Without a title"} /></bdi></span>
+        <span class="past-title"><bdi><InOrder text={fileName(one.id, one.title)} /></bdi></span>
         <span class="past-facts">
           <span class="cut" title={one.cwd ?? one.project}>{baseName(one.cwd ?? one.project)}</span>
           {one.turns != null && <span>{count(one.turns, "turn")}</span>}
@@ -186,7 +187,7 @@ function Where({ session, id }: { session: Transcript | undefined; id: string })
   if (session === undefined) return <span class="mono">{id.slice(0, 8)}</span>;
   return (
     <>
-      <span class="cut" title={id}><InOrder text={session.title ?? "Without a title"} /></span>
+      <span class="cut" title={id}><InOrder text={fileName(id, session.title)} /></span>
       <span class="cut" title={session.cwd ?? session.project}>{baseName(session.cwd ?? session.project)}</span>
     </>
   );

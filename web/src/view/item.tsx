@@ -54,7 +54,7 @@ function Prompt({ item }: { item: PromptItem }): VNode {
   const isPerson = item.origin === undefined || item.origin === "human";
   const long = item.text.length > 1200;
   return (
-    <div class={isPerson ? "prompt" : "prompt other"}>
+    <div class={`prompt${isPerson ? "" : " other"}${item.dropped === undefined ? "" : " dropped"}`}>
       <span class="who">{isPerson ? "You" : (item.origin ?? "").replaceAll("-", " ")}</span>
       {item.text !== "" && <p class="prompt-text" dir="auto"><InOrder text={long && !open ? `${item.text.slice(0, 1000)}…` : item.text} /></p>}
       {long && (
@@ -63,6 +63,7 @@ function Prompt({ item }: { item: PromptItem }): VNode {
         </button>
       )}
       <Attached attachments={item.attachments} uuid={item.uuid} />
+      {item.dropped !== undefined && <p class="prompt-dropped">The agent never read this ({item.dropped}).</p>}
     </div>
   );
 }
@@ -87,6 +88,14 @@ function Thought({ item }: { item: TextItem }): VNode | null {
 function Note({ item }: { item: NoteItem }): VNode | null {
   if (item.topic === "system" && !prefs.value.showAll) return null;
   if (item.topic === "display") return <div class="note display"><Output text={item.text} name={item.key} /></div>;
+  if (item.topic === "summary") {
+    return (
+      <details class="note summary">
+        <summary>Summary that the agent goes on with</summary>
+        <p dir="auto"><InOrder text={item.text} /></p>
+      </details>
+    );
+  }
   if (item.topic === "compacted") {
     return (
       <div class="mark-line">

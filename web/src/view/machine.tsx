@@ -2,7 +2,9 @@
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { sorted } from "../app/list.ts";
 import { href } from "../app/route.ts";
+import { openings } from "../app/store.ts";
 import { getJson } from "../net/api.ts";
 import { bytes, dollars } from "../text/format.ts";
 import type { TranscriptSummary } from "../wire.ts";
@@ -15,6 +17,7 @@ export function MachineCard(): VNode | null {
   const [found, setFound] = useState<TranscriptSummary | undefined>(undefined);
   const [refused, setRefused] = useState(false);
   const [tries, setTries] = useState(0);
+  const turns = sorted.value.reduce((sum, session) => sum + session.totals.turns, 0);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     getJson<TranscriptSummary>("transcripts/summary").then(
@@ -25,7 +28,8 @@ export function MachineCard(): VNode | null {
       () => setRefused(true),
     );
     return () => clearTimeout(timer);
-  }, [tries]);
+    // Each turn of a session here writes to its file.
+  }, [tries, openings.value, turns]);
   // Its room is kept from the start: what stands below it would jump when the figures come.
   if (found === undefined && refused) return null;
   return (

@@ -2,12 +2,33 @@
 
 import type { VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { putBack } from "../app/drafts.ts";
 import { cardShown } from "../app/keys.ts";
 import { answered, letters, mayI, problemWords } from "../app/store.ts";
-import type { Conversation } from "../model/conversation.ts";
+import { say } from "../app/toasts.ts";
+import { takeTyped } from "../app/typed.ts";
+import type { Conversation, Settled } from "../model/conversation.ts";
+import { toolOf } from "../model/fold.ts";
 import { Icon, Spinner } from "./icons.tsx";
 import { PermissionCard } from "./permission.tsx";
 import { QuestionCard } from "./question.tsx";
+
+/** Says who answered a card, and keeps the text that was typed into it. */
+function answeredElsewhere(session: string, id: string, settled: Settled | undefined): void {
+  const typed = takeTyped(id);
+  if (typed !== undefined) putBack(session, typed);
+  const kept = typed === undefined ? "" : " What you typed is in the message field.";
+  const by = settled?.by === undefined ? "" : ` by ${settled.by}`;
+  switch (settled?.outcome) {
+    case "Allowed":
+    case "Denied":
+    case "Answered":
+      say("plain", `This request was ${settled.outcome.toLowerCase()}${by} meanwhile.${kept}`);
+      break;
+    default:
+      say("plain", `This request is not open any more.${kept}`);
+  }
+}
 
 export function NeedsYou({ all, session }: { all: Conversation; drawn: number; session: string }): VNode | null {
   const [at, setAt] = useState(0);
@@ -22,6 +43,14 @@ export function NeedsYou({ all, session }: { all: Conversation; drawn: number; s
   useLayoutEffect(() => {
     if (!hadFocus || (document.activeElement !== null && document.activeElement !== document.body)) return;
     (box.current ?? document.querySelector<HTMLElement>(".session .scroller"))?.focus();
+  });
+  // Another device may answer the card that is in sight, also while a reason is being typed into it.
+  const shown = useRef<{ session: string; id: string } | undefined>(undefined);
+  useLayoutEffect(() => {
+    const before = shown.current;
+    shown.current = ask === undefined ? undefined : { session, id: ask.id };
+    if (before === undefined || before.session !== session || before.id === ask?.id || all.asks.has(before.id) || answered.value.has(before.id)) return;
+    answeredElsewhere(session, before.id, toolOf(all, before.id)?.settled ?? all.decisions.get(before.id)?.settled);
   });
   const drawn = (element: HTMLDivElement | null) => {
     box.current = element;

@@ -5,17 +5,20 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { claudeName, hasClaude, hasDemo } from "../app/agents.ts";
 import { newId } from "../app/browser.ts";
 import { useFetched } from "../app/fetched.ts";
-import { sorted } from "../app/list.ts";
+import { fileName, hostOf, sorted } from "../app/list.ts";
 import { learnModels, modelLabel, models } from "../app/models.ts";
 import type { Picked } from "../app/pictures.ts";
 import { ACCEPTED, forget, pick } from "../app/pictures.ts";
 import { go, href } from "../app/route.ts";
 import { mayChoose, mayI, words } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
+import { expandHome } from "../model/folders.ts";
 import { ApiError, postJson } from "../net/api.ts";
+import { shortNames } from "../text/format.ts";
 import type { CreateSession, SessionView, TranscriptList } from "../wire.ts";
 import { Icon, Spinner } from "./icons.tsx";
 import { InstallHint } from "./install.tsx";
+import { InOrder } from "./revealed.tsx";
 import { Said } from "./said.tsx";
 import { TrustNote } from "./trust.tsx";
 
@@ -27,6 +30,8 @@ const MODES: [string, string, string][] = [
 
 /** Sessions on disk whose folders are offered. */
 const RECENT = 30;
+/** Folders that are offered as buttons. */
+const RECENT_SHOWN = 8;
 
 export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: string | undefined }): VNode {
   const [demo, setDemo] = useState(!hasClaude.value);
@@ -39,7 +44,11 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
   const [prompt, setPrompt] = useState("");
   const [model, setModel] = useState("");
   const [mode, setMode] = useState("default");
-  const [fork, setFork] = useState(false);
+  // Two agents cannot write to one session file: one that goes on here already can only be forked.
+  const host = resume === undefined ? undefined : hostOf(resume);
+  const [wantsFork, setFork] = useState(false);
+  const fork = wantsFork || host !== undefined;
+  const original = resume === undefined ? undefined : fileName(resume, onDisk.find((one) => one.id === resume)?.title ?? resume.slice(0, 8));
   useEffect(learnModels, []);
   const [picked, setPicked] = useState<readonly Picked[]>([]);
   const [busy, setBusy] = useState(false);
@@ -57,7 +66,8 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
     setProblem("");
     const attachments = picked.map((one) => one.attachment);
     const request: Partial<CreateSession> = {
-      cwd: folder.trim(),
+      cwd: expandHome(folder.trim(), folders),
+      ...(fork && original !== undefined ? { title: `Fork of ${original}` } : {}),
       ...(prompt.trim() === "" ? {} : { prompt }),
       ...(model === "" ? {} : { model }),
       permission_mode: mode,
@@ -92,7 +102,7 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
   if (!hasClaude.value && (!hasDemo.value || resume !== undefined)) {
     return (
       <div class="empty">
-        <h2>{resume === undefined ? "No session can be started here" : "This session cannot go on here"}</h2>
+        <h2>{resume === undefined ? "No session can be started here" : "This session cannot be resumed here"}</h2>
         <InstallHint />
       </div>
     );
@@ -103,10 +113,15 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
         <a class="ghost only-narrow" href={href({ view: "home" })} aria-label="All sessions">
           <Icon name="back" />
         </a>
-        <h2>{resume === undefined ? "New session" : "Go on with a session"}</h2>
+        <h2>{resume === undefined ? "New session" : fork ? "Fork a session" : "Resume a session"}</h2>
       </header>
       <form
         class="form"
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+          event.preventDefault();
+          event.currentTarget.requestSubmit();
+        }}
         onSubmit={(event) => {
           event.preventDefault();
           void start();
@@ -114,7 +129,12 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
       >
         {resume !== undefined && (
           <p class="ask-fact">
-            <span class="muted">Session</span> <code>{resume}</code>
+            <span class="muted">Session</span> <strong><InOrder text={original ?? ""} /></strong> <code>{resume}</code>
+          </p>
+        )}
+        {host !== undefined && (
+          <p class="ask-fact">
+            This session is open on this server: <a href={href({ view: "session", id: host.key })}>go to it</a>, or fork it here.
           </p>
         )}
         {hasDemo.value && resume === undefined && (
@@ -147,6 +167,15 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
             ))}
           </datalist>
         </label>
+        {resume === undefined && folders.length > 1 && (
+          <div class="recent-folders" role="group" aria-label="Recent folders">
+            {[...shortNames(folders.slice(0, RECENT_SHOWN))].map(([path, name]) => (
+              <button type="button" class={path === folder ? "small on" : "small"} aria-pressed={path === folder} title={path} onClick={() => setFolder(path)}>
+                <bdi><InOrder text={name} /></bdi>
+              </button>
+            ))}
+          </div>
+        )}
         {mayI("admin") && <TrustNote folder={folder.trim()} />}
         <label>
           {resume === undefined ? "What shall it do?" : "What shall it do next?"} <span class="muted">(may be left empty)</span>
@@ -205,7 +234,7 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
         </fieldset>
         {resume !== undefined && (
           <label class="check">
-            <input type="checkbox" checked={fork} onChange={() => setFork(!fork)} /> Go on in a copy, so that the session stays as it is
+            <input type="checkbox" checked={fork} disabled={host !== undefined} onChange={() => setFork(!wantsFork)} /> Fork: go on in a copy, so that the session stays as it is
           </label>
         )}
         {problem !== "" && (
@@ -215,7 +244,7 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
         )}
         <div class="form-actions">
           <button type="submit" class="yes main" disabled={busy || folder.trim() === ""}>
-            {busy ? <Spinner /> : <Icon name="send" />} {resume === undefined ? "Start" : "Go on"}
+            {busy ? <Spinner /> : <Icon name="send" />} {resume === undefined ? "Start" : fork ? "Fork" : "Resume"}
           </button>
         </div>
       </form>

@@ -2,12 +2,13 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import { download } from "../app/export.ts";
 import { shownPath, words } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
 import { bytesBefore, wholeText } from "../model/whole.ts";
 import { getJson } from "../net/api.ts";
 import { plainOutput } from "../text/ansi.ts";
-import { bytes } from "../text/format.ts";
+import { bytes, count } from "../text/format.ts";
 import type { WholeCall } from "../wire.ts";
 import { CopyButton } from "./copy.tsx";
 import { useFold } from "./folds.ts";
@@ -26,12 +27,21 @@ export function Output({ text, name, tone = "plain", from = "start" }: { text: s
   const lines = plain.split("\n");
   const hidden = lines.length - SHOWN_LINES;
   const kept = open || hidden <= 2 ? plain : (from === "end" ? lines.slice(-SHOWN_LINES) : lines.slice(0, SHOWN_LINES)).join("\n");
+  const drawn = from === "end" ? kept.slice(-DRAWN_MAX) : kept.slice(0, DRAWN_MAX);
   return (
     <div class={`output ${tone}`}>
       {from === "end" && !open && hidden > 2 && <More hidden={hidden} toggle={toggle} />}
       <pre tabIndex={0}>
-        <code><InOrder text={kept.length > DRAWN_MAX ? `${kept.slice(0, DRAWN_MAX)}\n…` : kept} /></code>
+        <code><InOrder text={drawn} /></code>
       </pre>
+      {drawn.length < kept.length && (
+        <p class="output-cut" role="status">
+          Only the {from === "end" ? "last" : "first"} {count(drawn.split("\n").length, "line")} of {lines.length.toLocaleString("en-GB")} are shown.{" "}
+          <button type="button" class="link" onClick={() => download("output.txt", plain, "text/plain")}>
+            Download all
+          </button>
+        </p>
+      )}
       {from === "start" && !open && hidden > 2 && <More hidden={hidden} toggle={toggle} />}
       {open && hidden > 2 && (
         <button type="button" class="link" onClick={toggle}>

@@ -4,6 +4,7 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useFetched, useTries } from "../app/fetched.ts";
 import { download, toMarkdown } from "../app/export.ts";
+import { fileName, hostOf } from "../app/list.ts";
 import { keepSpot, keptSpot } from "../app/places.ts";
 import { prefs } from "../app/prefs.ts";
 import type { Wanted } from "../app/route.ts";
@@ -108,7 +109,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
       const { about, all, more } = await readWhole(id, leaf);
       if (more) say("error", "The session is too long for one file: only its end is saved");
       const name = `session-${id.slice(0, 8)}.${kind}`;
-      const text = kind === "md" ? toMarkdown(all, about.title ?? id) : JSON.stringify(all.items, null, 1);
+      const text = kind === "md" ? toMarkdown(all, fileName(id, about.title ?? id)) : JSON.stringify(all.items, null, 1);
       download(name, text, kind === "md" ? "text/markdown" : "application/json");
     } catch (error) {
       setProblem(words(error));
@@ -138,6 +139,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
   const { about, all } = past;
   // A title is found by the search too, and stands above all that is shown.
   const isInTitle = sought !== undefined && (about.title ?? "").includes(sought.around.trim());
+  const host = hostOf(id);
   const facts = [
     about.turns == null ? undefined : count(about.turns, "turn"),
     bytes(about.bytes),
@@ -152,7 +154,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
         </a>
         <div class="session-name">
           <h2>
-            <span class="cut"><InOrder text={about.title ?? "Without a title"} /></span>
+            <span class="cut"><InOrder text={fileName(id, about.title)} /></span>
           </h2>
           <p class="session-facts">
             <span class="mono cut" title={about.cwd ?? ""}>{baseName(about.cwd ?? about.project)}</span>
@@ -179,9 +181,14 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
           <button type="button" title="Save as JSON" disabled={busy} onClick={() => void save("json")}>
             <span class="sr">Save as </span>JSON
           </button>
+          {host !== undefined && (
+            <a class="button main" href={href({ view: "session", id: host.key })}>
+              Open session
+            </a>
+          )}
           {mayI("prompt") && (
-            <a class="button main" href={href({ view: "new", resume: id, cwd: about.cwd ?? undefined })}>
-              Go on
+            <a class={host === undefined ? "button main" : "button"} href={href({ view: "new", resume: id, cwd: about.cwd ?? undefined })}>
+              {host === undefined ? "Resume" : "Fork"}
             </a>
           )}
         </div>
@@ -207,7 +214,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
               past.more ? (
                 <div class="older">
                   <button type="button" disabled={busy} onClick={showOlder}>
-                    {busy ? "Looking…" : "Show what was before"}
+                    {busy ? "Loading…" : "Show earlier messages"}
                   </button>
                 </div>
               ) : undefined

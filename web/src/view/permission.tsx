@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { isTired, noteAllowed, refuseEnter, useReadable } from "../app/care.ts";
 import { answer, mayI } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
+import { noteTyped } from "../app/typed.ts";
 import type { PermissionAsk } from "../model/conversation.ts";
 import { alwaysRules } from "../model/rules.ts";
 import { changes, fields, summary, text } from "../model/tools.ts";
@@ -65,7 +66,7 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
         )}
         {isTired(Date.now()) && <p class="ask-fact warn-line">You have allowed many calls in a minute. This one waits a moment longer.</p>}
       </div>
-      {step === "choose" && (
+      {step === "choose" && mayI("decide") && (
         <div class="ask-actions">
           <Allow ready={readable} label="Allow once" main onAllow={() => reply({ decision: "allow" })} />
           <Allow ready={readable} label="Allow for session" onAllow={() => reply({ decision: "allow", scope: "session" })} />
@@ -100,8 +101,8 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
           </ul>
         </Confirm>
       )}
-      {step === "edit" && <Edited input={details.input} tool={details.tool_name} ready={readable} back={() => setStep("choose")} allow={(updated) => reply({ decision: "allow", updated_input: updated })} />}
-      {step === "deny" && <Deny back={() => setStep("choose")} deny={(message, interrupt) => reply({ decision: "deny", interrupt, ...(message === "" ? {} : { message }) })} />}
+      {step === "edit" && <Edited ask={ask.id} input={details.input} tool={details.tool_name} ready={readable} back={() => setStep("choose")} allow={(updated) => reply({ decision: "allow", updated_input: updated })} />}
+      {step === "deny" && <Deny ask={ask.id} back={() => setStep("choose")} deny={(message, interrupt) => reply({ decision: "deny", interrupt, ...(message === "" ? {} : { message }) })} />}
     </section>
   );
 }
@@ -190,7 +191,12 @@ function headline(tool: string): string {
 }
 
 function Risk({ level }: { level: PermissionAsk["details"]["risk"] }): VNode {
-  return <span class={`risk ${level}`}>{level.toLowerCase()} risk</span>;
+  const isHigh = level !== "LOW" && level !== "MEDIUM";
+  return (
+    <span class={`risk ${level}`}>
+      {isHigh && <Icon name="alert" />} {level.toLowerCase()} risk
+    </span>
+  );
 }
 
 function Allow({ ready, label, main, onAllow }: { ready: boolean; label: string; main?: boolean; onAllow: () => void }): VNode {
@@ -222,13 +228,13 @@ function Confirm({ back, action, children }: { back: () => void; action: VNode |
   );
 }
 
-function Deny({ back, deny }: { back: () => void; deny: (message: string, interrupt: boolean) => void }): VNode {
+function Deny({ ask, back, deny }: { ask: string; back: () => void; deny: (message: string, interrupt: boolean) => void }): VNode {
   const [message, setMessage] = useState("");
   return (
     <div class="ask-step">
       <label>
         What should it do instead? <span class="muted">(the model reads this)</span>
-        <textarea rows={2} value={message} ref={focusOnce} onInput={(event) => setMessage(event.currentTarget.value)} />
+        <textarea rows={2} value={message} ref={focusOnce} onInput={(event) => { setMessage(event.currentTarget.value); noteTyped(ask, event.currentTarget.value); }} />
       </label>
       <div class="ask-actions">
         <button type="button" class="no main" onClick={() => deny(message.trim(), false)}>
@@ -245,7 +251,7 @@ function Deny({ back, deny }: { back: () => void; deny: (message: string, interr
   );
 }
 
-function Edited({ input, tool, ready, back, allow }: { input: JsonValue; tool: string; ready: boolean; back: () => void; allow: (input: JsonValue) => void }): VNode {
+function Edited({ ask, input, tool, ready, back, allow }: { ask: string; input: JsonValue; tool: string; ready: boolean; back: () => void; allow: (input: JsonValue) => void }): VNode {
   const given = fields(input);
   const simple = tool === "Bash" && typeof given["command"] === "string";
   const [draft, setDraft] = useState(simple ? (text(given["command"]) ?? "") : JSON.stringify(input, null, 2));
@@ -257,14 +263,14 @@ function Edited({ input, tool, ready, back, allow }: { input: JsonValue; tool: s
     try {
       allow(JSON.parse(draft) as JsonValue);
     } catch {
-      say("error", "This is no JSON: look for a missing quote or comma.");
+      say("error", "This is not JSON: look for a missing quote or comma.");
     }
   };
   return (
     <div class="ask-step">
       <label>
         {simple ? "The command that is run instead" : "The input that the tool gets instead, as JSON"}
-        <textarea class="mono" rows={simple ? 3 : 10} value={draft} spellcheck={false} autocapitalize="off" onInput={(event) => setDraft(event.currentTarget.value)} />
+        <textarea class="mono" rows={simple ? 3 : 10} value={draft} spellcheck={false} autocapitalize="off" ref={focusOnce} onInput={(event) => { setDraft(event.currentTarget.value); noteTyped(ask, event.currentTarget.value); }} />
       </label>
       <div class="ask-actions">
         <Allow ready={ready} label="Allow this instead" main onAllow={send} />

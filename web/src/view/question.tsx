@@ -4,11 +4,12 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { refuseEnter, useReadable } from "../app/care.ts";
 import { answer, mayI } from "../app/store.ts";
+import { noteTyped } from "../app/typed.ts";
 import type { QuestionAsk } from "../model/conversation.ts";
 import { safeHref } from "../text/links.ts";
 import type { Question, QuestionNote } from "../wire.ts";
 import { Icon } from "./icons.tsx";
-import { Markdown } from "./markdown.tsx";
+import { PlanText } from "./plan-text.tsx";
 import { InOrder } from "./revealed.tsx";
 
 type Chosen = Readonly<Record<string, readonly string[]>>;
@@ -62,19 +63,20 @@ function Questions({ ask, session }: { ask: QuestionAsk; session: string }): VNo
             }}
             write={(words) => {
               setOwn({ ...own, [question.id]: words });
+              noteTyped(ask.id, words);
               if (question.question_type === "SingleChoice" && words !== "") setChosen({ ...chosen, [question.id]: [] });
             }}
           />
         ))}
       </div>
-      <div class="ask-actions">
+      {mayI("decide") && <div class="ask-actions">
         <button type="button" class="yes main" disabled={!complete} onClick={send}>
           {questions.length === 1 ? "Answer" : "Send answers"}
         </button>
         <button type="button" class="no" onClick={() => answer(session, ask.id, { question: { answers: [], cancel: true } })}>
           Do not answer
         </button>
-      </div>
+      </div>}
     </section>
   );
 }
@@ -126,7 +128,8 @@ function OneQuestion({ question, note, chosen, own, choose, write }: OneProps): 
 
 function PlanCard({ ask, session }: { ask: QuestionAsk; session: string }): VNode {
   const [feedback, setFeedback] = useState("");
-  const readable = useReadable(ask.id) && mayI("decide");
+  const [read, setRead] = useState(false);
+  const readable = useReadable(ask.id) && read;
   const [decide, words] = ask.request.questions;
   const options = decide?.options ?? [];
   const notes = ask.details.questions[0]?.options ?? [];
@@ -145,17 +148,16 @@ function PlanCard({ ask, session }: { ask: QuestionAsk; session: string }): VNod
         <h3>Carry out this plan?</h3>
       </header>
       <div class="ask-body">
-        <div class="plan-text" tabIndex={0} role="group" aria-label="The plan">
-          <Markdown text={ask.plan ?? decide?.text ?? ""} />
-        </div>
+        <PlanText text={ask.plan ?? decide?.text ?? ""} seen={() => setRead(true)} />
+        {!read && <p class="ask-fact muted" role="status">Read the plan to its end to approve it.</p>}
         {words !== undefined && (
           <label class="plan-feedback">
             {words.text} <span class="muted">(with “Keep planning”)</span>
-            <textarea rows={2} value={feedback} onInput={(event) => setFeedback(event.currentTarget.value)} />
+            <textarea rows={2} value={feedback} onInput={(event) => { setFeedback(event.currentTarget.value); noteTyped(ask.id, event.currentTarget.value); }} />
           </label>
         )}
       </div>
-      <div class="ask-actions">
+      {mayI("decide") && <div class="ask-actions">
         {options.map((option, index) => (
           <button
             type="button"
@@ -168,7 +170,7 @@ function PlanCard({ ask, session }: { ask: QuestionAsk; session: string }): VNod
             <InOrder text={option} />
           </button>
         ))}
-      </div>
+      </div>}
     </section>
   );
 }

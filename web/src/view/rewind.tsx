@@ -16,23 +16,37 @@ const PROMPTS_SHOWN = 50;
 
 export function Rewind({ all, session, done }: { all: Conversation; drawn: number; session: SessionView; done: () => void }): VNode {
   const [chosen, setChosen] = useState<string | undefined>(undefined);
-  const prompts = all.items.filter((item): item is PromptItem => item.kind === "prompt" && item.uuid !== undefined && item.origin === undefined).reverse();
+  const prompts = all.items.filter((item): item is PromptItem => item.kind === "prompt" && item.uuid !== undefined && item.origin === undefined && item.dropped === undefined).reverse();
   if (prompts.length === 0) return <p class="muted">Nothing was said in this session yet.</p>;
   return (
     <>
-      <p>Files that the agent has changed are put back to how they were before a prompt. The conversation stays.</p>
+      <p>Files that the agent has changed are rewound to how they were before a prompt. The conversation stays.</p>
       <fieldset class="rewind">
         <legend class="sr">Before which prompt</legend>
         {prompts.slice(0, PROMPTS_SHOWN).map((prompt) => (
-          <label class="option">
-            <input type="radio" name="rewind" checked={chosen === prompt.uuid} onChange={() => setChosen(prompt.uuid)} />
-            <span class="option-label">{prompt.text.slice(0, 140)}</span>
-          </label>
+          <>
+            <label class="option">
+              <input type="radio" name="rewind" checked={chosen === prompt.uuid} onChange={() => setChosen(prompt.uuid)} />
+              <span class="option-label">{prompt.text.slice(0, 140)}</span>
+            </label>
+            {chosen !== undefined && chosen === prompt.uuid && (
+              <div class="rewind-here" ref={inSight}>
+                <Preview key={`${chosen}-${session.totals.turns}`} prompt={chosen} session={session} done={done} />
+              </div>
+            )}
+          </>
         ))}
       </fieldset>
-      {chosen !== undefined && <Preview key={`${chosen}-${session.totals.turns}`} prompt={chosen} session={session} done={done} />}
     </>
   );
+}
+
+/** What a choice brings up stands right below it, and is scrolled into sight while it grows. */
+function inSight(element: HTMLElement | null): void {
+  if (element === null) return;
+  const show = () => element.scrollIntoView({ block: "nearest" });
+  new ResizeObserver(show).observe(element);
+  show();
 }
 
 /** What the agent says it would put back, and the button that has it done. */
@@ -57,7 +71,7 @@ function Preview({ prompt, session, done }: { prompt: string; session: SessionVi
     setBusy(true);
     ask(false).then(
       () => {
-        say("plain", `${count(found.files.length, "file")} put back.`);
+        say("plain", `${count(found.files.length, "file")} rewound.`);
         done();
       },
       (error: unknown) => {
@@ -81,7 +95,7 @@ function Preview({ prompt, session, done }: { prompt: string; session: SessionVi
       </ul>
       <div class="ask-actions">
         <button type="button" class="no main" disabled={busy} onClick={put}>
-          Put {found.files.length === 1 ? "it" : "them"} back
+          Rewind {count(found.files.length, "file")}
         </button>
       </div>
     </section>

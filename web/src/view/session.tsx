@@ -2,6 +2,7 @@
 
 import type { VNode } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
+import { sayAgain } from "../app/doubtful.ts";
 import { isWriting } from "../app/keys.ts";
 import { viewOf } from "../app/list.ts";
 import { keepSpot, keptSpot } from "../app/places.ts";
@@ -10,9 +11,12 @@ import { href } from "../app/route.ts";
 import type { OpenSession } from "../app/session.ts";
 import { command, mayI, openAgain, saidHere, words } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
-import type { Item } from "../model/conversation.ts";
+import type { Item, Queued } from "../model/conversation.ts";
 import type { SessionView } from "../wire.ts";
+import { findIn } from "../model/find.ts";
 import { Composer } from "./composer.tsx";
+import { FindBar } from "./find-bar.tsx";
+import { markWords, unfold } from "./found.ts";
 import type { Panel } from "./header.tsx";
 import { Header } from "./header.tsx";
 import { Spinner } from "./icons.tsx";
@@ -23,6 +27,11 @@ import { Queue } from "./queue.tsx";
 import { Rewind } from "./rewind.tsx";
 import { Said } from "./said.tsx";
 import { VirtualList } from "./virtual.tsx";
+
+const FOUND_TOP_PX = 60;
+
+/** An error among this many last items is not told again below them. */
+const TOLD_ITEMS = 4;
 
 export function SessionPage({ open }: { open: OpenSession }): VNode {
   const loading = open.loading.value;
@@ -92,6 +101,21 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
   const render = useCallback((item: Item) => <ItemView item={item} all={open.conversation} />, [open]);
   const busy = session.state === "running" || session.state === "needs_you" || session.state === "starting";
   const closePanel = () => setPanel("none");
+  const [finding, setFinding] = useState(false);
+  const [found, setFound] = useState<{ key: string; text: string; count: number } | undefined>(undefined);
+  const showFound = (item: Item, text: string) => {
+    const inside = findIn(all, { words: text, around: text });
+    if (inside !== undefined && inside.item.key === item.key) unfold(inside);
+    setFound({ key: item.key, text, count: (found?.count ?? 0) + 1 });
+  };
+  useEffect(() => {
+    if (found === undefined) return undefined;
+    const frame = requestAnimationFrame(() => {
+      const row = document.querySelector(".row.found");
+      if (row !== null) markWords(row, found.text);
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [found]);
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -106,21 +130,27 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
     return () => removeEventListener("keydown", onKey);
   }, [busy, session.key]);
 
-  const older = () => {
+  const load = (loading: () => Promise<void>) => {
     setFetching(true);
-    open
-      .loadOlder()
+    loading()
       .catch((error: unknown) => say("error", words(error)))
       .finally(() => setFetching(false));
   };
+  const toStart = async () => {
+    await open.loadAll();
+    // The rows that were loaded are drawn first, and hold what was in sight.
+    requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector(".session .scroller")?.scrollTo({ top: 0 })));
+  };
   return (
     <div class="session" data-state={session.state}>
-      <Header session={session} all={all} drawn={drawn} panel={panel} setPanel={setPanel} />
+      <Header session={session} all={all} drawn={drawn} panel={panel} setPanel={setPanel} find={() => setFinding(true)} />
       <div class="session-middle">
         <div class="talk">
+          {finding && <FindBar open={open} show={showFound} close={() => { setFinding(false); setFound(undefined); }} />}
           <VirtualList
-            key={open.name}
-            begin={keptSpot(open.name, all.items)}
+            key={`${open.name} ${found?.count ?? 0}`}
+            begin={found === undefined ? keptSpot(open.name, all.items) : { key: found.key, top: FOUND_TOP_PX }}
+            marked={found?.key}
             moved={(spot) => keepSpot(open.name, open.conversation.items, spot)}
             items={all.items}
             estimate={guessHeight}
@@ -131,13 +161,16 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
             before={
               open.more.value ? (
                 <div class="older">
-                  <button type="button" disabled={fetching} onClick={older}>
-                    {fetching ? "Looking…" : "Show what was before"}
+                  <button type="button" disabled={fetching} onClick={() => load(() => open.loadOlder())}>
+                    {fetching ? "Loading…" : "Show earlier messages"}
+                  </button>
+                  <button type="button" disabled={fetching} onClick={() => load(toStart)}>
+                    Go to the start
                   </button>
                 </div>
               ) : undefined
             }
-            after={<Tail session={session} items={all.items} />}
+            after={<Tail session={session} items={all.items} queue={all.queue} />}
           />
           <div class="foot">
             <NeedsYou all={all} drawn={drawn} session={session.key} />
@@ -156,7 +189,7 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
           </PanelFrame>
         )}
         {panel === "rewind" && (
-          <PanelFrame title="Put files back" close={closePanel}>
+          <PanelFrame title="Rewind" close={closePanel}>
             <Rewind all={all} drawn={drawn} session={session} done={closePanel} />
           </PanelFrame>
         )}
@@ -165,15 +198,36 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
   );
 }
 
+/** Sends the prompt that waits once more, which starts the agent again. */
+function TryAgain({ session, prompt }: { session: string; prompt: Queued }): VNode {
+  const [busy, setBusy] = useState(false);
+  const again = () => {
+    setBusy(true);
+    sayAgain(session, { id: prompt.uuid, content: prompt.text, attachments: prompt.attachments.length })
+      .catch((error: unknown) => say("error", words(error)))
+      .finally(() => setBusy(false));
+  };
+  return (
+    <button type="button" disabled={busy} onClick={again}>
+      Try again
+    </button>
+  );
+}
+
 /** What stands after the last item: that it works, or why it does not. */
-function Tail({ session, items }: { session: SessionView; items: readonly Item[] }): VNode | null {
+function Tail({ session, items, queue }: { session: SessionView; items: readonly Item[]; queue: readonly Queued[] }): VNode | null {
   const last = items.at(-1);
   if (session.state === "failed") {
-    const isTold = session.error === undefined || (last?.kind === "note" && last.text === session.error);
-    return <p class="tail bad">This session has failed{!isTold && <>: <Said text={session.error ?? ""} /></>}. The next prompt starts it again.</p>;
+    const isTold = session.error === undefined || items.slice(-TOLD_ITEMS).some((item) => item.kind === "note" && item.text === session.error);
+    return (
+      <div class="tail bad">
+        <p>This session has failed{!isTold && <>: <Said text={session.error ?? ""} /></>}. {queue.length === 0 ? "The next prompt starts it again." : "A prompt still waits."}</p>
+        {queue[0] !== undefined && mayI("prompt") && <TryAgain key={queue[0].uuid} session={session.key} prompt={queue[0]} />}
+      </div>
+    );
   }
   if (session.stalled !== undefined) return <p class="tail bad"><Said text={session.stalled} />.</p>;
-  if (session.state === "interrupted") return <p class="tail">The agent ended during a turn. The next prompt goes on from there.</p>;
+  if (session.state === "interrupted") return <p class="tail">The agent ended during a turn. The next prompt resumes it.</p>;
   if (session.state === "starting") return <p class="tail"><Spinner /> Starting</p>;
   if (session.state === "running" && !(last?.kind === "text" && last.open) && !(last?.kind === "tool" && last.state === "running")) {
     return <p class="tail"><Spinner /> Working</p>;

@@ -64,7 +64,7 @@ export function Sidebar(): VNode {
           ))}
         </ul>
         {sessionsLoaded.value && all.length === 0 && (
-          <p class="muted pad">No sessions run here yet. Start one, or go on with one from the history.</p>
+          <p class="muted pad">No sessions run here yet. Start one, or resume one from the history.</p>
         )}
         {all.length > 0 && shown.length === 0 && <p class="muted pad">None of {all.length} sessions fits “{filter}”.</p>}
         {olderSessions.value !== undefined && <ShowOlder />}

@@ -42,7 +42,8 @@ export function ToolCard({ tool, all }: { tool: ToolItem; all: Conversation }): 
           </span>
         </button>
       </div>
-      <Decision settled={tool.settled} tool={tool.name} />
+      <Decision settled={tool.settled} tool={tool.name} edited={tool.modelInput !== undefined} />
+      {tool.modelInput !== undefined && <ModelInput tool={tool} cwd={all.cwd} />}
       <Pictures account={tool.account} about={about.target} />
       {open && !waits && <div class="tool-body">{body(said(tool), all, lane, hunks)}</div>}
     </div>
@@ -52,7 +53,7 @@ export function ToolCard({ tool, all }: { tool: ToolItem; all: Conversation }): 
 /** The call without what stands above it already: of a denial the agent only gives the reason back. */
 function said(tool: ToolItem): ToolItem {
   const { settled, result } = tool;
-  const isRepeated = isDecided(tool.name) && settled?.outcome === "Denied" && settled.reason !== undefined && resultText(result ?? "").trim() === settled.reason.trim();
+  const isRepeated = isDecided(tool.name) && settled?.outcome === "Denied" && settled.reason !== undefined && resultText(result ?? "").includes(settled.reason.trim());
   return isRepeated ? { ...tool, result: undefined } : tool;
 }
 
@@ -98,12 +99,26 @@ function outcome(tool: ToolItem): string {
   return "";
 }
 
-function Decision({ settled, tool }: { settled: Settled | undefined; tool: string }): VNode | null {
+/** The input that the model asked for, where another one ran. */
+function ModelInput({ tool, cwd }: { tool: ToolItem; cwd: string | undefined }): VNode {
+  const { target } = summary(tool.name, tool.modelInput ?? null, cwd);
+  return (
+    <details class="model-input">
+      <summary>What the model had asked for</summary>
+      <pre tabIndex={0}><code><InOrder text={tool.name === "Bash" ? target : JSON.stringify(tool.modelInput, null, 2)} /></code></pre>
+    </details>
+  );
+}
+
+function Decision({ settled, tool, edited }: { settled: Settled | undefined; tool: string; edited: boolean }): VNode | null {
   if (settled === undefined || !isDecided(tool)) return null;
-  const who = settled.by === undefined ? "" : settled.by === meta.value?.you.name ? " by you" : ` by ${settled.by}`;
-  const far = settled.scope === undefined || settled.scope === "once" ? "" : settled.scope === "always" ? ", always" : ", for this session";
+  // A grant is an earlier answer for the whole session, and its rule is only an id.
+  const isGrant = settled.by === "grant";
+  const isPolicy = settled.by === "policy";
+  const who = settled.by === undefined || isPolicy ? "" : isGrant ? " as before in this session" : settled.by === meta.value?.you.name ? " by you" : ` by ${settled.by}`;
+  const far = isGrant || settled.scope === undefined || settled.scope === "once" ? "" : settled.scope === "always" ? ", always" : ", for this session";
   const words: Record<Settled["outcome"], string> = {
-    Allowed: `Allowed${who}${far}`,
+    Allowed: `Allowed${edited ? " with a changed input" : ""}${who}${far}`,
     Denied: `Denied${who}`,
     Answered: `Answered${who}`,
     TimedOut: "Nobody answered in time",
@@ -115,7 +130,7 @@ function Decision({ settled, tool }: { settled: Settled | undefined; tool: strin
   return (
     <p class={good ? "decision" : "decision bad"}>
       {words[settled.outcome]}
-      {settled.rule !== undefined && <> by the rule <code><InOrder text={settled.rule} /></code></>}
+      {settled.rule !== undefined && !isGrant && <> by the rule <code><InOrder text={settled.rule} /></code></>}
       {settled.reason !== undefined && settled.reason !== "" && <>: “<InOrder text={settled.reason} />”</>}
     </p>
   );

@@ -1,0 +1,15 @@
+// Text that is being typed into a card. Another device may answer first, and the text must not vanish with the card.
+
+const texts = new Map<string, string>();
+
+export function noteTyped(ask: string, text: string): void {
+  if (text.trim() === "") texts.delete(ask);
+  else texts.set(ask, text);
+}
+
+/** The text that was typed into a card, which is given once. */
+export function takeTyped(ask: string): string | undefined {
+  const text = texts.get(ask);
+  texts.delete(ask);
+  return text;
+}
