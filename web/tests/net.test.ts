@@ -179,7 +179,7 @@ test("a machine that slept often has one heartbeat still", () => {
   assert.equal(world.last.sent.length - before, 1);
 });
 
-test("when the network changes, a server that does not answer soon is taken for lost", async () => {
+test("p9 when the network changes, a server that does not answer soon is taken for lost", async () => {
   const world = new World();
   world.connection.doubt();
   assert.equal(world.sockets.length, 0, "nobody was connected");

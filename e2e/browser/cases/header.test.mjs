@@ -86,6 +86,11 @@ test("p5 p7 a session without a title is found and called by what was said first
   // A title takes its place: the newest, whoever gave it. One that is emptied gives it back.
   await at.server.call("POST", `sessions/${one.key}/input`, { content: "/rename A job outside" });
   await called("A job outside");
+  // It is still found by what was said first.
+  await page.getByLabel("Filter sessions").fill("crooked");
+  await page.locator(".session-card", { hasText: "Paint the fence" }).waitFor({ state: "detached" });
+  assert.equal(await page.locator(".session-card").count(), 1);
+  await page.getByLabel("Filter sessions").fill("");
   for (const [title, name] of [["The gate", "The gate"], ["", "Mend the crooked gate"]]) {
     await page.locator(".title-button").click();
     await page.getByLabel("Title of the session").fill(title);

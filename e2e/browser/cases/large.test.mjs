@@ -34,7 +34,7 @@ pace = { chunk_chars = 7, chunk_delay_ms = 5 }
 const at = stage({ script: SCRIPT });
 let session;
 
-test("a long session draws little of itself and moves at most 200 KB", async () => {
+test("p23 a long session draws little of itself and moves at most 200 KB", async () => {
   session = await at.server.session("Look at all files");
   const view = await at.server.until(session.key, (now) => now.state === "idle" && now.totals.turns === 1, 200_000);
   assert.ok(view.head >= 7 * CALLS, `${view.head} events`);
@@ -72,6 +72,22 @@ test("a long session draws little of itself and moves at most 200 KB", async () 
   await page.waitForFunction((before) => document.querySelector(".scroller").scrollHeight > before + 1000, tall);
   await page.waitForTimeout(500);
   assert.ok(Math.abs((await place()) - was) < 8, `${step} has moved from ${was} to ${await place()}`);
+
+  // p23: what is far back is found by its words, and the start is one click away.
+  await page.locator("details.menu summary").click();
+  await page.getByRole("button", { name: "Find in this session…" }).click();
+  const find = page.getByLabel("Find in this session");
+  await find.fill("Step 2:");
+  await find.press("Enter");
+  await page.locator(".row.found", { hasText: "Step 2:" }).waitFor();
+  await page.getByRole("button", { name: "Close search" }).click();
+  const start = page.getByRole("button", { name: "Go to the start" });
+  if ((await start.count()) > 0) {
+    await page.locator(".scroller").evaluate((element) => (element.scrollTop = 0));
+    await start.click();
+    await start.waitFor({ state: "detached" });
+  }
+  await page.waitForFunction(() => document.querySelector(".older") === null);
 });
 
 test("while an answer arrives, nothing jumps, and its end is in sight", async () => {

@@ -8,7 +8,7 @@ import { stage } from "../lib/setup.mjs";
 
 const at = stage({ script: '[[turn]]\nrepeat = true\ntext = "That is done."\n' });
 
-test("a picture goes with a prompt", async () => {
+test("p18 a picture goes with a prompt", async () => {
   const page = await at.visit({ viewport: { width: 900, height: 500 } });
   const one = await at.server.session();
   await page.goto(`${at.server.address}/#/s/${one.key}`);

@@ -125,7 +125,7 @@ test("p1 p4 p8 p10 p12 p16 a request is edited, answered elsewhere, and fits int
   await at.server.until(one.key, (view) => view.permission_mode === "plan");
 });
 
-test("p2 p3 p14 p17 a prompt that is steered into a turn splits nothing, and is not shown as said once it is cleared", async () => {
+test("p2 p3 p14 p17 p19 a prompt that is steered into a turn splits nothing, and is not shown as said once it is cleared", async () => {
   const page = await at.visit();
   const one = await at.server.session("Speak slowly");
   await page.goto(address(one));
@@ -142,6 +142,11 @@ test("p2 p3 p14 p17 a prompt that is steered into a turn splits nothing, and is 
   // The next prompt is queued, whatever was chosen for the last one.
   await field.fill("And then");
   assert.ok(await page.getByLabel("After this turn").isChecked());
+  // p19: every command is in the list, with what it does.
+  await field.fill("/");
+  const commands = page.getByRole("option");
+  await commands.filter({ hasText: "/compact" }).getByText("Summarise the conversation").waitFor();
+  assert.ok((await commands.count()) > 8, "no command is left out");
   await field.fill("");
   await field.press("Escape");
   const cleared = async () => {

@@ -168,7 +168,7 @@ function wants(session: SessionView): string | undefined {
 function matches(session: SessionView, filter: string): boolean {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const labels = Object.entries(session.labels).flat();
-  const text = [nameOf(session), session.cwd, session.last_line, session.state.replace("_", " "), session.model, ...labels].join(" ").toLowerCase();
+  const text = [nameOf(session), session.first_prompt, session.cwd, session.last_line, session.state.replace("_", " "), session.model, ...labels].join(" ").toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
