@@ -248,6 +248,10 @@ fn answers_are_written_as_the_cli_wants_them() {
         ),
         (
             HookOutput::updated_input(Json::parse(r#"{"a":1}"#).unwrap()),
+            specific(r#""updatedInput":{"a":1}"#),
+        ),
+        (
+            HookOutput::allow_with(serde_json::json!({"a": 1})),
             specific(r#""permissionDecision":"allow","updatedInput":{"a":1}"#),
         ),
         (

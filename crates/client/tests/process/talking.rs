@@ -114,7 +114,7 @@ async fn hooks_are_called_around_a_tool() {
         let sender = sender.clone();
         async move {
             sender.send(format!("before {}", call.event.tool_name)).await.unwrap();
-            HookOutput::updated_input(json!({"command": "ls -a"}).into())
+            HookOutput::updated_input(json!({"command": "ls -a"}))
         }
     });
     let after = Hook::on(move |call: HookCall<PostToolUse>| {
@@ -124,11 +124,46 @@ async fn hooks_are_called_around_a_tool() {
             HookOutput::default()
         }
     });
-    let options = stage.options().hook(before.matching("Bash")).hook(after);
+    let options = stage.options().hook(before.matching("Bash")).hook(after).on_permission(AllowAll);
     let client = tidings::Client::connect(options).await.unwrap();
     client.send("look").await.unwrap().finish().await.unwrap();
     assert_eq!(called.recv().await.as_deref(), Some("before Bash"));
     assert_eq!(called.recv().await.as_deref(), Some("after Bash"));
+}
+
+/// D1: a hook that replaces the input decides nothing; the permission handler is asked about the new input.
+#[tokio::test]
+async fn d1_a_hook_that_changes_the_input_does_not_allow_the_call() {
+    // What the hook says, the inputs that the handler was asked about, and whether the handler's refusal counts.
+    let cases = [
+        (HookOutput::updated_input(json!({"command": "ls -a"})), vec![r#"{"command":"ls -a"}"#], true),
+        (HookOutput::allow_with(json!({"command": "ls -a"})), vec![], false),
+    ];
+    for (output, asked, refused) in cases {
+        let stage = Stage::playing(TOOL);
+        let hook = Hook::on(move |_: HookCall<PreToolUse>| std::future::ready(output.clone()));
+        let (sender, mut asks) = tokio::sync::mpsc::unbounded_channel();
+        let options = stage.options().hook(hook).on_permission(move |ask: PermissionAsk| {
+            sender.send(ask.call.input().unwrap().to_string()).unwrap();
+            std::future::ready(Decision::deny("No tool may run here"))
+        });
+        let client = tidings::Client::connect(options).await.unwrap();
+        let mut turn = client.send("look").await.unwrap();
+        let mut results = String::new();
+        while let Some(message) = turn.next().await {
+            if let Message::User(user) = message.unwrap() {
+                results.push_str(&serde_json::to_string(&user.message.content).unwrap());
+            }
+        }
+        client.close().await.unwrap();
+        drop(client);
+        let mut seen = Vec::new();
+        while let Ok(input) = asks.try_recv() {
+            seen.push(input);
+        }
+        assert_eq!(seen, asked);
+        assert_eq!(results.contains("No tool may run here"), refused, "{results}");
+    }
 }
 
 /// F50: an interrupt stops the turn and not the session.

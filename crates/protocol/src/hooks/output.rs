@@ -59,11 +59,21 @@ impl HookOutput {
         HookOutput::pre_tool_use(HookPermissionDecision::DEFER, Some(reason.into()))
     }
 
-    /// The tool may run with this input.
-    pub fn updated_input(input: Json) -> Self {
+    /// Replaces the input of the tool and decides nothing: rules, modes and the permission handler still apply.
+    ///
+    /// [`HookOutput::allow_with`] also lets the call run without a permission request.
+    pub fn updated_input(input: impl Into<Json>) -> Self {
+        HookOutput::specific(HookSpecificOutput::PreToolUse(PreToolUseOutput {
+            updated_input: Some(input.into()),
+            ..PreToolUseOutput::default()
+        }))
+    }
+
+    /// Replaces the input of the tool and lets the call run without a permission request.
+    pub fn allow_with(input: impl Into<Json>) -> Self {
         HookOutput::specific(HookSpecificOutput::PreToolUse(PreToolUseOutput {
             permission_decision: Some(HookPermissionDecision::ALLOW),
-            updated_input: Some(input),
+            updated_input: Some(input.into()),
             ..PreToolUseOutput::default()
         }))
     }
