@@ -1,6 +1,7 @@
 //! The table of `docs/findings.md`: each row of it names the tests that keep a fault fixed.
 //!
-//! A test belongs to row K1 if its name begins with `k1_` in Rust or Python, or with `k1 ` in a case of the page.
+//! A test belongs to row K1 if its name begins with `k1_` in Rust or Python, or with `k1 ` in a case of the page. The name of a test of
+//! several rows begins with all of them.
 
 use crate::Outcome;
 use crate::repo::{self, TextFile};
@@ -36,7 +37,7 @@ pub(crate) fn tests(files: &[TextFile]) -> BTreeMap<String, Vec<String>> {
             continue;
         };
         for name in names {
-            if let Some(row) = row_of(name) {
+            for row in rows_of(name) {
                 found.entry(row).or_default().push(name.to_owned());
             }
         }
@@ -94,13 +95,13 @@ fn names_after<'a>(text: &'a str, before: &str, is_letter: impl Fn(char) -> bool
     text.match_indices(before).filter_map(name).collect()
 }
 
-/// `K1` for `k1_…` and `k1 …`.
-fn row_of(name: &str) -> Option<String> {
-    let letter = name.chars().next().filter(|letter| matches!(letter, 'k' | 'p' | 'c' | 'd'))?;
-    let digits: String = name.get(1..)?.chars().take_while(char::is_ascii_digit).collect();
-    let rest = name.get(1 + digits.len()..)?;
-    let ends = rest.starts_with('_') || rest.starts_with(' ');
-    (!digits.is_empty() && ends).then(|| format!("{}{digits}", letter.to_ascii_uppercase()))
+/// `K1` for `k1_…` and `k1 …`; a name may begin with several rows.
+fn rows_of(name: &str) -> Vec<String> {
+    let words = name.split(['_', ' ']).map(|word| {
+        let is_row = word.starts_with(['k', 'p', 'c', 'd']) && word.len() > 1;
+        (is_row && word.bytes().skip(1).all(|byte| byte.is_ascii_digit())).then(|| word.to_uppercase())
+    });
+    words.map_while(|row| row).collect()
 }
 
 #[cfg(test)]
@@ -116,14 +117,15 @@ mod tests {
                 "a.rs",
                 "#[test]\nfn k1_a_hole_is_shut() {}\nfn k12_other() {}\n// fn p5_in_a_comment() {}",
             ),
-            TextFile::new("e2e/browser/cases/a.test.mjs", "test(\"k1 a hole is shut\", async () => {});"),
+            TextFile::new("e2e/browser/cases/a.test.mjs", "test(\"k1 d11 a hole is shut\", async () => {});"),
         ];
         let page = written(PAGE, &tests(&files));
         assert!(
-            page.contains("| K1 | S1 | A hole | `k1 a hole is shut`<br>`k1_a_hole_is_shut` |\n"),
+            page.contains("| K1 | S1 | A hole | `k1 d11 a hole is shut`<br>`k1_a_hole_is_shut` |\n"),
             "{page}"
         );
         assert!(page.contains("| P5 | S2 | Old | |\n"), "{page}");
+        assert!(page.contains("| D11 | S4 | Nits | `k1 d11 a hole is shut` |\n"), "{page}");
         assert_eq!(open_rows(&page), ["P5"]);
         assert_eq!(written(&page, &tests(&files)), page);
     }

@@ -28,7 +28,7 @@ pub(crate) struct Start {
     resume: Option<String>,
 
     /// Leave the session that is resumed as it is, and go on with a copy
-    #[arg(long, requires = "resume")]
+    #[arg(long, visible_alias = "fork", requires = "resume")]
     fork_session: bool,
 
     /// The model: an alias such as `opus`, or a full name
