@@ -139,8 +139,8 @@ pub fn decision(ask: &Ask, outcome: &Outcome<Answer>) -> Decision {
             let mut deny = Deny::default();
             deny.message = denied.message.clone().unwrap_or_else(|| match by {
                 Who::Person(_) => format!("The user denied this call of `{tool}`, without giving a reason"),
-                Who::Rule(rule) => format!("The rule `{rule}` does not allow `{tool}` here"),
-                Who::Grant(_) => format!("`{tool}` is not allowed here"),
+                Who::Rule(rule) => format!("The rule `{rule}` denied this call of `{tool}`"),
+                Who::Grant(_) => format!("This call of `{tool}` is not allowed"),
             });
             if denied.then == AfterDenial::Stop {
                 deny.interrupt = Some(true);
