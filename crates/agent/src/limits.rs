@@ -30,6 +30,13 @@ pub(crate) const COMMANDS_MAX: usize = 512;
 /// How deep commands may nest in each other: `bash -c "bash -c …"`, `$( $( … ) )`.
 pub(crate) const COMMAND_DEPTH_MAX: usize = 8;
 
+/// Folders in which one command may run, since each `cd` before it may have failed. Its words are judged for each of them.
+pub(crate) const FOLDERS_MAX: usize = 16;
+
+/// Entries of folders that are looked at for links that a pattern of the shell may stand for. A listing of so many takes
+/// some milliseconds.
+pub(crate) const DISK_ENTRIES_MAX: usize = 4096;
+
 /// How deep a digest looks into an input; what lies deeper is taken as it is written.
 pub(crate) const DIGEST_DEPTH_MAX: usize = 128;
 

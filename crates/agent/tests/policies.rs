@@ -171,10 +171,14 @@ fn the_first_rule_that_matches_decides() {
 fn s2_24_while_nobody_is_connected_the_risk_decides() {
     let policy = Unattended::new(TimeoutAction::Deny);
     for (ask, allowed, rule) in [
-        (ask("Read", json!({"file_path": "/a"})), true, "low-risk"),
+        (ask("Read", json!({"file_path": "a"})), true, "low-risk"),
+        (ask("Read", json!({"file_path": "/a"})), false, "high-risk"),
         (ask("Bash", json!({"command": "ls"})), true, "low-risk"),
-        (ask("Write", json!({"file_path": "/a", "content": ""})), false, "medium-risk"),
-        (ask("Read", json!({"file_path": "/a/.env"})), false, "medium-risk"),
+        (ask("Bash", json!({"command": "touch new.txt"})), false, "does-more-than-look"),
+        (ask("Write", json!({"file_path": "a", "content": ""})), false, "medium-risk"),
+        (ask("Write", json!({"file_path": "/a", "content": ""})), false, "high-risk"),
+        (ask("Read", json!({"file_path": "/a/.env"})), false, "high-risk"),
+        (ask("Read", json!({"file_path": ".env"})), false, "high-risk"),
         (ask("Bash", json!({"command": "./x"})), false, "high-risk"),
         (ask("Bash", json!({"command": "cat x; rm y"})), false, "high-risk"),
         (ask("Bash", json!({"command": "echo x > y"})), false, "medium-risk"),
@@ -219,7 +223,7 @@ fn s2_24_decisions_are_remembered_for_an_hour_or_a_day() {
 
 #[test]
 fn s2_24_what_happens_after_the_time_is_set() {
-    let (low, high) = (ask("Read", json!({"file_path": "/a"})), ask("Bash", json!({"command": "./x"})));
+    let (low, high) = (ask("Read", json!({"file_path": "a"})), ask("Bash", json!({"command": "./x"})));
     for (action, for_low, for_high, source) in [
         (TimeoutAction::Approve, "allow", "allow", DecisionSource::TimeoutDefault),
         (TimeoutAction::Deny, "deny", "deny", DecisionSource::TimeoutDefault),

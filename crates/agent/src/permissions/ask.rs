@@ -4,11 +4,12 @@ use tidings_protocol::control::CanUseTool;
 use tidings_protocol::json::Json;
 use tidings_protocol::mobile::RiskLevel;
 use tidings_protocol::permissions::PermissionUpdate;
-use tidings_protocol::ui::PermissionRequest;
+use tidings_protocol::ui::{PermissionRequest, TargetType};
 
-use super::reach::{self, Depth};
+use super::command::is_plain_path;
+use super::reach::{self, Depth, Links};
 use super::request::risk_of_reading;
-use super::{Digest, Grant, Reach, Script, derive, rules};
+use super::{Digest, Grant, Reach, Script, derive, disk, rules};
 use crate::desk::{AskKey, Asked};
 
 /// The question whether a tool may run.
@@ -70,13 +71,39 @@ impl Ask {
         ask.blocked_path.clone_from(&call.blocked_path);
         if let Some(path) = &call.blocked_path {
             // The CLI follows links, and names have told nothing of those.
-            ask.reach = ask.reach.max(reach::of_path(path, Depth::Itself, folder));
+            ask.reach = ask.reach.max(reach::of_path(path, Depth::Itself, folder, Links::Ignored));
             ask.risk = ask.risk.max(risk_of_reading(ask.reach));
         }
         ask.suggestions.clone_from(&call.permission_suggestions);
         ask.can_be_always = call.suppress_always_allow_rule != Some(true);
         ask.needs_person = call.requires_user_interaction == Some(true);
         ask
+    }
+
+    /// The same after a look at the disk of this machine: links are followed, and a file that a tool would write in the
+    /// project is known to be new. For recordings the disk says nothing, so this is left to those who ask right now.
+    #[must_use]
+    pub fn on_disk(mut self) -> Self {
+        let folder = self.folder.as_deref();
+        let is_file = self.request.target_type == TargetType::Path;
+        let real = match &self.script {
+            Some(script) => reach::of_script(script, folder, Links::Followed),
+            None if is_file => reach::of_real_path(&self.request.target, Depth::Itself, folder, folder),
+            None => Reach::Folder,
+        };
+        if real > self.reach {
+            self.reach = real;
+            self.risk = RiskLevel::High;
+        }
+        let target = self.request.target.as_str();
+        let is_new = is_file && self.tool_name == "Write" && target.starts_with('/') && !disk::exists(target);
+        if is_new && self.reach == Reach::Folder && self.risk == RiskLevel::Medium {
+            let inside = folder.and_then(|folder| target.strip_prefix(folder)).unwrap_or(target);
+            if is_plain_path(inside) {
+                self.risk = RiskLevel::Low;
+            }
+        }
+        self
     }
 
     /// A call of the model that the CLI has not asked about yet.

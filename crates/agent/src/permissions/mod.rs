@@ -12,6 +12,7 @@ mod ask;
 mod batch;
 mod command;
 mod digest;
+pub(crate) mod disk;
 mod glob;
 mod grant;
 mod hidden;
@@ -20,6 +21,7 @@ pub(crate) mod reach;
 mod registry;
 mod request;
 mod rules;
+pub(crate) mod runs;
 mod secrets;
 
 pub use answer::{AfterDenial, Allowed, Answer, Denied, Scope, decision};

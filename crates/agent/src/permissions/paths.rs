@@ -36,6 +36,16 @@ pub(crate) fn resolve(path: &str, folder: Option<&str>) -> String {
     }
 }
 
+/// The path from the root as it is written, with all its `..`; nothing if only a shell knows where it begins.
+pub(crate) fn join(path: &str, folder: Option<&str>) -> Option<String> {
+    match folder {
+        _ if path.starts_with('/') => Some(path.to_owned()),
+        _ if path.starts_with('~') => None,
+        Some(folder) if folder.starts_with('/') => Some(format!("{folder}/{path}")),
+        _ => None,
+    }
+}
+
 /// Whether `path` is `folder` or lies below it. Both are normalised; a relative one never lies in an absolute one.
 pub(crate) fn lies_in(path: &str, folder: &str) -> bool {
     if path == ".." || path.starts_with("../") {

@@ -3,9 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::command::{Command, CommandKind, RedirectKind, Script, Word, WordKind, git_address};
-use super::{paths, secrets};
+use super::{disk, paths, secrets};
+use crate::limits::FOLDERS_MAX;
 
-/// How far something reaches, as far as names tell: no link is followed. The order is that of doubt.
+/// How far something reaches, as far as names tell. The order is that of doubt.
+///
+/// A policy follows links as well when it decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -30,6 +33,15 @@ pub(crate) enum Depth {
     Below,
 }
 
+/// Whether links on the disk are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Links {
+    /// Only names count, so that the result is the same on every machine.
+    Ignored,
+    /// A path is where it leads on this machine.
+    Followed,
+}
+
 /// Packages that others published lie in hidden folders, and everybody looks at them.
 const PACKAGES: &[&str] = &[
     "/.cargo/registry/",
@@ -44,18 +56,51 @@ const PACKAGES: &[&str] = &[
 const SHORT_OPTIONS_BYTES_MAX: usize = 256;
 
 /// How far a path reaches. `folder` is that of the session.
-pub(crate) fn of_path(path: &str, depth: Depth, folder: Option<&str>) -> Reach {
-    let place = Place::new(path, folder);
-    if place.is_secret() { Reach::Secret } else { place.reach(depth) }
+pub(crate) fn of_path(path: &str, depth: Depth, folder: Option<&str>, links: Links) -> Reach {
+    let place = Place::new(path, folder, folder);
+    let by_name = if place.is_secret() { Reach::Secret } else { place.reach(depth) };
+    match links {
+        Links::Ignored => by_name,
+        Links::Followed => by_name.max(of_real_path(path, depth, folder, folder)),
+    }
+}
+
+/// How far a path reaches after links are followed. It begins at `from`, and `folder` is that of the session.
+pub(crate) fn of_real_path(path: &str, depth: Depth, from: Option<&str>, folder: Option<&str>) -> Reach {
+    let Some(folder) = folder.filter(|folder| folder.starts_with('/')) else {
+        return Reach::Folder;
+    };
+    let Some(written) = paths::join(path, from) else {
+        return Reach::Folder;
+    };
+    match disk::follow(&written, folder) {
+        disk::Target::Inside(real)
+            if secrets::lies_among_secrets(&real) || secrets::is_kept_secret(&real) =>
+        {
+            Reach::Secret
+        }
+        disk::Target::Inside(_) => Reach::Folder,
+        disk::Target::Outside(real) => {
+            let place = Place::new(&real, Some(folder), Some(folder));
+            let escapes = if paths::lies_in(&paths::normalise(&written), &paths::normalise(folder)) {
+                Reach::Beyond
+            } else {
+                Reach::Folder
+            };
+            let by_name = if place.is_secret() { Reach::Secret } else { place.reach(depth) };
+            by_name.max(escapes)
+        }
+        disk::Target::Unknown => Reach::Beyond,
+    }
 }
 
 /// How far the names reach that a pattern stands for, for a tool that only lists them.
 pub(super) fn of_names(pattern: &str, folder: Option<&str>) -> Reach {
-    let place = Place::new(pattern, folder);
+    let place = Place::new(pattern, folder, folder);
     if place.is_inside && !secrets::lies_among_secrets(&place.path) {
         Reach::Folder
     } else {
-        of_path(pattern, Depth::Itself, folder)
+        of_path(pattern, Depth::Itself, folder, Links::Ignored)
     }
 }
 
@@ -73,19 +118,59 @@ pub(super) fn chooses_secrets(pattern: &str) -> bool {
 }
 
 /// How far a command line reaches.
-pub(super) fn of_script(script: &Script, folder: Option<&str>) -> Reach {
-    let commands = script.commands().iter().map(|command| of_command(command, script, folder));
+pub(crate) fn of_script(script: &Script, folder: Option<&str>, links: Links) -> Reach {
+    let commands = script.commands().iter().map(|command| of_command(command, script, folder, links));
+    let starts = folders(script, folder);
     let files = script.commands().iter().flat_map(|command| &command.redirects);
     let files = files
         .filter(|redirect| !matches!(redirect.kind, RedirectKind::Duplicate | RedirectKind::Text))
-        .map(|redirect| of_path(&redirect.target.text, Depth::Itself, folder));
+        .map(|redirect| match &starts {
+            Some(starts) => of_file(&redirect.target.text, starts, folder, links),
+            None => Reach::Beyond,
+        });
     commands.chain(files).max().unwrap_or_default()
 }
 
+/// How far a file of a redirection reaches, which may begin in any of the folders `starts`.
+pub(crate) fn of_file(path: &str, starts: &[Option<String>], folder: Option<&str>, links: Links) -> Reach {
+    let reach = |start: &Option<String>| {
+        of_path(&paths::resolve(path, start.as_deref()), Depth::Itself, folder, links).max(
+            if links == Links::Followed {
+                of_real_path(path, Depth::Itself, start.as_deref(), folder)
+            } else {
+                Reach::Folder
+            },
+        )
+    };
+    starts.iter().map(reach).max().unwrap_or_default()
+}
+
+/// The folders in which a command of a script may run: that of the session, and those that `cd` leads to. There is nothing
+/// if they are too many.
+pub(crate) fn folders(script: &Script, folder: Option<&str>) -> Option<Vec<Option<String>>> {
+    let mut folders = vec![folder.map(str::to_owned)];
+    let changes = script.commands().iter().filter(|command| command.name() == "cd");
+    for word in changes.filter_map(|command| command.arguments().last()) {
+        for at in 0..folders.len() {
+            let next = Some(paths::resolve(&word.text, folders[at].as_deref()));
+            if !folders.contains(&next) {
+                folders.push(next);
+            }
+        }
+        if folders.len() > FOLDERS_MAX {
+            return None;
+        }
+    }
+    Some(folders)
+}
+
 /// How far the words of one command of a script reach; its redirections are looked at on their own.
-pub(crate) fn of_command(command: &Command, script: &Script, folder: Option<&str>) -> Reach {
+pub(crate) fn of_command(command: &Command, script: &Script, folder: Option<&str>, links: Links) -> Reach {
     let depth = if command.goes_below() { Depth::Below } else { Depth::Itself };
-    let of = Of { command, depth, folder, kind: command.kind() };
+    let Some(starts) = folders(script, folder) else {
+        return Reach::Beyond;
+    };
+    let of = Of { command, depth, folder, starts: &starts, links, kind: command.kind() };
     let words = command.words_that_name().map(|word| of.word(word));
     of.elsewhere(script).max(words.max().unwrap_or_default())
 }
@@ -94,6 +179,9 @@ struct Of<'a> {
     command: &'a Command,
     depth: Depth,
     folder: Option<&'a str>,
+    /// The folders that the command may run in.
+    starts: &'a [Option<String>],
+    links: Links,
     kind: CommandKind,
 }
 
@@ -110,7 +198,7 @@ impl Of<'_> {
             "git" if script.commands().iter().any(|command| goes_away(command, self.folder)) => Reach::Beyond,
             "git" if is_for_another_folder(self.command, self.folder) => Reach::Beyond,
             "git" => Reach::Folder,
-            _ if self.depth == Depth::Below => of_path(".", self.depth, self.folder),
+            _ if self.depth == Depth::Below => of_path(".", self.depth, self.folder, self.links),
             _ => Reach::Folder,
         }
     }
@@ -136,11 +224,31 @@ impl Of<'_> {
         // In `-rfx` nobody knows which letter takes the rest.
         let rests = text.char_indices().skip(2).filter(|_| is_short).map(|(at, _)| &text[at..]);
         let candidates = whole.into_iter().chain(parts).chain(rests).filter(|part| !part.is_empty());
-        candidates.map(|part| self.place(part, word)).max().unwrap_or_default()
+        let starts = |part| self.starts.iter().map(move |start| self.place(part, word, start.as_deref()));
+        candidates.flat_map(starts).max().unwrap_or_default()
     }
 
-    fn place(&self, text: &str, word: &Word) -> Reach {
-        let place = Place::new(text, self.folder);
+    fn place(&self, text: &str, word: &Word, start: Option<&str>) -> Reach {
+        let by_name = self.place_by_name(text, word, start);
+        if self.links == Links::Ignored || by_name > Reach::Named {
+            return by_name;
+        }
+        by_name.max(of_real_path(text, self.depth, start, self.folder)).max(
+            // The shell puts names of files in the place of a pattern, and a file may be a link.
+            if word.kind == WordKind::Glob { self.of_pattern(text, start) } else { Reach::Folder },
+        )
+    }
+
+    /// How far the files reach that a pattern stands for.
+    fn of_pattern(&self, text: &str, start: Option<&str>) -> Reach {
+        let (Some(folder), Some(pattern)) = (self.folder, paths::join(text, start)) else {
+            return Reach::Folder;
+        };
+        if disk::pattern_stays_inside(&pattern, folder) { Reach::Folder } else { Reach::Beyond }
+    }
+
+    fn place_by_name(&self, text: &str, word: &Word, start: Option<&str>) -> Reach {
+        let place = Place::new(text, start, self.folder);
         let reach = place.reach(self.depth);
         let is_pattern =
             word.kind == WordKind::Glob || (text.contains(['*', '?', '[']) && self.reads_patterns(word));
@@ -182,8 +290,9 @@ struct Place {
 }
 
 impl Place {
-    fn new(text: &str, folder: Option<&str>) -> Self {
-        let path = paths::resolve(text, folder);
+    /// The place of a path that begins in `start`, in a session whose folder is `folder`.
+    fn new(text: &str, start: Option<&str>, folder: Option<&str>) -> Self {
+        let path = paths::resolve(text, start);
         let folder = folder.map_or_else(|| ".".to_owned(), paths::normalise);
         let is_home = text.starts_with('~');
         let is_inside = !is_home && !holds_homes(&folder) && paths::lies_in(&path, &folder);

@@ -5,10 +5,10 @@ use tidings_protocol::mobile::RiskLevel;
 use tidings_protocol::tools::{ToolInput, canonical_name, mcp_parts};
 use tidings_protocol::ui::{PermissionLevel, PermissionRequest, TargetType};
 
-use super::command::{CommandKind, Opaque, Script};
+use super::command::{CommandKind, Opaque, Script, is_plain_path};
 use super::hidden::visible;
-use super::reach::{self, Depth, Reach};
-use super::{glob_matches, is_hidden, paths};
+use super::reach::{self, Depth, Links, Reach};
+use super::{is_hidden, paths};
 use crate::limits::DESCRIPTION_CHARS_MAX;
 
 /// Hosts that are this machine, or where code is looked up.
@@ -49,7 +49,7 @@ pub fn derive(tool: &str, input: &Json, folder: Option<&str>) -> Derived {
     let raw = input.raw();
     let typed = ToolInput::read(tool, raw);
     let path = |text: &str| paths::resolve(text, folder);
-    let to = |text: &str, depth| reach::of_path(text, depth, folder);
+    let to = |text: &str, depth| reach::of_path(text, depth, folder, Links::Ignored);
     match (canonical_name(tool), typed) {
         ("Read", Ok(ToolInput::Read(input))) => {
             reading(path(&input.file_path), "Read the file", to(&input.file_path, Depth::Itself))
@@ -108,7 +108,7 @@ pub fn derive(tool: &str, input: &Json, folder: Option<&str>) -> Derived {
         },
         ("WebFetch", Ok(ToolInput::WebFetch(input))) => fetching(&input.url),
         ("WebSearch", Ok(ToolInput::WebSearch(input))) => {
-            let mut derived = whole_tool(tool, PermissionLevel::Read, RiskLevel::Low);
+            let mut derived = whole_tool(tool, PermissionLevel::Read, RiskLevel::High);
             derived.request.description = format!("Search the web for `{}`", short(&input.query));
             derived
         }
@@ -146,13 +146,14 @@ fn reading(path: String, words: &str, reach: Reach) -> Derived {
     Derived { reach, ..of_path(path, words, PermissionLevel::Read, risk_of_reading(reach)) }
 }
 
-/// Reading is harmless unless what is read can be used elsewhere, or nobody can say what is read.
+/// The risk of reading: low in the project, high outside of it and for credentials.
 pub(super) fn risk_of_reading(reach: Reach) -> RiskLevel {
-    if reach > Reach::Named { RiskLevel::Medium } else { RiskLevel::Low }
+    if reach == Reach::Folder { RiskLevel::Low } else { RiskLevel::High }
 }
 
 fn writing(path: String, words: &str, reach: Reach) -> Derived {
-    let risk = if super::command::is_system_path(&path) { RiskLevel::High } else { RiskLevel::Medium };
+    // Whether the file is new is known when the disk is looked at.
+    let risk = if reach == Reach::Folder { RiskLevel::Medium } else { RiskLevel::High };
     Derived { reach, ..of_path(path, words, PermissionLevel::Write, risk) }
 }
 
@@ -186,7 +187,7 @@ fn running(command: &str, script: Script, note: Option<&str>, folder: Option<&st
         description.push_str("; ");
         description.push_str(&notes.join(", "));
     }
-    let reach = reach::of_script(&script, folder);
+    let reach = reach::of_script(&script, folder, Links::Ignored);
     let risk = if level == PermissionLevel::Admin { RiskLevel::High } else { risk_of(&script, reach) };
     let mut derived = derived(TargetType::Command, command.to_owned(), level, description, risk);
     derived.script = Some(script);
@@ -194,32 +195,49 @@ fn running(command: &str, script: Script, note: Option<&str>, folder: Option<&st
     derived
 }
 
-/// What only looks is low, what works in a repository or builds is medium, and what no list names is high.
+/// The risk of a command line. Looking and creating files is low, changes, builds and tests are medium; what goes to the
+/// network or out of the project is high, and so is everything that no table of commands names.
 fn risk_of(script: &Script, reach: Reach) -> RiskLevel {
-    if script.is_opaque() || script.commands().is_empty() {
+    if script.is_opaque() || script.commands().is_empty() || reach != Reach::Folder {
         return RiskLevel::High;
     }
     let one = |command: &super::Command| match command.kind() {
-        CommandKind::Look if command.is_bare() => RiskLevel::Low,
         _ if !command.assignments.is_empty() => RiskLevel::High,
-        CommandKind::Look | CommandKind::Git | CommandKind::Build | CommandKind::Test => RiskLevel::Medium,
-        CommandKind::Install | CommandKind::Network | CommandKind::Other => RiskLevel::High,
+        CommandKind::Look if command.is_bare() => RiskLevel::Low,
+        CommandKind::Create if command.is_bare() => {
+            let is_plain = command.arguments().iter().all(|word| is_plain_path(&word.text));
+            if is_plain { RiskLevel::Low } else { RiskLevel::Medium }
+        }
+        CommandKind::Git if goes_to_network(command) => RiskLevel::High,
+        CommandKind::Look
+        | CommandKind::Create
+        | CommandKind::Change
+        | CommandKind::Git
+        | CommandKind::Build
+        | CommandKind::Test => RiskLevel::Medium,
+        CommandKind::Install | CommandKind::Network => RiskLevel::High,
+        // A redirection alone, or a wrapper whose command follows in the list.
+        CommandKind::Other if command.words.is_empty() => RiskLevel::Medium,
+        CommandKind::Other if command.is_transparent() => RiskLevel::Low,
+        CommandKind::Other => RiskLevel::High,
     };
-    script.commands().iter().map(one).max().unwrap_or(RiskLevel::High).max(risk_of_reading(reach))
+    script.commands().iter().map(one).max().unwrap_or(RiskLevel::High)
+}
+
+fn goes_to_network(command: &super::Command) -> bool {
+    command.git_parts().is_some_and(|(name, _)| matches!(name, "push" | "pull" | "fetch" | "clone"))
 }
 
 fn fetching(url: &str) -> Derived {
     let host = host(url);
-    // An address can carry away what the model has read.
-    let is_known = |host: &String| KNOWN_HOSTS.iter().any(|known| glob_matches(known, host));
-    let risk = if host.as_ref().is_some_and(is_known) { RiskLevel::Low } else { RiskLevel::Medium };
     let description = format!("Fetch `{}`{}", short(url), hidden_note(url));
     derived(
         TargetType::Domain,
         host.unwrap_or_else(|| url.to_owned()),
         PermissionLevel::Read,
         description,
-        risk,
+        // An address can carry away what the model has read.
+        RiskLevel::High,
     )
 }
 

@@ -3,10 +3,10 @@
 use tidings_protocol::ui::{PermissionLevel, TargetType};
 
 use super::{Category, Rule};
-use crate::permissions::reach::{self, Depth, Reach};
+use crate::permissions::reach::{self, Depth, Links, Reach};
 use crate::permissions::{
-    Ask, Command, CommandKind, Role, WordKind, command_matches, git_address, glob_matches, host_of,
-    path_matches, paths,
+    Ask, Command, CommandKind, WordKind, command_matches, git_address, glob_matches, host_of, path_matches,
+    paths,
 };
 
 /// One thing that a question accesses.
@@ -15,6 +15,8 @@ pub(super) struct Item<'a> {
     what: What<'a>,
     /// How far it reaches.
     reach: Reach,
+    /// The kind of the command, if it is one.
+    kind: Option<CommandKind>,
     /// Why no rule may allow it, whatever it matches.
     doubt: Option<&'static str>,
 }
@@ -38,7 +40,18 @@ pub(super) fn items(ask: &Ask) -> Vec<Item<'_>> {
         TargetType::Command => return commands(ask),
         _ => What::Tool,
     };
-    vec![Item { ask, what, reach: ask.reach, doubt: None }]
+    vec![Item { ask, what, reach: real_reach(ask), kind: None, doubt: None }]
+}
+
+/// How far a question reaches, with links followed.
+pub(super) fn real_reach(ask: &Ask) -> Reach {
+    let folder = ask.folder.as_deref();
+    let real = match (&ask.script, ask.request.target_type) {
+        (Some(script), _) => reach::of_script(script, folder, Links::Followed),
+        (None, TargetType::Path) => reach::of_real_path(&ask.request.target, Depth::Itself, folder, folder),
+        _ => Reach::Folder,
+    };
+    ask.reach.max(real)
 }
 
 fn commands(ask: &Ask) -> Vec<Item<'_>> {
@@ -53,40 +66,44 @@ fn commands(ask: &Ask) -> Vec<Item<'_>> {
         all = Some("outside-of-the-sandbox");
     }
     let folder = ask.folder.as_deref();
-    let file = |category, path: &str, doubt| {
-        let reach = reach::of_path(path, Depth::Itself, folder);
-        Item { ask, what: What::Path(category, paths::resolve(path, folder)), reach, doubt }
+    let starts = reach::folders(script, folder).unwrap_or_else(|| {
+        all = Some("too-many-folders");
+        vec![folder.map(str::to_owned)]
+    });
+    let file = |category, path: &str, start: Option<&str>, doubt| {
+        let reach = reach::of_file(path, &[start.map(str::to_owned)], folder, Links::Followed);
+        Item { ask, what: What::Path(category, paths::resolve(path, start)), reach, kind: None, doubt }
     };
     for command in script.commands() {
-        let doubt = all.or_else(|| doubt(command));
+        let reach = reach::of_command(command, script, folder, Links::Followed);
+        let kind = command.kind();
+        let doubt = all.or_else(|| doubt(command, kind, reach));
         // What a transparent wrapper runs follows in the list.
-        if !is_transparent(command) && !command.words.is_empty() || doubt.is_some() {
-            let reach = reach::of_command(command, script, folder);
-            items.push(Item { ask, what: What::Command(command), reach, doubt });
+        if !command.is_transparent() && !command.words.is_empty() || doubt.is_some() {
+            items.push(Item { ask, what: What::Command(command), reach, kind: Some(kind), doubt });
         }
-        items.extend(command.written_files().map(|path| file(Category::FileWrite, path, doubt)));
-        items.extend(command.read_files().map(|path| file(Category::FileRead, path, doubt)));
+        // After a `cd` that may have failed, a file is one of several.
+        for start in &starts {
+            let start = start.as_deref();
+            items.extend(command.written_files().map(|path| file(Category::FileWrite, path, start, doubt)));
+            items.extend(command.read_files().map(|path| file(Category::FileRead, path, start, doubt)));
+        }
     }
-    // The CLI follows links, which names tell nothing of.
-    items.extend(ask.blocked_path.as_deref().map(|path| file(Category::FileRead, path, None)));
+    // The CLI names the path that made it ask, which no word may show.
+    items.extend(ask.blocked_path.as_deref().map(|path| file(Category::FileRead, path, folder, None)));
     items
 }
 
-fn doubt(command: &Command) -> Option<&'static str> {
+fn doubt(command: &Command, kind: CommandKind, reach: Reach) -> Option<&'static str> {
     if !command.assignments.is_empty() {
         return Some("sets-variables");
     }
+    // Code and settings from elsewhere are not those of the project.
+    let stays = matches!(kind, CommandKind::Look | CommandKind::Network | CommandKind::Other);
+    if !stays && reach > Reach::Folder {
+        return Some("outside-of-the-project");
+    }
     command.words.iter().any(|word| word.kind == WordKind::Dynamic).then_some("words-come-from-elsewhere")
-}
-
-/// Whether a wrapper changes nothing about what its inner command does.
-fn is_transparent(command: &Command) -> bool {
-    command.role == Role::Wrapper
-        && match command.name() {
-            "timeout" | "nice" | "nohup" | "time" | "stdbuf" | "command" => true,
-            "bash" | "sh" => command.words.len() == 3 && command.words[1].text == "-c",
-            _ => false,
-        }
 }
 
 impl Item<'_> {
@@ -130,7 +147,8 @@ impl Item<'_> {
     fn hosts_are(&self, patterns: &[String]) -> bool {
         let known = |host: &str| patterns.iter().any(|pattern| glob_matches(pattern, host));
         match self.what {
-            What::Host(host) => known(host),
+            // A query carries text to the host, whatever it answers.
+            What::Host(host) => known(host) && !has_query(self.ask),
             What::Command(command) => {
                 fetched(command).is_some_and(|hosts| hosts.iter().all(|host| known(host)))
             }
@@ -150,10 +168,16 @@ impl Item<'_> {
         (rule.commands.is_empty() || rule.commands.iter().any(|pattern| command_matches(pattern, command)))
             && rule.flags.chars().all(|flag| has_flag(command, flag))
             && (rule.words.is_empty() || rule.words.iter().any(|word| command.has_argument(word)))
-            && (rule.kinds.is_empty() || rule.kinds.contains(&command.kind()))
+            && (rule.kinds.is_empty() || self.kind.is_some_and(|kind| rule.kinds.contains(&kind)))
             && (rule.dangers.is_empty()
                 || command.danger().is_some_and(|danger| rule.dangers.contains(&danger)))
     }
+}
+
+/// Whether the address that a tool fetches has a query or a fragment.
+fn has_query(ask: &Ask) -> bool {
+    let url = ask.input.raw().get("url").and_then(|url| url.text());
+    url.is_none_or(|url| url.get().contains(['?', '#']))
 }
 
 /// A short option, or the long one that says the same.
@@ -185,7 +209,7 @@ fn fetched(command: &Command) -> Option<Vec<String>> {
         "wget" if !["-qO-", "-O-"].iter().any(|option| command.has_argument(option)) => None,
         "curl" | "wget" => {
             let operands = command.arguments().iter().filter(|word| !HARMLESS.contains(&word.text.as_str()));
-            operands.map(|word| host_of(&word.text)).collect()
+            operands.map(|word| host_of(&word.text).filter(|_| !word.text.contains(['?', '#']))).collect()
         }
         _ => None,
     };

@@ -1,6 +1,7 @@
 //! The rules for everyday work.
 
 use super::{Category, Rule, RuleTable, Verdict};
+use crate::permissions::runs::RUNS;
 use crate::permissions::{CommandKind, Danger, KNOWN_HOSTS, Reach};
 
 /// Folders of the system.
@@ -9,7 +10,7 @@ const SYSTEM: &[&str] = &[
     "/dev/*",
 ];
 
-/// What may run while it stays where it belongs.
+/// Kinds of commands that may run while they stay in the project.
 const HARMLESS: &[CommandKind] =
     &[CommandKind::Look, CommandKind::Git, CommandKind::Build, CommandKind::Test, CommandKind::Install];
 
@@ -24,7 +25,12 @@ const TESTS: &[&str] = &[
     "*_test.*",
     "*.test.*",
     "*.spec.*",
-    "README*",
+    "README",
+    "README.md",
+    "README.*.md",
+    "README.rst",
+    "README.adoc",
+    "README.txt",
     ".gitignore",
 ];
 
@@ -77,6 +83,8 @@ fn files() -> Vec<Rule> {
         reach("write-secrets", Category::FileWrite, Reach::Secret),
         // A workflow or a skill is no test, whatever it is called.
         rule("write-dotfiles", Verdict::Ask, Category::FileWrite, &["*/.*/?*", ".*/?*"]),
+        // A test may not be a build file, a pipeline, a hook or settings that are code.
+        rule("write-what-runs", Verdict::Ask, Category::FileWrite, RUNS),
         Rule {
             reaches: vec![Reach::Folder],
             ..rule("write-tests", Verdict::Allow, Category::FileWrite, TESTS)
@@ -110,6 +118,7 @@ fn commands() -> Vec<Rule> {
         },
         Rule { reaches: vec![Reach::Secret], ..kinds("look-at-secrets", Verdict::Ask, HARMLESS) },
         Rule { reaches: vec![Reach::Beyond], ..kinds("look-beyond", Verdict::Ask, HARMLESS) },
+        Rule { reaches: vec![Reach::Named], ..kinds("work-outside", Verdict::Ask, &HARMLESS[1..]) },
         kinds("git", Verdict::Allow, &[CommandKind::Git]),
         kinds("look", Verdict::Allow, &[CommandKind::Look]),
         Rule { timeout_seconds: Some(60), ..kinds("build", Verdict::Allow, &[CommandKind::Build]) },

@@ -6,11 +6,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use tidings_protocol::mobile::RiskLevel;
+use tidings_protocol::ui::PermissionLevel;
 
+use super::matching::real_reach;
 use super::simple::declined;
 use super::{Decided, DecisionSource, PermissionPolicy, PolicyDecision};
 use crate::limits::{DECISION_CACHED, DECISION_REMEMBERED, DECISIONS_CACHED_MAX};
-use crate::permissions::{Answer, Ask, Digest};
+use crate::permissions::{Answer, Ask, CommandKind, Digest, Reach};
 
 /// What happens to a question that nobody answered in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -112,6 +114,21 @@ impl Unattended {
     }
 }
 
+/// Whether a call reads in the project and does nothing else, also after links are followed.
+fn only_looks(ask: &Ask) -> bool {
+    let looks = match &ask.script {
+        Some(script) => {
+            !script.is_opaque()
+                && script
+                    .commands()
+                    .iter()
+                    .all(|command| command.kind() == CommandKind::Look && command.is_bare())
+        }
+        None => ask.request.level == PermissionLevel::Read,
+    };
+    looks && real_reach(ask) == Reach::Folder
+}
+
 impl PermissionPolicy for Unattended {
     fn decide(&self, ask: &Ask, now: Timestamp) -> Decided {
         if ask.needs_person {
@@ -129,8 +146,17 @@ impl PermissionPolicy for Unattended {
                 let reason = Some("The user has refused the same call before".to_owned());
                 Decided::new(PolicyDecision::Deny { reason }, "remembered", DecisionSource::CachedDecision)
             }
-            (None, RiskLevel::Low) => {
+            (None, RiskLevel::Low) if only_looks(ask) => {
                 Decided::new(PolicyDecision::Allow, "low-risk", DecisionSource::RiskBased)
+            }
+            (None, RiskLevel::Low) => {
+                let reason =
+                    Some("Nobody is here to ask, and it does more than look at the project".to_owned());
+                Decided::new(
+                    PolicyDecision::Deny { reason },
+                    "does-more-than-look",
+                    DecisionSource::RiskBased,
+                )
             }
             (None, risk) => {
                 let (rule, words) =

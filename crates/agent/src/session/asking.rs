@@ -61,7 +61,7 @@ impl Asking {
             return decision;
         }
         let id = asked.context.request_id();
-        let ask = Ask::new(self.setup.handle, id, &asked.call, self.folder().as_deref());
+        let ask = Ask::new(self.setup.handle, id, &asked.call, self.folder().as_deref()).on_disk();
         let outcome = self.outcome(&ask).await;
         permissions::decision(&ask, &outcome)
     }

@@ -119,9 +119,13 @@ fn git(command: &Command) -> Option<Danger> {
         "clean" => !(short('n') || long("dry-run")),
         "checkout" | "switch" => {
             short('f')
-                || long("force")
-                || long("discard-changes")
+                || short('B')
+                || short('C')
+                || ["force", "force-create", "discard-changes", "ours", "theirs", "merge"]
+                    .iter()
+                    .any(|name| long(name))
                 || rest.iter().any(|word| word.text == "--")
+                || (arguments[at].text == "checkout" && names_files(rest))
         }
         "restore" => !long("staged") || long("worktree"),
         "branch" | "tag" => short('D') || short('d') || short('f') || long("delete") || long("force"),
@@ -132,6 +136,23 @@ fn git(command: &Command) -> Option<Danger> {
         _ => false,
     };
     discards.then_some(Danger::Discards)
+}
+
+/// Whether the words of `git checkout` seem to name files, whose changes it overwrites: several words, a path that begins
+/// with a dot, a pattern, or a name with an ending.
+fn names_files(rest: &[super::Word]) -> bool {
+    let creates = rest.iter().any(|word| matches!(word.text.as_str(), "-b" | "--orphan" | "-t" | "--track"));
+    let mut operands = rest.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with('-'));
+    let is_file = |text: &str| {
+        text.starts_with(['.', ':', '/', '~'])
+            || text.contains(['*', '?', '['])
+            || text.ends_with('/')
+            || text.rsplit('/').next().is_some_and(|name| {
+                name.rsplit_once('.')
+                    .is_some_and(|(_, ending)| ending.chars().all(|c| c.is_ascii_alphabetic()))
+            })
+    };
+    !creates && (operands.clone().count() > 1 || operands.any(is_file))
 }
 
 /// Where the subcommand of git stands among its arguments.
@@ -186,7 +207,7 @@ fn opens_to_all(command: &Command) -> bool {
 }
 
 /// Whether a path belongs to the system and not to a user's work.
-pub(in crate::permissions) fn is_system_path(path: &str) -> bool {
+fn is_system_path(path: &str) -> bool {
     const FOLDERS: &[&str] =
         &["/etc", "/usr", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/sys", "/proc", "/System"];
     if let Some(device) = path.strip_prefix("/dev/") {

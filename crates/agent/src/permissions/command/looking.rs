@@ -1,7 +1,7 @@
 //! What a command looks at.
 
 use super::danger::git_subcommand;
-use super::{Command, Word};
+use super::{Command, Role, Word};
 
 impl Command {
     /// Whether it goes through everything below the folders that it is given.
@@ -41,6 +41,18 @@ impl Command {
                 | "type"
                 | "find"
         )
+    }
+
+    /// Whether it is a wrapper that changes nothing about what its inner command does.
+    pub(crate) fn is_transparent(&self) -> bool {
+        self.role == Role::Wrapper
+            && match self.name() {
+                "timeout" | "nice" | "nohup" | "stdbuf" | "command" => true,
+                // The program of this name, which is not the shell's word, writes to the file behind `-o`.
+                "time" => !self.arguments().first().is_some_and(|word| word.text.starts_with('-')),
+                "bash" | "sh" => self.words.len() == 3 && self.words[1].text == "-c",
+                _ => false,
+            }
     }
 
     /// The subcommand of git, and the words behind it.

@@ -12,15 +12,16 @@ mod lexer;
 mod looking;
 mod options;
 mod parser;
+mod shapes;
 mod words;
 mod wrappers;
 
 use std::collections::BTreeSet;
 
 pub use danger::Danger;
-pub(super) use danger::is_system_path;
 pub use kind::CommandKind;
 pub(crate) use kind::git_address;
+pub(super) use shapes::is_plain_path;
 
 /// A command line taken apart.
 ///
