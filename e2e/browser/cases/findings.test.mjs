@@ -102,6 +102,11 @@ test("p1 p4 p8 p10 p12 p16 a request is edited, answered elsewhere, and fits int
   await page.locator(".session .state.idle").waitFor();
   await page.reload();
   await shown();
+  // The session file has what the model asked for; the history shows what ran all the same.
+  const { cli_session_ids } = await at.server.until(one.key, (view) => view.cli_session_ids.length > 0);
+  await page.goto(`${at.server.address}/#/history/${cli_session_ids.at(-1)}`);
+  await shown();
+  await page.goto(address(one));
 
   // p10: another device answers while a reason is being typed.
   await at.server.call("POST", `sessions/${one.key}/input`, { content: "ask again" });

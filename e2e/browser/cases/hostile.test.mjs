@@ -134,6 +134,8 @@ test("t7_nothing_that_is_said_runs_or_loads_anywhere_on_the_page", async () => {
   await page.getByLabel("No").first().check();
   await page.getByRole("button", { name: "Answer", exact: true }).click();
   await page.getByRole("heading", { name: "Carry out this plan?" }).waitFor();
+  // A plan is approved once its end was in sight.
+  await page.locator(".plan-text").evaluate((box) => box.scrollTo(0, box.scrollHeight));
   await page.getByRole("button", { name: "Approve", exact: true }).click();
   await page.locator(".session .state.idle").waitFor();
   const latest = page.getByRole("button", { name: "Latest ↓" });

@@ -78,6 +78,7 @@ for (const colorScheme of ["light", "dark"]) {
     await page.getByRole("button", { name: "Send answers" }).click();
     await page.getByRole("heading", { name: "Carry out this plan?" }).waitFor();
     await picture(page, `desk-plan-${colorScheme}`);
+    await page.locator(".plan-text").evaluate((box) => box.scrollTo(0, box.scrollHeight));
     await page.getByRole("button", { name: "Approve", exact: true }).click();
     await page.getByText("This was a rehearsal").last().waitFor({ timeout: 60_000 });
     await picture(page, `desk-done-${colorScheme}`);

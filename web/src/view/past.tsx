@@ -3,6 +3,7 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useFetched, useTries } from "../app/fetched.ts";
+import { editedInputs } from "../app/edited.ts";
 import { download, toMarkdown } from "../app/export.ts";
 import { fileName, hostOf } from "../app/list.ts";
 import { keepSpot, keptSpot } from "../app/places.ts";
@@ -81,6 +82,17 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
     );
   }, [id, leaf, tries]);
 
+  // The list of sessions may come later than the file.
+  const host = hostOf(id);
+  const isRead = past !== undefined;
+  useEffect(() => {
+    if (!isRead) return;
+    editedInputs(id).then(
+      (events) => events.length > 0 && setPast((before) => before && { ...before, all: withEvents(before.all, events) }),
+      () => undefined,
+    );
+  }, [id, host?.key, isRead]);
+
   const found = past?.found;
   useEffect(() => {
     if (found === undefined || sought === undefined) return undefined;
@@ -107,6 +119,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
     setBusy(true);
     try {
       const { about, all, more } = await readWhole(id, leaf);
+      withEvents(all, await editedInputs(id).catch(() => []));
       if (more) say("error", "The session is too long for one file: only its end is saved");
       const name = `session-${id.slice(0, 8)}.${kind}`;
       const text = kind === "md" ? toMarkdown(all, fileName(id, about.title ?? id)) : JSON.stringify(all.items, null, 1);
@@ -139,7 +152,6 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
   const { about, all } = past;
   // A title is found by the search too, and stands above all that is shown.
   const isInTitle = sought !== undefined && (about.title ?? "").includes(sought.around.trim());
-  const host = hostOf(id);
   const facts = [
     about.turns == null ? undefined : count(about.turns, "turn"),
     bytes(about.bytes),
@@ -241,6 +253,11 @@ async function readWhole(id: string, leaf: string | undefined): Promise<Past> {
     prepend(all, folded(page.events));
   }
   return { about: page.transcript, all, from: page.from, more: page.more && page.events.length > 0 };
+}
+
+function withEvents(all: Conversation, events: readonly UiMessage[]): Conversation {
+  for (const event of events) fold(all, event);
+  return all;
 }
 
 function folded(events: readonly unknown[]): Conversation {
