@@ -1,9 +1,11 @@
 // Events in, conversation out: the only way in which anything gets onto the screen, be it live, replayed or from history.
 // It has no clock and does no I/O. An item that changes is replaced by another object, so that a view may compare by identity.
 
-import type { JsonValue, Role, TurnId, UiMessage } from "../wire.ts";
-import type { Conversation, Decision, Item, Lane, NoteItem, NoteTone, TextItem, ToolItem, Track } from "./conversation.ts";
+import type { JsonValue, UiMessage } from "../wire.ts";
+import type { Conversation, Decision, Item, Lane, ToolItem, Track } from "./conversation.ts";
 import { retractWords, wasInterrupted } from "./conversation.ts";
+import { addText, closeText, note, push, takeBack } from "./items.ts";
+import { isSummary, withoutReminders } from "./summary.ts";
 import { compactTokens, limitName } from "../text/format.ts";
 
 /** Folds one event in. An event that nobody here knows changes nothing. */
@@ -254,39 +256,6 @@ function limitWords(kind: string | undefined): string {
   return `The limit of your plan is reached${kind ? ` (${limitName(kind)})` : ""}.`;
 }
 
-type Fresh<T> = T extends Item ? Omit<T, "key"> : never;
-
-function push(all: Conversation, track: Track, item: Fresh<Item>): void {
-  all.made += 1;
-  track.items.push({ ...item, key: `i${all.made}` } as Item);
-}
-
-function note(all: Conversation, track: Track, topic: NoteItem["topic"], tone: NoteTone, text: string): void {
-  push(all, track, { kind: "note", topic, tone, text });
-}
-
-function addText(all: Conversation, track: Track, kind: TextItem["kind"], text: string, turn: TurnId): void {
-  const at = writtenAt(track.items);
-  const last = track.items[at];
-  if (last?.kind === kind && last.open && sameTurn(last.turn, turn)) {
-    track.items[at] = { ...last, text: last.text + text };
-    return;
-  }
-  closeText(track);
-  push(all, track, { kind, text, turn, open: true });
-}
-
-function closeText(track: Track): void {
-  const at = writtenAt(track.items);
-  const last = track.items[at];
-  if (last !== undefined && (last.kind === "text" || last.kind === "thinking") && last.open) track.items[at] = { ...last, open: false };
-}
-
-/** Index of the item that a delta may belong to: prompts and notes can come in the middle of a block without ending it. */
-export function writtenAt(items: readonly Item[]): number {
-  return items.findLastIndex((item) => item.kind !== "prompt" && item.kind !== "note");
-}
-
 /** Marks the prompts that the agent never read. */
 export function markDropped(all: Conversation, items: Item[]): void {
   items.forEach((item, at) => {
@@ -308,35 +277,6 @@ export function decided({ settled, updatedInput }: Decision): (tool: ToolItem) =
     const changed = updatedInput !== undefined && settled.outcome === "Allowed" && JSON.stringify(updatedInput) !== JSON.stringify(tool.input);
     return changed ? { settled, input: updatedInput, modelInput: tool.modelInput ?? tool.input } : { settled };
   };
-}
-
-/** Whether a prompt is the summary that Claude Code gives itself after a compaction. */
-function isSummary(text: string, origin: string | undefined): boolean {
-  return origin !== undefined && text.startsWith("This session is being continued from a previous conversation");
-}
-
-function withoutReminders(text: string): string {
-  return text.replaceAll(/<system-reminder>[\s\S]*?(<\/system-reminder>|$)/g, "").replaceAll(/\n{3,}/g, "\n\n").trim();
-}
-
-/** Takes the last text of a turn back: it ends with `text`, spread over one item or several. */
-function takeBack(track: Track, kind: TextItem["kind"], text: string, turn: TurnId): void {
-  let left = text;
-  for (let index = track.items.length - 1; index >= 0 && left !== ""; index -= 1) {
-    const item = track.items[index];
-    if (item === undefined || item.kind !== kind || !sameTurn(item.turn, turn)) continue;
-    if (item.text.endsWith(left)) {
-      track.items[index] = { ...item, text: item.text.slice(0, item.text.length - left.length), open: false };
-      return;
-    }
-    if (!left.endsWith(item.text)) return;
-    left = left.slice(0, left.length - item.text.length);
-    track.items[index] = { ...item, text: "", open: false };
-  }
-}
-
-function sameTurn(one: TurnId, other: TurnId): boolean {
-  return one.sequence === other.sequence && (one.role satisfies Role) === other.role;
 }
 
 /** Where a call is shown. */

@@ -1,7 +1,8 @@
 // Older events are folded into a conversation of their own, which is then put before the one on the screen.
 
 import type { Conversation, Item, Lane, Track } from "./conversation.ts";
-import { decided, markDropped, toolOf, writtenAt } from "./fold.ts";
+import { decided, markDropped, toolOf } from "./fold.ts";
+import { writtenAt } from "./items.ts";
 
 /** Puts the items of `older` before those of `all`. What `all` knows of the present stays. */
 export function prepend(all: Conversation, older: Conversation): void {
