@@ -60,7 +60,7 @@ const address = ({ key }) => `${at.server.address}/#/s/${key}`;
 const isFocused = (locator) => locator.evaluate((element) => element === document.activeElement);
 const card = (page) => page.getByRole("heading", { name: "Run this command?" });
 
-test("p1 p4 p8 p10 p12 p16 a request is edited, answered elsewhere, and fits into a low window", async () => {
+test("p1 p4 p8 p9 p10 p12 p16 a request is edited, answered elsewhere, and fits into a low window", async () => {
   const page = await at.visit();
   const one = await at.server.session("ask me");
   await page.goto(address(one));
@@ -117,6 +117,19 @@ test("p1 p4 p8 p10 p12 p16 a request is edited, answered elsewhere, and fits int
   await at.server.call("POST", `sessions/${one.key}/permissions/${tool_use_id}`, { decision: "allow" });
   await page.locator(".toast").getByText("This request was allowed by").waitFor();
   assert.equal(await page.getByLabel("Message to the agent").inputValue(), "Use make instead");
+
+  // p9: a browser without a network says so soon, and what was answered meanwhile is gone when it is back.
+  await page.locator(".session .state.idle").waitFor();
+  await at.server.call("POST", `sessions/${one.key}/input`, { content: "ask once more" });
+  await card(page).waitFor();
+  await page.context().setOffline(true);
+  await page.locator(".link-bar").waitFor({ timeout: 15_000 });
+  const [late] = (await at.server.call("GET", "permissions")).items;
+  await at.server.call("POST", `sessions/${one.key}/permissions/${late.tool_use_id}`, { decision: "deny" });
+  await page.context().setOffline(false);
+  await card(page).waitFor({ state: "detached" });
+  await page.locator(".link-bar").waitFor({ state: "detached" });
+  page.wrong = page.wrong.filter((line) => !line.includes("ERR_INTERNET_DISCONNECTED"));
 
   // p4: modes that the server does not allow are not offered, and one that it refuses does not stay.
   const mode = page.getByLabel("Permission mode");

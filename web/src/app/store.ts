@@ -13,7 +13,7 @@ import type {
 } from "../wire.ts";
 import { ApiError, getJson, postJson } from "../net/api.ts";
 import type { Link } from "../net/connection.ts";
-import { Connection, Lost, Refused } from "../net/connection.ts";
+import { Connection, Lost, OFFLINE_DOUBT_MS, Refused } from "../net/connection.ts";
 import type { Command, Letter } from "../net/outbox.ts";
 import { Outbox } from "../net/outbox.ts";
 import { newId, surroundings } from "./browser.ts";
@@ -360,7 +360,7 @@ export function followAttention(): void {
   });
   addEventListener("offline", () => {
     offline.value = true;
-    connection.doubt();
+    connection.doubt(OFFLINE_DOUBT_MS);
   });
   addEventListener("online", () => {
     offline.value = false;

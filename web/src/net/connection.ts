@@ -42,6 +42,8 @@ export class Lost extends Error {}
 export const HEARTBEAT_MS = 15_000;
 /** Who is there answers within this, when there is a reason to ask. */
 export const DOUBT_MS = 4_000;
+/** The same where the browser itself says that there is no network. */
+export const OFFLINE_DOUBT_MS = 1_500;
 const RETRY_FIRST_MS = 500;
 const RETRY_LAST_MS = 20_000;
 const OPEN_LIMIT_MS = 10_000;
@@ -89,14 +91,14 @@ export class Connection {
    * Something has happened to the network. A socket often does not notice: it is asked, and taken for lost if nobody answers.
    * It is not closed at once, since a server on the same machine needs no network.
    */
-  doubt(): void {
+  doubt(ms = DOUBT_MS): void {
     if (this.#link !== "open") return;
     let answered = false;
     this.request({ type: "ping" }).then(
       () => (answered = true),
       () => undefined,
     );
-    this.#timer(() => !answered && this.#lost(1006), DOUBT_MS);
+    this.#timer(() => !answered && this.#lost(1006), ms);
   }
 
   sleep(): void {
