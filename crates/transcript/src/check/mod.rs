@@ -74,6 +74,7 @@ pub fn session(
     let mut buffer = Buffer::default();
     let tool_results = files.tool_results();
     let tool_results = Some(tool_results.as_path());
+    let count = files.files().count();
     for (number, file) in files.files().enumerate() {
         let is_main = number == 0 && files.main.is_some();
         let role = if is_main {
@@ -81,7 +82,7 @@ pub fn session(
         } else {
             Role::Agent { id: &files.id, tool_results }
         };
-        let about = About { number, role, profile };
+        let about = About { number, files: count, role, profile };
         let ended = read_file(&file.path, about, &mut facts, &mut buffer, &mut report, &mut each);
         let ended = ended.unwrap_or_else(|error| {
             facts.unread = true;
@@ -131,7 +132,7 @@ pub fn file(
     mut each: impl FnMut(Event<'_>) -> ControlFlow<()>,
 ) -> Result<Report, Error> {
     let (mut facts, mut buffer, mut report) = (SessionFacts::default(), Buffer::default(), Report::default());
-    let about = About { number: 0, role: Role::Alone, profile };
+    let about = About { number: 0, files: 1, role: Role::Alone, profile };
     let _ended = read_file(path, about, &mut facts, &mut buffer, &mut report, &mut each)?;
     Ok(report)
 }
@@ -147,6 +148,7 @@ pub fn source(
         dialect: Dialect::Unknown,
         role: Role::Alone,
         number: 0,
+        only: None,
         facts: &mut SessionFacts::default(),
         report: Report::default(),
     };
@@ -163,6 +165,8 @@ pub fn source(
 #[derive(Clone, Copy)]
 struct About<'a> {
     number: usize,
+    /// Number of files of the session.
+    files: usize,
     role: Role<'a>,
     profile: Option<Profile>,
 }
@@ -186,7 +190,8 @@ fn read_file(
     let dialect = dialect_of(&mut opened, buffer).at("read", path)?;
     let profile = about.profile.unwrap_or_else(|| Profile::suits(dialect));
     let (role, number) = (about.role, about.number);
-    let mut run = Run { profile, dialect, role, number, facts, report: Report::default() };
+    let only = (about.files == 1).then_some(path);
+    let mut run = Run { profile, dialect, role, number, only, facts, report: Report::default() };
     let ended = run.read(opened, buffer, |step| match step {
         Step::Finding(finding) => each(Event::Finding { file: path, finding }),
         Step::Read(bytes) => each(Event::Read(bytes)),
@@ -201,6 +206,8 @@ struct Run<'a> {
     dialect: Dialect,
     role: Role<'a>,
     number: usize,
+    /// The path of the file where it is the only one of its session.
+    only: Option<&'a Path>,
     facts: &'a mut SessionFacts,
     report: Report,
 }
@@ -272,9 +279,14 @@ impl Run<'_> {
         }
         self.facts.file_over(links);
         let pending = std::mem::take(&mut found.pending);
-        match self.role {
-            Role::Alone => found.findings.extend(pending.into_iter().map(|(_, finding)| finding)),
-            Role::Main { .. } | Role::Agent { .. } => self.facts.keep_pending(self.number, pending),
+        match (self.role, self.only) {
+            (Role::Alone, _) => found.findings.extend(pending.into_iter().map(|(_, finding)| finding)),
+            (_, only) => {
+                self.facts.keep_pending(self.number, pending);
+                // Findings of the only file can stand in the order of its lines.
+                let rest = only.map(|path| not_elsewhere(&[path], self.facts)).unwrap_or_default();
+                found.findings.extend(rest.into_iter().map(|(_, finding)| finding));
+            }
         }
         Ok(self.hand_out(&mut found, &mut each))
     }
