@@ -4,6 +4,7 @@
 //! in this order: by which name was the server called, from which page, how often, and with which credential. What
 //! comes out of it is a [`Caller`] in the extensions of the request, which the doors ask for scopes.
 
+pub(crate) mod capabilities;
 mod cookie;
 mod devices;
 mod environment;

@@ -38,6 +38,16 @@ pub fn inside(roots: &[PathBuf], path: &Path) -> Result<PathBuf, Error> {
     }
 }
 
+/// Refuses the folder of a session if it is not what it was when the session was made: gone, outside of the roots, or a
+/// link to another folder. Call it each time before something runs there or its files are shown.
+pub fn unchanged(roots: &[PathBuf], folder: &Path) -> Result<(), Error> {
+    if inside(roots, folder)? == folder {
+        return Ok(());
+    }
+    let message = format!("`{}` leads to another folder than before", folder.display());
+    Err(Error::new(Code::OutsideRoots, message, "put the folder back, or start a session in the other one"))
+}
+
 fn contains(root: &Path, found: &Path) -> bool {
     root.canonicalize().is_ok_and(|root| found.starts_with(root))
 }

@@ -1,5 +1,6 @@
 //! The task of one session: it starts the agent, hands it prompts one after the other, and ends it when nobody uses it.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use tidings::transport::Transport;
@@ -17,6 +18,7 @@ use super::sink::JournalSink;
 use super::turn_time::TurnTime;
 use super::{Config, Verb, launch, policy};
 use crate::error::{Code, Error};
+use crate::guard::paths;
 #[cfg(unix)]
 use crate::hosts::Found;
 use crate::journal::{ClientId, Cursor, Session};
@@ -168,6 +170,7 @@ impl Actor {
         if let Some(agent) = self.entry.agent().filter(|agent| !agent.client().is_closed()) {
             return Ok(agent);
         }
+        self.check_folders()?;
         self.entry.hold_place();
         self.lease()?;
         let cwd = self.entry.memory().row.cwd.clone();
@@ -184,6 +187,13 @@ impl Actor {
         #[cfg(not(unix))]
         let carrier = (self.config.carrier)(&self.config);
         self.run_agent(carrier, options, setup).await
+    }
+
+    /// Refuses to start an agent in a folder that was replaced since the session was made.
+    fn check_folders(&self) -> Result<(), Error> {
+        let memory = self.entry.memory();
+        let folders = memory.settings.launch.add_dirs.iter().chain([&memory.row.cwd]);
+        folders.map(Path::new).try_for_each(|folder| paths::unchanged(&self.config.roots, folder))
     }
 
     /// A CLI session is written by one agent, whatever else the journal says.
@@ -203,7 +213,8 @@ impl Actor {
             let memory = self.entry.memory();
             let options = launch::options(&memory.row, &memory.settings, &self.config)?;
             let Entry { hub, key, judged, .. } = &*self.entry;
-            let policy = policy::policy(memory.settings.launch.policy, hub, key, judged);
+            let wanted = policy::allowed(memory.settings.launch.policy, &self.config);
+            let policy = policy::policy(wanted, hub, key, judged);
             (options, policy, memory.settings.turns_told(), memory.settings.last_answer)
         };
         let mut setup = Setup::new(self.entry.handle, policy);

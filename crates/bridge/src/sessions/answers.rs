@@ -9,8 +9,8 @@ use tidings_agent::pending::{Outcome, Who};
 use tidings_agent::permissions::{AfterDenial, Allowed, Answer, Denied, Response, Scope as Reach};
 use tidings_agent::questions::{InteractionError, Reply};
 use tidings_protocol::api::{
-    AnswerResult, BatchAnswer, BatchAnswered, Choice, PendingPermission, PermissionAnswer, PermissionScope,
-    QuestionAnswer,
+    AnswerResult, BatchAnswer, BatchAnswerItem, BatchAnswered, Choice, PendingPermission, PermissionAnswer,
+    PermissionScope, QuestionAnswer,
 };
 use tidings_protocol::json::Json;
 use tidings_protocol::ui::{InteractionResolved, PermissionResolved, Resolution};
@@ -18,8 +18,9 @@ use tidings_protocol::ui::{InteractionResolved, PermissionResolved, Resolution};
 use super::asks::{Beyond, Shown, audit, resolution, shown, word};
 use super::commands;
 use super::entry::Entry;
-use crate::caller::{Caller, Scope};
+use crate::caller::Caller;
 use crate::error::{Code, Error};
+use crate::guard::capabilities::{self, Bypass};
 use crate::guard::trust::{After, Before};
 use crate::journal::{Ask, AskId, ClientId, Settle, Settlement};
 use crate::limits::{RULE_EVERY, RULE_LOOKS};
@@ -32,16 +33,9 @@ impl Entry {
         tool_use_id: &str,
         answer: PermissionAnswer,
     ) -> Result<AnswerResult, Error> {
-        caller.require(Scope::Decide)?;
+        // No answer asks for the capability that a server can refuse to all.
+        capabilities::require(caller, Bypass::Refused, &capabilities::of_permission_answer(&answer)?)?;
         let client_id = commands::kept_if_any(caller, answer.client_id.as_deref())?;
-        if answer.decision == Choice::Allow {
-            if answer.updated_input.is_some() {
-                caller.require(Scope::Edit)?;
-            }
-            if answer.scope == PermissionScope::Always {
-                caller.require(Scope::Always)?;
-            }
-        }
         let id = AskId::new(tool_use_id)?;
         let _turn = self.answers.lock().await;
         let ask = self.ask(&id).await?;
@@ -149,15 +143,17 @@ impl Entry {
             .map(|details| details.tool_use_id)
             .collect();
         let mut results = Vec::new();
-        for (place, item) in batch.answers.into_iter().enumerate() {
-            let by_index = item.index.and_then(|index| usize::try_from(index).ok());
-            let named = item.tool_use_id.or_else(|| members.get(by_index.unwrap_or(place)).cloned());
+        // Each answer is held to the table of capabilities by itself.
+        let BatchAnswer { answers, client_id } = batch;
+        for (place, item) in answers.into_iter().enumerate() {
+            let BatchAnswerItem { index, tool_use_id, mut answer } = item;
+            let by_index = index.and_then(|index| usize::try_from(index).ok());
+            let named = tool_use_id.or_else(|| members.get(by_index.unwrap_or(place)).cloned());
             let Some(tool_use_id) = named else {
                 let message = format!("There is nothing open at place {place} of the batch `{batch_id}`");
                 return Err(Error::new(Code::NotFound, message, "list what waits"));
             };
-            let mut answer = item.answer;
-            if let (None, Some(id)) = (&answer.client_id, &batch.client_id) {
+            if let (None, Some(id)) = (&answer.client_id, &client_id) {
                 answer.client_id = Some(format!("{id}:{tool_use_id}"));
             }
             match self.answer_permission(caller, &tool_use_id, answer).await {
@@ -178,10 +174,12 @@ impl Entry {
         tool_use_id: &str,
         answer: QuestionAnswer,
     ) -> Result<AnswerResult, Error> {
-        caller.require(Scope::Decide)?;
         let client_id = commands::kept_if_any(caller, answer.client_id.as_deref())?;
         let id = AskId::new(tool_use_id)?;
         let key = AskKey::new(self.handle, tool_use_id);
+        let inquiry = self.questions.get(&key);
+        let needs = capabilities::of_question_answer(&answer, inquiry.as_deref())?;
+        capabilities::require(caller, Bypass::Refused, &needs)?;
         let replies: Vec<Reply> =
             answer.answers.into_iter().map(|reply| Reply::new(reply.question_id, reply.answer)).collect();
         let _turn = self.answers.lock().await;
@@ -358,7 +356,8 @@ fn decide(answer: &PermissionAnswer) -> Result<(Answer, Resolution), Error> {
     };
     if let Some(input) = &answer.updated_input {
         if !input.is_object() {
-            return Err(Error::new(Code::Unprocessable, "`updated_input` is no JSON object", ""));
+            let message = "`updated_input` is no JSON object";
+            return Err(Error::new(Code::Unprocessable, message, "send the whole input of the tool"));
         }
         allowed.updated_input = Some(Json::from(input));
     }

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use tidings_protocol::api::{CreateSession, Input, Notice, Policy, ServerPhase, SessionView};
+use tidings_protocol::api::{CreateSession, Input, Notice, ServerPhase, SessionView};
 use tidings_transcript::roots::SessionFiles;
 
 use super::settings::Settings;
-use super::{Opening, Sessions, adopt, check_folder, commands, input, launch, policy, view};
-use crate::caller::{Caller, Scope};
+use super::{Opening, Sessions, adopt, check_folder, commands, input, launch, view};
+use crate::caller::Caller;
 use crate::error::{Code, Error};
-use crate::guard::paths;
+use crate::guard::{capabilities, paths};
 use crate::journal::{Key, NewSession, Novelty, Session};
 
 const INSTALL: &str =
@@ -22,8 +22,7 @@ impl Sessions {
         caller: &Caller,
         mut new: CreateSession,
     ) -> Result<(SessionView, Novelty), Error> {
-        caller.require(Scope::Prompt)?;
-        self.check_unasked(caller, &new)?;
+        self.require(caller, &capabilities::of_create(&new)?)?;
         if new.fork && new.resume.is_none() {
             let message = "`fork` copies the session that `resume` names, and none is named";
             return Err(Error::new(Code::Invalid, message, "send `resume`, or leave `fork` out"));
@@ -76,6 +75,7 @@ impl Sessions {
         if novelty == Novelty::Seen {
             return self.made_before(caller, &new, &row, &made_of).await;
         }
+        self.audit_settings(caller, row.key.as_str(), &new).await;
         let used = self.used_for(caller, row.key.as_str()).await?;
         if let Some(files) = past {
             used.entry.tell_the_past(files).await?;
@@ -88,25 +88,6 @@ impl Sessions {
             view.state = ServerPhase::Starting;
         }
         Ok((view, Novelty::New))
-    }
-
-    /// What may let things run that nobody was asked about needs more than the right to say something.
-    fn check_unasked(&self, caller: &Caller, new: &CreateSession) -> Result<(), Error> {
-        if new.policy == Some(Policy::Allow) {
-            self.check_bypass(caller)?;
-        }
-        if let Some(mode) = &new.permission_mode {
-            self.check_mode(caller, mode)?;
-        }
-        let is_loose = new.policy.is_some_and(|wanted| policy::is_looser(wanted, Policy::Ask));
-        if is_loose || !new.allowed_tools.is_empty() {
-            caller.require(Scope::Always)?;
-        }
-        if new.mcp_config.is_some() {
-            // MCP servers are commands that run unasked.
-            caller.require(Scope::Admin)?;
-        }
-        Ok(())
     }
 
     /// The session that the same command has made. Another one with the same id is refused.

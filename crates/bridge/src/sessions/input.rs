@@ -14,13 +14,14 @@ use super::prompt;
 use super::settings::{Queued, Settings};
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
+use crate::guard::capabilities;
 use crate::journal::{ClientId, Cursor, Draft, Key, Max, Novelty};
 use crate::limits::{INPUT_BYTES_MAX, QUEUE_BYTES_MAX, QUEUE_MAX, TURN_MAX};
 
 impl Sessions {
     /// Says something to a session. The same client id again gives the same answer, and is said once.
     pub async fn input(&self, caller: &Caller, name: &str, input: Input) -> Result<Accepted, Error> {
-        caller.require(Scope::Prompt)?;
+        self.require(caller, &capabilities::of_input(&input)?)?;
         let used = self.used_for(caller, name).await?;
         check_session(&input, &used.entry)?;
         check(&input)?;

@@ -13,6 +13,7 @@ use tidings::{Options, SystemPrompt};
 use super::Config;
 use super::settings::{Launch, Settings};
 use crate::error::{Code, Error};
+use crate::guard::capabilities::{BYPASS, USUAL_MODE};
 use crate::journal::Session;
 use crate::limits::LEAST_BUDGET_USD;
 
@@ -43,11 +44,10 @@ pub(super) fn options(row: &Session, settings: &Settings, config: &Config) -> Re
     if let Some(model) = &launch.model {
         options = options.model(model);
     }
-    if let Some(mode) = &launch.permission_mode {
-        options = options.permission_mode(mode_on_the_wire(mode));
-        if mode == BYPASS {
-            options = options.allow_bypass_permissions();
-        }
+    let mode = permission_mode(launch, config);
+    options = options.permission_mode(mode_on_the_wire(mode));
+    if mode == BYPASS {
+        options = options.allow_bypass_permissions();
     }
     if let Some(text) = &launch.append_system_prompt {
         options = options.system_prompt(SystemPrompt::append(text));
@@ -73,6 +73,13 @@ pub(super) fn options(row: &Session, settings: &Settings, config: &Config) -> Re
     Ok(options)
 }
 
+/// The permission mode of an agent that is started now. One is always passed, so no settings file chooses it; and a server
+/// that has stopped to allow `bypassPermissions` does not start an agent with it.
+fn permission_mode<'a>(launch: &'a Launch, config: &Config) -> &'a str {
+    let chosen = launch.permission_mode.as_deref().unwrap_or(USUAL_MODE);
+    if chosen == BYPASS && !config.allow_bypass { USUAL_MODE } else { chosen }
+}
+
 /// Whether what a folder brings is to be left out: it is used only after somebody has seen it (T10).
 ///
 /// There may be thousands of files to look into, so it is done on a thread that nobody else waits for.
@@ -92,33 +99,6 @@ pub(super) fn goes_on_with<'a>(row: &'a Session, launch: &'a Launch) -> Option<&
 /// A mode as the CLI takes it: its command line has another word for one of them.
 pub(super) fn mode_on_the_wire(mode: &str) -> PermissionMode {
     if mode == "manual" { PermissionMode::DEFAULT } else { PermissionMode::from(mode) }
-}
-
-/// The mode in which the CLI asks nobody.
-const BYPASS: &str = "bypassPermissions";
-
-/// What somebody needs to choose a mode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ModeNeeds {
-    /// Nothing: whatever is asked about today is asked about, or refused.
-    Nothing,
-    /// The right to add rules, since things run unasked.
-    Rules,
-    /// Everything, since nobody is asked.
-    Bypass,
-}
-
-/// What a mode needs. A mode that nobody knows is refused: the CLI would not start with it, and what it lets run nobody knows.
-pub(super) fn mode_needs(mode: &str) -> Result<ModeNeeds, Error> {
-    Ok(match mode {
-        "default" | "manual" | "plan" | "dontAsk" => ModeNeeds::Nothing,
-        "acceptEdits" | "auto" => ModeNeeds::Rules,
-        BYPASS => ModeNeeds::Bypass,
-        _ => {
-            let hint = "use default, plan, dontAsk, acceptEdits, auto or bypassPermissions";
-            return Err(Error::new(Code::Invalid, format!("There is no permission mode `{mode}`"), hint));
-        }
-    })
 }
 
 /// What carries the lines: a process, with the arguments of a stand-in before ours.
@@ -157,13 +137,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_mode_that_the_protocol_knows_can_be_chosen_and_no_other() {
+    fn every_mode_has_a_word_on_the_wire() {
         for mode in PermissionMode::KNOWN.iter().chain(&["manual"]) {
-            assert!(mode_needs(mode).is_ok(), "{mode}");
             assert!(mode_on_the_wire(mode).is_known(), "{mode}");
         }
-        for mode in ["banana", "", "Default", "bypasspermissions"] {
-            assert_eq!(mode_needs(mode).map_err(|error| error.code()), Err(Code::Invalid), "{mode}");
+    }
+
+    #[test]
+    fn k1_an_agent_is_started_with_a_mode_that_the_server_allows() {
+        let launch =
+            |mode: Option<&str>| Launch { permission_mode: mode.map(str::to_owned), ..Launch::default() };
+        let strict = Config::default();
+        let mut loose = Config::default();
+        loose.allow_bypass = true;
+        for (mode, config, wanted) in [
+            (None, &strict, "default"),
+            (None, &loose, "default"),
+            (Some("plan"), &strict, "plan"),
+            (Some(BYPASS), &strict, "default"),
+            (Some(BYPASS), &loose, BYPASS),
+        ] {
+            assert_eq!(permission_mode(&launch(mode), config), wanted, "{mode:?}");
         }
     }
 }

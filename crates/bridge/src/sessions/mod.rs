@@ -9,6 +9,7 @@ pub(crate) mod adopt;
 mod answers;
 mod asks;
 pub(crate) mod attachments;
+mod audit_settings;
 mod call;
 mod changes;
 mod claude;
@@ -44,7 +45,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tidings_protocol::api::{
     Accepted, AnswerResult, BatchAnswer, BatchAnswered, CommandRequest, Notice, PatchSession,
-    PendingPermission, PendingQuestion, PermissionAnswer, Policy, QuestionAnswer, ServerPhase, SessionView,
+    PendingPermission, PendingQuestion, PermissionAnswer, QuestionAnswer, ServerPhase, SessionView,
     Subscribed, Verdict,
 };
 use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
@@ -57,12 +58,12 @@ use self::actor::{Actor, Order};
 use self::asks::{Shown, shown};
 use self::claude::Told;
 use self::entry::{Change, Entry};
-use self::launch::ModeNeeds;
 use self::places::Places;
 use self::settings::Settings;
 use self::view::Waiting;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
+use crate::guard::capabilities::{self, Bypass, Need};
 use crate::hub::{Hub, Subscription, Watch};
 use crate::journal::{self, Handle, Key, SessionName};
 use crate::limits::{DRAIN_WAIT, LIST_MAX, NOTICES_MAX, ORDERS_MAX, SNAPSHOTS_AT_ONCE};
@@ -233,13 +234,11 @@ impl Sessions {
         patch: PatchSession,
     ) -> Result<SessionView, Error> {
         caller.require(Scope::Prompt)?;
-        if patch.policy == Some(Policy::Allow) {
-            self.check_bypass(caller)?;
-        }
+        let bypass = Bypass::of(self.config());
         let used = self.used_for(caller, name).await?;
+        let wanted = patch.clone();
         let client_id = commands::kept_if_any(caller, patch.client_id.as_deref())?;
         let what = commands::digest(&("patch", &PatchSession { client_id: None, ..patch.clone() }));
-        let PatchSession { title, labels, budget, policy, .. } = patch;
         let change = |settings: &mut Settings, row: &journal::Session| {
             if let Some(id) = &client_id {
                 if settings.done_before(id, &what)?.is_some() {
@@ -247,21 +246,15 @@ impl Sessions {
                 }
                 settings.remember(id, what, row.head.seq, row.head.to_string());
             }
-            if let Some(budget) = budget {
-                if settings.would_loosen(&budget) {
-                    caller.require(Scope::Admin)?;
-                }
-                settings.budget = budget;
-            }
-            if let Some(policy) = policy {
-                if policy::is_looser(policy, settings.launch.policy) {
-                    caller.require(Scope::Always)?;
-                }
-                settings.launch.policy = policy;
-            }
+            let needs = capabilities::of_patch(&patch, settings.launch.policy, &settings.budget)?;
+            capabilities::require(caller, bypass, &needs)?;
+            let PatchSession { title, labels, budget, policy, client_id: _ } = patch;
+            settings.budget = budget.unwrap_or_else(|| settings.budget.clone());
+            settings.launch.policy = policy.unwrap_or(settings.launch.policy);
             Ok(Change { title, labels, ..Change::default() })
         };
         let view = used.entry.change(change).await?.0;
+        self.audit_settings(caller, &view.key, &wanted).await;
         // The turn that is under way may have more time now, or less.
         used.entry.wake.notify_one();
         Ok(view)
@@ -301,10 +294,7 @@ impl Sessions {
         verb: Verb,
         mut request: CommandRequest,
     ) -> Result<Accepted, Error> {
-        caller.require(Scope::Prompt)?;
-        if let (Verb::Mode, Some(mode)) = (verb, &request.mode) {
-            self.check_mode(caller, mode)?;
-        }
+        self.require(caller, &capabilities::of_command(&request)?)?;
         let used = self.used_for(caller, name).await?;
         let client_id = commands::kept_if_any(caller, request.client_id.as_deref())?;
         let what = commands::digest(&(verb.as_str(), &CommandRequest { client_id: None, ..request.clone() }));
@@ -320,8 +310,13 @@ impl Sessions {
             Verb::Interrupt | Verb::Mode | Verb::Model | Verb::Stop => None,
         };
         let (reply, done) = oneshot::channel();
+        let wanted = request.clone();
         drop(used.orders.send(Order::Command(verb, request, what, reply)).await);
-        done.await.map_err(|_| gone(name))?
+        let accepted = done.await.map_err(|_| gone(name))??;
+        if verb == Verb::Mode {
+            self.audit_settings(caller, used.entry.key.as_str(), &wanted).await;
+        }
+        Ok(accepted)
     }
 
     /// Permissions that wait: of one session, or of all of them.
@@ -519,22 +514,9 @@ impl Sessions {
         Ok(used)
     }
 
-    /// Refuses modes that nobody knows, and to let things run unasked to those who may not say that they do.
-    fn check_mode(&self, caller: &Caller, mode: &str) -> Result<(), Error> {
-        match launch::mode_needs(mode)? {
-            ModeNeeds::Nothing => Ok(()),
-            ModeNeeds::Rules => caller.require(Scope::Always),
-            ModeNeeds::Bypass => self.check_bypass(caller),
-        }
-    }
-
-    fn check_bypass(&self, caller: &Caller) -> Result<(), Error> {
-        caller.require(Scope::Admin)?;
-        if self.0.config.allow_bypass {
-            return Ok(());
-        }
-        let message = "This server does not run agents that ask nobody";
-        Err(Error::new(Code::Forbidden, message, "start it with `--allow-bypass`"))
+    /// Refuses a request if its caller lacks a capability.
+    fn require(&self, caller: &Caller, needs: &[Need]) -> Result<(), Error> {
+        capabilities::require(caller, Bypass::of(self.config()), needs)
     }
 
     fn used(&self) -> MutexGuard<'_, HashMap<Key, Used>> {

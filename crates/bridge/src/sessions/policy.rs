@@ -10,6 +10,7 @@ use tidings_agent::policy::{
 };
 use tidings_protocol::api::Policy;
 
+use super::Config;
 use crate::hub::Hub;
 use crate::journal::Key;
 use crate::limits::JUDGED_MAX;
@@ -24,17 +25,9 @@ pub(super) fn policy(
     Arc::new(Noting { policy, judged: Arc::clone(judged) })
 }
 
-/// Whether less is asked about with one policy than with another, or less refused.
-pub(super) fn is_looser(policy: Policy, than: Policy) -> bool {
-    let rank = |policy| match policy {
-        Policy::Deny => 0,
-        Policy::Ask => 1,
-        Policy::Standard => 2,
-        // While nobody watches, more than what is known to be harmless runs.
-        Policy::Unattended => 3,
-        Policy::Allow => 4,
-    };
-    rank(policy) > rank(than)
+/// The policy of an agent that is started now. A server that has stopped to allow `allow` asks instead.
+pub(super) fn allowed(policy: Policy, config: &Config) -> Policy {
+    if policy == Policy::Allow && !config.allow_bypass { Policy::Ask } else { policy }
 }
 
 fn named(policy: Policy, hub: &Hub, key: &Key) -> Arc<dyn PermissionPolicy> {

@@ -244,16 +244,6 @@ impl Settings {
         self.exhausted(turns).map_or(Ok(()), |why| Err(refused(why)))
     }
 
-    /// Whether another budget would let the session use more.
-    pub(super) fn would_loosen(&self, budget: &Budget) -> bool {
-        fn is_more<T: PartialOrd>(old: Option<T>, new: Option<T>) -> bool {
-            old.is_some_and(|old| new.is_none_or(|new| new > old))
-        }
-        is_more(self.budget.max_turns, budget.max_turns)
-            || is_more(self.budget.budget_usd, budget.budget_usd)
-            || is_more(self.budget.max_seconds, budget.max_seconds)
-    }
-
     /// Whether a prompt waits for its turn.
     pub(super) fn has_waiting(&self) -> bool {
         self.queue.iter().any(|queued| queued.state == QueueState::Waiting)

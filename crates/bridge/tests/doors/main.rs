@@ -1,8 +1,10 @@
 //! The doors, on real sockets: requests, streams and the WebSocket.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
+mod capabilities;
 #[path = "../chance/mod.rs"]
 mod chance;
+mod folders;
 mod limits;
 mod live;
 mod offers;

@@ -282,9 +282,10 @@ async fn while_nobody_watches_the_risk_decides() {
     }
     let view = until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
     assert_eq!(view.pending_permissions, 0);
-    let audit = house.audit().await;
+    let audit = house.decided().await;
     assert_eq!(audit, [("policy".to_owned(), "denied".to_owned())]);
-    let line = house.sessions.hub().journal().audit_log(0).await.unwrap().remove(0);
+    let log = house.sessions.hub().journal().audit_log(0).await.unwrap();
+    let line = log.into_iter().find(|line| line.decision == "denied").unwrap();
     let raw = tidings_protocol::json::Json::from(&serde_json::json!({"command": "rm -rf build"}));
     let digest = tidings_agent::permissions::Digest::of("Bash", raw.raw()).to_string();
     assert_eq!(line.digest, Some(digest), "also of what nobody was asked about");
@@ -325,7 +326,7 @@ async fn what_was_asked_of_those_who_left_is_decided_by_the_policy() {
         .collect();
     assert_eq!((ends.len(), ends[0].outcome, ends[0].by.as_deref()), (1, Resolution::Denied, Some("policy")));
     assert!(ends[0].rule.is_some() && ends[0].reason.is_some(), "{ends:?}");
-    assert_eq!(house.audit().await, [("policy".to_owned(), "denied".to_owned())]);
+    assert_eq!(house.decided().await, [("policy".to_owned(), "denied".to_owned())]);
     let late = house.sessions.answer_permission(&me(), &session.key, &left, yes()).await.unwrap_err();
     assert_eq!(late.winner().unwrap().outcome, "denied");
     let open = house.sessions.permissions(None).await.unwrap();

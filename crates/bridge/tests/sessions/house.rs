@@ -121,6 +121,12 @@ impl House {
         open(&self.store, &self.config).await
     }
 
+    /// The decisions in the audit log, without changes of settings.
+    pub(crate) async fn decided(&self) -> Vec<(String, String)> {
+        let lines = self.audit().await.into_iter();
+        lines.filter(|(_, decision)| !decision.starts_with("set ")).collect()
+    }
+
     pub(crate) async fn audit(&self) -> Vec<(String, String)> {
         let log = self.sessions.hub().journal().audit_log(0).await.unwrap();
         verify_audit((0, AUDIT_START), &log).unwrap();

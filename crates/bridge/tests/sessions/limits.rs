@@ -217,3 +217,25 @@ async fn what_makes_no_sense_is_refused_before_anything_is_made() {
     let refused = house.sessions.command(&me(), &session.key, Verb::Mode, request).await.unwrap_err();
     assert_eq!((refused.code(), refused.hint().is_empty()), (Code::Invalid, false));
 }
+
+/// The log says who changed what may run unasked.
+#[tokio::test]
+async fn k12_changes_of_policy_mode_and_budget_are_in_the_audit_log() {
+    let house = House::playing(HELLO).await;
+    let new = CreateSession { policy: Some(Policy::Standard), ..house.new_session() };
+    let session = house.sessions.create(&me(), new).await.unwrap().0;
+    let patch = PatchSession {
+        policy: Some(Policy::Ask),
+        budget: Some(Budget { max_turns: Some(3), ..Budget::default() }),
+        ..PatchSession::default()
+    };
+    house.sessions.patch(&somebody("eve", &[Scope::Prompt]), &session.key, patch).await.unwrap();
+    let mode = CommandRequest { mode: Some("plan".to_owned()), ..CommandRequest::default() };
+    house.sessions.command(&me(), &session.key, Verb::Mode, mode).await.unwrap();
+    let title = PatchSession { title: Some("a".to_owned()), ..PatchSession::default() };
+    house.sessions.patch(&me(), &session.key, title).await.unwrap();
+    let log = house.audit().await;
+    let lines: Vec<(&str, &str)> = log.iter().map(|(who, done)| (who.as_str(), done.as_str())).collect();
+    let expected = [("ada", "set policy"), ("eve", "set policy"), ("eve", "set budget"), ("ada", "set mode")];
+    assert_eq!(lines, expected);
+}

@@ -13,7 +13,8 @@ use crate::doors::Doors;
 use crate::doors::extract::{Answer, Path, Query};
 use crate::doors::git::Git;
 use crate::doors::reach;
-use crate::error::Error;
+use crate::error::{Code, Error};
+use crate::guard::paths;
 use crate::journal::{Event, Journal, Key, Max};
 use crate::limits::{COMMANDS_PAGES_MAX, COMPLETIONS_MAX, FOLDERS_MAX, PAGE_EVENTS_MAX};
 
@@ -83,6 +84,7 @@ pub(crate) async fn find_files(
     Query(Wanted { q }): Query<Wanted>,
 ) -> Answer<Completions> {
     let view = reach::session(&doors.sessions, &caller, &id).await?;
+    check_folder(&doors, &view.cwd)?;
     let git = Git::open(&doors.sessions.config().environment, &view.cwd).await?;
     let (paths, is_cut) = match git {
         Some(git) => git.files().await?,
@@ -94,6 +96,14 @@ pub(crate) async fn find_files(
     let more = is_cut || found.len() > COMPLETIONS_MAX;
     found.truncate(COMPLETIONS_MAX);
     Ok(Json(Completions { items: found.into_iter().map(|(_, path)| path).collect(), more }))
+}
+
+/// Refuses to look into a folder that was replaced since the session was made. A folder that is gone has no files.
+fn check_folder(doors: &Doors, folder: &str) -> Result<(), Error> {
+    match paths::unchanged(&doors.sessions.config().roots, FilePath::new(folder)) {
+        Err(error) if error.code() == Code::Invalid => Ok(()),
+        checked => checked,
+    }
 }
 
 /// Files below a folder, without hidden ones, and whether there are more. Links are not followed.
@@ -157,6 +167,7 @@ pub(crate) async fn get_diff(
     Path(id): Path<String>,
 ) -> Answer<WorkingTree> {
     let view = reach::session(&doors.sessions, &caller, &id).await?;
+    check_folder(&doors, &view.cwd)?;
     let tree = match Git::open(&doors.sessions.config().environment, &view.cwd).await? {
         Some(git) => git.working_tree().await?,
         None => WorkingTree::default(),

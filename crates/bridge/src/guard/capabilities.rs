@@ -1,0 +1,379 @@
+//! Capabilities: the scope that each field of a request needs, in one table.
+//!
+//! Every request that reaches a session is taken apart here field by field. The patterns name all fields, so a field that is
+//! added to a request does not compile until it has a capability. All endpoints (REST, WebSocket, phone) call the same
+//! methods of `Sessions`, which check this table before they do anything.
+
+use tidings::Decision;
+use tidings::permissions::{PermissionDestination, PermissionMode, PermissionUpdate};
+use tidings_agent::pending::Outcome;
+use tidings_agent::questions::{
+    APPROVE, APPROVE_AND_ACCEPT_EDITS, CliReply, Inquiry, Origin, Replied, Reply,
+};
+use tidings_protocol::api::{
+    Budget, Choice, CommandRequest, CreateSession, Input, PatchSession, PermissionAnswer, PermissionScope,
+    Policy, QuestionAnswer,
+};
+
+use crate::caller::{Caller, Scope};
+use crate::error::{Code, Error};
+
+/// The mode in which the CLI asks nobody.
+pub(crate) const BYPASS: &str = "bypassPermissions";
+
+/// The mode of a session for which nobody has chosen one. It is always passed: the CLI would take its default from settings
+/// files, and that default may be a mode in which things run unasked.
+pub(crate) const USUAL_MODE: &str = "default";
+
+/// The thing that a field of a request lets its sender do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Capability {
+    /// Says something to a session, or steers it. Everything that the CLI asks about is still asked about.
+    Steer,
+    /// Answers a request as it was asked.
+    Decide,
+    /// Answers a request with another input than the one that was asked about.
+    EditInput,
+    /// Lets tool calls run without a request to a person.
+    RunUnasked,
+    /// Has the agent start programs, such as MCP servers.
+    StartPrograms,
+    /// Lets a session use more than it was allowed to use.
+    RaiseBudget,
+    /// Lets everything run.
+    AskNobody,
+}
+
+/// A field of a request, and the capability that its value needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Need {
+    pub(crate) field: &'static str,
+    pub(crate) capability: Capability,
+}
+
+/// The server's own answer to requests that want everything to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bypass {
+    Allowed,
+    Refused,
+}
+
+impl Capability {
+    /// The scope that a caller needs for it.
+    pub(crate) fn scope(self) -> Scope {
+        match self {
+            Capability::Steer => Scope::Prompt,
+            Capability::Decide => Scope::Decide,
+            Capability::EditInput => Scope::Edit,
+            Capability::RunUnasked => Scope::Always,
+            Capability::StartPrograms | Capability::RaiseBudget | Capability::AskNobody => Scope::Admin,
+        }
+    }
+}
+
+impl Bypass {
+    /// The setting `allow_bypass` of a server.
+    pub(crate) fn of(config: &crate::sessions::Config) -> Self {
+        if config.allow_bypass { Bypass::Allowed } else { Bypass::Refused }
+    }
+}
+
+/// Refuses a request if its caller lacks one of the capabilities.
+pub(crate) fn require(caller: &Caller, bypass: Bypass, needs: &[Need]) -> Result<(), Error> {
+    for Need { field, capability } in needs {
+        let scope = capability.scope();
+        if !caller.scopes.has(scope) {
+            let message = format!(
+                "`{field}` with this value needs the scope `{scope}`, which `{}` does not have",
+                caller.name
+            );
+            let hint = "leave it out, or pair the device again with more scopes";
+            return Err(Error::new(Code::Forbidden, message, hint));
+        }
+        if *capability == Capability::AskNobody && bypass == Bypass::Refused {
+            let message = "This server does not run agents that ask nobody";
+            return Err(Error::new(Code::Forbidden, message, "start it with `--allow-bypass`"));
+        }
+    }
+    Ok(())
+}
+
+/// Takes a request apart. Each field has a function from its value to the capability that the value needs.
+macro_rules! needs {
+    ($request:expr => $Request:ident { $( $field:ident: $need:expr, )+ }) => {{
+        let $Request { $( $field, )+ } = $request;
+        let mut needs = Vec::new();
+        $(
+            let needed: Needed = ($need)($field);
+            needs.push(Need { field: stringify!($field), capability: needed? });
+        )+
+        Ok(needs)
+    }};
+}
+
+type Needed = Result<Capability, Error>;
+type Needs = Result<Vec<Need>, Error>;
+
+/// `POST /v1/sessions`, and `execute` of a phone.
+pub(crate) fn of_create(new: &CreateSession) -> Needs {
+    needs!(new => CreateSession {
+        cwd: steer,
+        prompt: steer,
+        attachments: steer,
+        model: steer,
+        permission_mode: of_mode,
+        policy: |policy: &Option<Policy>| of_policy(policy.as_ref(), Policy::Ask),
+        resume: steer,
+        fork: steer,
+        title: steer,
+        append_system_prompt: steer,
+        allowed_tools: |rules: &Vec<String>| unless(rules.is_empty(), Capability::RunUnasked),
+        mcp_config: |config: &Option<_>| unless(config.is_none(), Capability::StartPrograms),
+        // The files in them are read unasked, and they bring skills.
+        add_dirs: |folders: &Vec<String>| unless(folders.is_empty(), Capability::RunUnasked),
+        max_turns: steer,
+        budget_usd: steer,
+        max_seconds: steer,
+        labels: steer,
+        demo: steer,
+        keep_frames: steer,
+        client_id: steer,
+    })
+}
+
+/// `PATCH /v1/sessions/{id}` of a session that has this policy and this budget.
+pub(crate) fn of_patch(patch: &PatchSession, policy_before: Policy, budget_before: &Budget) -> Needs {
+    let of_budget = |budget: &Option<Budget>| {
+        let is_raised = budget.as_ref().is_some_and(|budget| raises(budget_before, budget));
+        unless(!is_raised, Capability::RaiseBudget)
+    };
+    needs!(patch => PatchSession {
+        title: steer,
+        labels: steer,
+        budget: of_budget,
+        policy: |policy: &Option<Policy>| of_policy(policy.as_ref(), policy_before),
+        client_id: steer,
+    })
+}
+
+/// `POST /v1/sessions/{id}/{command}`, and `command` of a WebSocket.
+pub(crate) fn of_command(request: &CommandRequest) -> Needs {
+    needs!(request => CommandRequest {
+        mode: of_mode,
+        model: steer,
+        prompt: steer,
+        dry_run: steer,
+        client_id: steer,
+    })
+}
+
+/// A prompt, from any endpoint.
+pub(crate) fn of_input(input: &Input) -> Needs {
+    needs!(input => Input {
+        content: steer,
+        session_id: steer,
+        turn_id: steer,
+        metadata: steer,
+        delivery: steer,
+        attachments: steer,
+        client_id: steer,
+    })
+}
+
+/// The answer to a permission, from any endpoint.
+pub(crate) fn of_permission_answer(answer: &PermissionAnswer) -> Needs {
+    let is_yes = answer.decision == Choice::Allow;
+    let of_scope = |scope: &PermissionScope| {
+        Ok(match scope {
+            // A grant and a rule let later calls run unasked.
+            PermissionScope::Session | PermissionScope::Always if is_yes => Capability::RunUnasked,
+            PermissionScope::Once | PermissionScope::Session | PermissionScope::Always => Capability::Decide,
+        })
+    };
+    let of_changed = |input: &Option<_>| {
+        Ok(if is_yes && input.is_some() { Capability::EditInput } else { Capability::Decide })
+    };
+    needs!(answer => PermissionAnswer {
+        decision: decide,
+        scope: of_scope,
+        updated_input: of_changed,
+        message: decide,
+        interrupt: decide,
+        digest: decide,
+        client_id: decide,
+    })
+}
+
+/// The answers to questions, from any endpoint. Some answers to a plan let its steps run unasked.
+pub(crate) fn of_question_answer(answer: &QuestionAnswer, inquiry: Option<&Inquiry>) -> Needs {
+    let is_cancelled = answer.cancel;
+    let of_answers = |answers: &Vec<tidings_protocol::api::QuestionReply>| {
+        let replies = answers.iter().map(|reply| Reply::new(&reply.question_id, reply.answer.clone()));
+        let is_loose = !is_cancelled
+            && match inquiry {
+                Some(inquiry) => lets_run(inquiry, replies.collect()),
+                // The agent may be about to ask again, so the words of a plan count.
+                None => replies.flat_map(|reply| reply.answer).any(|word| is_yes_to_a_plan(&word)),
+            };
+        Ok(if is_loose { Capability::RunUnasked } else { Capability::Decide })
+    };
+    needs!(answer => QuestionAnswer {
+        answers: of_answers,
+        cancel: decide,
+        client_id: decide,
+    })
+}
+
+/// The capability that a permission mode needs. A mode that is not in this table is refused.
+fn of_mode(mode: &Option<String>) -> Needed {
+    Ok(match mode.as_deref() {
+        None | Some(USUAL_MODE | "manual" | "plan" | "dontAsk") => Capability::Steer,
+        Some("acceptEdits" | "auto") => Capability::RunUnasked,
+        Some(BYPASS) => Capability::AskNobody,
+        Some(mode) => {
+            let hint = "use default, plan, dontAsk, acceptEdits, auto or bypassPermissions";
+            return Err(Error::new(Code::Invalid, format!("There is no permission mode `{mode}`"), hint));
+        }
+    })
+}
+
+/// The capability that a policy needs in a session that has another one.
+fn of_policy(policy: Option<&Policy>, before: Policy) -> Needed {
+    Ok(match policy {
+        Some(Policy::Allow) => Capability::AskNobody,
+        Some(policy) if rank(*policy) > rank(before) => Capability::RunUnasked,
+        Some(_) | None => Capability::Steer,
+    })
+}
+
+/// Policies in order: a higher one asks about less, or refuses less.
+fn rank(policy: Policy) -> u8 {
+    match policy {
+        Policy::Deny => 0,
+        Policy::Ask => 1,
+        Policy::Standard => 2,
+        // While nobody watches, more than what is known to be harmless runs.
+        Policy::Unattended => 3,
+        Policy::Allow => 4,
+    }
+}
+
+/// True if one of the limits is higher than before, or gone.
+fn raises(before: &Budget, after: &Budget) -> bool {
+    fn is_more<T: PartialOrd>(before: Option<T>, after: Option<T>) -> bool {
+        before.is_some_and(|before| after.is_none_or(|after| after > before))
+    }
+    let Budget { max_turns, budget_usd, max_seconds } = after;
+    is_more(before.max_turns, *max_turns)
+        || is_more(before.budget_usd, *budget_usd)
+        || is_more(before.max_seconds, *max_seconds)
+}
+
+/// True if these answers let the agent do more without asking than it may in its usual mode.
+fn lets_run(inquiry: &Inquiry, replies: Vec<Reply>) -> bool {
+    let outcome = Outcome::by_person(Replied::Answers(replies), "");
+    let CliReply::Tool(Decision::Allow(allow)) = inquiry.cli_reply(&outcome) else { return false };
+    let usual = PermissionUpdate::set_mode(PermissionMode::DEFAULT, PermissionDestination::SESSION);
+    let is_looser = allow.updated_permissions.iter().flatten().any(|update| *update != usual);
+    // A plan can name what it would do without asking, and a yes to the plan is a yes to that.
+    let names_prompts = match &inquiry.origin {
+        Origin::Plan(input) => {
+            let input: serde_json::Value = serde_json::from_str(input.raw().as_str()).unwrap_or_default();
+            let prompts = &input["allowedPrompts"];
+            !prompts.is_null() && prompts.as_array().is_none_or(|prompts| !prompts.is_empty())
+        }
+        _ => false,
+    };
+    is_looser || names_prompts
+}
+
+fn is_yes_to_a_plan(word: &str) -> bool {
+    [APPROVE, APPROVE_AND_ACCEPT_EDITS].contains(&word)
+}
+
+fn steer<T>(_: &T) -> Needed {
+    Ok(Capability::Steer)
+}
+
+fn decide<T>(_: &T) -> Needed {
+    Ok(Capability::Decide)
+}
+
+fn unless(is_harmless: bool, capability: Capability) -> Needed {
+    Ok(if is_harmless { Capability::Steer } else { capability })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::{Value, json};
+    use tidings::json::Json;
+    use tidings_protocol::control::CanUseTool;
+    use utoipa::PartialSchema;
+
+    use super::*;
+
+    fn keys<T: PartialSchema>() -> BTreeSet<String> {
+        let schema = serde_json::to_value(T::schema()).unwrap();
+        schema["properties"].as_object().unwrap().keys().cloned().collect()
+    }
+
+    fn fields(needs: Needs) -> BTreeSet<String> {
+        needs.unwrap().into_iter().map(|need| need.field.to_owned()).collect()
+    }
+
+    /// The names in the table are the names on the wire.
+    #[test]
+    fn k1_every_published_field_has_a_capability() {
+        let answer: PermissionAnswer = serde_json::from_value(json!({"decision":"allow"})).unwrap();
+        let budget = Budget::default();
+        assert_eq!(fields(of_create(&CreateSession::default())), keys::<CreateSession>());
+        assert_eq!(fields(of_patch(&PatchSession::default(), Policy::Ask, &budget)), keys::<PatchSession>());
+        assert_eq!(fields(of_command(&CommandRequest::default())), keys::<CommandRequest>());
+        assert_eq!(fields(of_input(&Input::default())), keys::<Input>());
+        assert_eq!(fields(of_permission_answer(&answer)), keys::<PermissionAnswer>());
+        assert_eq!(fields(of_question_answer(&QuestionAnswer::default(), None)), keys::<QuestionAnswer>());
+    }
+
+    #[test]
+    fn every_mode_that_the_protocol_knows_can_be_chosen_and_no_other() {
+        let of = |mode: &str| of_mode(&Some(mode.to_owned()));
+        for mode in PermissionMode::KNOWN.iter().chain(&["manual"]) {
+            assert!(of(mode).is_ok(), "{mode}");
+        }
+        for mode in ["banana", "", "Default", "bypasspermissions"] {
+            assert_eq!(of(mode).map_err(|error| error.code()), Err(Code::Invalid), "{mode}");
+        }
+    }
+
+    /// A yes to a plan changes the mode, and can bring permissions that the plan names.
+    #[test]
+    fn k1_a_plan_that_lets_things_run_unasked_needs_more_than_a_yes() {
+        let plan = |input: Value| {
+            let call = CanUseTool::new("ExitPlanMode", Json::from(&input), "toolu_1");
+            Inquiry::from_call(1, "request", &call, None).unwrap()
+        };
+        let plain = plan(json!({"plan":"Tidy up"}));
+        let naming = plan(json!({"plan":"Test","allowedPrompts":[{"tool":"Bash","prompt":"run tests"}]}));
+        for (inquiry, word, wanted) in [
+            (&plain, "Approve", Capability::Decide),
+            (&plain, "Approve and accept edits", Capability::RunUnasked),
+            (&plain, "Keep planning", Capability::Decide),
+            (&naming, "Approve", Capability::RunUnasked),
+            (&naming, "Keep planning", Capability::Decide),
+        ] {
+            // The question is named by its id or by its text.
+            for question in ["plan", inquiry.fields[0].question.text.as_str()] {
+                let answer: QuestionAnswer =
+                    serde_json::from_value(json!({"answers":[{"question_id":question,"answer":[word]}]}))
+                        .unwrap();
+                let needs = of_question_answer(&answer, Some(inquiry)).unwrap();
+                assert_eq!(needs[0].capability, wanted, "{question}: {word}");
+                let cancelled = QuestionAnswer { cancel: true, ..answer };
+                let needs = of_question_answer(&cancelled, Some(inquiry)).unwrap();
+                assert_eq!(needs[0].capability, Capability::Decide, "cancelled");
+            }
+        }
+    }
+}
