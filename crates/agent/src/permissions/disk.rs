@@ -69,7 +69,9 @@ pub(crate) fn pattern_stays_inside(pattern: &str, folder: &str) -> bool {
     let mut bases = vec![PathBuf::from("/")];
     for part in pattern.split('/').filter(|part| !part.is_empty() && *part != ".") {
         if !part.contains(['*', '?', '[']) {
-            bases.iter_mut().for_each(|base| base.push(part));
+            for base in &mut bases {
+                base.push(part);
+            }
             continue;
         }
         // `[…]` stands for more here than for the shell, which does no harm.

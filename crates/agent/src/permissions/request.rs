@@ -215,11 +215,10 @@ fn risk_of(script: &Script, reach: Reach) -> RiskLevel {
         | CommandKind::Git
         | CommandKind::Build
         | CommandKind::Test => RiskLevel::Medium,
-        CommandKind::Install | CommandKind::Network => RiskLevel::High,
         // A redirection alone, or a wrapper whose command follows in the list.
         CommandKind::Other if command.words.is_empty() => RiskLevel::Medium,
         CommandKind::Other if command.is_transparent() => RiskLevel::Low,
-        CommandKind::Other => RiskLevel::High,
+        CommandKind::Install | CommandKind::Network | CommandKind::Other => RiskLevel::High,
     };
     script.commands().iter().map(one).max().unwrap_or(RiskLevel::High)
 }

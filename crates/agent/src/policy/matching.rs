@@ -176,7 +176,7 @@ impl Item<'_> {
 
 /// Whether the address that a tool fetches has a query or a fragment.
 fn has_query(ask: &Ask) -> bool {
-    let url = ask.input.raw().get("url").and_then(|url| url.text());
+    let url = ask.input.raw().get("url").and_then(tidings_protocol::json::Raw::text);
     url.is_none_or(|url| url.get().contains(['?', '#']))
 }
 

@@ -8,8 +8,8 @@ use crate::tables::{EVERYDAY, HOSTILE};
 /// The commands in a text with their words, by tree-sitter's grammar of bash; nothing if it finds an error.
 fn split_by_tree_sitter(text: &str) -> Option<Vec<Vec<String>>> {
     let mut parser = Parser::new();
-    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).unwrap();
-    let tree = parser.parse(text, None).unwrap();
+    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).expect("the grammar fits the library");
+    let tree = parser.parse(text, None).expect("a language is set and no limit");
     if tree.root_node().has_error() {
         return None;
     }

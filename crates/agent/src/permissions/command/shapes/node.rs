@@ -1,7 +1,7 @@
 //! JavaScript: scripts of the project, test runners and bundlers.
 // tidy: flat table
 
-use super::values::Value::{Name, NpmPackage, Number, OneOf, Output, Path, Plain, Source, Text, Word};
+use super::values::Value::{Name, NpmPackage, Number, OneOf, Output, OutputFolder, Path, Source, Text, Word};
 use super::{CommandKind, Operands, SHAPE, Shape, Style};
 
 const RUNNER_FLAGS: &str = "--coverage --no-coverage --run --ci --silent --verbose --bail -i --runInBand -u --updateSnapshot \
@@ -83,7 +83,7 @@ pub(super) const SHAPES: &[Shape] = &[
                 --emitDeclarationOnly --esModuleInterop --allowJs --checkJs --sourceMap",
         values: &[
             ("-p --project", Path),
-            ("--outDir --declarationDir", Plain),
+            ("--outDir --declarationDir", OutputFolder),
             ("-t --target -m --module --jsx --lib --moduleResolution", Name),
         ],
         operands: Operands::Each(Source("ts tsx mts cts js jsx json")),
@@ -97,7 +97,7 @@ pub(super) const SHAPES: &[Shape] = &[
         flags: "--bundle --minify --sourcemap --splitting --keep-names",
         values: &[
             ("--outfile=", Output),
-            ("--outdir=", Plain),
+            ("--outdir=", OutputFolder),
             ("--format= --platform= --target= --jsx= --log-level= --sourcemap=", Name),
         ],
         operands: Operands::Each(Source("ts tsx mts cts js jsx mjs cjs css json")),
@@ -114,7 +114,7 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape {
         call: "vite build",
         kind: CommandKind::Build,
-        values: &[("--mode -m", Word), ("--outDir", Plain)],
+        values: &[("--mode -m", Word), ("--outDir", OutputFolder)],
         why: "It builds as the project's settings say; `--config` would name others",
         ..SHAPE
     },

@@ -21,6 +21,8 @@ pub(in crate::permissions::command) enum Value {
     Source(&'static str),
     /// A file that a build may write: without an ending of sources, settings and scripts, and not hidden.
     Output,
+    /// A folder for what a build writes, by its usual name, so that sources and settings are not overwritten.
+    OutputFolder,
     /// A path below which nothing is hidden and nothing runs by its name: a folder for output, a file that is moved.
     Plain,
     /// One of these words.
@@ -67,6 +69,7 @@ impl Value {
             Value::Path => is_path(text),
             Value::Source(endings) => is_path(text) && has_ending(text, endings.split_whitespace()),
             Value::Output => is_output(text),
+            Value::OutputFolder => is_path(text) && is_plain_path(text) && is_output_folder(text),
             Value::Plain => is_path(text) && is_plain_path(text),
             Value::OneOf(words) => words.split_whitespace().any(|word| word == text),
             Value::Revision => !text.is_empty() && !text.starts_with('-'),
@@ -124,11 +127,16 @@ fn is_output(text: &str) -> bool {
         "", "o", "obj", "a", "so", "dylib", "dll", "exe", "out", "map", "css", "wasm", "class", "test",
         "prof",
     ];
-    let is_bundle = has_ending(text, ["js", "mjs", "cjs"].into_iter())
-        && ["dist/", "build/", "out/", "./dist/", "./build/", "./out/"]
-            .iter()
-            .any(|folder| text.starts_with(folder));
+    let is_bundle =
+        has_ending(text, ["js", "mjs", "cjs"].into_iter()) && is_output_folder(text) && text.contains('/');
     is_path(text) && is_plain_path(text) && (is_bundle || has_ending(text, ENDINGS.iter().copied()))
+}
+
+/// Whether the first part of a path is a folder for what a build writes.
+fn is_output_folder(text: &str) -> bool {
+    let text = text.strip_prefix("./").unwrap_or(text);
+    let first = text.split('/').next().unwrap_or(text);
+    matches!(first, "dist" | "build" | "out" | "target") && !text.split('/').any(|part| part == "..")
 }
 
 /// Whether a text is the address of a repository elsewhere. `ext::` and its like run programs.
