@@ -34,7 +34,7 @@ use tokio::sync::broadcast;
 pub use environment::environment;
 pub use hosts::{Names, Scheme};
 pub use peer::Peer;
-pub use private::private_folder;
+pub use private::{data_folder, private_folder};
 pub use rates::{Rate, Rates};
 pub(crate) use routes::routes;
 pub(crate) use secret::Fingerprint;
@@ -107,7 +107,7 @@ struct Shared {
 impl Guard {
     /// Opens the data folder, and makes the admin token on the first start. It waits for the disk.
     pub fn open(settings: Settings) -> Result<Self, Error> {
-        private_folder(&settings.data)?;
+        data_folder(&settings.data)?;
         let admin = admin_token(&settings.data, &settings.random)?;
         let admin = Fingerprint::of(admin.reveal());
         let devices = Devices::open(settings.data.join("devices.json"))?;

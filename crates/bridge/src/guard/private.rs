@@ -28,6 +28,22 @@ pub fn private_folder(path: &Path) -> Result<(), Error> {
     ours(&found, path, 0o022)
 }
 
+/// Makes the data folder, or sees to it that it is ours and that nothing in it is a link.
+pub fn data_folder(path: &Path) -> Result<(), Error> {
+    private_folder(path)?;
+    let failed =
+        |error: io::Error| Error::new(Code::Internal, error.to_string(), "see who may read the folder");
+    for entry in fs::read_dir(path).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if entry.file_type().map_err(failed)?.is_symlink() {
+            let message = format!("The data folder must not contain links: `{}`", entry.path().display());
+            let hint = "put what it points to in its place, or remove it";
+            return Err(Error::new(Code::Forbidden, message, hint));
+        }
+    }
+    Ok(())
+}
+
 /// Makes a file that was not there before.
 pub(crate) fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();

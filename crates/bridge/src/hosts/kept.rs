@@ -32,7 +32,15 @@ impl Keep for Keeper {
 impl Kept {
     /// What was kept in the folder of a host. Where nothing was, the host still has everything from the beginning on.
     pub(crate) fn read(folder: &HostFolder, handle: i64) -> io::Result<Self> {
-        match std::fs::read(folder.path().join("fold.json")) {
+        let path = folder.path().join("fold.json");
+        let found = std::fs::symlink_metadata(&path);
+        if found.is_ok_and(|found| !found.is_file()) {
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                "`fold.json` is a link, or not a file",
+            ));
+        }
+        match std::fs::read(path) {
             Ok(bytes) => Ok(serde_json::from_slice(&bytes)?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Ok(Kept { end: 0, fold: Snapshot::empty(handle) })
@@ -44,8 +52,10 @@ impl Kept {
     /// It is not synchronised with the disk: a loss of power ends the host as well.
     fn write(&self, folder: &HostFolder) -> io::Result<()> {
         let aside = folder.path().join("fold.json.new");
+        // What an earlier write left is removed and not written over: it may be a link.
+        drop(std::fs::remove_file(&aside));
         let mut open = std::fs::OpenOptions::new();
-        let mut file = open.write(true).create(true).truncate(true).mode(0o600).open(&aside)?;
+        let mut file = open.write(true).create_new(true).mode(0o600).open(&aside)?;
         file.write_all(&serde_json::to_vec(self)?)?;
         std::fs::rename(aside, folder.path().join("fold.json"))
     }

@@ -6,12 +6,13 @@
 //! the agent's output, and up to where. It is worth exactly as long as the host lives, so that is where it lies.
 
 mod kept;
+mod remains;
 
 use std::ffi::OsString;
 use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
-use std::path::PathBuf;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -75,6 +76,7 @@ impl Hosts {
     ) -> io::Result<Self> {
         let folder = folder.into();
         DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        check_folder(&folder)?;
         // A host works elsewhere, so its folder must have a whole path.
         let folder = folder.canonicalize()?;
         let owner = ids.next();
@@ -86,22 +88,29 @@ impl Hosts {
         self.0.lease
     }
 
-    /// The hosts that are there. What is no host of ours is left out, and what is left of one that was never begun is removed.
+    /// The hosts that are there. A folder is one of ours if it is private, has a record, and has the name that the record says. What
+    /// is left of a host that was never begun, or only half removed, is removed; everything else is left alone.
     pub fn find(&self) -> io::Result<Vec<Found>> {
+        check_folder(&self.0.folder)?;
         let mut found = Vec::new();
         for entry in std::fs::read_dir(&self.0.folder)? {
-            let folder = HostFolder::new(entry?.path());
-            match folder.record() {
-                Ok(record) => {
+            let entry = entry?;
+            let folder = HostFolder::new(entry.path());
+            let refused = match folder.record() {
+                Ok(record) if entry.file_name() == record.id.as_str() => {
                     let is_alive = folder.is_alive();
                     let base = record.note.parse().unwrap_or_default();
                     found.push(Found { folder, session: record.session, base, is_alive });
+                    continue;
                 }
-                Err(error) if error.kind() == io::ErrorKind::NotFound => drop(folder.remove()),
-                Err(error) => {
-                    tracing::warn!(folder = %folder.path().display(), %error, "no host of ours");
-                }
-            }
+                Ok(_) => io::Error::new(io::ErrorKind::InvalidData, "the folder has another host's name"),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => match remains::remove(&entry) {
+                    Ok(()) => continue,
+                    Err(error) => error,
+                },
+                Err(error) => error,
+            };
+            tracing::warn!(folder = %folder.path().display(), error = %refused, "not a host of ours: left alone");
         }
         Ok(found)
     }
@@ -167,6 +176,25 @@ impl Hosts {
     fn claim(&self, fence: Fence) -> Claim {
         Claim { owner: self.0.owner.clone(), fence: fence.number() }
     }
+}
+
+/// Refuses a folder of hosts that is a link, or that others may write to: folders in it are removed.
+fn check_folder(folder: &Path) -> io::Result<()> {
+    let found = std::fs::symlink_metadata(folder)?;
+    let refused = |why: &str| {
+        let message = format!("The folder of the agent hosts {why}: `{}`", folder.display());
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
+    };
+    if !found.is_dir() {
+        return refused("must not be a link");
+    }
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        return refused("belongs to another user");
+    }
+    if found.mode() & 0o022 != 0 {
+        return refused("can be written by others; `chmod go-w` takes that away");
+    }
+    Ok(())
 }
 
 impl Hosted {

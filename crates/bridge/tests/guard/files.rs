@@ -113,3 +113,77 @@ fn a_damaged_or_newer_file_is_an_error_and_not_an_empty_list() {
         assert_eq!(fs::read_to_string(&path).unwrap(), text, "it stays as it was");
     }
 }
+
+/// Whoever can put a link into the data folder could have the server write, or delete, where it points to.
+#[test]
+fn k2_a_link_in_the_data_folder_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let elsewhere = folder.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    fs::write(elsewhere.join("file"), "mine").unwrap();
+    for (round, name) in ["hosts", "journal.db", "token", "devices.json", "anything"].iter().enumerate() {
+        let data = folder.path().join(format!("data-{round}"));
+        open(&data).unwrap();
+        drop(fs::remove_file(data.join(name)));
+        symlink(if *name == "hosts" { elsewhere.clone() } else { elsewhere.join("file") }, data.join(name))
+            .unwrap();
+        let refused = open(&data).unwrap_err();
+        assert!(refused.message().contains(name) && !refused.hint().is_empty(), "{refused:?}");
+    }
+    assert_eq!(fs::read_to_string(elsewhere.join("file")).unwrap(), "mine");
+}
+
+/// Only folders with a name and contents of ours are removed, and the folder of the hosts is no link at any time.
+#[test]
+fn k2_only_folders_of_hosts_are_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().canonicalize().unwrap();
+    let private = |path: &Path| {
+        fs::create_dir_all(path).unwrap();
+        fs::set_permissions(path, Permissions::from_mode(0o700)).unwrap();
+    };
+    let hosts = |at: &Path| {
+        let (clock, ids) = (Clock::system(), tidings::Ids::random());
+        tidings_bridge::hosts::Hosts::open(
+            at,
+            "/bin/false",
+            Vec::new(),
+            std::time::Duration::ZERO,
+            clock,
+            ids,
+        )
+    };
+    // Somebody's folders, behind a link that has the name of ours.
+    let (mine, linked) = (data.join("mine"), data.join("linked"));
+    private(&mine.join("letters"));
+    private(&mine.join("5f8cd0dc-4d43-4d7e-95c4-6a3b4f1f2f10"));
+    symlink(&mine, &linked).unwrap();
+    let refused = hosts(&linked).unwrap_err();
+    assert!(refused.to_string().contains("link"), "{refused}");
+    assert_eq!(fs::read_dir(&mine).unwrap().count(), 2);
+
+    let real = data.join("hosts");
+    private(&real);
+    let of_ours = real.join("0b54b0f4-2bb4-4a86-9c3a-7e2d5a0f9d11");
+    let begun = real.join("1c65c1a5-3cc5-4b97-8d4b-8f3e6b1a0e22");
+    let foreign = real.join("2d76d2b6-4dd6-4ca8-9e5c-9a4f7c2b1f33");
+    for path in
+        [&of_ours, &begun.join("spool"), &begun, &foreign.join("letters"), &foreign, &real.join("letters")]
+    {
+        private(path);
+    }
+    fs::write(begun.join("log"), "").unwrap();
+    fs::write(real.join("letters/one"), "dear").unwrap();
+    symlink(&mine, real.join("3e87e3c7-5ee7-4db9-8f6d-0b5a8d3c2a44")).unwrap();
+    let found = hosts(&real).unwrap();
+    assert_eq!(found.find().unwrap().len(), 0);
+    assert!(!of_ours.exists() && !begun.exists(), "what is left of hosts is removed");
+    assert!(foreign.join("letters").exists() && real.join("letters/one").exists(), "the rest is left alone");
+    assert_eq!(fs::read_dir(&mine).unwrap().count(), 2);
+
+    // The folder is swapped while the server runs.
+    fs::rename(&real, data.join("away")).unwrap();
+    symlink(&mine, &real).unwrap();
+    assert!(found.find().is_err());
+    assert_eq!(fs::read_dir(&mine).unwrap().count(), 2);
+}
