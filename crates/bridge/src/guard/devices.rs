@@ -76,25 +76,28 @@ impl Plan {
             None => USUAL.into_iter().collect(),
             Some(words) => words.iter().map(|word| word.parse()).collect::<Result<Vec<Scope>, _>>()?.into(),
         };
-        let refused = |message: &str| Err(Error::new(Code::Invalid, message, ""));
+        let refused = |message: &str, hint: &'static str| Err(Error::new(Code::Invalid, message, hint));
         if Vec::from(scopes).is_empty() {
-            return refused("A device without a scope could do nothing");
+            return refused("A device without a scope could do nothing", "name one, such as `read`");
         }
         if wanted.folders.len() > DEVICE_FOLDERS_MAX
             || wanted.folders.iter().any(|folder| folder.len() > 4096)
         {
-            return refused("The device has too many folders, or too long ones");
+            return refused("The device has too many folders, or too long ones", "name a folder above them");
         }
         let is_whole =
             |folder: &String| folder.starts_with('/') && !folder.split('/').any(|part| part == "..");
         if !wanted.folders.iter().all(is_whole) {
-            return refused("The folders of a device are whole paths");
+            return refused("The folders of a device are whole paths", "begin with `/`, and leave `..` out");
         }
         let lifetime = match wanted.expires_in_s.map(i64::try_from) {
             Some(Ok(seconds)) if (1..=LIFETIME_S_MAX).contains(&seconds) => {
                 Some(SignedDuration::from_secs(seconds))
             }
-            Some(_) => return refused("The credential has to end within ten years, and not at once"),
+            Some(_) => {
+                let message = "The credential has to end within ten years, and not at once";
+                return refused(message, "leave `expires_in_s` out for no end");
+            }
             None => None,
         };
         let name = wanted.name.as_deref().map(plain_name).transpose()?;
