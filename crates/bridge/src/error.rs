@@ -159,7 +159,7 @@ impl From<JournalError> for Error {
             Kind::Invalid => Code::Invalid,
             Kind::TooLarge => Code::TooLarge,
             Kind::Full | Kind::Locked | Kind::Closed => Code::Unavailable,
-            Kind::Newer | Kind::Damaged | Kind::Io => Code::Internal,
+            Kind::Newer | Kind::Damaged | Kind::Missing | Kind::Io => Code::Internal,
         };
         Error::new(code, error.to_string(), error.hint())
     }

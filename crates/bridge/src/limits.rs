@@ -493,3 +493,9 @@ pub(crate) const CODE_LIFETIME: Duration = Duration::from_secs(60);
 
 /// The budget of an agent that has none left, in dollars: less than any turn costs.
 pub(crate) const LEAST_BUDGET_USD: f64 = 1e-6;
+
+/// Damaged events that a journal remembers. More than this are reported as this many.
+pub(crate) const DAMAGED_EVENTS_MAX: usize = 10_000;
+
+/// The pause between two pages while all events are checked after the start, so that others read first.
+pub(crate) const INSPECTION_PAUSE: Duration = Duration::from_millis(10);

@@ -3,6 +3,7 @@
 mod bounds;
 mod connections;
 mod health;
+mod inspection;
 mod listen;
 mod metrics;
 mod retention;
@@ -128,6 +129,7 @@ impl Server {
         if let Some(notifier) = self.notifier.take() {
             tokio::spawn(notifier.run(self.sessions.clone(), self.stopping.clone()));
         }
+        tokio::spawn(inspection::inspect(self.sessions.clone(), self.stopping.clone()));
         tokio::spawn(retention::retain(self.sessions.clone(), self.retention, self.stopping.clone()));
         tokio::pin!(serving);
         tokio::select! {

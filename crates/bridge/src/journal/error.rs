@@ -27,6 +27,8 @@ pub enum ErrorKind {
     Newer,
     /// The file does not hold what was written to it.
     Damaged,
+    /// The journal that belongs here is gone, or another one is in its place.
+    Missing,
     /// The disk or the file system failed. Whether the call was stored is not known.
     Io,
     /// The journal was closed.

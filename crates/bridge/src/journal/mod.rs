@@ -106,6 +106,11 @@ pub trait Journal: fmt::Debug + Send + Sync {
     /// How many there are of what is listed in parts.
     fn counts(&self) -> Call<'_, Counts>;
 
+    /// The number of events that could not be read since the journal was opened. Each is replaced by one that says so.
+    fn damaged_events(&self) -> u64 {
+        0
+    }
+
     /// How an ask ended; nothing if it is open or unknown.
     fn outcome(&self, key: &Key, id: &AskId) -> Call<'_, Option<Settled>>;
 

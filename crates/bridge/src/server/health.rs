@@ -13,6 +13,7 @@ use crate::doors::route::{Route, route};
 use crate::doors::scope::needs_later;
 use crate::error::{Code, Error};
 use crate::sessions::Sessions;
+use crate::words::counted;
 
 /// What has to be asked.
 #[derive(Debug, Clone)]
@@ -44,7 +45,14 @@ async fn readyz(State(health): State<Health>, _caller: Caller) -> Result<&'stati
             Error::new(Code::Unavailable, "The server is stopping", "come back later").retry_after_ms(5000)
         );
     }
-    health.sessions.hub().journal().sessions(None, 1).await?;
+    let journal = health.sessions.hub().journal();
+    journal.sessions(None, 1).await?;
+    let damaged = journal.damaged_events();
+    if damaged > 0 {
+        let message = format!("The journal is damaged: {} cannot be read", counted(damaged, "event"));
+        let hint = "everything else works; stop the server, and restore a backup if the events are needed";
+        return Err(Error::new(Code::Unavailable, message, hint));
+    }
     Ok("ready\n")
 }
 

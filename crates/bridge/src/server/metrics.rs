@@ -85,6 +85,8 @@ impl Metrics {
             hub.watchers_total(),
         );
         page.single("tidings_events_total", "counter", "Events that were stored.", hub.published());
+        let help = "Events of the journal that cannot be read.";
+        page.single("tidings_journal_damaged_events", "gauge", help, hub.journal().damaged_events());
         self.requests(&mut page);
         Ok(page.0)
     }

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 use sha2::{Digest as _, Sha256};
 
+use super::damage::{Damage, is_damage};
 use super::failure::{At as _, damaged};
 use super::sweep;
 use super::writer::{Told, Tx};
@@ -51,14 +52,20 @@ pub(super) fn read(
     key: &Key,
     after: Option<Cursor>,
     max: Max,
+    damage: &Damage,
 ) -> Result<Page, JournalError> {
     let place = Place::find(conn, key)?;
     let extent = place.extent(conn)?;
     let (verdict, from) = extent.judge(after);
-    let sql = format!("SELECT {COLUMNS} FROM events WHERE id > ?1 AND id <= ?2 ORDER BY id");
     // Beyond the head there is nothing; if there is, the head is wrong.
-    let range = (row_of(place.handle, from), row_of(place.handle, SEQ_MAX));
-    let events = page(conn, &sql, range, max, extent.epoch)?;
+    let rows = Rows {
+        sql: format!("SELECT {COLUMNS} FROM events WHERE id >= ?1 AND id <= ?2 ORDER BY id"),
+        range: (row_of(place.handle, from) + 1, row_of(place.handle, SEQ_MAX)),
+        first: row_of(place.handle, from) + 1,
+        step: 1,
+        count: extent.head.saturating_sub(from),
+    };
+    let events = page(conn, &rows, max, extent.epoch, damage)?;
     let is_dense = (from + 1..).zip(&events).all(|(seq, event)| event.cursor.seq == seq);
     let last = events.last().map_or(from, |event| event.cursor.seq);
     if !is_dense || last > extent.head || (events.is_empty() && from < extent.head) {
@@ -72,13 +79,19 @@ pub(super) fn history(
     key: &Key,
     before: Option<u64>,
     max: Max,
+    damage: &Damage,
 ) -> Result<Page, JournalError> {
     let place = Place::find(conn, key)?;
     let extent = place.extent(conn)?;
     let below = before.unwrap_or(u64::MAX).min(extent.head + 1);
-    let sql = format!("SELECT {COLUMNS} FROM events WHERE id >= ?1 AND id < ?2 ORDER BY id DESC");
-    let range = (row_of(place.handle, extent.floor), row_of(place.handle, below));
-    let mut events = page(conn, &sql, range, max, extent.epoch)?;
+    let rows = Rows {
+        sql: format!("SELECT {COLUMNS} FROM events WHERE id >= ?1 AND id <= ?2 ORDER BY id DESC"),
+        range: (row_of(place.handle, extent.floor), row_of(place.handle, below) - 1),
+        first: row_of(place.handle, below) - 1,
+        step: -1,
+        count: below.saturating_sub(extent.floor),
+    };
+    let mut events = page(conn, &rows, max, extent.epoch, damage)?;
     events.reverse();
     Ok(extent.page(Verdict::Ok, events))
 }
@@ -280,30 +293,105 @@ impl Place {
     }
 }
 
-/// Reads as many events as a page may have.
+/// The rows of a page: a query, and which rows it has to give.
+struct Rows {
+    sql: String,
+    range: (i64, i64),
+    /// The row that comes first.
+    first: i64,
+    /// From one row to the next.
+    step: i64,
+    /// The number of rows that have to be there.
+    count: u64,
+}
+
+/// Reads as many events as a page may have. An event that is damaged or missing is replaced, and the others are read.
 fn page(
     conn: &Connection,
-    sql: &str,
-    range: (i64, i64),
+    rows: &Rows,
     max: Max,
     epoch: Epoch,
+    damage: &Damage,
 ) -> Result<Vec<Arc<Event>>, JournalError> {
     let doing = "read events";
-    let mut find = conn.prepare_cached(sql).doing(doing)?;
-    let mut rows = find.query(params![range.0, range.1]).doing(doing)?;
     let (mut events, mut room) = (Vec::new(), Room::new(max));
-    while let Some(row) = rows.next().doing(doing)? {
-        let body = row.get_ref(6).doing(doing)?.as_blob().map_err(|_| damaged("a body is no body"))?;
-        if !room.admits(body.len()) {
+    let (mut next, mut left) = (rows.first, rows.count);
+    let mut is_readable = true;
+    {
+        let mut find = conn.prepare_cached(&rows.sql).doing(doing)?;
+        let mut found = find.query(params![rows.range.0, rows.range.1]).doing(doing)?;
+        loop {
+            let row = match found.next().doing(doing) {
+                Ok(Some(row)) => row,
+                Ok(None) => break,
+                Err(error) if is_damage(&error) => {
+                    is_readable = false;
+                    break;
+                }
+                Err(error) => return Err(error),
+            };
+            let id: i64 = row.get(0).doing(doing)?;
+            while next != id && left > 0 {
+                if !room.admits(0) {
+                    return Ok(events);
+                }
+                events.push(Arc::new(damage.replace(next, epoch)?));
+                (next, left) = (next + rows.step, left - 1);
+            }
+            let bytes = row.get_ref(6).doing(doing)?.as_blob().map_or(0, <[u8]>::len);
+            if !room.admits(bytes) {
+                return Ok(events);
+            }
+            events.push(Arc::new(event_or_replacement(row, epoch, damage)?));
+            (next, left) = (id + rows.step, left.saturating_sub(1));
+        }
+    }
+    // The rows that the engine did not give: one after the other, so that a damaged page of the file costs what is on it.
+    let sql = format!("SELECT {COLUMNS} FROM events WHERE id = ?1");
+    while left > 0 {
+        let found = match is_readable {
+            true => None,
+            false => one(conn, &sql, next, epoch, damage)?,
+        };
+        let event = found.map_or_else(|| damage.replace(next, epoch), Ok)?;
+        if !room.admits(event.body.len()) {
             break;
         }
-        events.push(Arc::new(event(row, epoch, body)?));
+        events.push(Arc::new(event));
+        (next, left) = (next + rows.step, left - 1);
     }
     Ok(events)
 }
 
-fn event(row: &Row<'_>, epoch: Epoch, body: &[u8]) -> Result<Event, JournalError> {
+/// Reads one event; none if it is missing or cannot be read.
+fn one(
+    conn: &Connection,
+    sql: &str,
+    id: i64,
+    epoch: Epoch,
+    damage: &Damage,
+) -> Result<Option<Event>, JournalError> {
     let doing = "read an event";
+    let mut find = conn.prepare_cached(sql).doing(doing)?;
+    let mut rows = find.query([id]).doing(doing)?;
+    match rows.next().doing(doing) {
+        Ok(Some(row)) => event_or_replacement(row, epoch, damage).map(Some),
+        Ok(None) => Ok(None),
+        Err(error) if is_damage(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn event_or_replacement(row: &Row<'_>, epoch: Epoch, damage: &Damage) -> Result<Event, JournalError> {
+    match event(row, epoch) {
+        Err(error) if is_damage(&error) => damage.replace(row.get(0).doing("read an event")?, epoch),
+        read => read,
+    }
+}
+
+fn event(row: &Row<'_>, epoch: Epoch) -> Result<Event, JournalError> {
+    let doing = "read an event";
+    let body = row.get_ref(6).doing(doing)?.as_blob().map_err(|_| damaged("a body is no body"))?;
     let id: i64 = row.get(0).doing(doing)?;
     let name = |column: usize| row.get::<_, Option<String>>(column).doing(doing);
     let event = Event {

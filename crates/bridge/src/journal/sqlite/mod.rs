@@ -6,6 +6,7 @@
 mod asks;
 mod audit_log;
 mod backup;
+mod damage;
 mod events;
 mod failure;
 mod mark;
@@ -25,6 +26,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use self::damage::Damage;
 use self::failure::At as _;
 use self::readers::Readers;
 use self::writer::{Load, Writer};
@@ -35,7 +37,7 @@ use super::{
     ProjectFolder, Resume, Retained, Session, SessionChange, SessionName, Settle, Settled, Settlement,
     Stored, Tap,
 };
-use crate::limits::{JOURNAL_BYTES_MAX, PIECE_BYTES_MAX};
+use crate::limits::{JOURNAL_BYTES_MAX, LIST_MAX, PIECE_BYTES_MAX};
 
 /// A journal in one `SQLite` file.
 ///
@@ -44,6 +46,7 @@ pub struct SqliteJournal {
     path: PathBuf,
     readers: Arc<Readers>,
     writer: Writer,
+    damage: Damage,
 }
 
 impl SqliteJournal {
@@ -63,12 +66,42 @@ impl SqliteJournal {
         let (conn, lock, log) = open::writer(&path, opening, bytes_max)?;
         let writer = Writer::start(conn, lock, log, &path, bytes_max)?;
         let readers = Readers::new(path.clone(), writer.waiting());
-        Ok(SqliteJournal { path, readers, writer })
+        Ok(SqliteJournal { path, readers, writer, damage: Damage::default() })
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Puts the files of a journal aside, whatever they are, so that the next [`open`](Self::open) begins an empty one. Gives the
+    /// new name of the main file, if there was one. Nothing is deleted but the mark. It waits for the disk.
+    pub fn put_aside(path: &Path) -> Result<Option<PathBuf>, JournalError> {
+        open::put_aside(path)
+    }
+
+    /// Reads every event of a journal, also while another process writes it, and gives the number of damaged ones. It waits for
+    /// the disk.
+    pub fn inspect(path: &Path) -> Result<u64, JournalError> {
+        let conn = open::reader(path)?;
+        schema::check(&conn)?;
+        let damage = Damage::default();
+        let mut after = None;
+        loop {
+            let page = sessions::list(&conn, after, LIST_MAX)?;
+            let Some(last) = page.last() else { return Ok(damage.count()) };
+            after = Some(last.handle);
+            for session in page {
+                let mut cursor = None;
+                loop {
+                    let page = events::read(&conn, &session.key, cursor, Max::default(), &damage)?;
+                    cursor = page.events.last().map(|event| event.cursor);
+                    if cursor.is_none_or(|cursor| cursor.seq >= page.head.seq) {
+                        break;
+                    }
+                }
+            }
+        }
     }
 
     /// Copies a journal to a new file, also while another process writes it. A journal that is opened from the copy begins another epoch, so
@@ -143,19 +176,19 @@ impl Journal for SqliteJournal {
     }
 
     fn read(&self, key: &Key, after: Option<Cursor>, max: Max) -> Call<'_, Page> {
-        let key = key.clone();
-        self.readers.call(move |conn| events::read(conn, &key, after, max))
+        let (key, damage) = (key.clone(), self.damage.clone());
+        self.readers.call(move |conn| events::read(conn, &key, after, max, &damage))
     }
 
     fn history(&self, key: &Key, before: Option<u64>, max: Max) -> Call<'_, Page> {
-        let key = key.clone();
-        self.readers.call(move |conn| events::history(conn, &key, before, max))
+        let (key, damage) = (key.clone(), self.damage.clone());
+        self.readers.call(move |conn| events::history(conn, &key, before, max, &damage))
     }
 
     fn resume(&self, key: &Key, after: Option<Cursor>, max: Max) -> Call<'_, Resume> {
-        let key = key.clone();
+        let (key, damage) = (key.clone(), self.damage.clone());
         self.readers.call(move |conn| {
-            let page = events::read(conn, &key, after, max)?;
+            let page = events::read(conn, &key, after, max, &damage)?;
             let pending = asks::list(conn, Some(&key))?;
             Ok(Resume { page, pending, session: sessions::find(conn, &SessionName::Key(key))? })
         })
@@ -187,6 +220,10 @@ impl Journal for SqliteJournal {
     fn open_ask(&self, key: &Key, id: &AskId) -> Call<'_, Option<Ask>> {
         let (key, id) = (key.clone(), id.clone());
         self.readers.call(move |conn| asks::find(conn, &key, &id))
+    }
+
+    fn damaged_events(&self) -> u64 {
+        self.damage.count()
     }
 
     fn counts(&self) -> Call<'_, Counts> {

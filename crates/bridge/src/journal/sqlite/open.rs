@@ -22,14 +22,23 @@ pub(super) fn writer(
     bytes_max: u64,
 ) -> Result<(Connection, File, PieceLog), JournalError> {
     make_folder(path)?;
+    refuse_links(path)?;
     let lock = lock(path)?;
     let mark = Mark::look(path);
+    if mark.is_missing() {
+        return Err(missing(path, "is missing"));
+    }
     private_file(path).map_err(|error| JournalError::io("create", path, error))?;
+    // Before anything is changed in a file that may not be ours.
+    let version = schema::check(&connect(path)?)?;
+    if version == 0 && mark.is_noted() {
+        return Err(missing(path, "is empty"));
+    }
     let mut conn = writer_again(path, bytes_max)?;
     schema::climb(&conn)?;
     let pieces = PieceLog::read(path).map_err(|error| JournalError::io("read the pieces of", path, error))?;
-    begin(&mut conn, opening, &pieces, mark)?;
-    mark.opened(path).map_err(|error| JournalError::io("write the mark of", path, error))?;
+    let name = begin(&mut conn, opening, &pieces, &mark, path)?;
+    mark.opened(path, &name).map_err(|error| JournalError::io("write the mark of", path, error))?;
     let log = PieceLog::open(path, opening.fresh_epoch.to_stored().cast_unsigned());
     let log = log.map_err(|error| JournalError::io("write the pieces of", path, error))?;
     Ok((conn, lock, log))
@@ -69,6 +78,7 @@ pub(super) fn reader(path: &Path) -> Result<Connection, JournalError> {
 }
 
 pub(super) fn connect(path: &Path) -> Result<Connection, JournalError> {
+    refuse_links(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).doing("open the journal")?;
     conn.busy_timeout(BUSY_WAIT).doing("open the journal")?;
@@ -76,12 +86,28 @@ pub(super) fn connect(path: &Path) -> Result<Connection, JournalError> {
     Ok(conn)
 }
 
+/// Refuses a journal of which a file is a link: what the link points to would be read, changed and given another mode.
+fn refuse_links(journal: &Path) -> Result<(), JournalError> {
+    for suffix in ["", ".lock", "-mark", "-pieces", "-wal", "-shm", "-journal"] {
+        let path = beside(journal, suffix);
+        if std::fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
+            let message = format!("A file of the journal is a link, or not a file: `{}`", path.display());
+            let hint = "put the file itself there; the whole data folder can be elsewhere with --data";
+            return Err(JournalError::new(ErrorKind::Invalid, message, hint));
+        }
+    }
+    Ok(())
+}
+
 /// Creates a file that only its owner may read, or makes an old one so. `SQLite` gives its other files the same mode.
 pub(super) fn private_file(path: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+    }
     let file = options.open(path)?;
     #[cfg(unix)]
     file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
@@ -124,9 +150,17 @@ fn lock(path: &Path) -> Result<File, JournalError> {
 }
 
 /// Marks the journal as open, puts in what the last process did not get to, and begins another epoch if numbers may have been lost.
-fn begin(conn: &mut Connection, opening: &Opening, pieces: &[Piece], mark: Mark) -> Result<(), JournalError> {
+/// Gives the name of the journal, which its backups share.
+fn begin(
+    conn: &mut Connection,
+    opening: &Opening,
+    pieces: &[Piece],
+    mark: &Mark,
+    path: &Path,
+) -> Result<String, JournalError> {
     let doing = "begin to write the journal";
     let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).doing(doing)?;
+    let name = name_of(&tx, mark, path)?;
     pieces::put_in(&tx, pieces)?;
     let left = tx
         .query_row("SELECT clean, boot_id FROM journal", [], |row| {
@@ -148,7 +182,58 @@ fn begin(conn: &mut Connection, opening: &Opening, pieces: &[Piece], mark: Mark)
     } else {
         tx.execute("UPDATE journal SET boot_id = ?1, clean = 0", [boot_id]).doing(doing)?;
     }
-    tx.commit().doing(doing)
+    tx.commit().doing(doing)?;
+    Ok(name)
+}
+
+/// The name of a journal, which it gets when it is first opened. A journal with another name than the one that was here is
+/// refused; one without a name is of an earlier version.
+fn name_of(conn: &Connection, mark: &Mark, path: &Path) -> Result<String, JournalError> {
+    let doing = "read the name of the journal";
+    // A table of its own: earlier versions pass over it.
+    let make =
+        "CREATE TABLE IF NOT EXISTS identity (one INTEGER PRIMARY KEY CHECK (one = 1), name TEXT NOT NULL)";
+    conn.execute_batch(make).doing(doing)?;
+    let find = "SELECT name FROM identity";
+    let found: Option<String> = conn.query_row(find, [], |row| row.get(0)).optional().doing(doing)?;
+    if let Some(name) = found {
+        return if mark.is_of_another(&name) { Err(missing(path, "is another server's")) } else { Ok(name) };
+    }
+    conn.execute("INSERT INTO identity (one, name) VALUES (1, lower(hex(randomblob(16))))", [])
+        .doing(doing)?;
+    conn.query_row(find, [], |row| row.get(0)).doing(doing)
+}
+
+/// The journal that belongs here is not here: an empty one in its place would look as if nothing had ever happened.
+fn missing(path: &Path, how: &str) -> JournalError {
+    let message =
+        format!("The journal {how}, and the mark beside it says that there was one: `{}`", path.display());
+    let hint = "put it back, or restore a backup; `tidings serve --new-journal` begins an empty one";
+    JournalError::new(ErrorKind::Missing, message, hint)
+}
+
+pub(super) fn put_aside(path: &Path) -> Result<Option<PathBuf>, JournalError> {
+    make_folder(path)?;
+    refuse_links(path)?;
+    let _lock = lock(path)?;
+    let aside = (1..).map(|n| beside(path, &format!(".aside-{n}"))).find(|aside| !aside.exists());
+    let aside = aside.unwrap_or_else(|| beside(path, ".aside"));
+    let mut moved = None;
+    for suffix in ["", "-wal", "-shm", "-pieces"] {
+        let (from, to) = (beside(path, suffix), beside(&aside, suffix));
+        match std::fs::rename(&from, &to) {
+            Ok(()) if suffix.is_empty() => moved = Some(to),
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(JournalError::io("put aside", &from, error)),
+        }
+    }
+    match std::fs::remove_file(super::mark::place(path)) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(JournalError::io("remove the mark of", path, error))
+        }
+        _ => Ok(moved),
+    }
 }
 
 fn begin_epoch(conn: &Connection, fresh: Epoch) -> Result<(), JournalError> {

@@ -1,0 +1,50 @@
+//! Events that cannot be read any more: each costs itself and nothing else.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+use serde_json::json;
+
+use crate::journal::event::Written;
+use crate::journal::{Class, Cursor, Epoch, ErrorKind, Event, JournalError, Kind};
+use crate::limits::{DAMAGED_EVENTS_MAX, SEQ_BITS, SEQ_MAX};
+
+/// The damaged events that were met since the journal was opened. Handles are cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Damage(Arc<Mutex<BTreeSet<i64>>>);
+
+impl Damage {
+    /// The number of different damaged events. It stops counting at a bound.
+    pub(super) fn count(&self) -> u64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len() as u64
+    }
+
+    /// Notes a damaged event by its row, and gives the event that stands in its place. The numbers of a session have no
+    /// holes, so readers are told that something was here.
+    pub(super) fn replace(&self, row: i64, epoch: Epoch) -> Result<Event, JournalError> {
+        let row_bits = row.cast_unsigned();
+        let (handle, seq) = (row_bits >> SEQ_BITS, row_bits & SEQ_MAX);
+        let mut rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if rows.len() < DAMAGED_EVENTS_MAX && rows.insert(row) {
+            tracing::error!(session = handle, event = seq, "an event of the journal is damaged");
+        }
+        drop(rows);
+        let message = format!("Event {seq} is damaged in the journal and cannot be shown");
+        let body = json!({"System": {"message": message, "session_id": handle}}).to_string();
+        Ok(Event {
+            cursor: Cursor::new(epoch, seq),
+            class: Class::Durable,
+            at: Timestamp::UNIX_EPOCH,
+            kind: Kind::new("System")?,
+            body: Arc::from(body.into_bytes()),
+            client_id: None,
+            message: Written::default(),
+        })
+    }
+}
+
+/// True if the file does not hold what was written to it; other failures may pass.
+pub(super) fn is_damage(error: &JournalError) -> bool {
+    error.kind() == ErrorKind::Damaged
+}
