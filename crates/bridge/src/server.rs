@@ -96,6 +96,15 @@ impl Server {
 
     fn assembled(&self, metrics: &Arc<Metrics>) -> Router {
         let mut doors = Doors::new(self.sessions.clone());
+        let journal = Arc::clone(self.sessions.hub().journal());
+        self.guard.audit_to(Arc::new(move |draft| {
+            let journal = Arc::clone(&journal);
+            drop(tokio::spawn(async move {
+                if let Err(error) = journal.audit(draft).await {
+                    tracing::error!(%error, "the audit log could not be written");
+                }
+            }));
+        }));
         let guard = self.guard.clone();
         doors.sign_in = Arc::new(move |token, peer| guard.sign_in(token, peer));
         doors.revoked = self.guard.revoked().clone();

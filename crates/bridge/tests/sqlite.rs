@@ -10,8 +10,8 @@ use futures_util::FutureExt as _;
 use jiff::Timestamp;
 use rusqlite::Connection;
 use tidings_bridge::journal::{
-    Class, Cursor, Draft, Epoch, ErrorKind, Fence, Journal, Keep, Key, Kind, Max, NewSession, Opening, Rest,
-    SessionName, SqliteJournal, Verdict,
+    AUDIT_START, AuditDraft, AuditKey, Class, Cursor, Draft, Epoch, ErrorKind, Fence, Journal, Keep, Key,
+    Kind, Max, NewSession, Opening, Rest, SessionName, SqliteJournal, Verdict, verify_sealed_audit,
 };
 
 fn key() -> Key {
@@ -546,4 +546,44 @@ async fn k9_one_bad_event_costs_that_event_only() {
         journal.close().await.unwrap();
         assert_eq!(SqliteJournal::inspect(&path).unwrap(), 1, "{damage}");
     }
+}
+
+/// The key is in a file of its own, is kept over restarts, and seals each line.
+#[tokio::test]
+async fn k12_the_audit_log_is_sealed_with_a_key_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let line = |who: &str| AuditDraft {
+        at: Timestamp::UNIX_EPOCH,
+        who: who.to_owned(),
+        device: None,
+        session: None,
+        ask: None,
+        decision: "allowed".to_owned(),
+        rule: None,
+        scope: None,
+        digest: None,
+        changed: None,
+        latency_ms: None,
+    };
+    for who in ["ada", "bob"] {
+        let journal = SqliteJournal::open(&path, &opening(1)).unwrap();
+        journal.audit(line(who)).await.unwrap();
+        journal.close().await.unwrap();
+    }
+    let file = folder.path().join("journal.db-audit-key");
+    let key = AuditKey::parse(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(key.from(), 1);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    let journal = SqliteJournal::open(&path, &opening(1)).unwrap();
+    let log = journal.audit_log(0).await.unwrap();
+    assert!(log.iter().all(tidings_bridge::journal::AuditEntry::is_sealed));
+    assert_eq!(verify_sealed_audit((0, AUDIT_START), &log, &key).unwrap().0, 2);
+    let mut changed = log;
+    changed[1].who = "eve".to_owned();
+    assert_eq!(verify_sealed_audit((0, AUDIT_START), &changed, &key).unwrap_err().line, 2);
 }

@@ -4,6 +4,7 @@
 //! in this order: by which name was the server called, from which page, how often, and with which credential. What
 //! comes out of it is a [`Caller`] in the extensions of the request, which the doors ask for scopes.
 
+mod audit;
 pub(crate) mod capabilities;
 mod cookie;
 mod devices;
@@ -31,6 +32,7 @@ use tidings_agent::Clock;
 use tidings_protocol::api::{Device, NewDevice};
 use tokio::sync::broadcast;
 
+pub use audit::AuditSink;
 pub use environment::environment;
 pub use hosts::{Names, Scheme};
 pub use peer::Peer;
@@ -102,6 +104,7 @@ struct Shared {
     trust: Trust,
     revoked: broadcast::Sender<String>,
     address: OnceLock<String>,
+    audited: audit::Audited,
 }
 
 impl Guard {
@@ -128,6 +131,7 @@ impl Guard {
             trust,
             revoked,
             address: OnceLock::new(),
+            audited: audit::Audited::default(),
         })))
     }
 
@@ -147,6 +151,9 @@ impl Guard {
     /// The same for a credential that comes inside a stream. Wrong ones are counted, as they are when they come in a request.
     pub fn sign_in(&self, token: &str, peer: Peer) -> Result<Caller, Error> {
         let caller = self.caller(token).or_else(|error| self.count_failure(error, peer));
+        if let Ok(caller) = &caller {
+            self.note(caller, "signed in", &peer.to_string(), None);
+        }
         caller.inspect_err(|error| {
             tracing::warn!(%peer, code = error.code().as_str(), reason = error.message(), "refused");
         })
@@ -232,6 +239,7 @@ impl Guard {
         let (over, saved) = self.0.devices.expire(self.0.settings.clock.now(), &self.0.settings.random);
         // They are shut out whether or not the disk has room for it.
         for id in over {
+            self.note(&Caller::admin("the server"), "device expired", &id, None);
             drop(self.0.revoked.send(id));
         }
         saved?;

@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use axum::extract::{DefaultBodyLimit, State};
+use axum::extract::{DefaultBodyLimit, FromRequestParts, State};
 use axum::http::header::SET_COOKIE;
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use serde::Deserialize;
 use tidings_protocol::api::{
-    CredentialKind, DeviceList, FolderTrust, NewCredential, NewDevice, PairRequest, PairingCode, TrustRequest,
+    CredentialKind, Device, DeviceList, FolderTrust, NewCredential, NewDevice, PairRequest, PairingCode,
+    TrustRequest,
 };
 
 use super::gate::Called;
@@ -38,6 +40,20 @@ pub(crate) fn routes() -> Vec<Route<Guard>> {
 
 type Answer = Result<Response, Error>;
 
+/// A caller with the scope `admin`. It is checked before the body or the query is read, so others learn nothing from what is
+/// wrong with those.
+struct Admin(Caller);
+
+impl<S: Send + Sync> FromRequestParts<S> for Admin {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        let caller = Caller::from_request_parts(parts, state).await?;
+        caller.require(Scope::Admin)?;
+        Ok(Admin(caller))
+    }
+}
+
 /// A device that has a one-time code gets its credential: as a cookie, or in the answer if it says `"credential":"token"`.
 #[utoipa::path(post, path = "/v1/pair", tag = "devices", request_body = PairRequest,
     responses((status = 201, description = "The device, and its credential where it is no cookie", body = NewCredential),
@@ -51,6 +67,7 @@ async fn pair(
     let asked = guard.clone();
     let (device, secret) = blocking(move || asked.pair(&request.code, request.name.as_deref())).await?;
     tracing::info!(device = device.id, name = device.name, "a device was paired");
+    guard.note(&of_device(&device), "device paired", &described(&device), None);
     let cookie = cookie::set(&guard.0.cookie, &secret, &guard.settings().base_path, called.scheme);
     let token = (kind == CredentialKind::Token).then(|| secret.reveal().to_owned());
     let mut response = (StatusCode::CREATED, Json(NewCredential { device, token })).into_response();
@@ -66,16 +83,16 @@ async fn pair(
     responses((status = 201, description = "The code", body = PairingCode)))]
 async fn make_code(
     State(guard): State<Guard>,
-    caller: Caller,
+    Admin(caller): Admin,
     headers: HeaderMap,
     Body(wanted): Body<NewDevice>,
 ) -> Answer {
-    caller.require(Scope::Admin)?;
     let wanted = within(&caller, wanted)?;
     let (code, left) = match command_id(&caller, &headers)? {
         Some(id) => guard.pairing_code_once(&id, wanted)?,
         None => (guard.pairing_code(wanted)?, CODE_LIFETIME),
     };
+    guard.note(&caller, "pairing code made", "", None);
     let (link, expires_in_s) = (guard.link(&code), whole_seconds(left));
     let code = PairingCode { code: code.reveal().to_owned(), link, expires_in_s };
     Ok((StatusCode::CREATED, Json(code)).into_response())
@@ -84,8 +101,7 @@ async fn make_code(
 /// Lists devices. A credential that is limited to folders shows those that reach no further.
 #[utoipa::path(get, path = "/v1/devices", tag = "devices",
     responses((status = 200, description = "The devices", body = DeviceList)))]
-async fn list(State(guard): State<Guard>, caller: Caller) -> Answer {
-    caller.require(Scope::Admin)?;
+async fn list(State(guard): State<Guard>, Admin(caller): Admin) -> Answer {
     let items = guard.devices().into_iter().filter(|device| reaches(&caller, &device.folders)).collect();
     Ok(Json(DeviceList { items }).into_response())
 }
@@ -96,18 +112,19 @@ async fn list(State(guard): State<Guard>, caller: Caller) -> Answer {
     responses((status = 201, description = "The device and its credential", body = NewCredential)))]
 async fn add(
     State(guard): State<Guard>,
-    caller: Caller,
+    Admin(caller): Admin,
     headers: HeaderMap,
     Body(wanted): Body<NewDevice>,
 ) -> Answer {
-    caller.require(Scope::Admin)?;
     let wanted = within(&caller, wanted)?;
     let id = command_id(&caller, &headers)?;
+    let asked = guard.clone();
     let made = blocking(move || match id {
-        Some(id) => guard.add_device_once(&id, wanted),
-        None => guard.add_device(wanted),
+        Some(id) => asked.add_device_once(&id, wanted),
+        None => asked.add_device(wanted),
     });
     let (device, secret) = made.await?;
+    guard.note(&caller, "device added", &described(&device), None);
     let token = Some(secret.reveal().to_owned());
     Ok((StatusCode::CREATED, Json(NewCredential { device, token })).into_response())
 }
@@ -124,7 +141,9 @@ async fn revoke(State(guard): State<Guard>, caller: Caller, Path(device): Path<S
             return Err(devices::no_device(&device));
         }
     }
-    blocking(move || guard.revoke(&device)).await?;
+    let (asked, id) = (guard.clone(), device.clone());
+    blocking(move || asked.revoke(&id)).await?;
+    guard.note(&caller, "device revoked", &device, None);
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -139,10 +158,9 @@ struct Folder {
     responses((status = 200, description = "What the folder brings", body = FolderTrust)))]
 async fn show_trust(
     State(guard): State<Guard>,
-    caller: Caller,
+    Admin(caller): Admin,
     Query(Folder { folder }): Query<Folder>,
 ) -> Answer {
-    caller.require(Scope::Admin)?;
     let view = blocking(move || guard.trust().view(&within_reach(&caller, &folder)?)).await?;
     Ok(Json(view).into_response())
 }
@@ -151,20 +169,35 @@ async fn show_trust(
 #[utoipa::path(post, path = "/v1/trust", tag = "trust", request_body = TrustRequest,
     responses((status = 200, description = "What was agreed to", body = FolderTrust),
         (status = 409, description = "The folder has changed since")))]
-async fn set_trust(State(guard): State<Guard>, caller: Caller, Body(request): Body<TrustRequest>) -> Answer {
-    caller.require(Scope::Admin)?;
-    let who = caller.name.clone();
+async fn set_trust(
+    State(guard): State<Guard>,
+    Admin(caller): Admin,
+    Body(request): Body<TrustRequest>,
+) -> Answer {
+    let (who, asked, asks) = (caller.name.clone(), guard.clone(), caller.clone());
+    let done = if request.digest.is_some() { "trust agreed" } else { "trust withdrawn" };
     let view = blocking(move || {
-        let folder = within_reach(&caller, &request.folder)?;
+        let folder = within_reach(&asks, &request.folder)?;
         match &request.digest {
-            Some(digest) => guard.trust().agree(&folder, digest)?,
-            None => guard.trust().withdraw(&folder)?,
+            Some(digest) => asked.trust().agree(&folder, digest)?,
+            None => asked.trust().withdraw(&folder)?,
         }
-        guard.trust().view(&folder)
+        asked.trust().view(&folder)
     })
     .await?;
+    guard.note(&caller, done, &view.folder, Some(&view.digest));
     tracing::info!(folder = view.folder, digest = view.digest, trusted = view.trusted, who, "trust");
     Ok(Json(view).into_response())
+}
+
+/// The caller that a device is from now on.
+fn of_device(device: &Device) -> Caller {
+    Caller { device: Some(device.id.clone()), ..Caller::admin(device.name.clone()) }
+}
+
+/// A device in one line of the audit log.
+fn described(device: &Device) -> String {
+    format!("{} {:?}: {}", device.id, device.name, device.scopes.join(", "))
 }
 
 /// A code that is good for less than a second is good for one.

@@ -3,8 +3,10 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
 
 use super::{ErrorKind, JournalError};
+use crate::notify::signature::hmac;
 
 /// A decision that is to be logged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,8 +62,77 @@ pub struct AuditEntry {
     pub changed: Option<String>,
     /// How long the ask had waited.
     pub latency_ms: Option<u64>,
-    /// SHA-256 over the line before and everything above, in hexadecimal.
+    /// SHA-256 over the line before and everything above, in hexadecimal; then a dot and the HMAC-SHA-256 of that, if the log has
+    /// a key.
     pub hash: String,
+}
+
+/// The key of an audit log. With it, a log that was rewritten and hashed anew by someone without the key is told from the real one.
+#[derive(Clone, PartialEq, Eq)]
+pub struct AuditKey {
+    key: [u8; 32],
+    /// The first line that has to be sealed. Lines before it were written by earlier versions.
+    from: u64,
+}
+
+/// Begins the file of a key.
+const KEY_HEAD: &str = "tidings audit key, version 1";
+
+impl AuditKey {
+    /// A key for the lines from this number on.
+    pub fn new(key: [u8; 32], from: u64) -> Self {
+        AuditKey { key, from }
+    }
+
+    /// Reads the file of a key; none if it is not one.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut lines = text.lines();
+        if lines.next()? != KEY_HEAD {
+            return None;
+        }
+        let digits = lines.next()?.as_bytes();
+        let mut key = [0; 32];
+        if digits.len() != 2 * key.len() {
+            return None;
+        }
+        for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
+            *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+        }
+        let from = lines.next()?.strip_prefix("from line ")?.parse().ok()?;
+        Some(AuditKey { key, from })
+    }
+
+    /// The file of a key.
+    pub fn text(&self) -> String {
+        format!("{KEY_HEAD}\n{}\nfrom line {}\n", hex(&self.key), self.from)
+    }
+
+    /// The number of the first line that has to be sealed.
+    pub fn from(&self) -> u64 {
+        self.from
+    }
+
+    /// A hash with its seal.
+    pub(crate) fn sealed(&self, hash: &str) -> String {
+        format!("{hash}.{}", hex(&hmac(&self.key, &[hash.as_bytes()])))
+    }
+
+    /// True if the line is sealed with this key, or comes before the first that has to be.
+    fn accepts(&self, entry: &AuditEntry) -> bool {
+        let (hash, seal) = entry.hash_and_seal();
+        let expected = hex(&hmac(&self.key, &[hash.as_bytes()]));
+        match seal {
+            Some(seal) => bool::from(seal.as_bytes().ct_eq(expected.as_bytes())),
+            None => entry.number < self.from,
+        }
+    }
+}
+
+/// The key is not shown.
+impl std::fmt::Debug for AuditKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AuditKey").field("from", &self.from).finish_non_exhaustive()
+    }
 }
 
 /// What the first line is chained to.
@@ -85,7 +156,8 @@ pub fn verify_audit<'a>(
 ) -> Result<(u64, String), Broken> {
     let (mut number, mut hash) = (before.0, before.1.to_owned());
     for (entry, line) in entries.into_iter().zip(1..) {
-        let follows = number.checked_add(1) == Some(entry.number) && entry.hash == entry.hashed(&hash);
+        let follows =
+            number.checked_add(1) == Some(entry.number) && entry.hash_and_seal().0 == entry.hashed(&hash);
         if !follows {
             return Err(Broken { line });
         }
@@ -93,6 +165,22 @@ pub fn verify_audit<'a>(
         hash.clone_from(&entry.hash);
     }
     Ok((number, hash))
+}
+
+/// The same, and each line has to be sealed with the key from where the key says on.
+pub fn verify_sealed_audit<'a>(
+    before: (u64, &str),
+    entries: impl IntoIterator<Item = &'a AuditEntry>,
+    key: &AuditKey,
+) -> Result<(u64, String), Broken> {
+    let mut last = (before.0, before.1.to_owned());
+    for (entry, line) in entries.into_iter().zip(1..) {
+        last = verify_audit((last.0, &last.1), [entry]).map_err(|_| Broken { line })?;
+        if !key.accepts(entry) {
+            return Err(Broken { line });
+        }
+    }
+    Ok(last)
 }
 
 impl AuditDraft {
@@ -140,6 +228,15 @@ impl AuditDraft {
 }
 
 impl AuditEntry {
+    /// True if the line has a seal, which only the key can check.
+    pub fn is_sealed(&self) -> bool {
+        self.hash_and_seal().1.is_some()
+    }
+
+    fn hash_and_seal(&self) -> (&str, Option<&str>) {
+        self.hash.split_once('.').map_or((self.hash.as_str(), None), |(hash, seal)| (hash, Some(seal)))
+    }
+
     /// The hash that this line has to have. Each part is preceded by its length, so that no two lines hash alike.
     fn hashed(&self, before: &str) -> String {
         let mut hash = Sha256::new();
@@ -174,6 +271,65 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn line(number: u64, before: &str, who: &str, key: Option<&AuditKey>) -> AuditEntry {
+        let draft = AuditDraft {
+            at: Timestamp::UNIX_EPOCH,
+            who: who.to_owned(),
+            device: None,
+            session: None,
+            ask: None,
+            decision: "allowed".to_owned(),
+            rule: None,
+            scope: None,
+            digest: None,
+            changed: None,
+            latency_ms: None,
+        };
+        let mut entry = draft.chained(number, before);
+        entry.hash = key.map_or_else(|| entry.hash.clone(), |key| key.sealed(&entry.hash));
+        entry
+    }
+
+    fn log(whos: &[&str], key: impl Fn(u64) -> Option<AuditKey>) -> Vec<AuditEntry> {
+        let mut lines: Vec<AuditEntry> = Vec::new();
+        for (who, number) in whos.iter().zip(1..) {
+            let before = lines.last().map_or(AUDIT_START, |line| line.hash.as_str()).to_owned();
+            lines.push(line(number, &before, who, key(number).as_ref()));
+        }
+        lines
+    }
+
+    /// A log that was rewritten and hashed anew follows from its first line to its last; only the key shows it.
+    #[test]
+    fn k12_a_log_that_was_rewritten_without_the_key_is_told_from_the_real_one() {
+        let start = (0, AUDIT_START);
+        let key = AuditKey::new([7; 32], 3);
+        let sealed = |number| Some(key.clone()).filter(|key| number >= key.from());
+        let real = log(&["ada", "ada", "ada", "ada"], sealed);
+        assert_eq!(verify_audit(start, &real).unwrap().0, 4, "the chain needs no key");
+        assert_eq!(
+            verify_sealed_audit(start, &real, &key).unwrap().0,
+            4,
+            "lines before the key still verify"
+        );
+        let other = AuditKey::new([8; 32], 3);
+        let rewritten = [
+            (log(&["ada", "ada", "eve", "ada"], |_| None), 3),
+            (log(&["ada", "ada", "eve", "ada"], |number| sealed(number).and(Some(other.clone()))), 3),
+            (log(&["ada", "ada", "ada", "eve"], |number| sealed(number).filter(|_| number == 3)), 4),
+            // The first lines have no seal of their own, but the first sealed line is chained to them.
+            (log(&["eve", "ada", "ada", "ada"], |_| None), 3),
+        ];
+        for (log, line) in rewritten {
+            assert!(verify_audit(start, &log).is_ok(), "without the key it looks right");
+            assert_eq!(verify_sealed_audit(start, &log, &key).unwrap_err().line, line);
+        }
+        assert_eq!(AuditKey::parse(&key.text()), Some(key));
+        for text in ["", "key", "tidings audit key, version 1\n00\nfrom line 1\n"] {
+            assert_eq!(AuditKey::parse(text), None);
+        }
+    }
 
     /// An export of the first version, which said neither how far a decision reached nor what was changed.
     #[test]

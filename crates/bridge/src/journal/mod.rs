@@ -31,7 +31,7 @@ use futures_core::future::BoxFuture;
 use jiff::Timestamp;
 
 pub use ask::{Ask, NewAsk, Settle, Settled, Settlement};
-pub use audit::{AUDIT_START, AuditDraft, AuditEntry, Broken, verify_audit};
+pub use audit::{AUDIT_START, AuditDraft, AuditEntry, AuditKey, Broken, verify_audit, verify_sealed_audit};
 pub use cursor::{Cursor, Epoch};
 pub use error::{ErrorKind, JournalError};
 pub use event::{Class, Draft, Event, Novelty, Stored};

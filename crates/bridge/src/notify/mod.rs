@@ -5,7 +5,7 @@
 
 mod compose;
 mod send;
-mod signature;
+pub(crate) mod signature;
 mod target;
 mod waiting;
 

@@ -17,7 +17,8 @@ pub(super) fn signature(secret: &str, timestamp: i64, body: &[u8]) -> String {
     header
 }
 
-fn hmac(key: &[u8], message: &[&[u8]]) -> [u8; 32] {
+/// The HMAC of a message that is given in parts.
+pub(crate) fn hmac(key: &[u8], message: &[&[u8]]) -> [u8; 32] {
     let mut block = [0; BLOCK_BYTES];
     if key.len() > BLOCK_BYTES {
         block[..32].copy_from_slice(&Sha256::digest(key));

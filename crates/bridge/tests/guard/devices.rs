@@ -396,3 +396,100 @@ async fn t12_devices_and_codes_are_bounded() {
     }
     assert_eq!(server.guard.pairing_code(NewDevice::default()).unwrap_err().code().as_str(), "too_many");
 }
+
+/// A credential that is limited to a folder administers nothing outside of it.
+#[tokio::test]
+async fn k11_an_admin_of_a_folder_changes_no_trust_elsewhere() {
+    let server = Guarded::new();
+    let place = tempfile::tempdir().unwrap();
+    let place = place.path().canonicalize().unwrap();
+    let name = |folder: &str| place.join(folder).to_str().unwrap().to_owned();
+    for folder in ["own", "other"] {
+        std::fs::create_dir_all(place.join(folder).join(".claude")).unwrap();
+        let hooks = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"true"}]}]}}"#;
+        std::fs::write(place.join(folder).join(".claude/settings.json"), hooks).unwrap();
+    }
+    std::os::unix::fs::symlink(place.join("other"), place.join("own/link")).unwrap();
+    for folder in ["own", "other"] {
+        let digest = tidings_bridge::guard::trust::inspect(&place.join(folder)).digest;
+        server.guard.trust().agree(&place.join(folder), &digest).unwrap();
+    }
+    let limited = json!({"scopes": ["admin"], "folders": [format!("{}/../own", name("other"))]});
+    let made = server.admin(Method::POST, "/v1/devices", Some(limited)).await;
+    assert_eq!(made.json()["device"]["folders"], json!([name("own")]), "{}", made.body);
+    let bearer = format!("Bearer {}", made.json()["token"].as_str().unwrap());
+    let headers = [("authorization", bearer.as_str())];
+    for folder in [name("other"), name("own/link"), format!("{}/../other", name("own")), "/".to_owned()] {
+        let withdraw = Some(json!({"folder": folder}));
+        let answer = server.send(request(Method::POST, "/v1/trust", &headers, withdraw)).await;
+        assert_eq!(answer.code(), "outside_roots", "{folder}: {}", answer.body);
+    }
+    let trusted = async |folder: &str| {
+        let path = format!("/v1/trust?folder={}", name(folder));
+        server.admin(Method::GET, &path, None).await.json()["trusted"].clone()
+    };
+    assert_eq!((trusted("other").await, trusted("own").await), (json!(true), json!(true)));
+    let withdraw = Some(json!({"folder": name("own")}));
+    let answer = server.send(request(Method::POST, "/v1/trust", &headers, withdraw)).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+    assert_eq!((trusted("other").await, trusted("own").await), (json!(true), json!(false)));
+}
+
+/// What is wrong with a request is told to those only who may make it, and always with something to do.
+#[tokio::test]
+async fn k13_the_scope_is_checked_before_the_body_and_errors_have_hints() {
+    let server = Guarded::new();
+    let reader = json!({"scopes": ["read"]});
+    let made = server.admin(Method::POST, "/v1/devices", Some(reader)).await;
+    let bearer = format!("Bearer {}", made.json()["token"].as_str().unwrap());
+    let headers = [("authorization", bearer.as_str())];
+    for path in ["/v1/trust", "/v1/devices", "/v1/pair/codes"] {
+        let answer = server.send(request(Method::POST, path, &headers, Some(json!({"x": 1})))).await;
+        assert_eq!(answer.status, StatusCode::FORBIDDEN, "{path}: {}", answer.body);
+    }
+    for wrong in [json!({"scopes": []}), json!({"folders": ["a"]}), json!({"expires_in_s": 0})] {
+        let answer = server.admin(Method::POST, "/v1/devices", Some(wrong.clone())).await;
+        assert!(answer.status.is_client_error(), "{wrong}");
+        assert_ne!(answer.json()["hint"], "", "{wrong}: {}", answer.body);
+    }
+}
+
+/// The log says who let whom in, who was shut out, and what was agreed to.
+#[tokio::test]
+async fn k12_credentials_and_trust_are_in_the_audit_log() {
+    let server = Guarded::new();
+    let lines = std::sync::Arc::<std::sync::Mutex<Vec<(String, String, String)>>>::default();
+    let sink = std::sync::Arc::clone(&lines);
+    server.guard.audit_to(std::sync::Arc::new(move |line| {
+        sink.lock().unwrap().push((line.who, line.decision, line.rule.unwrap_or_default()));
+    }));
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().canonicalize().unwrap().to_str().unwrap().to_owned();
+    let code = server.admin(Method::POST, "/v1/pair/codes", Some(json!({}))).await.json()["code"].clone();
+    let pair = Some(json!({"code": code, "name": "phone"}));
+    let paired = server.send(request(Method::POST, "/v1/pair", &[], pair)).await;
+    assert_eq!(paired.status, StatusCode::CREATED, "{}", paired.body);
+    let made = server.admin(Method::POST, "/v1/devices", Some(json!({"name": "bot"}))).await.json();
+    let id = made["device"]["id"].as_str().unwrap().to_owned();
+    let peer = tidings_bridge::guard::Peer::Tcp {
+        remote: ([127, 0, 0, 1], 50000).into(),
+        local: ([127, 0, 0, 1], 7717).into(),
+    };
+    server.guard.sign_in(made["token"].as_str().unwrap(), peer).unwrap();
+    server.admin(Method::DELETE, &format!("/v1/devices/{id}"), None).await;
+    server.admin(Method::POST, "/v1/trust", Some(json!({"folder": folder}))).await;
+    let lines = lines.lock().unwrap().clone();
+    let done: Vec<(&str, &str)> = lines.iter().map(|(who, done, _)| (who.as_str(), done.as_str())).collect();
+    let expected = [
+        ("admin", "pairing code made"),
+        ("phone", "device paired"),
+        ("admin", "device added"),
+        ("bot", "signed in"),
+        ("admin", "device revoked"),
+        ("admin", "trust withdrawn"),
+    ];
+    assert_eq!(done, expected);
+    assert_eq!((&lines[4].2, &lines[5].2), (&id, &folder));
+    let token = made["token"].as_str().unwrap();
+    assert!(lines.iter().all(|(_, _, about)| !about.contains(token)), "no secret is in the log");
+}

@@ -13,7 +13,8 @@ pub(super) fn add(tx: &mut Tx<'_>, draft: &AuditDraft) -> Result<AuditEntry, Jou
     let mut last = tx.conn.prepare_cached(sql).doing(doing)?;
     let last = last.query_row([], |row| Ok((row.get::<_, u64>(0)?, row.get(1)?))).optional().doing(doing)?;
     let (number, hash) = last.unwrap_or_else(|| (0, AUDIT_START.to_owned()));
-    let entry = draft.chained(number + 1, &hash);
+    let mut entry = draft.chained(number + 1, &hash);
+    entry.hash = tx.audit_key.sealed(&entry.hash);
     let sql =
         "INSERT INTO audit (number, at, who, device, session, ask, decision, rule, digest, latency_ms, hash, scope, changed)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";

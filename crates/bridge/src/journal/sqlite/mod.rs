@@ -4,6 +4,7 @@
 //! time, and only its owner may read it.
 
 mod asks;
+mod audit_key;
 mod audit_log;
 mod backup;
 mod damage;

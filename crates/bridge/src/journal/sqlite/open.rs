@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 use super::failure::At as _;
 use super::mark::Mark;
 use super::piece_log::{Piece, PieceLog};
-use super::{pieces, schema};
+use super::{audit_key, pieces, schema};
 use crate::journal::opening::Stop;
 use crate::journal::{Epoch, ErrorKind, Handle, JournalError, Opening};
 use crate::limits::{BUSY_WAIT, PAST_EPOCHS_MAX, STATEMENTS_MAX, WAL_KEPT_BYTES};
@@ -88,7 +88,7 @@ pub(super) fn connect(path: &Path) -> Result<Connection, JournalError> {
 
 /// Refuses a journal of which a file is a link: what the link points to would be read, changed and given another mode.
 fn refuse_links(journal: &Path) -> Result<(), JournalError> {
-    for suffix in ["", ".lock", "-mark", "-pieces", "-wal", "-shm", "-journal"] {
+    for suffix in ["", ".lock", "-mark", "-pieces", "-wal", "-shm", "-journal", audit_key::SUFFIX] {
         let path = beside(journal, suffix);
         if std::fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
             let message = format!("A file of the journal is a link, or not a file: `{}`", path.display());
@@ -219,7 +219,8 @@ pub(super) fn put_aside(path: &Path) -> Result<Option<PathBuf>, JournalError> {
     let aside = (1..).map(|n| beside(path, &format!(".aside-{n}"))).find(|aside| !aside.exists());
     let aside = aside.unwrap_or_else(|| beside(path, ".aside"));
     let mut moved = None;
-    for suffix in ["", "-wal", "-shm", "-pieces"] {
+    // The key goes with its log.
+    for suffix in ["", "-wal", "-shm", "-pieces", audit_key::SUFFIX] {
         let (from, to) = (beside(path, suffix), beside(&aside, suffix));
         match std::fs::rename(&from, &to) {
             Ok(()) if suffix.is_empty() => moved = Some(to),

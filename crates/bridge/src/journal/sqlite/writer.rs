@@ -19,8 +19,10 @@ use super::failure::At as _;
 use super::mark::Mark;
 use super::piece_log::PieceLog;
 use super::pieces::Pieces;
-use super::{open, sweep};
-use crate::journal::{Class, Commit, Draft, ErrorKind, Event, Fence, JournalError, Key, Stored, Tap};
+use super::{audit_key, open, sweep};
+use crate::journal::{
+    AuditKey, Class, Commit, Draft, ErrorKind, Event, Fence, JournalError, Key, Stored, Tap,
+};
 use crate::limits::{
     CALL_LOG_BYTES, CHECKPOINT_BYTES, COMMIT_BYTES_MAX, COMMIT_CALLS_MAX, WAL_BYTES_MAX, WRITER_QUEUE_MAX,
     WRITER_ROOM_BYTES_MAX, WRITER_ROOM_UNIT,
@@ -68,6 +70,8 @@ const ROOM: usize = WRITER_ROOM_BYTES_MAX / WRITER_ROOM_UNIT;
 pub(super) struct Tx<'c> {
     pub(super) conn: &'c Connection,
     pub(super) told: Vec<Told>,
+    /// Seals lines of the audit log.
+    pub(super) audit_key: &'c AuditKey,
 }
 
 impl Tx<'_> {
@@ -117,8 +121,10 @@ impl Writer {
         let tap = Arc::new(Mutex::new(None));
         let pieces = Pieces::new(log);
         let count = pieces.count();
+        let audit_key = audit_key::open(path, &conn)?;
         let desk = Desk {
             conn,
+            audit_key,
             pieces,
             path: path.to_owned(),
             bytes_max,
@@ -378,6 +384,7 @@ enum Pieced {
 /// What it takes to write.
 struct Desk {
     conn: Connection,
+    audit_key: AuditKey,
     pieces: Pieces,
     path: PathBuf,
     bytes_max: u64,
@@ -525,7 +532,7 @@ impl Desk {
             self.pieces.put_in(&self.conn)?;
         }
         let has_calls = !batch.is_empty();
-        let mut tx = Tx { conn: &self.conn, told: Vec::new() };
+        let mut tx = Tx { conn: &self.conn, told: Vec::new(), audit_key: &self.audit_key };
         if let [job] = batch {
             // It has the transaction for itself.
             if job.run(&mut tx)? == Ran::Refused {

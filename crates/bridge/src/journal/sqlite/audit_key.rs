@@ -1,0 +1,36 @@
+//! The key of the audit log, in a file of its own beside the journal.
+
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+
+use rusqlite::Connection;
+use sha2::{Digest as _, Sha256};
+
+use super::failure::{At as _, damaged};
+use super::open::{beside, private_file};
+use crate::journal::{AuditKey, JournalError};
+use crate::limits::PRIVATE_FILE_BYTES_MAX;
+
+/// What its name has after that of the journal.
+pub(super) const SUFFIX: &str = "-audit-key";
+
+/// Reads the key of a journal, or makes one for the lines that come from now on.
+pub(super) fn open(journal: &Path, conn: &Connection) -> Result<AuditKey, JournalError> {
+    let path = beside(journal, SUFFIX);
+    let failed = |error| JournalError::io("read the key of the audit log in", &path, error);
+    let mut file = private_file(&path).map_err(failed)?;
+    let mut text = String::new();
+    (&file).take(PRIVATE_FILE_BYTES_MAX).read_to_string(&mut text).map_err(failed)?;
+    if !text.is_empty() {
+        return AuditKey::parse(&text).ok_or_else(|| damaged("the key of the audit log is not a key"));
+    }
+    let last = "SELECT coalesce(max(number), 0) FROM audit";
+    let last: u64 = conn.query_row(last, [], |row| row.get(0)).doing("read the audit log")?;
+    let mut random = Sha256::new();
+    for _ in 0..4 {
+        random.update(uuid::Uuid::new_v4().as_bytes());
+    }
+    let key = AuditKey::new(random.finalize().into(), last + 1);
+    file.write_all(key.text().as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
+    Ok(key)
+}
