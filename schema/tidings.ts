@@ -522,6 +522,8 @@ export type Meta = {
   demo: boolean,
   /** The Claude Code that real sessions run; none where there is none, so that none can be started. */
   claude?: MetaClaude,
+  /** The disk of the server is full: sessions can be read and stopped, and everything that has to be stored is refused. */
+  storage_full?: boolean,
   /** Who asks. */
   you: MetaCaller,
 };
@@ -1359,18 +1361,22 @@ export type SessionStatus = {
   error?: string,
 };
 
-/** What a phone missed while it was away. */
+/** The messages that a phone missed while it was away, in parts: the messages of a part follow it. */
 export type SessionSyncMessage = {
   /** The session. */
   sessionId: string,
   /** The conversation, which outlives a session that is forked or resumed. */
   conversationId: string,
-  /** The messages it missed, oldest first. */
+  /** The missed messages of this part, oldest first. */
   messageHistory: Array<MessageSummary>,
   /** The turn the session is in. */
   currentTurnNumber: number,
   /** What is going on, in words. */
   pendingOperations: Array<string>,
+  /** The number of this part, from 1. */
+  part?: number,
+  /** The number of missed messages that come in later parts. */
+  remaining?: number,
 };
 
 /** A session has a new title. */

@@ -107,6 +107,14 @@ impl Error {
         JournalError::no_session(&name).into()
     }
 
+    /// Nothing can be stored.
+    pub(crate) fn storage_full() -> Self {
+        const RETRY_MS: u64 = 5000;
+        let message = "The disk of the server is full, and nothing can be stored";
+        let hint = "make room on the disk; sessions can be read, interrupted and stopped meanwhile";
+        Error::new(Code::Unavailable, message, hint).retry_after_ms(RETRY_MS)
+    }
+
     /// Somebody has answered before, and this is how.
     pub(crate) fn already_answered(winner: AnswerResult) -> Self {
         let by = winner.by.as_deref().unwrap_or("the agent");
@@ -153,6 +161,9 @@ impl std::error::Error for Error {}
 impl From<JournalError> for Error {
     fn from(error: JournalError) -> Self {
         use journal::ErrorKind as Kind;
+        if error.kind() == Kind::Full {
+            return Error::storage_full();
+        }
         let code = match error.kind() {
             Kind::NotFound => Code::NotFound,
             Kind::Exists | Kind::Fenced | Kind::Nested => Code::Conflict,

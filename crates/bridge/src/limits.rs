@@ -164,6 +164,9 @@ pub(crate) const PORTION_EVENTS_MAX: usize = 128;
 /// How long a session waits before it asks a full disk again. Somebody has to make room first.
 pub(crate) const RETRY_WHEN_FULL: Duration = Duration::from_secs(1);
 
+/// How long the agent's answer to a command is waited for while the disk is full. It stands behind events that cannot be stored.
+pub(crate) const FULL_COMMAND_WAIT: Duration = Duration::from_secs(2);
+
 /// Characters of what was last said that a list of sessions shows. More does not fit a line.
 pub(crate) const LAST_LINE_CHARS: usize = 160;
 
@@ -365,6 +368,19 @@ pub(crate) const ADDRESS_CONNECTIONS_MAX: usize = 2048;
 /// How long the head of a request may take. A phone on a bad line needs seconds; who needs more wants the connection.
 pub(crate) const HEAD_TIME_MAX: Duration = Duration::from_secs(15);
 
+/// How long a connection may stay without a credential after its first byte or the last answer that it got. A browser that loads
+/// the page opens another one when it needs it.
+pub(crate) const AUTH_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// How long the body of a request may take, beside a second for each kibibyte of it: slower than the slowest phone network.
+pub(crate) const BODY_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// Connections at the same time that have not authenticated. They make room for each other.
+pub(crate) const UNAUTHENTICATED_MAX: usize = 1024;
+
+/// The same from one address. Behind a proxy everybody comes from one, and a browser opens six to load the page.
+pub(crate) const ADDRESS_UNAUTHENTICATED_MAX: usize = 256;
+
 /// The longest head of a request. Cookies and addresses of ours need a tenth of it.
 pub(crate) const HEAD_BYTES_MAX: usize = 64 << 10;
 
@@ -499,3 +515,21 @@ pub(crate) const DAMAGED_EVENTS_MAX: usize = 10_000;
 
 /// The pause between two pages while all events are checked after the start, so that others read first.
 pub(crate) const INSPECTION_PAUSE: Duration = Duration::from_millis(10);
+
+/// Positions of phones whose translator is kept, so that a phone that comes back often is not computed from the beginning. Each
+/// is some kilobytes.
+pub(crate) const RECOVERY_CHECKPOINTS_MAX: usize = 256;
+
+/// Events that are read at once where a translator is computed.
+pub(crate) const RECOVERY_PART_EVENTS: usize = 1024;
+
+/// The same in bytes.
+pub(crate) const RECOVERY_PART_BYTES: usize = 256 << 10;
+
+/// Missed messages that one `session_sync` announces. The first part announces one, and each part twice as many as the one before,
+/// up to this: a phone whose line breaks after a kilobyte gets on.
+pub(crate) const MOBILE_SYNC_PART_MAX: usize = 32;
+
+/// The length of an event from which on it is written in parts and held once for all who watch. A client that reads nothing holds
+/// about as much.
+pub(crate) const LONG_EVENT_BYTES: usize = 64 << 10;

@@ -139,6 +139,16 @@ pub trait Journal: fmt::Debug + Send + Sync {
     /// place of the first.
     fn tap(&self, tap: Tap);
 
+    /// Whether the last attempt to store something found no room. Reading works meanwhile.
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    /// Looks whether there is room again after [`Journal::is_full`], and says whether there is none.
+    fn check_room(&self) -> Call<'_, bool> {
+        Box::pin(std::future::ready(Ok(false)))
+    }
+
     /// Stores everything and stops cleanly, so that the next start keeps its epoch. Later calls are refused.
     fn close(&self) -> Call<'_, ()>;
 }

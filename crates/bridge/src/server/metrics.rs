@@ -68,6 +68,8 @@ impl Metrics {
     /// All figures.
     pub(super) async fn text(&self, sessions: &Sessions) -> Result<String, Error> {
         let mut page = Page(String::new());
+        let full = u8::from(sessions.hub().journal().is_full());
+        page.single("tidings_storage_full", "gauge", "Whether the disk of the journal is full.", full);
         page.metric("tidings_build_info", "gauge", "The version that runs.");
         page.line(&format!("tidings_build_info{{version=\"{}\"}}", env!("CARGO_PKG_VERSION")), 1);
         let hub = sessions.hub();

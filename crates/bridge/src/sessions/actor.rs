@@ -22,7 +22,7 @@ use crate::guard::paths;
 #[cfg(unix)]
 use crate::hosts::Found;
 use crate::journal::{ClientId, Cursor, Session};
-use crate::limits::{COMMAND_WAIT, NAME_BYTES_MAX};
+use crate::limits::{COMMAND_WAIT, FULL_COMMAND_WAIT, NAME_BYTES_MAX, RETRY_WHEN_FULL};
 
 /// What a session is told to do.
 pub(super) enum Order {
@@ -128,13 +128,29 @@ impl Actor {
             };
             if let Err(error) = done {
                 tracing::warn!(session = %self.entry.key, %error, "a prompt could not be delivered");
-                self.fail(&error).await;
+                if self.entry.journal().is_full() {
+                    // The prompt is stored and waits, as everything does.
+                    self.wake_later();
+                } else {
+                    self.fail(&error).await;
+                }
                 break;
             }
         }
         if let Some(refusal) = refusal {
             self.complain(format!("A prompt was not sent. {}", in_words(&refusal))).await;
         }
+    }
+
+    /// Tries again what found no room on the disk.
+    fn wake_later(&self) {
+        let entry = Arc::downgrade(&self.entry);
+        drop(tokio::spawn(async move {
+            tokio::time::sleep(RETRY_WHEN_FULL).await;
+            if let Some(entry) = entry.upgrade() {
+                entry.wake.notify_one();
+            }
+        }));
     }
 
     fn next(&self) -> Option<Queued> {
@@ -295,7 +311,12 @@ impl Actor {
         if let Some(agent) = agent {
             agent.close().await;
             let mut memory = self.entry.memory();
+            let closing = memory.closing;
             memory.agent_is_gone();
+            if self.entry.journal().is_full() {
+                // The end waits to be stored, and says then what the session has become.
+                memory.closing = closing;
+            }
             #[cfg(unix)]
             if let Some(host) = memory.host.take() {
                 host.clear();
@@ -362,7 +383,11 @@ impl Actor {
             settings.remember(&id, what, seq, cursor);
             Ok(Change::default())
         };
-        self.entry.change(remember).await?;
+        match self.entry.change(remember).await {
+            // It is done, and doing it again does no harm.
+            Err(_) if verb.works_when_full() && self.entry.journal().is_full() => {}
+            done => drop(done?),
+        }
         Ok(accepted)
     }
 
@@ -389,7 +414,11 @@ impl Actor {
             Verb::Stop => {
                 self.end(ServerPhase::Stopped).await;
                 let event = SessionStateChanged::new(handle, SessionPhase::Ended);
-                self.entry.say(&event.into(), client_id).await.map(accepted)
+                match self.entry.say(&event.into(), client_id).await {
+                    // The agent has ended; its end is stored when there is room.
+                    Err(_) if self.entry.journal().is_full() => Ok(self.here()),
+                    said => said.map(accepted),
+                }
             }
             Verb::Mode => {
                 let mode = request.mode.ok_or_else(|| missing("mode"))?;
@@ -438,6 +467,13 @@ impl Actor {
             return Ok(self.here());
         }
         let end = self.entry.memory().commands.wait(command.to_string());
+        if self.entry.journal().is_full() {
+            // The agent's answer stands behind events that wait for room. It was told, and that is what counts.
+            return match tokio::time::timeout(FULL_COMMAND_WAIT, agent.command(command)).await {
+                Ok(told) => told.map(|()| self.here()).map_err(Error::from),
+                Err(_) => Ok(self.here()),
+            };
+        }
         agent.command(command).await?;
         match tokio::time::timeout(COMMAND_WAIT, end).await {
             Ok(Ok(cursor)) => Ok(at_cursor(cursor)),

@@ -69,7 +69,14 @@ impl Entry {
         }
         let kept = serde_json::to_string(&decided).unwrap_or_default();
         let event = UiMessage::from(resolved);
-        let result = self.settle_first(caller, &id, kept, event, beyond, client_id).await?;
+        let settled = self.settle_first(caller, &id, kept, event, beyond, client_id).await;
+        let result = match (settled, &decided) {
+            // A refusal lets nothing happen. The agent tells of it, and that is stored when there is room.
+            (Err(error), Answer::Deny(_)) if ask.is_some() && self.lacks_room(&error) => {
+                self.unstored(tool_use_id, word(resolution), caller)
+            }
+            (settled, _) => settled?,
+        };
         let key = AskKey::new(self.handle, tool_use_id);
         match self.permissions.respond_to_request(
             &key,
@@ -201,8 +208,14 @@ impl Entry {
             resolved.answer = serde_json::to_value(&replies).ok();
         }
         let kept = serde_json::to_string(&resolved.answer).unwrap_or_default();
-        let result =
-            self.settle_first(caller, &id, kept, resolved.into(), Beyond::default(), client_id).await?;
+        let settled =
+            self.settle_first(caller, &id, kept, resolved.into(), Beyond::default(), client_id).await;
+        let result = match settled {
+            Err(error) if answer.cancel && ask.is_some() && self.lacks_room(&error) => {
+                self.unstored(tool_use_id, word(outcome), caller)
+            }
+            settled => settled?,
+        };
         let by = Who::Person(caller.name.clone());
         let told = if answer.cancel {
             self.questions.decline(&key, by)
@@ -217,6 +230,23 @@ impl Entry {
             Err(error) => tracing::info!(session = %self.key, ask = tool_use_id, %error, "answered too late"),
         }
         Ok(result)
+    }
+
+    /// Whether something failed because the disk is full.
+    fn lacks_room(&self, error: &Error) -> bool {
+        error.code() == Code::Unavailable && self.journal().is_full()
+    }
+
+    /// The result of an answer that could not be stored yet.
+    fn unstored(&self, tool_use_id: &str, outcome: &str, caller: &Caller) -> AnswerResult {
+        let head = self.memory().row.head;
+        AnswerResult {
+            tool_use_id: tool_use_id.to_owned(),
+            outcome: outcome.to_owned(),
+            by: Some(caller.name.clone()),
+            seq: head.seq,
+            cursor: head.to_string(),
+        }
     }
 
     /// The ask of that name, while it is open.

@@ -103,6 +103,11 @@ impl Verb {
     pub const ALL: [Verb; 7] =
         [Verb::Interrupt, Verb::Mode, Verb::Model, Verb::Rewind, Verb::Stop, Verb::Compact, Verb::Clear];
 
+    /// Whether it is done although nothing can be stored: it ends something, and needs no record to be safe.
+    pub(crate) fn works_when_full(self) -> bool {
+        matches!(self, Verb::Interrupt | Verb::Stop)
+    }
+
     /// One word, as in the address.
     pub fn as_str(self) -> &'static str {
         match self {

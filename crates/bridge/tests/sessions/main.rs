@@ -4,6 +4,7 @@
 
 mod answering;
 mod attaching;
+mod full;
 mod house;
 mod limits;
 mod naming;

@@ -25,6 +25,10 @@ shapes! {
         /// The Claude Code that real sessions run; none where there is none, so that none can be started.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub claude: Option<MetaClaude>,
+        /// The disk of the server is full: sessions can be read and stopped, and everything that has to be stored is refused.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        pub storage_full: bool,
         /// Who asks.
         pub you: MetaCaller,
     }

@@ -42,7 +42,7 @@ pub struct SessionResumeMessage {
     pub last_message_timestamp: i64,
 }
 
-/// What a phone missed while it was away.
+/// The messages that a phone missed while it was away, in parts: the messages of a part follow it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -52,12 +52,20 @@ pub struct SessionSyncMessage {
     pub session_id: String,
     /// The conversation, which outlives a session that is forked or resumed.
     pub conversation_id: String,
-    /// The messages it missed, oldest first.
+    /// The missed messages of this part, oldest first.
     pub message_history: Vec<MessageSummary>,
     /// The turn the session is in.
     pub current_turn_number: u64,
     /// What is going on, in words.
     pub pending_operations: Vec<String>,
+    /// The number of this part, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub part: Option<u64>,
+    /// The number of missed messages that come in later parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub remaining: Option<u64>,
 }
 
 /// A message in short.

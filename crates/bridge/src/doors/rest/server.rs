@@ -28,6 +28,8 @@ use crate::limits::{
 )]
 pub(crate) async fn meta(State(doors): State<Doors>, caller: Caller) -> Json<Meta> {
     let config = doors.sessions.config();
+    // A journal that cannot be asked has its own error elsewhere.
+    let storage_full = doors.sessions.hub().journal().check_room().await.unwrap_or_default();
     let mut capabilities = vec!["rest", "sse", "websocket", "dialect:native", "dialect:ui", "dialect:mobile"];
     capabilities.push("dialect:frames");
     if config.allow_bypass {
@@ -51,6 +53,7 @@ pub(crate) async fn meta(State(doors): State<Doors>, caller: Caller) -> Json<Met
         },
         demo: config.demo,
         claude: doors.sessions.claude(),
+        storage_full,
         you: MetaCaller {
             name: caller.name,
             scopes: scopes.map(|scope| scope.as_str().to_owned()).collect(),

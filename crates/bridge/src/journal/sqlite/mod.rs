@@ -272,6 +272,28 @@ impl Journal for SqliteJournal {
         self.writer.set_tap(tap);
     }
 
+    fn is_full(&self) -> bool {
+        self.writer.is_full()
+    }
+
+    fn check_room(&self) -> Call<'_, bool> {
+        Box::pin(async move {
+            if !self.writer.is_full() {
+                return Ok(false);
+            }
+            // It needs a page of its own, as an event does.
+            let probe = |tx: &mut writer::Tx<'_>| {
+                let sql = "CREATE TABLE room (bytes BLOB); INSERT INTO room VALUES (zeroblob(16384)); DROP TABLE room";
+                tx.conn.execute_batch(sql).doing("look for room on the disk")
+            };
+            match self.writer.call(Load::DURABLE, probe).await {
+                Ok(()) => Ok(false),
+                Err(error) if error.kind() == super::ErrorKind::Full => Ok(true),
+                Err(error) => Err(error),
+            }
+        })
+    }
+
     fn close(&self) -> Call<'_, ()> {
         Box::pin(async move {
             self.readers.close();

@@ -63,7 +63,10 @@ impl Readers {
         if self.closed.load(Ordering::SeqCst) {
             return Err(JournalError::closed());
         }
-        self.waiting.put_in()?;
+        match self.waiting.put_in() {
+            Err(error) if error.kind() == ErrorKind::Full => return self.waiting.read_with(work),
+            done => done?,
+        }
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut conn = idle.map_or_else(|| open::reader(&self.path), Ok)?;
         let tx = conn.transaction_with_behavior(TransactionBehavior::Deferred).doing("read the journal")?;

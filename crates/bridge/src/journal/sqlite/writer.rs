@@ -8,7 +8,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 
@@ -37,6 +37,8 @@ pub(super) struct Writer {
     desk: Arc<Mutex<Option<Desk>>>,
     /// How many pieces of text are not in the tables yet.
     pieces: Arc<AtomicUsize>,
+    /// The last attempt to store something found no room.
+    full: Arc<AtomicBool>,
     tap: Arc<Mutex<Option<Tap>>>,
     thread: Option<JoinHandle<()>>,
     /// Closed when somebody else can open the journal.
@@ -58,10 +60,22 @@ impl WaitingPieces {
         }
         sit_down(&self.desk).as_mut().map_or(Ok(()), Desk::put_pieces_in)
     }
+
+    /// Reads on the connection that writes, with the pieces in the tables for as long as that takes: a full disk has no room to
+    /// put them there for good, and a reader that is not shown them would take its place for one of another journal.
+    pub(super) fn read_with<R>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<R, JournalError>,
+    ) -> Result<R, JournalError> {
+        sit_down(&self.desk).as_mut().ok_or_else(JournalError::closed)?.read_with_pieces(work)
+    }
 }
 
 /// A page of the file, which is what the log is made of; `SQLite`'s usual length.
 const PAGE_BYTES: u64 = 4096;
+
+/// Pages that the waiting pieces take at most: their bytes, and a few pages for each of them.
+const PIECES_PAGES: i64 = 8192;
 
 /// All the room there is, in units.
 const ROOM: usize = WRITER_ROOM_BYTES_MAX / WRITER_ROOM_UNIT;
@@ -132,7 +146,9 @@ impl Writer {
             syncing: None,
             unsettled: 0,
             sweeping: true,
+            full: Arc::default(),
         };
+        let full = Arc::clone(&desk.full);
         let desk = Arc::new(Mutex::new(Some(desk)));
         let shared = Arc::clone(&desk);
         let settler = open::settler(path)?;
@@ -146,11 +162,24 @@ impl Writer {
         let thread = std::thread::Builder::new().name("tidings-journal".to_owned()).spawn(work);
         let thread = thread.map_err(|error| JournalError::io("start the thread that writes", path, error))?;
         let room = Arc::new(Semaphore::new(ROOM));
-        Ok(Writer { queue: Some(queue), room, desk, pieces: count, tap, thread: Some(thread), unlocked })
+        Ok(Writer {
+            queue: Some(queue),
+            room,
+            desk,
+            pieces: count,
+            full,
+            tap,
+            thread: Some(thread),
+            unlocked,
+        })
     }
 
     pub(super) fn waiting(&self) -> WaitingPieces {
         WaitingPieces { desk: Arc::clone(&self.desk), count: Arc::clone(&self.pieces) }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
     }
 
     pub(super) fn set_tap(&self, tap: Tap) {
@@ -395,6 +424,7 @@ struct Desk {
     unsettled: usize,
     /// Whether there may be deleted sessions to clear away.
     sweeping: bool,
+    full: Arc<AtomicBool>,
 }
 
 impl Desk {
@@ -422,9 +452,45 @@ impl Desk {
 
     fn put_pieces_in(&mut self) -> Result<(), JournalError> {
         let bytes = self.pieces.bytes();
-        self.run(Class::Delta, &mut [], Pieced::PutIn).inspect_err(|error| self.recover(error))?;
+        let done = self.run(Class::Delta, &mut [], Pieced::PutIn).map(drop);
+        self.note_room(&done);
+        done.inspect_err(|error| self.recover(error))?;
         self.unsettled += bytes + CALL_LOG_BYTES;
         Ok(())
+    }
+
+    /// Remembers whether there was room.
+    fn note_room<T>(&self, done: &Result<T, JournalError>) {
+        let is_full = done.as_ref().is_err_and(|error| error.kind() == ErrorKind::Full);
+        if self.full.swap(is_full, Ordering::Relaxed) != is_full {
+            tracing::warn!(is_full, "the room on the disk has changed");
+        }
+    }
+
+    /// Has `work` done inside a transaction that is taken back: what it writes stays in memory.
+    fn read_with_pieces<R>(
+        &mut self,
+        work: impl FnOnce(&Connection) -> Result<R, JournalError>,
+    ) -> Result<R, JournalError> {
+        let doing = "read the journal";
+        if !self.conn.is_autocommit() {
+            self.conn.execute_batch("ROLLBACK").doing(doing)?;
+        }
+        // Pages stay in memory, and there may be more of them than the file may have: nothing of it is committed.
+        let pages_max: i64 =
+            self.conn.query_row("PRAGMA max_page_count", [], |row| row.get(0)).doing(doing)?;
+        self.conn.execute_batch("PRAGMA cache_spill = OFF; BEGIN IMMEDIATE").doing(doing)?;
+        let more = format!("PRAGMA max_page_count = {}", pages_max.saturating_add(PIECES_PAGES));
+        let result = self
+            .conn
+            .query_row(&more, [], |_| Ok(()))
+            .doing(doing)
+            .and_then(|()| self.pieces.put_in(&self.conn))
+            .and_then(|()| work(&self.conn));
+        self.conn.execute_batch("ROLLBACK; PRAGMA cache_spill = ON").doing(doing)?;
+        let before = format!("PRAGMA max_page_count = {pages_max}");
+        self.conn.query_row(&before, [], |_| Ok(())).doing(doing)?;
+        result
     }
 
     /// Commits a call and those that are queued behind it, and does what is due.
@@ -488,6 +554,7 @@ impl Desk {
     fn try_commit(&mut self, batch: &mut [Box<dyn Job>]) -> Result<(), JournalError> {
         let class = batch.iter().map(|job| job.load().class).max().unwrap_or(Class::Durable);
         let mut done = self.run(class, batch, Pieced::PutIn);
+        self.note_room(&done);
         if let Err(error) = &done
             && error.kind() == ErrorKind::Full
             && self.pieces.are_waiting()

@@ -1,0 +1,86 @@
+//! A disk without room: sessions can be read and ended, and nothing is taken that cannot be stored.
+
+use std::sync::Arc;
+
+use tidings_bridge::journal::{
+    Class, Draft, Epoch, Fence, Journal, Key, Kind, NewSession, Opening, SqliteJournal,
+};
+use tidings_bridge::sessions::{Config, Transcript, Verb};
+use tidings_bridge::{Code, Hub, Sessions};
+use tidings_protocol::api::{Choice, CommandRequest, CreateSession, PermissionAnswer, ServerPhase};
+
+use crate::house::*;
+use crate::stand_in;
+
+fn filler() -> Key {
+    Key::new("filler").unwrap()
+}
+
+async fn fill(journal: &dyn Journal, fence: Fence) {
+    for bytes in [10_000, 1000, 100, 10] {
+        let draft = || {
+            let kind = Kind::new("Display").unwrap();
+            Draft::new(Class::Durable, jiff::Timestamp::now(), kind, vec![b'x'; bytes])
+        };
+        while journal.append(&filler(), fence, vec![draft()]).await.is_ok() {}
+    }
+    assert!(journal.is_full());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn k8_on_a_full_disk_sessions_are_read_denied_interrupted_and_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
+    let path = folder.path().join("journal.db");
+    let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open_bounded(&path, &opening, 1 << 20).unwrap());
+    let mut config = Config::default();
+    config.carrier = stand_in::playing(TWO, folder.path());
+    config.config_dir = Some(folder.path().to_owned());
+    let sessions = Sessions::open(Hub::new(Arc::clone(&journal)), config).await.unwrap();
+    journal.create(NewSession::new(filler(), "/", jiff::Timestamp::UNIX_EPOCH)).await.unwrap();
+    let fence = journal.claim(&filler()).await.unwrap();
+    let cwd = folder.path().canonicalize().unwrap().to_str().unwrap().to_owned();
+    let new = CreateSession { cwd: cwd.clone(), prompt: Some("make".to_owned()), ..CreateSession::default() };
+    let session = sessions.create(&me(), new.clone()).await.unwrap().0;
+    let (_, events) = sessions.subscribe(&session.key, tidings_bridge::hub::Watch::default()).await.unwrap();
+    let asked = Watcher { events, seen: Vec::new() }.asked().await;
+    fill(&*journal, fence).await;
+
+    assert_eq!(sessions.list(None, 10).await.unwrap().len(), 2);
+    assert_eq!(sessions.permissions(None).await.unwrap().len(), 1);
+    let history = journal.history(&Key::new(&session.key).unwrap(), None, Default::default()).await.unwrap();
+    assert!(!history.events.is_empty());
+    assert!(journal.check_room().await.unwrap());
+    // What has to be stored is refused in one way.
+    let long = CreateSession { prompt: Some("x".repeat(20_000)), ..new };
+    for refused in [
+        sessions.input(&me(), &session.key, say(&"x".repeat(20_000))).await.map(drop),
+        sessions.create(&me(), long).await.map(drop),
+    ] {
+        let refused = refused.unwrap_err();
+        assert_eq!((refused.code(), refused.code().status()), (Code::Unavailable, 503), "{refused}");
+        assert!(refused.message().contains("full") && refused.hint().contains("room"), "{refused}");
+        assert!(refused.code().is_retryable() && refused.retry_after().is_some());
+    }
+    // What ends something works.
+    let no = PermissionAnswer { decision: Choice::Deny, ..yes() };
+    let denied = sessions.answer_permission(&me(), &session.key, &asked, no).await.unwrap();
+    assert_eq!(denied.outcome, "denied");
+    for verb in [Verb::Interrupt, Verb::Stop] {
+        let request =
+            CommandRequest { client_id: Some(verb.as_str().to_owned()), ..CommandRequest::default() };
+        sessions.command(&me(), &session.key, verb, request).await.unwrap();
+    }
+
+    // Room is made, and everything goes on by itself.
+    sessions.delete(&me(), "filler", Transcript::Keep).await.unwrap();
+    let stopped = until_state(&sessions, &session.key, ServerPhase::Stopped).await;
+    assert_eq!(stopped.pending_permissions, 0);
+    let again = async {
+        while journal.check_room().await.unwrap() {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(20), again).await.unwrap();
+    sessions.input(&me(), &session.key, say("go on")).await.unwrap();
+}
