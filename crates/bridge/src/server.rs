@@ -1,5 +1,6 @@
 //! The server: the guard before the doors, on a port or a socket, until somebody wants it to stop.
 
+mod body;
 mod bounds;
 mod connections;
 mod health;
@@ -23,6 +24,7 @@ pub use listen::{Bound, Exposure, Listen};
 pub use retention::Retention;
 pub use tls::{TlsFiles, choose_tls};
 
+pub(crate) use self::connections::Connection;
 pub(crate) use self::health::routes as health_routes;
 
 use self::connections::Slots;
@@ -119,10 +121,12 @@ impl Server {
         let inside = doors::router(doors)
             .merge(doors::page())
             .merge(self.guard.routes())
-            .merge(route::router(health::routes()).with_state(health));
+            .merge(route::router(health::routes()).with_state(health))
+            .layer(middleware::from_fn(connections::mark_authenticated));
         let ids = self.sessions.config().ids.clone();
         self.guard
             .protect(inside, ids)
+            .layer(middleware::from_fn_with_state(self.bounds.body_time, body::limit))
             .layer(middleware::from_fn_with_state(Arc::clone(metrics), metrics::count))
     }
 

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Doors;
 use crate::caller::Caller;
+use crate::server::Connection;
 
 /// Why a stream has to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +27,7 @@ pub(crate) struct Tether {
     /// One for the whole life of the stream, since it is looked at for each event that is sent.
     pulled: BoxFuture<'static, End>,
     end: Option<End>,
+    connection: Option<Connection>,
 }
 
 impl Tether {
@@ -33,12 +35,20 @@ impl Tether {
     pub(crate) fn new(doors: &Doors) -> Self {
         let device = Arc::default();
         let pulled = pulled(Arc::clone(&device), doors.revoked.subscribe(), doors.stopping.clone());
-        Tether { device, pulled: Box::pin(pulled), end: None }
+        Tether { device, pulled: Box::pin(pulled), end: None, connection: None }
+    }
+
+    /// The connection that stays once a caller is known.
+    pub(crate) fn on(self, connection: Option<&Connection>) -> Self {
+        Tether { connection: connection.cloned(), ..self }
     }
 
     /// Holds the stream to the credential of this caller.
     pub(crate) fn hold(&mut self, caller: &Caller) {
         self.device.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&caller.device);
+        if let Some(connection) = &self.connection {
+            connection.authenticate();
+        }
     }
 
     /// Ends when the stream has to. It may be dropped while it waits.

@@ -5,7 +5,10 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 #[cfg(unix)]
 use crate::limits::OPEN_FILES_WANTED;
-use crate::limits::{ADDRESS_CONNECTIONS_MAX, CERTIFICATE_EVERY, CONNECTIONS_MAX, HEAD_TIME_MAX, WRITE_WAIT};
+use crate::limits::{
+    ADDRESS_CONNECTIONS_MAX, ADDRESS_UNAUTHENTICATED_MAX, AUTH_TIME_MAX, BODY_TIME_MAX, CERTIFICATE_EVERY,
+    CONNECTIONS_MAX, HEAD_TIME_MAX, UNAUTHENTICATED_MAX, WRITE_WAIT,
+};
 
 /// What a server bears with its clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,8 +18,16 @@ pub struct Bounds {
     pub connections: usize,
     /// Connections from one address at the same time.
     pub address_connections: usize,
-    /// How long the head of a request may take.
+    /// Connections at the same time that have not authenticated; one more ends the oldest of them.
+    pub unauthenticated: usize,
+    /// The same from one address.
+    pub address_unauthenticated: usize,
+    /// How long the first byte and the head of a request may take.
     pub head_time: Duration,
+    /// How long a connection may take from its first byte, or from the last answer, to a request with a credential.
+    pub auth_time: Duration,
+    /// How long the body of a request may take; each kibibyte of it adds a second.
+    pub body_time: Duration,
     /// How long a client may take nothing of what is written to it.
     pub write_wait: Duration,
     /// How often the files of the certificate are looked at.
@@ -28,7 +39,11 @@ impl Default for Bounds {
         Bounds {
             connections: CONNECTIONS_MAX,
             address_connections: ADDRESS_CONNECTIONS_MAX,
+            unauthenticated: UNAUTHENTICATED_MAX,
+            address_unauthenticated: ADDRESS_UNAUTHENTICATED_MAX,
             head_time: HEAD_TIME_MAX,
+            auth_time: AUTH_TIME_MAX,
+            body_time: BODY_TIME_MAX,
             write_wait: WRITE_WAIT,
             certificate_every: CERTIFICATE_EVERY,
         }

@@ -1,23 +1,29 @@
 //! Connections: who is at their other end, and how many there may be.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::future::{Ready, ready};
 use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::Extension;
-use axum::middleware::AddExtension;
+use axum::extract::Request;
+use axum::middleware::{AddExtension, Next};
+use axum::response::Response;
 use axum_server::accept::Accept;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tower::Layer as _;
 
 use super::Bounds;
+use crate::caller::Caller;
 use crate::guard::Peer;
 use crate::limits::SEND_BUFFER_BYTES;
 
@@ -32,6 +38,35 @@ pub(super) struct Slots {
 struct Taken {
     total: usize,
     by_address: HashMap<IpAddr, usize>,
+    /// Connections that have not authenticated, by age.
+    strangers: BTreeMap<u64, Stranger>,
+    next: u64,
+}
+
+/// A connection that has not authenticated.
+#[derive(Debug)]
+struct Stranger {
+    address: IpAddr,
+    /// Ends the connection.
+    evict: CancellationToken,
+}
+
+impl Taken {
+    /// Makes room for one more connection that has not authenticated: the oldest of them has to go. So connections that never
+    /// authenticate take the place of each other, and a client with a credential gets in.
+    fn evict_stranger(&mut self, address: IpAddr, bounds: &Bounds) {
+        let own = self.strangers.iter().filter(|(_, stranger)| stranger.address == address);
+        let evicted = if own.clone().count() >= bounds.address_unauthenticated {
+            own.map(|(id, _)| *id).next()
+        } else if self.strangers.len() >= bounds.unauthenticated {
+            self.strangers.keys().next().copied()
+        } else {
+            None
+        };
+        if let Some(stranger) = evicted.and_then(|id| self.strangers.remove(&id)) {
+            stranger.evict.cancel();
+        }
+    }
 }
 
 /// Room for one connection, given back when it ends.
@@ -39,19 +74,111 @@ struct Taken {
 struct Slot {
     slots: Slots,
     address: IpAddr,
+    /// Its number among the connections that have not authenticated.
+    id: u64,
+    evicted: CancellationToken,
+}
+
+/// A connection as its requests see it, in their extensions.
+#[derive(Debug, Clone)]
+pub(crate) struct Connection {
+    taken: Arc<Mutex<Taken>>,
+    id: u64,
+    authenticated: Arc<AtomicBool>,
+}
+
+impl Connection {
+    /// Lets the connection stay: a request or a message on it had a credential.
+    pub(crate) fn authenticate(&self) {
+        if !self.authenticated.swap(true, Ordering::Relaxed) {
+            self.taken.lock().unwrap_or_else(PoisonError::into_inner).strangers.remove(&self.id);
+        }
+    }
+}
+
+/// Marks the connection of each request that the guard has let in with a credential.
+pub(super) async fn mark_authenticated(request: Request, next: Next) -> Response {
+    let extensions = request.extensions();
+    if let (Some(_), Some(connection)) = (extensions.get::<Caller>(), extensions.get::<Connection>()) {
+        connection.authenticate();
+    }
+    next.run(request).await
 }
 
 /// A connection that has found room.
 ///
 /// It ends when its client takes nothing for too long. The doors cannot see to that alone: what is above them asks for
 /// the next piece of a stream only when the last one is gone.
-#[derive(Debug)]
+///
+/// It also ends when it has not authenticated in time, or has to make room for another one that has not.
 pub(super) struct Held<S> {
     stream: S,
-    write_wait: Duration,
+    bounds: Bounds,
     /// Runs while the client takes nothing.
     patience: Option<Pin<Box<Sleep>>>,
-    _slot: Slot,
+    /// Runs while the client says nothing and has not authenticated.
+    unauthenticated: Option<Unauthenticated>,
+    has_read: bool,
+    authenticated: Arc<AtomicBool>,
+    slot: Slot,
+}
+
+impl<S> fmt::Debug for Held<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Held").field("slot", &self.slot).finish_non_exhaustive()
+    }
+}
+
+/// The deadline of a connection that has not authenticated.
+struct Unauthenticated {
+    deadline: Pin<Box<Sleep>>,
+    evicted: Pin<Box<WaitForCancellationFutureOwned>>,
+}
+
+impl<S> Held<S> {
+    fn new(stream: S, slot: Slot) -> Self {
+        let bounds = slot.slots.bounds;
+        let unauthenticated = Unauthenticated {
+            deadline: Box::pin(tokio::time::sleep(bounds.head_time.min(bounds.auth_time))),
+            evicted: Box::pin(slot.evicted.clone().cancelled_owned()),
+        };
+        Held {
+            stream,
+            bounds,
+            patience: None,
+            unauthenticated: Some(unauthenticated),
+            has_read: false,
+            authenticated: Arc::default(),
+            slot,
+        }
+    }
+
+    fn connection(&self) -> Connection {
+        let taken = Arc::clone(&self.slot.slots.taken);
+        Connection { taken, id: self.slot.id, authenticated: Arc::clone(&self.authenticated) }
+    }
+
+    /// Gives the client time for another request: it was given an answer.
+    fn extend(&mut self, by: Duration) {
+        if let Some(unauthenticated) = &mut self.unauthenticated {
+            unauthenticated.deadline.as_mut().reset(Instant::now() + by);
+        }
+    }
+
+    /// Fails once the connection has to end without having authenticated.
+    fn poll_unauthenticated(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
+        if self.authenticated.load(Ordering::Relaxed) {
+            self.unauthenticated = None;
+        }
+        let Some(Unauthenticated { deadline, evicted }) = &mut self.unauthenticated else {
+            return Poll::Pending;
+        };
+        if evicted.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(io::Error::other("others without a credential came later"));
+        }
+        ready!(deadline.as_mut().poll(cx));
+        Poll::Ready(io::Error::new(io::ErrorKind::TimedOut, "no credential came in time"))
+    }
 }
 
 impl Slots {
@@ -67,22 +194,30 @@ impl Slots {
             tracing::warn!(%peer, total = taken.total, own, "no room for a connection");
             return Err(io::Error::other("no room"));
         }
+        taken.evict_stranger(address, &self.bounds);
+        let (id, evicted) = (taken.next, CancellationToken::new());
+        taken.next += 1;
+        taken.strangers.insert(id, Stranger { address, evict: evicted.clone() });
         taken.total += 1;
         taken.by_address.insert(address, own + 1);
-        Ok(Slot { slots: self.clone(), address })
+        Ok(Slot { slots: self.clone(), address, id, evicted })
     }
 
-    fn admit<I, S>(&self, stream: I, service: S, peer: Peer) -> io::Result<(Held<I>, AddExtension<S, Peer>)> {
-        let write_wait = self.bounds.write_wait;
-        let held = Held { stream, write_wait, patience: None, _slot: self.take(peer)? };
-        Ok((held, Extension(peer).layer(service)))
+    fn admit<I, S>(&self, stream: I, service: S, peer: Peer) -> io::Result<(Held<I>, Known<S>)> {
+        let held = Held::new(stream, self.take(peer)?);
+        let service = Extension(held.connection()).layer(Extension(peer).layer(service));
+        Ok((held, service))
     }
 }
+
+/// A service whose requests know their connection.
+type Known<S> = AddExtension<AddExtension<S, Peer>, Connection>;
 
 impl Drop for Slot {
     fn drop(&mut self) {
         let mut taken = self.slots.taken.lock().unwrap_or_else(PoisonError::into_inner);
         taken.total -= 1;
+        taken.strangers.remove(&self.id);
         if let Some(own) = taken.by_address.get_mut(&self.address) {
             *own -= 1;
             if *own == 0 {
@@ -94,7 +229,7 @@ impl Drop for Slot {
 
 impl<S> Accept<TcpStream, S> for Slots {
     type Stream = Held<TcpStream>;
-    type Service = AddExtension<S, Peer>;
+    type Service = Known<S>;
     type Future = Ready<io::Result<(Self::Stream, Self::Service)>>;
 
     fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
@@ -112,7 +247,7 @@ impl<S> Accept<TcpStream, S> for Slots {
 #[cfg(unix)]
 impl<S> Accept<tokio::net::UnixStream, S> for Slots {
     type Stream = Held<tokio::net::UnixStream>;
-    type Service = AddExtension<S, Peer>;
+    type Service = Known<S>;
     type Future = Ready<io::Result<(Self::Stream, Self::Service)>>;
 
     fn accept(&self, stream: tokio::net::UnixStream, service: S) -> Self::Future {
@@ -134,7 +269,16 @@ impl<S: AsyncRead + Unpin> AsyncRead for Held<S> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
+        let before = buf.filled().len();
+        if let done @ Poll::Ready(_) = Pin::new(&mut self.stream).poll_read(cx, buf) {
+            if !self.has_read && buf.filled().len() > before {
+                self.has_read = true;
+                let auth_time = self.bounds.auth_time;
+                self.extend(auth_time);
+            }
+            return done;
+        }
+        self.poll_unauthenticated(cx).map(Err)
     }
 }
 
@@ -147,9 +291,11 @@ impl<S: Unpin> Held<S> {
     ) -> Poll<io::Result<T>> {
         if let done @ Poll::Ready(_) = write(Pin::new(&mut self.stream), cx) {
             self.patience = None;
+            let auth_time = self.bounds.auth_time;
+            self.extend(auth_time);
             return done;
         }
-        let write_wait = self.write_wait;
+        let write_wait = self.bounds.write_wait;
         let patience = self.patience.get_or_insert_with(|| Box::pin(tokio::time::sleep(write_wait)));
         ready!(patience.as_mut().poll(cx));
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client takes nothing")))
@@ -199,6 +345,24 @@ mod tests {
         drop(held);
         assert!(slots.take(peer(4)).is_ok());
         assert_eq!(slots.taken.lock().unwrap().by_address.len(), 0);
+    }
+
+    #[test]
+    fn k7_connections_without_a_credential_make_room_for_others_and_not_those_with_one() {
+        let bounds = Bounds { address_unauthenticated: 3, address_connections: 10, ..Bounds::default() };
+        let slots = Slots::new(bounds);
+        let peer =
+            |last| Peer::Tcp { remote: ([10, 0, 0, last], 1).into(), local: ([10, 0, 0, 1], 7717).into() };
+        let slot = |last| slots.take(peer(last)).unwrap();
+        let known = slot(2);
+        let connection =
+            Connection { taken: Arc::clone(&slots.taken), id: known.id, authenticated: Arc::default() };
+        connection.authenticate();
+        let other = slot(3);
+        let strangers: Vec<Slot> = (0..5).map(|_| slot(2)).collect();
+        let evicted: Vec<bool> = strangers.iter().map(|slot| slot.evicted.is_cancelled()).collect();
+        assert_eq!(evicted, [true, true, false, false, false]);
+        assert!(!known.evicted.is_cancelled() && !other.evicted.is_cancelled());
     }
 
     /// F98: a stream whose client has stopped reading does not stay for ever.

@@ -1,0 +1,93 @@
+//! Connections that hold room without asking for anything.
+
+use std::time::Duration;
+
+use tidings_bridge::server::Bounds;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use crate::house::{House, PATIENCE, closed, subscribed};
+
+/// Waits until the server has closed a connection, and gives what it said before.
+async fn read_to_end(stream: &mut TcpStream) -> String {
+    let mut answer = Vec::new();
+    let ended = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await;
+    // Bytes that were not read when the server closed make the end an error, which is an end too.
+    drop(ended.expect("it stays open"));
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[tokio::test]
+async fn k7_connections_that_never_authenticate_are_closed() {
+    let mut bounds = Bounds::default();
+    bounds.head_time = Duration::from_millis(200);
+    bounds.auth_time = Duration::from_millis(200);
+    let house = House::with(bounds, None).await;
+    let preface: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00";
+    for first in [&b""[..], b"G", preface, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"] {
+        let mut stream = TcpStream::connect(house.address).await.unwrap();
+        stream.write_all(first).await.unwrap();
+        let answer = read_to_end(&mut stream).await;
+        assert_eq!(answer.starts_with("HTTP/1.1 200"), first.starts_with(b"GET"), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn k7_a_connection_with_a_credential_stays() {
+    let mut bounds = Bounds::default();
+    bounds.head_time = Duration::from_millis(100);
+    bounds.auth_time = Duration::from_millis(100);
+    let mut house = House::with(bounds, None).await;
+    let token = house.admin.clone();
+    let mut socket = subscribed(&house, &token).await;
+    // The deadlines of another connection pass meanwhile.
+    let mut other = TcpStream::connect(house.address).await.unwrap();
+    read_to_end(&mut other).await;
+    drop(house.stop());
+    assert_eq!(closed(&mut socket).await, Some(1012), "it is there until the server stops");
+}
+
+#[tokio::test]
+async fn k7_a_body_that_drips_is_cut_off() {
+    let mut bounds = Bounds::default();
+    bounds.body_time = Duration::from_millis(200);
+    let house = House::with(bounds, None).await;
+    let (mut read, mut write) = TcpStream::connect(house.address).await.unwrap().into_split();
+    let head = format!(
+        "POST /v1/sessions HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
+         Content-Length: 1000\r\n\r\n{{",
+        house.address, house.admin
+    );
+    write.write_all(head.as_bytes()).await.unwrap();
+    let dripping = async {
+        while write.write_all(b" ").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        std::future::pending::<()>().await;
+    };
+    let mut answer = Vec::new();
+    let ended = async {
+        tokio::select! {
+            _ = read.read_to_end(&mut answer) => {}
+            () = dripping => {}
+        }
+    };
+    tokio::time::timeout(PATIENCE, ended).await.expect("it is held for ever");
+}
+
+#[tokio::test]
+async fn k7_silent_connections_of_one_address_do_not_lock_out_those_with_a_credential() {
+    let mut bounds = Bounds::default();
+    bounds.address_unauthenticated = 8;
+    bounds.address_connections = 64;
+    let house = House::with(bounds, None).await;
+    let mut silent = Vec::new();
+    for _ in 0..200 {
+        silent.push(TcpStream::connect(house.address).await.unwrap());
+        // The server takes connections in order, so those before this one were taken.
+        if silent.len() % 20 == 0 {
+            assert_eq!(house.ask("GET", "/v1/meta", None).await.0, 200, "after {} of them", silent.len());
+        }
+    }
+    read_to_end(&mut silent[0]).await;
+}
