@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What takes too long for every run, and has to hold for longer.
 # Without arguments every part; with arguments only the parts named.
-# SESSIONS=n, CASES=n, KILLS=n, AGENTS=n, STUCK=n, MIB=n, ROUNDS=n and TIMES=n for other numbers, SEED=n for another run; a failure names its seed.
+# SESSIONS=n, CASES=n, SOCKETS=n, KILLS=n, AGENTS=n, STUCK=n, MIB=n, ROUNDS=n and TIMES=n for other numbers, SEED=n for another run; a failure names its seed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 all_parts=(sessions resume kill hosts outlive outlive-cli upgrade stuck answers properties)
@@ -16,8 +16,12 @@ soak_sessions() {
 }
 
 # Readers that come and go against a list of what happened; a sixteenth of the cases on files.
+# Then subscribers of every dialect that come back at random positions, against one that stayed; some over sockets.
 soak_resume() {
-    TIDINGS_SOAK_CASES=${CASES:-100000} cargo test -p tidings-bridge --all-features --test resume
+    export TIDINGS_SOAK_CASES=${CASES:-100000}
+    cargo test -p tidings-bridge --all-features --test resume
+    cargo test -p tidings-bridge --all-features --lib k4_
+    TIDINGS_SOAK_SOCKETS=${SOCKETS:-300} cargo test -p tidings-bridge --all-features --test doors k4_
 }
 
 # A writer of the journal that is killed again and again.

@@ -28,3 +28,10 @@ pub use hub::Hub;
 pub use journal::{Cursor, Journal, MemoryJournal, SqliteJournal};
 pub use server::Server;
 pub use sessions::Sessions;
+
+#[cfg(test)]
+#[path = "../tests/chance/mod.rs"]
+mod chance;
+#[cfg(test)]
+#[path = "../tests/stories/mod.rs"]
+mod stories;

@@ -20,7 +20,7 @@ use crate::progress::{share_of_tools, sub_agent_type};
 const AGENTS_MAX: usize = 512;
 
 /// Turns events of one session into messages for a phone.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Mobile {
     conversation_id: Option<String>,
     model: Option<String>,
@@ -39,6 +39,12 @@ impl Mobile {
     /// The time, in milliseconds since the epoch, for deadlines and for when a sub-agent began.
     pub fn tick(&mut self, now_ms: i64) {
         self.now_ms = Some(now_ms);
+    }
+
+    /// Sets the conversation and the model for a session whose first events are not kept.
+    pub fn assume(&mut self, conversation_id: &str, model: Option<&str>) {
+        self.conversation_id = Some(conversation_id.to_owned());
+        self.model = model.map(str::to_owned);
     }
 
     /// Appends the messages for the events of one step of a fold.
@@ -73,7 +79,12 @@ impl Mobile {
                 UiMessage::ToolExecuting { tool_name, input, .. } => {
                     self.status(SessionState::Processing, Some(doing(tool_name, input)), out);
                 }
-                UiMessage::Complete { .. } => self.complete(out),
+                UiMessage::Complete { turn_id, .. } => {
+                    if self.turns == 0 {
+                        self.turns = turn_id.sequence;
+                    }
+                    self.complete(out);
+                }
                 UiMessage::SessionStateChanged(event) => self.phase(event, out),
                 UiMessage::Compacted(_) => {
                     self.status(
@@ -249,36 +260,28 @@ impl Mobile {
     fn sub_agents(&mut self, event: &UiMessage, out: &mut Vec<MobileMessage>) {
         match event {
             UiMessage::SubAgentStarted(event) => {
-                if self.agents.len() >= AGENTS_MAX {
-                    self.agents.pop_first();
-                }
                 let kind = event.agent_type.as_deref().unwrap_or_default();
                 let task = event.description.clone().unwrap_or_default();
-                let message = SubAgentProgress {
-                    agent_id: event.agent_id.clone(),
-                    agent_type: sub_agent_type(kind, &task),
-                    parent_agent_id: event.parent_agent_id.clone(),
-                    project_id: self.conversation_id.clone().unwrap_or_default(),
-                    status: SubAgentStatus::Starting,
-                    progress: 0.0,
-                    current_task: task,
-                    start_time: self.now_ms.unwrap_or_default(),
-                    completion_time: None,
-                };
-                out.push(MobileMessage::new(message.clone()));
-                self.agents.insert(event.agent_id.clone(), message);
+                let mut agent = self.new_agent(&event.agent_id);
+                agent.agent_type = sub_agent_type(kind, &task);
+                agent.parent_agent_id.clone_from(&event.parent_agent_id);
+                agent.current_task = task;
+                out.push(MobileMessage::new(agent.clone()));
+                self.agents.insert(event.agent_id.clone(), agent);
             }
             UiMessage::SubAgentProgressed(event) => {
-                let Some(agent) = self.agents.get_mut(&event.agent_id) else { return };
+                let mut agent = self.known_agent(&event.agent_id);
                 agent.status = SubAgentStatus::Running;
                 agent.progress = agent.progress.max(event.tool_uses.map_or(0.0, share_of_tools));
                 if let Some(task) = event.summary.clone().or_else(|| event.description.clone()) {
                     agent.current_task = task;
                 }
                 out.push(MobileMessage::new(agent.clone()));
+                self.agents.insert(event.agent_id.clone(), agent);
             }
             UiMessage::SubAgentEnded(event) => {
-                let Some(mut agent) = self.agents.remove(&event.agent_id) else { return };
+                let mut agent = self.known_agent(&event.agent_id);
+                self.agents.remove(&event.agent_id);
                 // What failed stays as far as it came.
                 (agent.status, agent.progress) = match event.outcome {
                     SubAgentOutcome::Completed => (SubAgentStatus::Completed, 1.0),
@@ -291,6 +294,29 @@ impl Mobile {
                 out.push(MobileMessage::new(agent));
             }
             _ => {}
+        }
+    }
+
+    /// The last state of a sub-agent. The beginning of a sub-agent may be missing: old events are removed.
+    fn known_agent(&mut self, id: &str) -> SubAgentProgress {
+        self.agents.get(id).cloned().unwrap_or_else(|| self.new_agent(id))
+    }
+
+    /// A sub-agent that starts now, with room for it in the table.
+    fn new_agent(&mut self, id: &str) -> SubAgentProgress {
+        if self.agents.len() >= AGENTS_MAX && !self.agents.contains_key(id) {
+            self.agents.pop_first();
+        }
+        SubAgentProgress {
+            agent_id: id.to_owned(),
+            agent_type: sub_agent_type("", ""),
+            parent_agent_id: None,
+            project_id: self.conversation_id.clone().unwrap_or_default(),
+            status: SubAgentStatus::Starting,
+            progress: 0.0,
+            current_task: String::new(),
+            start_time: self.now_ms.unwrap_or_default(),
+            completion_time: None,
         }
     }
 }

@@ -12,6 +12,7 @@ mod openapi;
 mod page;
 mod problem;
 mod reach;
+mod recovery;
 mod rest;
 pub(crate) mod route;
 pub(crate) mod scope;
@@ -67,12 +68,16 @@ pub struct Doors {
     pub base_path: String,
     /// One for each WebSocket that may be open.
     pub sockets: Arc<Semaphore>,
+    /// Positions of subscribers of the phone dialect.
+    pub(crate) recovery: Arc<recovery::Recovery>,
 }
 
 impl Doors {
     /// Doors to these sessions.
     pub fn new(sessions: Sessions) -> Self {
+        let recovery = Arc::new(recovery::Recovery::new(Arc::clone(sessions.hub().journal())));
         Doors {
+            recovery,
             sessions,
             sign_in: Arc::new(|_, _| Err(extract::unauthorized())),
             revoked: broadcast::Sender::new(REVOCATIONS_MAX),

@@ -3,6 +3,7 @@
 //! Each event has its cursor as `id:`, and so has each sign of life: a client that passes over most events still
 //! comes back to where it was.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -13,20 +14,22 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::{FutureExt as _, stream};
 use serde::Deserialize;
-use tidings_protocol::api::{Notice, ResyncReason, Subscribed};
+use tidings_protocol::api::{Notice, ResyncReason, Subscribed, Verdict};
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::Doors;
 use super::extract::{Path, Query};
+use super::mobile::Place;
 use super::reach::{self, Sight};
+use super::recovery::Start;
 use super::tether::{End, Tether, retry_ms};
-use super::wire::{Dialect, Translator};
+use super::wire::{self, Dialect, Said, Translator};
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::hub::{Cut, Delivery, Subscription, Watch};
-use crate::journal::{Cursor, JournalError};
-use crate::limits::{CHUNK_BYTES, HEARTBEAT};
+use crate::journal::{Cursor, Event, JournalError};
+use crate::limits::{CHUNK_BYTES, HEARTBEAT, LONG_EVENT_BYTES};
 use crate::sessions::Sessions;
 
 #[derive(Debug, Deserialize)]
@@ -67,13 +70,40 @@ pub(crate) async fn session_events(
     }
     // A browser that reconnects repeats the address with its old `after`, and adds the header.
     let after = last_event_id(&headers)?.or(wish.after).filter(|after| !after.is_empty());
-    let after = after.map(|after| after.parse::<Cursor>()).transpose()?;
+    // An event can become several messages of the phone dialect, of which each has a position.
+    let place = after.as_deref().filter(|_| dialect == Dialect::Mobile).and_then(|after| after.parse().ok());
+    let after = match (place, after) {
+        (Some(Place { cursor, .. }), _) => Some(cursor),
+        (None, after) => after.map(|after| after.parse::<Cursor>()).transpose()?,
+    };
     let may_answer = caller.scopes.has(Scope::Decide) && wish.answers != Some(false);
     let watch = Watch { may_answer, ..Watch::after(after) };
     let (subscribed, events) = doors.sessions.subscribe(&id, watch).await?;
-    let opening = opening(&subscribed)?;
-    let source = Source::Session { events, translator: Translator::from(dialect) };
-    Ok(respond(Feed::new(&doors, tether, opening, source)))
+    let mut out = opening(&subscribed)?;
+    let translator = match dialect {
+        Dialect::Native => Translator::Native,
+        Dialect::Ui => Translator::Ui,
+        Dialect::Frames => Translator::Frames,
+        Dialect::Mobile => {
+            let start = phone_start(&doors, &subscribed, place).await?;
+            write_all(&mut out, &start.cursor.to_string(), |say| {
+                start.rest.iter().for_each(|message| say(wire::phone(message)));
+            });
+            Translator::Mobile(Box::new(start.translator))
+        }
+    };
+    let source = Source::Session { events, translator };
+    Ok(respond(Feed::new(&doors, tether, out.into(), source)))
+}
+
+/// The position of a subscriber of the phone dialect.
+async fn phone_start(doors: &Doors, subscribed: &Subscribed, place: Option<Place>) -> Result<Start, Error> {
+    let from = subscribed.from.parse::<Cursor>()?;
+    let state = &subscribed.state;
+    Ok(match place.filter(|_| subscribed.verdict == Verdict::Ok) {
+        Some(place) => doors.recovery.after_message(state, Place { cursor: from, ..place }).await?,
+        None => doors.recovery.after(state, from).await?,
+    })
 }
 
 /// What happens in any session: how they stand, and what waits for a person.
@@ -114,12 +144,12 @@ fn last_event_id(headers: &HeaderMap) -> Result<Option<String>, Error> {
     Ok(Some(id.to_owned()))
 }
 
-fn opening(subscribed: &Subscribed) -> Result<Bytes, Error> {
+fn opening(subscribed: &Subscribed) -> Result<String, Error> {
     let json = serde_json::to_string(subscribed)
         .map_err(|error| Error::new(Code::Internal, format!("It could not be written: {error}"), ""))?;
     let mut out = String::new();
     block(&mut out, "subscribed", Some(&subscribed.from), &json);
-    Ok(out.into())
+    Ok(out)
 }
 
 /// One event. A line end would end the field, so each line of the data has a field of its own.
@@ -143,7 +173,8 @@ fn farewell(end: End, retry_ms: u64) -> Bytes {
 
 /// One client's stream.
 struct Feed {
-    opening: Option<Bytes>,
+    /// Written and not sent yet.
+    ready: VecDeque<Bytes>,
     source: Source,
     heartbeat: Interval,
     tether: Tether,
@@ -165,6 +196,53 @@ enum Source {
     },
 }
 
+/// What is written at once: short blocks together, and long events in parts.
+#[derive(Default)]
+struct Out {
+    text: String,
+    parts: VecDeque<Bytes>,
+    /// Bytes in `parts`.
+    bytes: usize,
+}
+
+impl Out {
+    fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.parts.is_empty()
+    }
+
+    fn len(&self) -> usize {
+        self.text.len() + self.bytes
+    }
+
+    /// Writes an event as it is stored, without a copy of it. Gives false if it has to be changed to be written.
+    fn block_in_parts(&mut self, name: &str, event: &Event) -> bool {
+        let is_line = !event.body.iter().any(|byte| matches!(byte, b'\n' | b'\r'));
+        if !is_line || std::str::from_utf8(&event.body).is_err() {
+            return false;
+        }
+        _ = write!(self.text, "id: {}\nevent: {name}\ndata: ", event.cursor);
+        self.flush();
+        let body = Bytes::from_owner(Arc::clone(&event.body));
+        self.bytes += body.len();
+        let starts = (0..body.len()).step_by(CHUNK_BYTES);
+        self.parts.extend(starts.map(|at| body.slice(at..body.len().min(at + CHUNK_BYTES))));
+        self.text.push_str("\n\n");
+        true
+    }
+
+    fn flush(&mut self) {
+        if !self.text.is_empty() {
+            self.bytes += self.text.len();
+            self.parts.push_back(std::mem::take(&mut self.text).into());
+        }
+    }
+
+    fn finish(mut self) -> VecDeque<Bytes> {
+        self.flush();
+        self.parts
+    }
+}
+
 /// Whether more will follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum More {
@@ -177,16 +255,16 @@ impl Feed {
         let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let retry_ms = retry_ms(&doors.sessions.config().ids);
-        Feed { opening: Some(opening), source, heartbeat, tether, retry_ms, is_over: false }
+        Feed { ready: VecDeque::from([opening]), source, heartbeat, tether, retry_ms, is_over: false }
     }
 
     /// What is sent next; none when the stream is over. It is asked for only when the client has taken what was sent
     /// before, so a client that never reads holds one chunk.
     async fn chunk(&mut self) -> Option<Bytes> {
-        if let Some(opening) = self.opening.take() {
-            return Some(opening);
+        if let Some(ready) = self.ready.pop_front() {
+            return Some(ready);
         }
-        let mut out = String::new();
+        let mut out = Out::default();
         while out.is_empty() && !self.is_over {
             tokio::select! {
                 biased;
@@ -195,18 +273,19 @@ impl Feed {
                     return Some(farewell(end, self.retry_ms));
                 }
                 more = self.source.next(&mut out) => self.is_over = more == More::Ends,
-                _ = self.heartbeat.tick() => self.source.beat(&mut out),
+                _ = self.heartbeat.tick() => self.source.beat(&mut out.text),
             }
         }
         self.heartbeat.reset();
-        (!out.is_empty()).then(|| out.into())
+        self.ready = out.finish();
+        self.ready.pop_front()
     }
 }
 
 impl Source {
     /// Waits for something, and writes it with whatever else is there already. It may be dropped while it waits, and
     /// nothing is lost.
-    async fn next(&mut self, out: &mut String) -> More {
+    async fn next(&mut self, out: &mut Out) -> More {
         match self {
             Source::Session { events, translator } => {
                 let mut next = events.next().await;
@@ -224,13 +303,13 @@ impl Source {
                     let seen = sight.of_notice(sessions, notice).await;
                     let notice = held.take().filter(|_| seen);
                     let Some(notice) = notice else { continue };
-                    say(&notice, out);
+                    say(&notice, &mut out.text);
                     return More::Follows;
                 }
                 match receiver.recv().await {
                     Ok(notice) => *held = Some(notice),
                     Err(RecvError::Lagged(_)) => {
-                        say(&Notice::Resync {}, out);
+                        say(&Notice::Resync {}, &mut out.text);
                         return More::Follows;
                     }
                     Err(RecvError::Closed) => return More::Ends,
@@ -254,36 +333,47 @@ fn take(
     next: Result<Delivery, JournalError>,
     place: Cursor,
     translator: &mut Translator,
-    out: &mut String,
+    out: &mut Out,
 ) -> More {
     match next {
         Ok(Delivery::Event(event)) => {
-            let cursor = event.cursor.to_string();
-            let mut last = None;
-            // Only the last thing that an event becomes has the cursor: a client that is cut off before it gets the
-            // whole event again.
-            translator.translate(&event, |said| {
-                if let Some((name, json)) = last.replace((said.name.into_owned(), said.json.into_owned())) {
-                    block(out, &name, None, &json);
-                }
-            });
-            if let Some((name, json)) = last {
-                block(out, &name, Some(&cursor), &json);
+            if event.body.len() >= LONG_EVENT_BYTES
+                && let Some(name) = translator.as_stored(&event)
+                && out.block_in_parts(name, &event)
+            {
+                return More::Follows;
             }
+            let out = &mut out.text;
+            write_all(out, &event.cursor.to_string(), |say| translator.translate(&event, say));
             More::Follows
         }
         Ok(Delivery::Cut(cut)) => {
             let place = place.to_string();
             let reason = serde_json::to_string(&reason(cut)).unwrap_or_default();
             let data = format!(r#"{{"reason":{reason},"cursor":"{place}"}}"#);
-            block(out, "resync", Some(&place), &data);
+            block(&mut out.text, "resync", Some(&place), &data);
             More::Ends
         }
         Err(error) => {
             let problem = Error::from(error).problem("");
-            block(out, "problem", None, &serde_json::to_string(&problem).unwrap_or_default());
+            block(&mut out.text, "problem", None, &serde_json::to_string(&problem).unwrap_or_default());
             More::Ends
         }
+    }
+}
+
+/// Writes everything that an event becomes. The last part has the cursor of the event as its id; the parts before it have their
+/// position, so that a client that is cut off between them gets the rest.
+fn write_all(out: &mut String, cursor: &str, say_all: impl FnOnce(&mut dyn FnMut(Said<'_>))) {
+    let mut last: Option<(String, String, Option<Place>)> = None;
+    say_all(&mut |said| {
+        let next = (said.name.into_owned(), said.json.into_owned(), said.place);
+        if let Some((name, json, place)) = last.replace(next) {
+            block(out, &name, place.map(|place| place.to_string()).as_deref(), &json);
+        }
+    });
+    if let Some((name, json, _)) = last {
+        block(out, &name, Some(cursor), &json);
     }
 }
 

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::str::FromStr;
 
-use tidings_agent::dialect::{Mobile, to_ui};
+use tidings_agent::dialect::to_ui;
+use tidings_protocol::mobile::MobileMessage;
 use tidings_protocol::ui::UiMessage;
 
+use super::mobile;
 use crate::error::{Code, Error};
 use crate::journal::Event;
 
@@ -44,6 +46,8 @@ impl FromStr for Dialect {
 pub(crate) struct Said<'a> {
     pub(crate) name: Cow<'a, str>,
     pub(crate) json: Cow<'a, str>,
+    /// The position after it, where an event becomes several things.
+    pub(crate) place: Option<mobile::Place>,
 }
 
 /// Writes the events of one session in one dialect.
@@ -51,26 +55,30 @@ pub(crate) struct Said<'a> {
 pub(crate) enum Translator {
     Native,
     Ui,
-    Mobile(Box<Mobile>),
+    Mobile(Box<mobile::Translator>),
     Frames,
 }
 
-impl From<Dialect> for Translator {
-    fn from(dialect: Dialect) -> Self {
-        match dialect {
-            Dialect::Native => Translator::Native,
-            Dialect::Ui => Translator::Ui,
-            Dialect::Mobile => Translator::Mobile(Box::default()),
-            Dialect::Frames => Translator::Frames,
+impl Translator {
+    /// The name of the event, if this dialect has it as it is stored.
+    pub(crate) fn as_stored<'a>(&self, event: &'a Event) -> Option<&'a str> {
+        let kind = event.kind.as_str();
+        match self {
+            Translator::Native => (kind != FRAME).then_some(kind),
+            Translator::Frames => (kind == FRAME).then_some(kind),
+            Translator::Ui if kind != FRAME => match to_ui(&read(event)?)? {
+                // It was stored as it would be written.
+                Cow::Borrowed(message) => Some(variant(message)),
+                Cow::Owned(_) => None,
+            },
+            Translator::Ui | Translator::Mobile(_) => None,
         }
     }
-}
 
-impl Translator {
     /// What the event is in this dialect: nothing, one thing, or several for a phone.
     pub(crate) fn translate<'a>(&mut self, event: &'a Event, mut say: impl FnMut(Said<'_>)) {
         let kind = event.kind.as_str();
-        let raw = |name: &'a str| Said { name: Cow::Borrowed(name), json: body_text(event) };
+        let raw = |name: &'a str| Said { name: Cow::Borrowed(name), json: body_text(event), place: None };
         match self {
             Translator::Frames if kind == FRAME => say(raw(FRAME)),
             Translator::Frames => {}
@@ -79,20 +87,25 @@ impl Translator {
             Translator::Ui => {
                 let Some(message) = read(event) else { return };
                 if let Some(message) = to_ui(&message) {
-                    say(Said { name: Cow::Borrowed(variant(&message)), json: written(&message) });
+                    say(Said {
+                        name: Cow::Borrowed(variant(&message)),
+                        json: written(&message),
+                        place: None,
+                    });
                 }
             }
             Translator::Mobile(mobile) => {
-                let Some(message) = read(event) else { return };
                 let mut messages = Vec::new();
-                mobile.tick(event.at.as_millisecond());
-                mobile.translate(&[message], &mut messages);
-                for message in &messages {
-                    say(Said { name: Cow::Borrowed("message"), json: written(message) });
-                }
+                mobile.translate(event, &mut messages);
+                messages.iter().for_each(|message| say(phone(message)));
             }
         }
     }
+}
+
+/// A message for a phone.
+pub(crate) fn phone((place, message): &(mobile::Place, MobileMessage)) -> Said<'static> {
+    Said { name: Cow::Borrowed("message"), json: written(message), place: Some(*place) }
 }
 
 /// The event as it was stored. The journal does not look into bodies, so what is no text becomes one here.

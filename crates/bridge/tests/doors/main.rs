@@ -4,6 +4,7 @@
 mod capabilities;
 #[path = "../chance/mod.rs"]
 mod chance;
+mod dialects;
 mod folders;
 mod limits;
 mod live;
@@ -12,4 +13,6 @@ mod rest;
 mod server;
 #[path = "../sessions/stand_in.rs"]
 mod stand_in;
+#[path = "../stories/mod.rs"]
+mod stories;
 mod streams;

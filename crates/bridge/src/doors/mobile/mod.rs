@@ -12,7 +12,17 @@ mod place;
 mod projects;
 mod resume;
 mod socket;
+mod sync;
+mod translator;
 mod work;
+
+pub(crate) use place::Place;
+pub(crate) use translator::Translator;
+#[cfg(test)]
+pub(crate) use {
+    feed::{Feed, News},
+    resume::resume,
+};
 
 use axum::extract::State;
 use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};
@@ -21,10 +31,10 @@ use axum::response::Response;
 
 use super::Doors;
 use super::tether::Tether;
+use super::ws::link;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::guard::Peer;
-use crate::limits::{CHUNK_BYTES, MESSAGE_BYTES_MAX, SOCKET_READ_BYTES};
 
 /// Projects, prompts, answers and permissions for phones that speak the protocol of seed 002.
 ///
@@ -42,17 +52,17 @@ pub(crate) async fn mobile(
     let caller = extensions.get::<Caller>().cloned();
     let peer = Peer::of(&extensions);
     caller.as_ref().map_or(Ok(()), |caller| caller.require(Scope::Read))?;
-    let upgrade = upgrade
-        .map_err(|rejection| Error::new(Code::Invalid, rejection.body_text(), "open it as a WebSocket"))?;
-    let upgrade = upgrade
-        .max_message_size(MESSAGE_BYTES_MAX)
-        .max_frame_size(MESSAGE_BYTES_MAX)
-        .read_buffer_size(SOCKET_READ_BYTES)
-        .write_buffer_size(CHUNK_BYTES);
+    // It checks the request; the connection is ours to take over.
+    let refused = |rejection: WebSocketUpgradeRejection| {
+        Error::new(Code::Invalid, rejection.body_text(), "open it as a WebSocket")
+    };
+    drop(upgrade.map_err(refused)?);
     let port = port(&headers);
     // The guard watches over the credential until there is an answer, and this from here on.
-    let tether = Tether::new(&doors);
-    Ok(upgrade.on_upgrade(move |socket| socket::serve(doors, (caller, peer), tether, port, socket)))
+    let tether = Tether::new(&doors).on(extensions.get());
+    link::upgrade(&extensions, &headers, None, move |socket| {
+        socket::serve(doors, (caller, peer), tether, port, socket)
+    })
 }
 
 /// The port that the phone connected to, as it names it itself: a proxy may stand between.

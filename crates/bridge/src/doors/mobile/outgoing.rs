@@ -10,7 +10,7 @@ use crate::journal::Project;
 
 /// Why something is not done, as the protocol words it.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(crate) struct Refusal {
     code: &'static str,
     message: String,
     hint: String,

@@ -7,9 +7,22 @@ use crate::journal::Cursor;
 
 /// The name of a message: the event that it was made from, and which of its messages it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) cursor: Cursor,
-    pub(super) number: usize,
+pub(crate) struct Place {
+    pub(crate) cursor: Cursor,
+    pub(crate) number: usize,
+}
+
+impl Place {
+    /// The position after all messages of an event.
+    pub(crate) fn after(cursor: Cursor) -> Self {
+        Place { cursor, number: usize::from(u16::MAX) }
+    }
+
+    /// The id of a message that belongs to no event and is sent at this position, such as a heartbeat: a phone may come back
+    /// with it as with any other.
+    pub(crate) fn beside(self, name: &str) -> String {
+        format!("{self}~{name}")
+    }
 }
 
 impl fmt::Display for Place {
@@ -22,6 +35,7 @@ impl FromStr for Place {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
+        let text = text.split_once('~').map_or(text, |(place, _)| place);
         let (cursor, number) = text.rsplit_once(':').ok_or(())?;
         Ok(Place { cursor: cursor.parse().map_err(drop)?, number: number.parse().map_err(drop)? })
     }
@@ -35,7 +49,9 @@ mod tests {
     fn a_place_is_read_as_it_is_written() {
         let name = "00c0ffee00c0ffee:42:1";
         assert_eq!(name.parse::<Place>().map(|place| place.to_string()), Ok(name.to_owned()));
-        for wrong in ["", "toolu_1", "00c0ffee00c0ffee:42", "a:b:c"] {
+        let place: Place = name.parse().unwrap();
+        assert_eq!(place.beside("f00").parse(), Ok(place));
+        for wrong in ["", "~", "toolu_1", "00c0ffee00c0ffee:42", "a:b:c"] {
             assert_eq!(wrong.parse::<Place>(), Err(()), "{wrong}");
         }
     }

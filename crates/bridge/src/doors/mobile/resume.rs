@@ -1,68 +1,117 @@
-//! A phone that comes back: what it missed, and what waits for it.
+//! A phone that comes back: where it continues, what it missed, and what waits for it.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
 
 use serde_json::Value;
-use tidings_protocol::api::SessionView;
+use tidings_protocol::api::{self, SessionView};
 use tidings_protocol::mobile::{
-    MessageSummary, MobileBody, MobileMessage, PendingPermission, PendingPermissionsMessage,
-    SessionSyncMessage,
+    CommandMessage, MobileBody, MobileMessage, PendingPermission, PendingPermissionsMessage,
+    SessionResumeMessage, SessionSyncMessage,
 };
 use tidings_protocol::ui::UiMessage;
 
-use super::feed::{Translator, ui};
+use super::feed::Feed;
 use super::outgoing::{Past, Refusal};
 use super::place::Place;
+use super::sync::Sync;
+use super::translator::ui;
 use crate::doors::Doors;
+use crate::doors::recovery::Start;
 use crate::error::Error;
-use crate::journal::{Event, Key, Max};
-use crate::limits::{MOBILE_QUEUE_KEPT, MOBILE_QUEUE_MAX, MOBILE_SUMMARY_CHARS, PAGE_EVENTS_MAX};
+use crate::hub::{Subscription, Watch};
+use crate::journal::{Cursor, Event};
+use crate::limits::{MOBILE_QUEUE_KEPT, MOBILE_QUEUE_MAX, PAGE_BYTES_MAX};
 use crate::words::counted;
 
-/// What a phone missed.
-pub(super) struct Missed {
-    pub(super) sync: SessionSyncMessage,
-    pub(super) messages: Vec<MobileMessage>,
-    /// How many are not kept any more.
-    pub(super) dropped: usize,
-    /// As of which event.
-    pub(super) translator: Translator,
+/// A subscription that continues where a phone was.
+struct Resumed {
+    start: Start,
+    events: Subscription,
+    session: SessionView,
+    head: Cursor,
+    /// Events after the last message of the phone were removed.
+    has_gap: bool,
 }
 
-/// Since when a phone was away.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Since {
-    /// After a message of ours.
-    Place(Place),
-    /// After a time, in milliseconds: the last message had a name of somebody else's.
-    Time(i64),
-}
-
-/// Everything up to `head` that a phone has not seen, as far as it is kept.
-pub(super) async fn missed(
+/// Subscribes a phone that was away: the messages after its last one, as far as they are kept, then those of new events.
+pub(crate) async fn resume(
     doors: &Doors,
     session: &SessionView,
-    since: Since,
-    head: u64,
-) -> Result<Missed, Error> {
+    project: &str,
+    message: &SessionResumeMessage,
+) -> Result<Feed, Refusal> {
+    let Resumed { start, events, session, head, has_gap } = find(doors, session, message).await?;
     let now_ms = doors.sessions.config().clock.now().as_millisecond();
-    let oldest = now_ms.saturating_sub(i64::try_from(MOBILE_QUEUE_KEPT.as_millis()).unwrap_or(i64::MAX));
-    let events = events(doors, &Key::new(&session.key)?, since, oldest, head).await?;
-    let mut translator = Translator::of(session);
-    let mut messages = Vec::new();
-    let mut rest = events.as_slice();
-    if let Since::Place(place) = since {
-        // The event of the last message may have made more of them. It is looked at by itself: joined with what comes after
-        // it, it would be a message that the phone does not know yet, and that has what the phone has.
-        let seen = rest.partition_point(|event| event.cursor.seq <= place.cursor.seq);
-        translator.translate(&rest[..seen], &mut messages);
-        messages.drain(..messages.len().min(place.number.saturating_add(1)));
-        rest = &rest[seen..];
+    let oldest_ms = now_ms.saturating_sub(i64::try_from(MOBILE_QUEUE_KEPT.as_millis()).unwrap_or(i64::MAX));
+    let (mut total, mut old) = (start.rest.len(), 0);
+    let mut translator = start.translator.clone();
+    let count = |event: &Event| {
+        let mut said = Vec::new();
+        translator.translate(event, &mut said);
+        total += said.len();
+        if event.at.as_millisecond() < oldest_ms {
+            old = total;
+        }
+    };
+    doors.recovery.each_event(&session, start.cursor, head.seq, count).await.map_err(Error::from)?;
+    let skip = old.max(total.saturating_sub(MOBILE_QUEUE_MAX));
+    let sync = Sync {
+        sessions: doors.sessions.clone(),
+        announcement: announcement(&session),
+        dropped: dropped(skip, has_gap).map(|refusal| refusal.message(None)),
+        pending: Some(pending(doors, &session).await?),
+        skip,
+        remaining: total - skip,
+        part_len: 1,
+        parts: 0,
+        before: start.rest.first().map_or(Place::after(start.cursor), |(place, _)| Place {
+            // An event that has more messages has one before them, which the phone has.
+            number: place.number.saturating_sub(1),
+            ..*place
+        }),
+    };
+    Ok(Feed::new(project, events, start, Some(Box::new(sync))))
+}
+
+/// Finds the position of a phone: by the id of its last message, or by the time of it.
+async fn find(
+    doors: &Doors,
+    session: &SessionView,
+    message: &SessionResumeMessage,
+) -> Result<Resumed, Refusal> {
+    let place = message.last_message_id.parse::<Place>().ok();
+    let watch = Watch::after(place.map(|place| place.cursor));
+    let (subscribed, events) = doors.sessions.subscribe(&session.key, watch).await?;
+    let (head, from) = (cursor(&subscribed.head)?, cursor(&subscribed.from)?);
+    let (recovery, session) = (&doors.recovery, subscribed.state);
+    match (place, subscribed.verdict) {
+        (Some(place), api::Verdict::Ok) => {
+            // An earlier epoch may have the same events; the current one names them.
+            let place = Place { cursor: from, ..place };
+            let start = recovery.after_message(&session, place).await.map_err(Error::from)?;
+            Ok(Resumed { start, events, session, head, has_gap: false })
+        }
+        (Some(_), api::Verdict::Gap) => {
+            let start = recovery.after(&session, from).await.map_err(Error::from)?;
+            Ok(Resumed { start, events, session, head, has_gap: true })
+        }
+        _ => {
+            let last = (message.last_message_timestamp, message.last_message_id.as_str());
+            let start = recovery.after_time(&session, head, last).await.map_err(Error::from)?;
+            drop(events);
+            let (subscribed, events) =
+                doors.sessions.subscribe(&session.key, Watch::after(Some(start.cursor))).await?;
+            let head = cursor(&subscribed.head)?;
+            Ok(Resumed { start, events, session: subscribed.state, head, has_gap: false })
+        }
     }
-    translator.translate(rest, &mut messages);
-    let dropped = messages.len().saturating_sub(MOBILE_QUEUE_MAX);
-    messages.drain(..dropped);
-    let conversation_id = session.cli_session_ids.last().cloned().unwrap_or_default();
+}
+
+fn cursor(text: &str) -> Result<Cursor, Error> {
+    Ok(text.parse()?)
+}
+
+fn announcement(session: &SessionView) -> SessionSyncMessage {
     let pending = session.pending_permissions + session.pending_questions;
     let mut pending_operations: Vec<String> = Vec::new();
     if session.queued > 0 {
@@ -71,52 +120,26 @@ pub(super) async fn missed(
     if pending > 0 {
         pending_operations.push(counted(pending, "waiting request"));
     }
-    let sync = SessionSyncMessage {
+    SessionSyncMessage {
         session_id: session.key.clone(),
-        conversation_id,
-        message_history: messages.iter().map(summary).collect(),
+        conversation_id: session.cli_session_ids.last().cloned().unwrap_or_default(),
+        message_history: Vec::new(),
         current_turn_number: session.totals.turns,
         pending_operations,
-    };
-    Ok(Missed { sync, messages, dropped, translator })
+        part: None,
+        remaining: None,
+    }
 }
 
-/// The events since then, oldest first.
-async fn events(
-    doors: &Doors,
-    key: &Key,
-    since: Since,
-    oldest_ms: i64,
-    head: u64,
-) -> Result<Vec<Arc<Event>>, Error> {
-    let journal = doors.sessions.hub().journal();
-    let is_new = |event: &Event| {
-        let at = event.at.as_millisecond();
-        let after = match since {
-            // The event itself may have made more messages than the phone got.
-            Since::Place(place) => event.cursor.seq >= place.cursor.seq,
-            Since::Time(time) => at >= time,
-        };
-        after && at >= oldest_ms
+/// The error that tells a phone of messages that it does not get.
+fn dropped(skip: usize, has_gap: bool) -> Option<Refusal> {
+    let message = match (skip, has_gap) {
+        (0, false) => return None,
+        (_, true) => "Some messages are not kept any more".to_owned(),
+        (1, false) => "1 message is not kept any more; ask for the history".to_owned(),
+        (skip, false) => format!("{skip} messages are not kept any more; ask for the history"),
     };
-    let mut pages: Vec<Vec<Arc<Event>>> = Vec::new();
-    let mut before = head.saturating_add(1);
-    let mut count = 0;
-    // Most messages come of deltas, several of which make one message once they are joined.
-    while before > 1 && count < PAGE_EVENTS_MAX {
-        let page = journal.history(key, Some(before), Max::default()).await?;
-        let Some(first) = page.events.first() else { break };
-        before = first.cursor.seq;
-        let all = page.events.len();
-        let new: Vec<_> = page.events.into_iter().filter(|event| is_new(event)).collect();
-        let is_last = new.len() < all;
-        count += new.len();
-        pages.push(new);
-        if is_last {
-            break;
-        }
-    }
-    Ok(pages.into_iter().rev().flatten().collect())
+    Some(Refusal::new("MESSAGES_DROPPED", message))
 }
 
 /// Everything that waits for an answer in a session.
@@ -156,57 +179,42 @@ pub(super) async fn pending(doors: &Doors, session: &SessionView) -> Result<Mobi
     Ok(MobileMessage::new(PendingPermissionsMessage { permissions }))
 }
 
-/// What was said in a session, for a phone that asks for it.
+/// The newest messages of a session since a time, for a phone that asks for them.
 pub(super) async fn past(
     doors: &Doors,
     session: &SessionView,
     since_ms: i64,
     limit: usize,
 ) -> Result<Vec<Past>, Error> {
-    let key = Key::new(&session.key)?;
-    let events = events(doors, &key, Since::Time(since_ms), i64::MIN, session.head).await?;
-    let mut translator = Translator::of(session);
-    let mut past = Vec::new();
-    for event in &events {
-        if let Some(UiMessage::UserPrompt(prompt)) = ui(event) {
-            let message = MobileBody::from(tidings_protocol::mobile::CommandMessage {
-                command: prompt.text,
-                is_shell_command: false,
-            });
-            let message = MobileMessage::new(message);
-            past.push(of_past(event, "client", &message));
+    let head = cursor(&session.cursor)?;
+    let start = doors.recovery.after_time(session, head, (since_ms, "")).await?;
+    let mut translator = start.translator;
+    let mut past: VecDeque<(usize, Past)> = VecDeque::new();
+    let mut bytes = 0;
+    let visit = |event: &Event| {
+        let mut add = |direction: &'static str, message: &MobileMessage| {
+            bytes += event.body.len();
+            past.push_back((event.body.len(), of_past(event, direction, message)));
+            while past.len() > limit || (bytes > PAGE_BYTES_MAX && past.len() > 1) {
+                let Some((oldest, _)) = past.pop_front() else { break };
+                bytes -= oldest;
+            }
+        };
+        if event.kind.as_str() == "UserPrompt"
+            && let Some(UiMessage::UserPrompt(prompt)) = ui(event)
+        {
+            let command = CommandMessage { command: prompt.text, is_shell_command: false };
+            add("client", &MobileMessage::new(command));
         }
         let mut said = Vec::new();
-        translator.translate(std::slice::from_ref(event), &mut said);
-        past.extend(said.iter().map(|message| of_past(event, "claude", message)));
-    }
-    past.drain(..past.len().saturating_sub(limit));
-    Ok(past)
+        translator.translate(event, &mut said);
+        said.iter().for_each(|(_, message)| add("claude", message));
+    };
+    doors.recovery.each_event(session, start.cursor, head.seq, visit).await?;
+    Ok(past.into_iter().map(|(_, past)| past).collect())
 }
 
 fn of_past(event: &Event, direction: &'static str, message: &MobileMessage) -> Past {
     let message = serde_json::to_value(message).unwrap_or(Value::Null);
     Past { timestamp: event.at.to_string(), direction, message }
-}
-
-fn summary(message: &MobileMessage) -> MessageSummary {
-    let text = match &message.body {
-        MobileBody::ClaudeResponse(response) => response.content.clone(),
-        MobileBody::PermissionRequest(request) => format!("{}: {}", request.tool, request.action),
-        MobileBody::PermissionResponse(response) => {
-            (if response.approved { "approved" } else { "not approved" }).to_owned()
-        }
-        MobileBody::ProgressUpdate(progress) => progress.current_step.clone().unwrap_or_default(),
-        MobileBody::SubAgentProgress(progress) => progress.current_task.clone(),
-        MobileBody::Error(error) => error.message.clone(),
-        MobileBody::SessionStatus(status) => status.error.clone().unwrap_or_default(),
-        _ => String::new(),
-    };
-    let line = text.lines().next().unwrap_or_default();
-    MessageSummary {
-        id: message.id.clone().unwrap_or_default(),
-        timestamp: message.timestamp.unwrap_or_default(),
-        kind: message.kind().to_owned(),
-        summary: line.chars().take(MOBILE_SUMMARY_CHARS).collect(),
-    }
 }

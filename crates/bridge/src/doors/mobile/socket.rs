@@ -3,7 +3,6 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use axum::extract::ws::{Message, WebSocket};
 use tidings_protocol::api::{Notice, ServerPhase, SessionView};
 use tidings_protocol::mobile::{
     AuthError, AuthSuccess, HealthCheckResponse, HeartbeatMessage, MOBILE_WIRE_VERSION, MobileMessage,
@@ -16,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::feed::{Feed, News};
 use super::incoming::{self, Incoming, Wish, Work};
 use super::outgoing::{Named, OfProject, Refusal, written};
+use super::place::Place;
 use super::work::{self, Done, Order};
 use super::{asks, projects};
 use crate::caller::{Caller, Scope};
@@ -23,6 +23,7 @@ use crate::doors::Doors;
 use crate::doors::several::Several;
 use crate::doors::tether::{Tether, retry_ms};
 use crate::doors::ws::close::Close;
+use crate::doors::ws::link::{Message, WebSocket};
 use crate::doors::ws::socket::{farewell, received};
 use crate::error::Code;
 use crate::guard::Peer;
@@ -72,7 +73,7 @@ async fn sign_in(
             match received(socket.recv().await)? {
                 Message::Text(text) => return Ok(incoming::token(&text)),
                 Message::Binary(_) => return Ok(None),
-                Message::Ping(_) | Message::Pong(_) | Message::Close(_) => {}
+                Message::Ping(_) | Message::Pong(_) | Message::Close(_) | Message::Frame(_) => {}
             }
         }
     };
@@ -111,6 +112,8 @@ struct Phone {
     waiting: VecDeque<(Option<String>, Option<String>, Work)>,
     heartbeat: Interval,
     heartbeats_missed: u32,
+    /// The position after the last message of a session that was sent.
+    place: Option<Place>,
 }
 
 /// The name of a message, and what came of it.
@@ -139,6 +142,7 @@ impl Phone {
             waiting: VecDeque::new(),
             heartbeat,
             heartbeats_missed: 0,
+            place: None,
         }
     }
 
@@ -332,6 +336,7 @@ impl Phone {
                     let text = written(&OfProject { message, project: &feed.project });
                     self.write(Message::from(text)).await?;
                 }
+                self.place = Some(feed.place);
                 self.wait_for(feed);
                 Ok(())
             }
@@ -358,8 +363,10 @@ impl Phone {
 
     async fn say(&mut self, body: tidings_protocol::mobile::MobileBody) -> Result<(), Close> {
         let config = self.doors.sessions.config();
-        let message =
-            MobileMessage::new(body).stamped(config.ids.next(), config.clock.now().as_millisecond());
+        let name = config.ids.next();
+        // A phone may come back with the id of a heartbeat, and continues after the last message before it.
+        let id = self.place.map_or_else(|| name.clone(), |place| place.beside(&name));
+        let message = MobileMessage::new(body).stamped(id, config.clock.now().as_millisecond());
         self.write(Message::from(written(&message))).await
     }
 

@@ -1,19 +1,16 @@
 //! What a phone wants that takes its time: projects, prompts, coming back.
 
-use std::sync::Arc;
-
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 use tidings_protocol::api::{CommandRequest, CreateSession, Input, SessionView};
 use tidings_protocol::mobile::{MobileMessage, ProjectInitComplete, SessionAction, SessionResumeMessage};
-use tokio_util::sync::CancellationToken;
 
-use super::feed::{Feed, Translator};
+use super::feed::Feed;
 use super::incoming::{Execute, ExecuteOptions, Messages, Work};
 use super::outgoing::{Empty, History, Killed, Named, OfProject, ProjectList, Refusal, written};
 use super::projects::{self, Twice};
-use super::resume::{self, Missed, Since};
+use super::resume;
 use crate::caller::{Caller, Scope};
 use crate::doors::Doors;
 use crate::doors::reach;
@@ -126,10 +123,14 @@ impl Order {
         let mut say = vec![self.state(project).await];
         let mut feed = None;
         if let Some(session) = session {
-            let pending = resume::pending(&self.doors, &session).await?;
-            say.push(of_project(&self.stamped(pending), project));
             let after = session.cursor.parse::<Cursor>().ok();
-            feed = Some(watch(&self.doors, &session, project.folder.as_str(), after).await?);
+            let (key, watched) = watch(&self.doors, &session, project.folder.as_str(), after).await?;
+            let pending = resume::pending(&self.doors, &session).await?;
+            let config = self.doors.sessions.config();
+            let id = watched.place.beside(&config.ids.next());
+            let pending = pending.stamped(id, config.clock.now().as_millisecond());
+            say.push(of_project(&pending, project));
+            feed = Some((key, watched));
         }
         Ok(Done { say, join: Some(id_of(project)), leave: None, feed })
     }
@@ -210,26 +211,9 @@ impl Order {
     /// What a phone missed, what waits for it, and then what happens.
     async fn resume(&self, resume: SessionResumeMessage) -> Result<Done, Refusal> {
         let session = self.session(&resume.session_id).await?;
-        let head: Cursor = session.cursor.parse().map_err(Error::from)?;
-        let since = match resume.last_message_id.parse::<super::place::Place>() {
-            Ok(place) if place.cursor.epoch == head.epoch => Since::Place(place),
-            _ => Since::Time(resume.last_message_timestamp),
-        };
         let project = self.project_of(&session).await?;
-        let (key, mut feed) = watch(&self.doors, &session, &project, Some(head)).await?;
-        let Missed { sync, messages, dropped, translator } =
-            resume::missed(&self.doors, &session, since, head.seq).await?;
-        feed.translator = translator;
-        let pending = resume::pending(&self.doors, &session).await?;
-        let mut first = vec![self.stamped(MobileMessage::new(sync)), self.stamped(pending)];
-        if dropped > 0 {
-            let kept = if dropped == 1 { "message is" } else { "messages are" };
-            let message = format!("{dropped} {kept} not kept any more; ask for the history");
-            first.push(self.stamped(Refusal::new("MESSAGES_DROPPED", message).message(None)));
-        }
-        let say =
-            first.iter().chain(&messages).map(|message| written(&OfProject { message, project: &project }));
-        Ok(Done { say: say.collect(), join: Some(project), leave: None, feed: Some((key, feed)) })
+        let feed = resume::resume(&self.doors, &session, &project, &resume).await?;
+        Ok(Done { say: Vec::new(), join: Some(project), leave: None, feed: Some((session.key, feed)) })
     }
 
     /// A session by any of its names.
@@ -303,8 +287,9 @@ pub(super) async fn watch(
     after: Option<Cursor>,
 ) -> Result<(String, Feed), Refusal> {
     let (subscribed, events) = doors.sessions.subscribe(&session.key, Watch::after(after)).await?;
-    let translator = if after.is_some() { Translator::of(&subscribed.state) } else { Translator::default() };
-    let feed = Feed { project: Arc::from(project), stop: CancellationToken::new(), events, translator };
+    let from = subscribed.from.parse::<Cursor>().map_err(Error::from)?;
+    let start = doors.recovery.after(&subscribed.state, from).await.map_err(Error::from)?;
+    let feed = Feed::new(project, events, start, None);
     Ok((session.key.clone(), feed))
 }
 

@@ -1,0 +1,79 @@
+//! `session_sync` in parts: each part announces some missed messages, which follow it.
+
+use tidings_protocol::mobile::{MessageSummary, MobileBody, MobileMessage, SessionSyncMessage};
+
+use super::place::Place;
+use crate::limits::{MOBILE_SUMMARY_CHARS, MOBILE_SYNC_PART_MAX};
+use crate::sessions::Sessions;
+
+/// The missed messages of a phone that came back.
+pub(super) struct Sync {
+    pub(super) sessions: Sessions,
+    /// The announcement without messages.
+    pub(super) announcement: SessionSyncMessage,
+    /// Sent before the first message: some messages are not kept.
+    pub(super) dropped: Option<MobileMessage>,
+    /// Sent after the first message.
+    pub(super) pending: Option<MobileMessage>,
+    /// Messages that are passed over because they are not kept for a phone.
+    pub(super) skip: usize,
+    /// Messages that are still to be sent.
+    pub(super) remaining: usize,
+    /// Messages in the next part.
+    pub(super) part_len: usize,
+    /// Parts so far.
+    pub(super) parts: u64,
+    /// The position of the phone before the next part.
+    pub(super) before: Place,
+}
+
+impl Sync {
+    /// The announcement of a part, its messages, and what belongs to the first part. `place` is the position after `messages`.
+    pub(super) fn part(&mut self, place: Place, messages: Vec<MobileMessage>) -> Vec<MobileMessage> {
+        self.parts += 1;
+        self.part_len = (self.part_len * 2).min(MOBILE_SYNC_PART_MAX);
+        let announcement = SessionSyncMessage {
+            message_history: messages.iter().map(summary).collect(),
+            part: Some(self.parts),
+            remaining: Some(self.remaining as u64),
+            ..self.announcement.clone()
+        };
+        let config = self.sessions.config();
+        let now_ms = config.clock.now().as_millisecond();
+        let mut part =
+            vec![MobileMessage::new(announcement).stamped(self.before.beside(&config.ids.next()), now_ms)];
+        part.extend(
+            self.dropped
+                .take()
+                .map(|message| message.stamped(self.before.beside(&config.ids.next()), now_ms)),
+        );
+        part.extend(messages);
+        part.extend(
+            self.pending.take().map(|message| message.stamped(place.beside(&config.ids.next()), now_ms)),
+        );
+        self.before = place;
+        part
+    }
+}
+
+fn summary(message: &MobileMessage) -> MessageSummary {
+    let text = match &message.body {
+        MobileBody::ClaudeResponse(response) => response.content.clone(),
+        MobileBody::PermissionRequest(request) => format!("{}: {}", request.tool, request.action),
+        MobileBody::PermissionResponse(response) => {
+            (if response.approved { "approved" } else { "not approved" }).to_owned()
+        }
+        MobileBody::ProgressUpdate(progress) => progress.current_step.clone().unwrap_or_default(),
+        MobileBody::SubAgentProgress(progress) => progress.current_task.clone(),
+        MobileBody::Error(error) => error.message.clone(),
+        MobileBody::SessionStatus(status) => status.error.clone().unwrap_or_default(),
+        _ => String::new(),
+    };
+    let line = text.lines().next().unwrap_or_default();
+    MessageSummary {
+        id: message.id.clone().unwrap_or_default(),
+        timestamp: message.timestamp.unwrap_or_default(),
+        kind: message.kind().to_owned(),
+        summary: line.chars().take(MOBILE_SUMMARY_CHARS).collect(),
+    }
+}

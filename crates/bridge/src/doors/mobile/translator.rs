@@ -1,0 +1,141 @@
+//! The events of one session as messages for a phone.
+//!
+//! Each event is translated by itself, and the state is computed from the events before it. So the messages after a cursor
+//! depend on the journal only, and not on how events were delivered.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+use tidings_agent::dialect::Mobile;
+use tidings_protocol::api::SessionView;
+use tidings_protocol::mobile::{MobileMessage, SessionComplete, SessionRecovered};
+use tidings_protocol::ui::{SessionPhase, UiMessage};
+
+use super::place::Place;
+use crate::journal::Event;
+use crate::limits::MOBILE_FILES_MAX;
+
+/// Events that become messages or change the state. All others are passed over without being read: some are long.
+const KINDS: [&str; 24] = [
+    "BatchPermissionRequired",
+    "Compacted",
+    "Complete",
+    "Display",
+    "Error",
+    "InteractionResolved",
+    "PermissionDetails",
+    "PermissionRequired",
+    "PermissionResolved",
+    "Progress",
+    "RateLimit",
+    "Retracted",
+    "Retrying",
+    "SessionStarted",
+    "SessionStateChanged",
+    "SubAgentEnded",
+    "SubAgentProgressed",
+    "SubAgentStarted",
+    "TextChunk",
+    "TextEnded",
+    "ToolExecuting",
+    "TurnResult",
+    "TurnStarted",
+    "UserInteractionRequired",
+];
+
+/// Turns events into messages, each with an id and the time of its event.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Translator {
+    mobile: Mobile,
+    session_id: String,
+    /// The agent has crashed and was not started again yet.
+    is_crashed: bool,
+    /// Files that tools have changed, to be counted.
+    files: HashSet<String>,
+    last_text: String,
+}
+
+impl Translator {
+    /// The state at the floor of a session whose first events are not kept.
+    pub(crate) fn at_floor(session: &SessionView) -> Self {
+        let mut translator = Translator::default();
+        if let Some(id) = session.cli_session_ids.last() {
+            translator.session_id.clone_from(id);
+            translator.mobile.assume(id, session.model.as_deref());
+        }
+        translator
+    }
+
+    /// Appends the messages of the next event.
+    pub(crate) fn translate(&mut self, event: &Event, out: &mut Vec<(Place, MobileMessage)>) {
+        let kind = event.kind.as_str();
+        if KINDS.binary_search(&kind).is_err() {
+            return;
+        }
+        let Some(message) = ui(event) else { return };
+        let now_ms = event.at.as_millisecond();
+        let mut said = Vec::new();
+        self.mobile.tick(now_ms);
+        self.mobile.translate(std::slice::from_ref(&message), &mut said);
+        self.add(&message, event, &mut said);
+        for (number, message) in said.into_iter().enumerate() {
+            // A request has the id that its answer quotes.
+            let place = Place { cursor: event.cursor, number };
+            let id = message.id.clone().unwrap_or_else(|| place.to_string());
+            out.push((place, message.stamped(id, now_ms)));
+        }
+    }
+
+    /// Adds the messages that the dialect leaves to the server: crashes and ends of agents.
+    fn add(&mut self, message: &UiMessage, event: &Event, out: &mut Vec<MobileMessage>) {
+        match message {
+            UiMessage::TextChunk { text, .. } => self.last_text.clone_from(text),
+            UiMessage::ToolExecuting { tool_name, input, .. } if changes_files(tool_name) => {
+                let file = input.get("file_path").or_else(|| input.get("notebook_path"));
+                if let Some(file) = file.and_then(Value::as_str)
+                    && self.files.len() < MOBILE_FILES_MAX
+                {
+                    self.files.insert(file.to_owned());
+                }
+            }
+            UiMessage::SessionStarted(started) => {
+                self.session_id.clone_from(&started.cli_session_id);
+                if std::mem::take(&mut self.is_crashed) {
+                    let session_id = self.session_id.clone();
+                    out.push(MobileMessage::new(SessionRecovered { session_id }));
+                }
+            }
+            UiMessage::SessionStateChanged(changed) if changed.state == SessionPhase::Ended => {
+                self.is_crashed = changed.error.is_some();
+                if !self.is_crashed {
+                    out.push(MobileMessage::new(SessionComplete {
+                        session_id: self.session_id.clone(),
+                        summary: self.last_text.lines().next_back().unwrap_or_default().to_owned(),
+                        files_modified: self.files.len() as u64,
+                        completion_time: event.at.to_string(),
+                    }));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The event, unless it is from a newer version that has more of them.
+pub(crate) fn ui(event: &Event) -> Option<UiMessage> {
+    serde_json::from_slice(&event.body).ok()
+}
+
+fn changes_files(tool: &str) -> bool {
+    matches!(tool, "Edit" | "MultiEdit" | "NotebookEdit" | "Write")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_sorted() {
+        assert!(KINDS.is_sorted());
+    }
+}
