@@ -60,7 +60,7 @@ impl Subscription {
     ) -> Self {
         let mut news = watched.tail.news();
         let taken_bytes = news.borrow_and_update().bytes;
-        let replay = VecDeque::from(first);
+        let replay = first.into_iter().map(|event| watched.tail.share(event)).collect();
         Subscription {
             journal,
             watched,
@@ -133,7 +133,10 @@ impl Subscription {
     async fn read(&mut self) -> Result<(), JournalError> {
         let read = self.journal.read(&self.watched.key, Some(self.place), PORTION);
         match read.await {
-            Ok(page) if page.verdict == Verdict::Ok => self.replay.extend(page.events),
+            Ok(page) if page.verdict == Verdict::Ok => {
+                let tail = &self.watched.tail;
+                self.replay.extend(page.events.into_iter().map(|event| tail.share(event)));
+            }
             Ok(_) => self.cut = Some(Cut::Gap(self.place)),
             Err(error) if error.kind() == ErrorKind::NotFound => self.cut = Some(Cut::Deleted),
             Err(error) => return Err(error),

@@ -1,15 +1,17 @@
 //! The newest events of one session, shared by everybody who watches it.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::sync::watch;
 
 use crate::journal::{Event, Max, Room};
-use crate::limits::{TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
+use crate::limits::{LONG_EVENT_BYTES, TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
 
 pub(crate) struct Tail {
     kept: Mutex<Kept>,
+    /// Long events that subscribers have read from the journal, while one of them has them.
+    long: Mutex<HashMap<u64, Weak<Event>>>,
     /// What happened last, for those who wait.
     news: watch::Sender<News>,
 }
@@ -45,7 +47,7 @@ struct Kept {
 
 impl Default for Tail {
     fn default() -> Self {
-        Tail { kept: Mutex::default(), news: watch::Sender::new(News::default()) }
+        Tail { kept: Mutex::default(), long: Mutex::default(), news: watch::Sender::new(News::default()) }
     }
 }
 
@@ -59,6 +61,21 @@ impl Tail {
             news.head = head;
             news.bytes += weight;
         });
+    }
+
+    /// The same event as other subscribers have it, if it is long: each of them would hold a copy while its client does not read.
+    pub(crate) fn share(&self, event: Arc<Event>) -> Arc<Event> {
+        if event.body.len() < LONG_EVENT_BYTES {
+            return event;
+        }
+        let mut long = self.long.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = long.get(&event.cursor.seq).and_then(Weak::upgrade);
+        if let Some(known) = known.filter(|known| known.cursor == event.cursor) {
+            return known;
+        }
+        long.retain(|_, event| event.strong_count() > 0);
+        long.insert(event.cursor.seq, Arc::downgrade(&event));
+        event
     }
 
     pub(crate) fn end(&self) {

@@ -1,8 +1,8 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use axum::extract::ws::Utf8Bytes;
 use jiff::Timestamp;
+use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 use super::{ClientId, Cursor, ErrorKind, JournalError, Kind};
 use crate::limits::{BODY_BYTES_MAX, DRAFTS_MAX};

@@ -1,6 +1,6 @@
 //! Why a WebSocket is closed, as a number that clients can branch on (F97).
 
-use axum::extract::ws::{CloseFrame, Message};
+use super::link::{CloseFrame, Message};
 
 use crate::doors::tether::End;
 
@@ -47,6 +47,6 @@ impl Close {
             Close::Behind => (4409, "resync".to_owned()),
             Close::TooMany => (4429, "too many".to_owned()),
         };
-        Some(Message::Close(Some(CloseFrame { code, reason: reason.into() })))
+        Some(Message::Close(Some(CloseFrame { code: u16::into(code), reason: reason.into() })))
     }
 }

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use axum::extract::ws::Utf8Bytes;
 use futures_util::FutureExt as _;
 use tidings_protocol::api::{Notice, SocketMessage};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
 use super::deltas::{Deltas, Held};
+use super::link::Utf8Bytes;
 use crate::doors::reach::Sight;
 use crate::doors::sse::reason;
 use crate::doors::wire::{FRAME, body_text};
 use crate::error::Error;
 use crate::hub::{Delivery, Subscription};
 use crate::journal::{Cursor, Event, JournalError};
-use crate::limits::CHUNK_BYTES;
+use crate::limits::{CHUNK_BYTES, LONG_EVENT_BYTES};
 use crate::sessions::Sessions;
 
 /// What is subscribed to.
@@ -155,8 +155,9 @@ impl Watched {
         let Some(piece) = Held::first(event, self.deltas) else {
             self.release(out);
             let write = || self.event(event.cursor, &body_text(event));
-            let message =
-                if self.events.is_shared() { event.message.once(write) } else { Utf8Bytes::from(write()) };
+            // A long one is held for as long as the client does not read it.
+            let is_shared = self.events.is_shared() || event.body.len() >= LONG_EVENT_BYTES;
+            let message = if is_shared { event.message.once(write) } else { Utf8Bytes::from(write()) };
             out.push(message);
             return;
         };

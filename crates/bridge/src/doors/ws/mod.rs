@@ -3,13 +3,14 @@
 pub(crate) mod close;
 mod deltas;
 mod feed;
+pub(crate) mod link;
 mod order;
 mod requests;
 pub(crate) mod socket;
 
 use axum::extract::State;
 use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};
-use axum::http::Extensions;
+use axum::http::{Extensions, HeaderMap};
 use axum::response::Response;
 
 use super::tether::Tether;
@@ -17,7 +18,6 @@ use super::{Doors, PROTOCOL};
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::guard::Peer;
-use crate::limits::{CHUNK_BYTES, MESSAGE_BYTES_MAX, SOCKET_READ_BYTES};
 
 /// Sessions on a WebSocket: requests and answers, and events of whatever is subscribed to.
 ///
@@ -31,6 +31,7 @@ use crate::limits::{CHUNK_BYTES, MESSAGE_BYTES_MAX, SOCKET_READ_BYTES};
 pub(crate) async fn websocket(
     State(doors): State<Doors>,
     extensions: Extensions,
+    headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Error> {
     let caller = extensions.get::<Caller>().cloned();
@@ -39,17 +40,15 @@ pub(crate) async fn websocket(
     let upgrade = upgrade
         .map_err(|rejection| Error::new(Code::Invalid, rejection.body_text(), "open it as a WebSocket"))?;
     let offers_others = upgrade.requested_protocols().next().is_some();
-    let upgrade = upgrade
-        .protocols([PROTOCOL])
-        .max_message_size(MESSAGE_BYTES_MAX)
-        .max_frame_size(MESSAGE_BYTES_MAX)
-        .read_buffer_size(SOCKET_READ_BYTES)
-        .write_buffer_size(CHUNK_BYTES);
+    let upgrade = upgrade.protocols([PROTOCOL]);
     if offers_others && upgrade.selected_protocol().is_none() {
         let message = "None of these subprotocols is spoken here";
         return Err(Error::new(Code::Invalid, message, "ask for `tidings.v1`"));
     }
     // The guard watches over the credential until there is an answer, and this from here on.
-    let tether = Tether::new(&doors);
-    Ok(upgrade.on_upgrade(move |socket| socket::serve(doors, (caller, peer), tether, socket)))
+    let tether = Tether::new(&doors).on(extensions.get());
+    let protocol = upgrade.selected_protocol().cloned();
+    link::upgrade(&extensions, &headers, protocol, move |socket| {
+        socket::serve(doors, (caller, peer), tether, socket)
+    })
 }

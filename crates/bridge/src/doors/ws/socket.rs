@@ -2,16 +2,17 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use axum::extract::ws::{Message, WebSocket};
-use futures_util::SinkExt as _;
 use tidings_protocol::api::{RequestId, SocketAck, SocketMessage, SocketRequest};
 use tokio::time::{Instant, Interval, MissedTickBehavior, timeout};
+use tokio_tungstenite::tungstenite::Error as SocketError;
 use tokio_util::sync::CancellationToken;
 
 use super::close::Close;
 use super::deltas::Deltas;
 use super::feed::{Feed, Sent, Source, Watched, written};
+use super::link::{Message, WebSocket};
 use super::order::Order;
 use super::requests::{self, Incoming, Reply};
 use crate::caller::{Caller, Scope};
@@ -23,8 +24,8 @@ use crate::error::{Code, Error};
 use crate::guard::Peer;
 use crate::hub::Watch;
 use crate::limits::{
-    FAREWELL_WAIT, HEARTBEAT, HEARTBEATS_MISSED_MAX, REQUESTS_MAX, SIGN_IN_WAIT, SUBSCRIPTIONS_MAX,
-    WRITE_WAIT,
+    FAREWELL_WAIT, HEARTBEAT, HEARTBEATS_MISSED_MAX, LONG_EVENT_BYTES, REQUESTS_MAX, SIGN_IN_WAIT,
+    SUBSCRIPTIONS_MAX, WRITE_WAIT,
 };
 
 /// Serves one client until it goes or has to go.
@@ -74,7 +75,7 @@ async fn sign_in(
                     };
                 }
                 Message::Binary(_) => return Err(Close::NoCredential),
-                Message::Ping(_) | Message::Pong(_) | Message::Close(_) => {}
+                Message::Ping(_) | Message::Pong(_) | Message::Close(_) | Message::Frame(_) => {}
             }
         }
     };
@@ -110,7 +111,7 @@ pub(crate) async fn farewell(mut socket: WebSocket, close: &Close) {
     _ = timeout(FAREWELL_WAIT, goodbye).await;
 }
 
-pub(crate) fn received(message: Option<Result<Message, axum::Error>>) -> Result<Message, Close> {
+pub(crate) fn received(message: Option<Result<Message, SocketError>>) -> Result<Message, Close> {
     match message {
         None => Err(Close::Gone),
         Some(Ok(Message::Close(_))) => Err(Close::Left),
@@ -350,6 +351,9 @@ impl Connection {
             Sent::Last(messages) => (messages, true),
             Sent::Stopped => return Ok(()),
         };
+        let bytes: usize = messages.iter().map(|message| message.len()).sum();
+        // A long event takes its time on a slow line; a client that takes nothing is noticed by its connection.
+        let write_wait = WRITE_WAIT + Duration::from_secs((bytes / LONG_EVENT_BYTES) as u64 * 4);
         let socket = &mut self.socket;
         let writing = async {
             for message in messages {
@@ -362,7 +366,7 @@ impl Connection {
             written = writing => written.map_err(|_| Close::Gone)?,
             end = self.tether.cut() => return Err(Close::from_end(end, self.retry_ms)),
             () = feed.fallen_behind() => return Err(Close::Behind),
-            () = tokio::time::sleep(WRITE_WAIT) => return Err(Close::Behind),
+            () = tokio::time::sleep(write_wait) => return Err(Close::Behind),
         }
         if !is_last {
             self.wait_for(feed);

@@ -1,0 +1,94 @@
+//! A WebSocket whose long messages are written in parts.
+//!
+//! The library copies each frame into a buffer, which stays as long as the longest frame was. So a long message is sent as
+//! several frames, each after the one before it was taken.
+
+use axum::body::Body;
+use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use futures_util::{SinkExt as _, StreamExt as _};
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper_util::rt::TokioIo;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::protocol::frame::Frame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Bytes, Error as SocketError};
+
+pub(crate) use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+pub(crate) use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
+
+use crate::error::{Code, Error};
+use crate::limits::{CHUNK_BYTES, LONG_EVENT_BYTES, MESSAGE_BYTES_MAX, SOCKET_READ_BYTES};
+
+/// A WebSocket of a client.
+#[derive(Debug)]
+pub(crate) struct WebSocket(WebSocketStream<TokioIo<Upgraded>>);
+
+impl WebSocket {
+    /// The next message; none when the connection has ended.
+    pub(crate) async fn recv(&mut self) -> Option<Result<Message, SocketError>> {
+        self.0.next().await
+    }
+
+    /// Writes a message, and waits until the client has taken it.
+    pub(crate) async fn send(&mut self, message: Message) -> Result<(), SocketError> {
+        self.feed(message).await?;
+        self.flush().await
+    }
+
+    /// Writes a message that is sent with the next flush. Parts of a long one are sent before this returns.
+    pub(crate) async fn feed(&mut self, message: Message) -> Result<(), SocketError> {
+        let Message::Text(text) = &message else { return self.0.feed(message).await };
+        if text.len() < LONG_EVENT_BYTES {
+            return self.0.feed(message).await;
+        }
+        let bytes = Bytes::from(text.clone());
+        for start in (0..bytes.len()).step_by(LONG_EVENT_BYTES) {
+            let end = bytes.len().min(start + LONG_EVENT_BYTES);
+            let data = if start == 0 { Data::Text } else { Data::Continue };
+            let frame = Frame::message(bytes.slice(start..end), OpCode::Data(data), end == bytes.len());
+            self.0.send(Message::Frame(frame)).await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn flush(&mut self) -> Result<(), SocketError> {
+        self.0.flush().await
+    }
+}
+
+/// Answers a request for a WebSocket, and serves it once the connection is one.
+pub(crate) fn upgrade<F: Future<Output = ()> + Send + 'static>(
+    extensions: &Extensions,
+    headers: &HeaderMap,
+    protocol: Option<HeaderValue>,
+    serve: impl FnOnce(WebSocket) -> F + Send + 'static,
+) -> Result<Response, Error> {
+    let refused = || Error::new(Code::Invalid, "The connection cannot become a WebSocket", "use HTTP/1.1");
+    let on_upgrade = extensions.get::<OnUpgrade>().cloned().ok_or_else(refused)?;
+    let key = headers.get(header::SEC_WEBSOCKET_KEY).ok_or_else(refused)?;
+    let accept = derive_accept_key(key.as_bytes());
+    let config = WebSocketConfig::default()
+        .max_message_size(Some(MESSAGE_BYTES_MAX))
+        .max_frame_size(Some(MESSAGE_BYTES_MAX))
+        .read_buffer_size(SOCKET_READ_BYTES)
+        .write_buffer_size(CHUNK_BYTES);
+    drop(tokio::spawn(async move {
+        // A client that left before it was answered needs nothing.
+        let Ok(upgraded) = on_upgrade.await else { return };
+        let stream = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config));
+        serve(WebSocket(stream.await)).await;
+    }));
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let answer = response.headers_mut();
+    answer.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+    answer.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+    answer.insert(header::SEC_WEBSOCKET_ACCEPT, HeaderValue::from_str(&accept).map_err(|_| refused())?);
+    if let Some(protocol) = protocol {
+        answer.insert(header::SEC_WEBSOCKET_PROTOCOL, protocol);
+    }
+    Ok(response)
+}
