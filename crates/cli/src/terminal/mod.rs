@@ -6,6 +6,7 @@
 pub(crate) mod ask;
 mod card;
 mod diff;
+mod editor;
 mod keys;
 mod line;
 mod live;
@@ -16,6 +17,7 @@ mod status;
 mod style;
 mod view;
 
+pub(crate) use editor::{PromptEditor, TerminalSettings, Typed, prompt_editor};
 pub(crate) use keys::{Key, Keyboard};
 pub(crate) use line::Line;
 pub(crate) use safe::text as safe_text;

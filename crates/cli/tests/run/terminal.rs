@@ -239,3 +239,103 @@ fn the_terminal_is_as_it_was_afterwards() {
     let (_, text) = window.ended();
     assert!(text.contains(" icanon") && !text.contains("-icanon") && !text.contains("-opost"), "{text}");
 }
+
+/// Answers with the prompt that it got, so that what was typed can be seen.
+const ECHO: &str = r#"
+[[turn]]
+when = { last_contains = "alpha\nbeta\ngamma" }
+text = "Got three lines."
+repeat = true
+
+[[turn]]
+when = { last_contains = "hello world" }
+text = "Got the edited line."
+repeat = true
+
+[[turn]]
+text = "Got something else."
+"#;
+
+const PASTE: (&str, &str) = ("\x1b[200~", "\x1b[201~");
+
+#[test]
+fn c1_several_pasted_lines_are_one_prompt() {
+    let stage = Stage::playing(ECHO);
+    let mut window = Window::run(&stage, 80, &[]);
+    window.wait_for("›");
+    window.press(&format!("{}alpha\r\nbeta\rgamma{}", PASTE.0, PASTE.1));
+    window.wait_for("gamma");
+    assert!(!window.text().contains("Got"), "nothing is sent before Enter:\n{}", window.text());
+    window.press(ENTER);
+    window.wait_for("Got three lines.");
+    window.wait_for_times("›", 2);
+    window.press(CTRL_D);
+    assert_eq!(window.ended().0, 0);
+    assert!(!window.text().contains("something else"), "{}", window.text());
+}
+
+#[test]
+fn c2_a_prompt_can_be_edited_and_recalled() {
+    let stage = Stage::playing(ECHO);
+    let mut window = Window::run(&stage, 80, &[]);
+    window.wait_for("›");
+    // Left, left, then the letters that are missing; Home and End are keys too.
+    window.press("helloworld\x1b[D\x1b[D\x1b[D\x1b[D\x1b[D \x1b[F");
+    window.wait_for("hello world");
+    window.press(ENTER);
+    window.wait_for("Got the edited line.");
+    window.wait_for_times("›", 2);
+    window.press("\x1b[A");
+    window.wait_for_times("hello world", 2);
+    window.press(ENTER);
+    window.wait_for_times("Got the edited line.", 2);
+    window.wait_for_times("›", 3);
+    window.press(CTRL_D);
+    assert_eq!(window.ended().0, 0);
+    // The history is there in the next conversation of the folder.
+    let mut window = Window::run(&stage, 80, &[]);
+    window.wait_for("›");
+    window.press("\x1b[A");
+    window.wait_for("hello world");
+    window.press(CTRL_C);
+    window.press(CTRL_D);
+    assert_eq!(window.ended().0, 0);
+}
+
+#[test]
+fn c2_ctrl_c_clears_what_is_typed_and_then_leaves() {
+    let stage = Stage::playing(ECHO);
+    let mut window = Window::run(&stage, 80, &[]);
+    window.wait_for("›");
+    window.press("half a prompt");
+    window.wait_for("half a prompt");
+    window.press(CTRL_C);
+    window.press("hello world\r");
+    window.wait_for("Got the edited line.");
+    assert!(!window.text().contains("half a prompt"), "{}", window.text());
+    window.wait_for_times("›", 2);
+    window.press(CTRL_C);
+    assert_eq!(window.ended().0, 130);
+}
+
+#[test]
+fn c2_a_signal_at_the_prompt_leaves_the_terminal_as_it_was() {
+    let stage = Stage::playing(ECHO);
+    let run: Vec<String> = stage.arguments(&[]).iter().map(|argument| format!("'{argument}'")).collect();
+    let pid = stage.path("pid");
+    let line = format!(
+        "sh -c 'echo $$ > \"{}\"; exec \"$0\" \"$@\"' '{}' {}; stty -a",
+        pid.display(),
+        env!("CARGO_BIN_EXE_tidings"),
+        run.join(" ")
+    );
+    let mut window = Window::with(&stage, 80, "/bin/sh", &["-c".to_owned(), line], &[]);
+    window.wait_for("›");
+    window.press("half");
+    window.wait_for("half");
+    let pid = std::fs::read_to_string(pid).unwrap();
+    let killed = std::process::Command::new("kill").args(["-TERM", pid.trim()]).status().unwrap();
+    assert!(killed.success());
+    let (_, text) = window.ended();
+    assert!(text.contains(" icanon") && !text.contains("-icanon") && !text.contains("-opost"), "{text}");
+}

@@ -1,11 +1,9 @@
-use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use tidings::Options;
 use tidings_agent::policy::{DenyAll, Interactive};
 use tidings_agent::session::{AgentSession, Setup};
 use tidings_agent::{ChannelEventSink, ControllerInputPayload, PermissionPolicy, TurnId};
-use tokio::sync::oneshot;
 
 use super::args::{Format, RunArgs};
 use super::frames::{Frames, Partial};
@@ -13,7 +11,7 @@ use super::prompt::First;
 use super::stage::{Person, Stage};
 use super::turn::{INTERRUPTED, Turns};
 use crate::error::{CannotRun, Exit};
-use crate::terminal::{Line, Style};
+use crate::terminal::{Line, Style, TerminalSettings, Typed, prompt_editor};
 
 /// How many events may wait to be shown. The agent waits when it is this far ahead of the screen.
 const EVENTS_MAX: usize = 256;
@@ -59,21 +57,33 @@ async fn answered(turns: &mut Turns, prompt: &str) -> anyhow::Result<Exit> {
     turns.settle().await
 }
 
-/// Prompts that somebody types, until there are no more.
+/// Prompts that are typed, until there are no more.
 async fn conversation(turns: &mut Turns) -> anyhow::Result<Exit> {
     turns.note(Line::styled(
-        "Type a prompt, a line that ends with \\ goes on. /exit or Ctrl-D leaves.",
+        "Type a prompt. Alt-Enter or a \\ at the end begins another line. /exit or Ctrl-D leaves.",
         Style::DIM,
     ))?;
+    let settings = TerminalSettings::save();
+    let mut editor = prompt_editor()?;
     loop {
-        let line = tokio::select! {
-            line = typed() => line?,
-            _ = turns.signals.next() => return Ok(Exit::Code(INTERRUPTED)),
+        let typed = tokio::select! {
+            typed = editor.read(String::new()) => typed,
+            _ = turns.signals.next() => {
+                settings.restore();
+                return Ok(Exit::Code(INTERRUPTED));
+            }
         };
-        match line.as_deref().map(str::trim) {
-            None | Some("/exit" | "/quit") => break,
-            Some("") => {}
-            Some(prompt) => {
+        let (back, typed) = typed?;
+        editor = back;
+        let prompt = match typed {
+            Typed::Prompt(prompt) => prompt,
+            Typed::Interrupted => return Ok(Exit::Code(INTERRUPTED)),
+            Typed::End => break,
+        };
+        match prompt.trim() {
+            "/exit" | "/quit" => break,
+            "" => {}
+            prompt => {
                 turns.say(prompt).await?;
                 match turns.wait().await? {
                     Exit::Code(INTERRUPTED) if turns.leaves() => return Ok(Exit::Code(INTERRUPTED)),
@@ -86,38 +96,6 @@ async fn conversation(turns: &mut Turns) -> anyhow::Result<Exit> {
         turns.note(Line::styled(&format!("To go on: tidings run --resume {id}"), Style::DIM))?;
     }
     Ok(Exit::Fine)
-}
-
-/// A prompt of one line, or of several that end with a backslash. `None` is the end of input.
-async fn typed() -> anyhow::Result<Option<String>> {
-    let (sender, receiver) = oneshot::channel();
-    // A thread of its own, since nothing can be done to a read that waits.
-    drop(std::thread::spawn(move || sender.send(read_prompt())));
-    Ok(receiver.await??)
-}
-
-fn read_prompt() -> io::Result<Option<String>> {
-    let mut prompt = String::new();
-    let mut mark = "\n› ";
-    loop {
-        let mut stderr = io::stderr().lock();
-        stderr.write_all(mark.as_bytes())?;
-        stderr.flush()?;
-        drop(stderr);
-        let mut line = String::new();
-        if io::stdin().read_line(&mut line)? == 0 {
-            io::stderr().write_all(b"\n")?;
-            return Ok(None);
-        }
-        let line = line.trim_end_matches(['\n', '\r']);
-        let Some(more) = line.strip_suffix('\\') else {
-            prompt.push_str(line);
-            return Ok(Some(prompt));
-        };
-        prompt.push_str(more);
-        prompt.push('\n');
-        mark = "… ";
-    }
 }
 
 impl Turns {
