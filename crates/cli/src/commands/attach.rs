@@ -22,7 +22,10 @@ use crate::error::Exit;
 use crate::output::{Output, printable};
 use crate::remote::{Remote, RemoteArgs};
 use crate::signals::signals;
-use crate::terminal::{Began, CtrlC, Diffs, Key, Keyboard, Line, Style, Thoughts, View};
+use crate::terminal::{
+    Began, CtrlC, Diffs, Key, Keyboard, Line, PromptEditor, Style, TerminalSettings, Thoughts, Typed, View,
+    prompt_editor,
+};
 
 /// Watch a session of the server, and answer what it asks
 #[derive(Debug, Args)]
@@ -54,7 +57,7 @@ Examples:
   tidings attach 3 --json | jq -c .event
 
 It begins with the end of the conversation, with --wait at the beginning of the turn. Permissions and questions are \
-answered with the keys that are shown. Ctrl-C leaves, and the session goes on. A connection that breaks is made again, \
+answered with the keys that are shown, and what is typed otherwise is a prompt. Ctrl-C leaves, and the session goes on. A connection that breaks is made again, \
 and nothing is lost or shown twice.
 
 With --json each line is {\"session\",\"cursor\",\"event\"}. What was there before is put together, as in a snapshot: pieces of \
@@ -197,6 +200,8 @@ impl Attach {
     ) -> anyhow::Result<Exit> {
         // The terminal is as it was when this is dropped.
         let is_here = is_here();
+        let settings = TerminalSettings::save();
+        let mut editor: Option<PromptEditor> = None;
         let mut keyboard = if is_here { Some(Keyboard::open()?) } else { None };
         let mut signal = std::pin::pin!(signals()?);
         let mut ticks = tokio::time::interval(FRAME);
@@ -210,6 +215,29 @@ impl Attach {
                     Key::Resized => {
                         view.resized(size());
                         view.draw(Instant::now())?;
+                    }
+                    // What is typed while nothing is asked is a prompt.
+                    Key::Char(first) if !self.wait && !view.is_asking() && !first.is_whitespace() => {
+                        view.screen().clear()?;
+                        // The editor needs the terminal for itself.
+                        let ahead = keyboard.take().map(Keyboard::close).unwrap_or_default();
+                        let ahead = format!("{first}{}", ahead.trim_end_matches('\n'));
+                        let opened = match editor.take() {
+                            Some(editor) => editor,
+                            None => prompt_editor()?,
+                        };
+                        let typed = tokio::select! {
+                            typed = opened.read(ahead) => typed?,
+                            () = &mut signal => {
+                                settings.restore();
+                                return Ok(Exit::Fine);
+                            }
+                        };
+                        editor = Some(typed.0);
+                        if let Typed::Prompt(prompt) = typed.1 && !prompt.trim().is_empty() {
+                            answers.say(prompt);
+                        }
+                        keyboard = Some(Keyboard::open()?);
                     }
                     key => {
                         if let Some((id, reply)) = view.key(key, Instant::now())? {
@@ -312,7 +340,7 @@ fn is_busy(session: &SessionView) -> bool {
 fn headline(session: &SessionView) -> String {
     let title = named::title(session).unwrap_or("session");
     format!(
-        "{} {}, {}. Ctrl-C leaves, it goes on.",
+        "{} {}, {}. Type a prompt; Ctrl-C leaves, the session goes on.",
         session.handle,
         printable(title),
         printable(&session.cwd)

@@ -101,7 +101,7 @@ fn table(sessions: &[SessionView], now: Timestamp, columns: usize) -> String {
     const STATE_COLUMNS: usize = 11;
     const PROJECT_COLUMNS: usize = 20;
     if sessions.is_empty() {
-        return "No sessions.\n".to_owned();
+        return "No sessions. `tidings start \"what to do\"` starts one.\n".to_owned();
     }
     let mut text = format!(
         "{BOLD}{:>4}  {:<STATE_COLUMNS$}  {}  {:>4}  {:>8}  title{PLAIN}\n",

@@ -85,7 +85,7 @@ pub(super) fn given_or_piped(text: Option<&str>) -> anyhow::Result<Option<String
 }
 
 /// Refuses what the server would refuse, which cannot say so before all of it was sent.
-pub(super) fn check_length(body: &impl Serialize) -> anyhow::Result<()> {
+pub(crate) fn check_length(body: &impl Serialize) -> anyhow::Result<()> {
     let bytes = serde_json::to_vec(body)?.len();
     if bytes <= INPUT_BYTES_MAX {
         return Ok(());

@@ -58,6 +58,35 @@ impl Keyboard {
     }
 }
 
+impl Keyboard {
+    /// Gives the terminal back, and the text that was typed ahead. A line end in it is one of a paste.
+    pub(crate) fn close(mut self) -> String {
+        self.stop.store(true, Ordering::Relaxed);
+        let mut keys = Vec::new();
+        while self.reader.as_ref().is_some_and(|reader| !reader.is_finished()) {
+            keys.extend(std::iter::from_fn(|| self.keys.try_recv().ok()));
+            std::thread::sleep(PATIENCE / 10);
+        }
+        keys.extend(std::iter::from_fn(|| self.keys.try_recv().ok()));
+        // What was read from the terminal already would be lost to the next reader of it.
+        while poll(Duration::ZERO).unwrap_or(false) {
+            let Ok(event) = read() else { break };
+            keys.extend(key(&event));
+        }
+        let mut text = String::new();
+        for key in keys {
+            match key {
+                Key::Char(c) => text.push(c),
+                Key::Enter => text.push('\n'),
+                Key::Tab => text.push('\t'),
+                Key::Backspace => drop(text.pop()),
+                Key::Escape | Key::Interrupt | Key::Resized => {}
+            }
+        }
+        text
+    }
+}
+
 impl Drop for Keyboard {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);

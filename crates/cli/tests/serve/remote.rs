@@ -294,3 +294,39 @@ fn a_session_is_started_from_the_terminal() {
         assert!(talk.contains(words), "{args:?}: {talk}");
     }
 }
+
+#[test]
+fn c10_a_prompt_can_be_typed_into_a_session_that_is_watched() {
+    use std::io::{Read as _, Write as _};
+    use std::sync::{Arc, Mutex};
+
+    let server = Demo::playing("[[turn]]\ntext = \"First.\"\n[[turn]]\ntext = \"And that was all.\"\n");
+    let number = server.session("idle")["handle"].to_string();
+    let terminal = portable_pty::native_pty_system().openpty(portable_pty::PtySize::default()).unwrap();
+    let mut command = portable_pty::CommandBuilder::new(assert_cmd::cargo::cargo_bin("tidings"));
+    command.env_clear();
+    command.env("HOME", server.house.path("home"));
+    command.env("TERM", "xterm-256color");
+    command.cwd(server.house.path("project"));
+    command.args(["attach", &number, "--data", server.server.data.to_str().unwrap()]);
+    let mut child = terminal.slave.spawn_command(command).unwrap();
+    drop(terminal.slave);
+    let shown = Arc::new(Mutex::new(String::new()));
+    let (mut output, copy) = (terminal.master.try_clone_reader().unwrap(), Arc::clone(&shown));
+    drop(std::thread::spawn(move || {
+        let mut chunk = [0; 4096];
+        while let Ok(read @ 1..) = output.read(&mut chunk) {
+            copy.lock().unwrap().push_str(&String::from_utf8_lossy(&chunk[..read]));
+        }
+    }));
+    let wait_for = |text: &str| until(text, || shown.lock().unwrap().contains(text).then_some(()));
+    let mut keys = terminal.master.take_writer().unwrap();
+    wait_for("Type a prompt");
+    wait_for("First.");
+    keys.write_all(b"And now?").unwrap();
+    wait_for("And now?");
+    keys.write_all(b"\r").unwrap();
+    wait_for("And that was all.");
+    keys.write_all(b"\x03").unwrap();
+    assert_eq!(child.wait().unwrap().exit_code(), 0);
+}

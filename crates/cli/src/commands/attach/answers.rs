@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use tidings_bridge::{Code, Error};
 use tidings_protocol::api::{
-    AnswerResult, Choice, PermissionAnswer, PermissionScope, QuestionAnswer, QuestionReply,
+    Accepted, AnswerResult, Choice, Delivery, Input, PermissionAnswer, PermissionScope, QuestionAnswer,
+    QuestionReply,
 };
 use tidings_protocol::ui::{QuestionKind, UiMessage};
 use tokio::task::JoinSet;
@@ -12,6 +13,7 @@ use uuid::Uuid;
 
 use crate::commands::decide::segment;
 use crate::commands::run::answer::{answers, plan_answers};
+use crate::commands::send::check_length;
 use crate::output::printable;
 use crate::remote::Remote;
 use crate::terminal::ask::{Reach, Reply};
@@ -66,6 +68,17 @@ impl Answers {
             }
             _ => {}
         }
+    }
+
+    /// Sends a prompt, and goes on meanwhile. It waits for the end of the turn that is under way.
+    pub(super) fn say(&mut self, content: String) {
+        let (remote, handle) = (self.remote.clone(), self.handle);
+        let client_id = Some(Uuid::new_v4().to_string());
+        let input = Input { content, delivery: Delivery::Queue, client_id, ..Input::default() };
+        self.sending.spawn(async move {
+            check_length(&input)?;
+            remote.post::<Accepted>(&format!("/v1/sessions/{handle}/input"), &input).await.map(drop)
+        });
     }
 
     /// Sends an answer, and goes on meanwhile.
