@@ -25,6 +25,8 @@ pub(super) fn options(row: &Session, settings: &Settings, config: &Config) -> Re
         .env_base(EnvBase::Empty)
         .file_checkpoints()
         .client_app("tidings")
+        // The picker of `claude --resume` leaves out sessions of the SDKs.
+        .env("CLAUDE_CODE_ENTRYPOINT", "tidings")
         .ids(config.ids.clone());
     for (name, value) in &config.environment {
         options = options.env(name, value);

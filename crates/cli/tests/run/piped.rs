@@ -55,6 +55,48 @@ fn a_session_that_is_not_known_is_said_with_where_to_look() {
 }
 
 #[test]
+fn c9_a_session_is_resumed_by_the_beginning_of_its_id() {
+    let stage = Stage::playing("[[turn]]\ntext = \"Hello.\"\n");
+    let first = run(&stage, &["hi", "--output", "json"], "");
+    let first: Value = serde_json::from_slice(&first.stdout).unwrap();
+    let id = first["session_id"].as_str().unwrap();
+    let again = run(&stage, &["more", "--resume", &id[..8], "--output", "json"], "");
+    let (data, talk) = texts(&again);
+    assert_eq!(again.status.code(), Some(0), "{talk}{data}");
+    let again: Value = serde_json::from_str(&data).unwrap();
+    assert_eq!(again["session_id"], id);
+}
+
+#[test]
+fn c9_an_ambiguous_beginning_names_the_sessions() {
+    let stage = Stage::playing("[[turn]]\ntext = \"Hello.\"\n");
+    let project = stage.path("config/projects/-p");
+    std::fs::create_dir_all(&project).unwrap();
+    let ids = ["abcd0000-2222-4333-8444-555555555555", "abcd1111-2222-4333-8444-555555555555"];
+    for id in ids {
+        std::fs::write(project.join(format!("{id}.jsonl")), "{\"type\":\"summary\",\"summary\":\"x\"}\n")
+            .unwrap();
+    }
+    let output = run(&stage, &["hi", "--resume", "abcd"], "");
+    let (_, talk) = texts(&output);
+    assert_eq!(output.status.code(), Some(3), "{talk}");
+    assert!(ids.iter().all(|id| talk.contains(id)), "{talk}");
+}
+
+/// Claude Code leaves sessions of the SDKs out of its own picker.
+#[test]
+fn c13_agents_are_started_under_our_own_entrypoint() {
+    let stage = Stage::playing("[[turn]]\ntext = \"Hello.\"\n");
+    let script = std::fs::read_to_string(stage.claude()).unwrap();
+    let said = stage.path("entrypoint");
+    let says = format!("#!/bin/sh\necho \"$CLAUDE_CODE_ENTRYPOINT\" > '{}'\n", said.display());
+    std::fs::write(stage.claude(), script.replacen("#!/bin/sh\n", &says, 1)).unwrap();
+    let output = run(&stage, &["hi"], "");
+    assert_eq!(output.status.code(), Some(0), "{:?}", texts(&output));
+    assert_eq!(std::fs::read_to_string(said).unwrap(), "tidings\n");
+}
+
+#[test]
 fn a_prompt_comes_from_a_pipe_from_a_dash_or_from_both() {
     let stage = Stage::playing(
         "[[turn]]\nwhen = { contains = \"first half\" }\ntext = \"Both.\"\n\n[[turn]]\ntext = \"One.\"\n",

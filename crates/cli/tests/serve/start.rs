@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::house::{House, until};
 
 #[test]
 fn the_first_start_prints_a_link_that_lets_one_device_in() {
@@ -275,4 +275,27 @@ fn a_certificate_counts_if_somebody_who_is_trusted_has_signed_it() {
     );
     let trusted = list(&address, Some(&authority));
     assert!(trusted.status.success(), "{}", String::from_utf8_lossy(&trusted.stderr));
+}
+
+/// Claude Code leaves sessions of the SDKs out of its own picker.
+#[test]
+fn c13_the_server_starts_agents_under_our_own_entrypoint() {
+    let house = House::new();
+    let said = house.path("entrypoint");
+    let claude = house.claude(&format!(
+        "echo \"$CLAUDE_CODE_ENTRYPOINT\" > '{0}.new'\nmv '{0}.new' '{0}'\nexit 1",
+        said.display()
+    ));
+    let server = house.serve(&["--claude-path", claude.to_str().unwrap()]);
+    let body = json!({"cwd": house.path("project"), "prompt": "hi"});
+    assert_eq!(server.ask("POST", "/v1/sessions", Some(&body)).status, 201);
+    assert_eq!(until("the agent has run", || fs::read_to_string(&said).ok()), "tidings\n");
+}
+
+#[test]
+fn c10_a_server_without_sessions_says_how_to_start_one() {
+    let house = House::new();
+    let server = house.serve(&[]);
+    let list = house.output(&["ps", "--data", server.data.to_str().unwrap()]);
+    assert!(list.contains("tidings start"), "{list}");
 }

@@ -52,6 +52,9 @@ pub struct Found {
     pub(crate) unwanted: HashSet<String>,
 }
 
+/// Number of ids that an error about an ambiguous beginning names.
+const CANDIDATES_MAX: usize = 5;
+
 impl Roots {
     /// Looks in these folders. A root may also be a `projects` folder itself.
     pub fn new<P: Into<PathBuf>>(roots: impl IntoIterator<Item = P>) -> Self {
@@ -138,7 +141,12 @@ impl Roots {
             0 => Err(no_such_session(name)),
             1 => Ok(fitting),
             count => {
-                let message = format!("{count} sessions begin with `{}`", name.display());
+                let mut ids: Vec<&str> = ids.into_iter().collect();
+                ids.sort_unstable();
+                let rest = if count > CANDIDATES_MAX { ", …" } else { "" };
+                ids.truncate(CANDIDATES_MAX);
+                let (name, ids) = (name.display(), ids.join(", "));
+                let message = format!("{count} sessions begin with `{name}`: {ids}{rest}");
                 Err(Error::new(ErrorKind::Ambiguous, message, "give more of the id"))
             }
         }

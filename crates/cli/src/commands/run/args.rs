@@ -71,7 +71,7 @@ pub(super) struct ClaudeArgs {
     #[arg(long, value_name = "TOOL", num_args = 1..)]
     pub(super) tools: Option<Vec<String>>,
 
-    /// Go on with a session, by its id
+    /// Resume a session, by its id or the beginning of it
     #[arg(long, short, value_name = "ID", conflicts_with = "continue_latest")]
     pub(super) resume: Option<String>,
 
@@ -175,7 +175,9 @@ The answer goes to standard output, everything else to standard error.
 `--on-ask deny` refused is told by the tool's result.
 As with `claude -p`, what runs in the background is waited for, and the last turn decides the exit code.
 
-Keys: Ctrl-C interrupts the turn, once more leaves; after the answer, the first leaves. SIGTERM interrupts, and leaves \
+A conversation has line editing and a history for each folder; several pasted lines are one prompt.
+
+Keys: Ctrl-C interrupts the turn, once more leaves; at the prompt it clears what is typed, and leaves when nothing is. SIGTERM interrupts, and leaves \
 within seconds. A permission is answered with one key, and never with Enter:
   [y] once   [s] this session   [a] always, with the rule that is shown   [n] no   [e] no, with a reason
 

@@ -1,13 +1,20 @@
 use tidings::options::{SettingSource, ToolSet};
 use tidings::{Options, SystemPrompt};
 
+use tidings_transcript::ErrorKind;
+use tidings_transcript::roots::Roots;
+
 use super::args::{ClaudeArgs, Source};
+use crate::commands::sessions::Place;
 use crate::error::CannotRun;
 
 /// The options of a session.
-pub(super) fn options(args: &ClaudeArgs) -> Result<Options, CannotRun> {
-    let mut options = Options::new().client_app(concat!("tidings-run/", env!("CARGO_PKG_VERSION")));
-    options = conversation(options, args);
+pub(super) fn options(args: &ClaudeArgs) -> anyhow::Result<Options> {
+    let mut options = Options::new()
+        .client_app(concat!("tidings-run/", env!("CARGO_PKG_VERSION")))
+        // The picker of `claude --resume` leaves out sessions of the SDKs.
+        .env("CLAUDE_CODE_ENTRYPOINT", "tidings");
+    options = conversation(options, args)?;
     options = tools(options, args);
     options = settings(options, args)?;
     options = options.system_prompt(match (&args.system_prompt, &args.append_system_prompt) {
@@ -39,12 +46,12 @@ pub(super) fn options(args: &ClaudeArgs) -> Result<Options, CannotRun> {
     Ok(options)
 }
 
-fn conversation(mut options: Options, args: &ClaudeArgs) -> Options {
+fn conversation(mut options: Options, args: &ClaudeArgs) -> anyhow::Result<Options> {
     if args.continue_latest {
         options = options.continue_latest();
     }
     if let Some(id) = &args.resume {
-        options = options.resume(id);
+        options = options.resume(whole_id(id)?);
     }
     if args.fork_session {
         options = options.fork_session();
@@ -58,7 +65,22 @@ fn conversation(mut options: Options, args: &ClaudeArgs) -> Options {
     for folder in &args.add_dir {
         options = options.add_directory(folder);
     }
-    options
+    Ok(options)
+}
+
+/// The id of the session that a beginning of it means, as lists print them. What fits none is left to Claude Code, which
+/// also knows sessions by their titles.
+fn whole_id(name: &str) -> anyhow::Result<String> {
+    const PART_MIN: usize = 4;
+    let is_part = name.len() >= PART_MIN && name.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    if !is_part || uuid::Uuid::try_parse(name).is_ok() {
+        return Ok(name.to_owned());
+    }
+    match Roots::new([Place::config_folder_of_user()]).find(name) {
+        Ok(files) => Ok(files.id),
+        Err(error) if error.kind() == ErrorKind::Ambiguous => Err(error.into()),
+        Err(_) => Ok(name.to_owned()),
+    }
 }
 
 fn tools(mut options: Options, args: &ClaudeArgs) -> Options {
