@@ -386,3 +386,18 @@ fn a_status_line_is_one_short_line() {
     assert_snapshot!(json["block"], @r#"{"cost_usd":0.27375,"minutes_left":133}"#);
     assert_eq!((json["today_usd"].as_f64(), json["session_usd"].as_f64()), (Some(0.27375), Some(0.60225)));
 }
+
+#[test]
+fn c12_a_model_without_a_price_does_not_cost_nothing() {
+    let home = Home::new();
+    home.write(
+        "-p/three.jsonl",
+        &line("m9", "gpt-8", "2026-11-14T10:00:00.000Z", "three", "/home/dev/p", ""),
+    );
+    let text = home.run(&["--by", "model"]);
+    let row = text.lines().find(|line| line.starts_with("gpt-8")).unwrap();
+    assert!(row.contains("no price") && !row.contains("$0.00"), "{row}");
+    let text = home.run(&["--by", "session"]);
+    let row = text.lines().find(|line| line.starts_with("three")).unwrap();
+    assert!(row.contains("no price") && !row.contains("$0.00"), "{row}");
+}

@@ -113,7 +113,7 @@ fn list_json_has_the_keys_that_scripts_rely_on() {
     assert_eq!(
         rows[2],
         json!({
-            "id": FIRST, "project": "demo", "cwd": "/home/dev/demo", "title": "Fix the build",
+            "id": FIRST, "path": place.path("-home-dev-demo", FIRST), "project": "demo", "cwd": "/home/dev/demo", "title": "Fix the build",
             "created": "2023-11-14T10:00:00.000Z", "modified": "2023-11-15T22:13:20.000Z",
             "turns": 1, "messages": 2, "subagents": 0, "branches": 0, "bytes": rows[2]["bytes"],
             "cost_usd": rows[2]["cost_usd"], "model": "claude-x",
@@ -127,13 +127,76 @@ fn list_json_has_the_keys_that_scripts_rely_on() {
 }
 
 #[test]
+fn c12_list_filters_by_tag_and_names_the_file() {
+    let place = Place::new();
+    place.tidings(&["tag", FIRST, "release"]).assert().success();
+    let rows = place.json(&["list", "--tag", "release"]);
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0]["path"], json!(place.path("-home-dev-demo", FIRST)));
+    assert!(place.json(&["list", "--tag", "other"]).is_empty());
+}
+
+#[test]
+fn c11_every_command_counts_the_same_sessions() {
+    let place = Place::new();
+    // A copy in another folder, an empty file, and a sub-agent whose session is gone.
+    place.session("-home-dev-copy", FIRST, 4, &[&prompt(FIRST, "/home/dev/demo", "Fix the build")]);
+    let empty = place.path("-home-dev-demo", "44444444-4444-4444-8444-444444444444");
+    fs::write(empty, "").unwrap();
+    let listed = place.json(&["list"]).len();
+    assert_eq!(listed, 3);
+    assert_eq!(place.json(&["stats"])[0]["sessions"], json!(listed));
+    assert_eq!(place.json(&["du"])[0]["sessions"], json!(listed));
+    let config = place.temp.path().join("claude");
+    for (args, says) in [(&[][..], "3 sessions in"), (&["doctor"], "3 sessions,")] {
+        let mut command = Command::cargo_bin("tidings").unwrap();
+        command.env_clear().env("HOME", place.temp.path()).env("CLAUDE_CONFIG_DIR", &config).args(args);
+        let output = command.output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(text.contains(says), "{args:?}: {text}");
+    }
+}
+
+#[test]
+fn c11_a_session_has_one_title_and_every_listed_one_has_messages() {
+    let place = Place::new();
+    let record = |kind: &str, key: &str, text: &str| format!(r#"{{"type":"{kind}","{key}":"{text}"}}"#);
+    let first = prompt(FIRST, "/home/dev/demo", "Fix the build");
+    let titled: [&[String]; 4] = [
+        &[],
+        &[record("summary", "summary", "About the build")],
+        &[
+            record("summary", "summary", "About the build"),
+            record("last-prompt", "lastPrompt", "And now the tests"),
+        ],
+        &[
+            record("custom-title", "customTitle", "My title"),
+            record("last-prompt", "lastPrompt", "And now the tests"),
+        ],
+    ];
+    for more in titled {
+        // The name of the file need not be an id.
+        let lines: Vec<&str> =
+            std::iter::once(first.as_str()).chain(more.iter().map(String::as_str)).collect();
+        place.session("-home-dev-demo", "transcript", 9, &lines);
+        let rows = place.json(&["list"]);
+        let row = rows.iter().find(|row| row["id"] == "transcript").unwrap();
+        let title = row["title"].as_str().unwrap();
+        let head = |args: &[&str]| place.run(args).lines().nth(2).unwrap().to_owned();
+        assert_eq!(head(&["show", "transcript"]), title);
+        assert!(head(&["tree", "transcript"]).ends_with(title), "{}", head(&["tree", "transcript"]));
+        assert_eq!(place.json(&["messages", "transcript"]).len(), 1);
+    }
+}
+
+#[test]
 fn list_tells_what_a_session_cost_and_nothing_where_no_price_is_known() {
     let place = Place::new();
     let answer = |model: &str| {
         let usage = r#""usage":{"input_tokens":1000000,"output_tokens":0}"#;
         ANSWER.replace(r#""model":"claude-x""#, &format!(r#""model":"{model}",{usage}"#))
     };
-    for (model, expected) in [("claude-sonnet-4-5-20250929", json!(3.0)), ("claude-x", json!(null))] {
+    for (model, expected) in [("claude-sonnet-4-6", json!(3.0)), ("claude-x", json!(null))] {
         place.session("-home-dev-demo", FIRST, 1, &[&prompt(FIRST, "/home/dev/demo", "Fix"), &answer(model)]);
         let rows = place.json(&["list", "--project", "demo"]);
         assert_eq!(rows[0]["cost_usd"], expected, "{model}");

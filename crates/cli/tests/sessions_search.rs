@@ -90,7 +90,7 @@ impl Place {
 #[test]
 fn hits_are_shown_by_session_newest_first_and_safe_for_a_terminal() {
     let place = Place::new();
-    assert_snapshot!(place.run(&["search", "needle"]), @r#"
+    assert_snapshot!(place.run(&["search", "-s", "needle"]), @r#"
     exit: 0
     --- stdout
     bbbbbbbb  Looking for a "needle"  -home-dev-shop
@@ -126,7 +126,7 @@ fn hits_are_shown_by_session_newest_first_and_safe_for_a_terminal() {
 #[test]
 fn json_has_the_promised_keys_in_their_order() {
     let place = Place::new();
-    assert_snapshot!(place.run(&["--json", "search", "needle"]), @r#"
+    assert_snapshot!(place.run(&["--json", "search", "-s", "needle"]), @r#"
     exit: 0
     --- stdout
     {"session":"bbbbbbbb-0000-4000-8000-000000000000","file":"PLACE/root/projects/-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000.jsonl","line":1,"uuid":null,"role":"system","at":null,"text":"Looking for a \"needle\""}
@@ -137,8 +137,24 @@ fn json_has_the_promised_keys_in_their_order() {
     {"session":"aaaaaaaa-0000-4000-8000-000000000000","file":"PLACE/root/projects/-home-dev-parser/aaaaaaaa-0000-4000-8000-000000000000.jsonl","line":5,"uuid":null,"role":null,"at":null,"text":"{\"type\":\"user\",\"uuid\":\"u-5\",\"message\":{\"role\":\"user\",\"content\":\"the needle is to"}
     --- stderr
     "#);
-    for line in place.stdout(&["--json", "search", "needle"]).lines() {
+    for line in place.stdout(&["--json", "search", "-s", "needle"]).lines() {
         serde_json::from_str::<Value>(line).unwrap();
+    }
+}
+
+#[test]
+fn c12_case_counts_only_where_the_pattern_has_a_capital_letter() {
+    let place = Place::new();
+    for (args, count) in [
+        (&["needle"][..], "7\n"),
+        (&["Needle"], "1\n"),
+        (&["NEEDLE"], "0\n"),
+        (&["-s", "needle"], "6\n"),
+        (&["-i", "NEEDLE"], "7\n"),
+        (&["-e", r"\SEEDLE"], "0\n"),
+        (&["-e", r"\Seedle"], "7\n"),
+    ] {
+        assert_eq!(place.stdout(&[&["search", "--count"], args].concat()), count, "{args:?}");
     }
 }
 
@@ -146,16 +162,16 @@ fn json_has_the_promised_keys_in_their_order() {
 fn a_count_is_only_a_number() {
     let place = Place::new();
     for (args, count) in [
-        (&["needle"][..], "6\n"),
+        (&["-s", "needle"][..], "6\n"),
         (&["-i", "NEEDLE"], "7\n"),
-        (&["-e", r"needle\b.{0,4}:\s+not"], "1\n"),
-        (&["needle", "--no-sidechains"], "5\n"),
-        (&["needle", "--tool", "Bash"], "2\n"),
-        (&["needle", "--tool", "Bash", "--role", "tool"], "1\n"),
-        (&["needle", "--project", "shop"], "2\n"),
-        (&["needle", "--since", "2026-11-05T00:00:00Z", "--until", "2026-11-10"], "1\n"),
-        (&["needle", "--limit", "2"], "2\n"),
-        (&["needle", "--limit", "0"], "0\n"),
+        (&["-s", "-e", r"needle\b.{0,4}:\s+not"], "1\n"),
+        (&["-s", "needle", "--no-sidechains"], "5\n"),
+        (&["-s", "needle", "--tool", "Bash"], "2\n"),
+        (&["-s", "needle", "--tool", "Bash", "--role", "tool"], "1\n"),
+        (&["-s", "needle", "--project", "shop"], "2\n"),
+        (&["-s", "needle", "--since", "2026-11-05T00:00:00Z", "--until", "2026-11-10"], "1\n"),
+        (&["-s", "needle", "--limit", "2"], "2\n"),
+        (&["-s", "needle", "--limit", "0"], "0\n"),
         (&["\"needle\""], "1\n"),
         (&["nowhere at all"], "0\n"),
     ] {
@@ -166,14 +182,14 @@ fn a_count_is_only_a_number() {
 #[test]
 fn sessions_only_are_printed_once_each() {
     let place = Place::new();
-    assert_snapshot!(place.run(&["search", "-l", "needle"]), @r#"
+    assert_snapshot!(place.run(&["search", "-l", "-s", "needle"]), @r#"
     exit: 0
     --- stdout
     bbbbbbbb-0000-4000-8000-000000000000  Looking for a "needle"  -home-dev-shop
     aaaaaaaa-0000-4000-8000-000000000000  please run the needle  /home/dev/parser
     --- stderr
     "#);
-    assert_snapshot!(place.run(&["--json", "search", "-l", "needle", "--limit", "1"]), @r#"
+    assert_snapshot!(place.run(&["--json", "search", "-l", "-s", "needle", "--limit", "1"]), @r#"
     exit: 0
     --- stdout
     {"session":"bbbbbbbb-0000-4000-8000-000000000000","file":"PLACE/root/projects/-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000.jsonl"}
@@ -192,7 +208,7 @@ fn a_wrong_pattern_or_time_says_what_is_wrong() {
 
     hint: leave out --regex to search for the text as it is
     ");
-    assert_snapshot!(place.run(&["search", "needle", "--since", "yesterday"]), @"
+    assert_snapshot!(place.run(&["search", "-s", "needle", "--since", "yesterday"]), @"
     exit: 2
     --- stdout
     --- stderr
@@ -212,7 +228,7 @@ fn a_wrong_pattern_or_time_says_what_is_wrong() {
 fn an_index_is_built_kept_up_to_date_by_searches_and_dropped() {
     let place = Place::new();
     let without: Vec<String> = [
-        &["--json", "search", "needle"][..],
+        &["--json", "search", "-s", "needle"][..],
         &["--json", "search", "-i", "NEEDLE"],
         &["search", "--count", "ne"],
     ]
@@ -230,7 +246,7 @@ fn an_index_is_built_kept_up_to_date_by_searches_and_dropped() {
     assert_eq!((&built["added"], &built["files"]), (&3.into(), &3.into()));
     assert_eq!(built["covered_bytes"], OLDER.len() + NEWER.len() + AGENT.len());
     let with: Vec<String> = [
-        &["--json", "search", "needle"][..],
+        &["--json", "search", "-s", "needle"][..],
         &["--json", "search", "-i", "NEEDLE"],
         &["search", "--count", "ne"],
     ]
@@ -246,7 +262,7 @@ fn an_index_is_built_kept_up_to_date_by_searches_and_dropped() {
         status["pending_bytes"].clone()
     };
     assert_eq!(pending(&place), AGENT.len());
-    assert_eq!(place.stdout(&["search", "--count", "needle"]), "7\n");
+    assert_eq!(place.stdout(&["search", "--count", "-s", "needle"]), "7\n");
     assert_eq!(pending(&place), 0, "the search has read it");
 
     assert!(place.stdout(&["index", "--drop"]).starts_with("Removed "));
@@ -259,7 +275,7 @@ fn an_index_that_cannot_be_used_stops_no_search_and_is_built_anew() {
     let place = Place::new();
     fs::create_dir_all(place.index().parent().unwrap()).unwrap();
     fs::write(place.index(), "no database ".repeat(1000)).unwrap();
-    assert_snapshot!(place.run(&["search", "--count", "needle"]), @"
+    assert_snapshot!(place.run(&["search", "--count", "-s", "needle"]), @"
     exit: 0
     --- stdout
     6
@@ -268,7 +284,7 @@ fn an_index_that_cannot_be_used_stops_no_search_and_is_built_anew() {
     ");
     let built: Value = serde_json::from_str(&place.stdout(&["--json", "index"])).unwrap();
     assert_eq!(built["added"], 3);
-    assert_eq!(place.stdout(&["search", "--count", "needle"]), "6\n");
+    assert_eq!(place.stdout(&["search", "--count", "-s", "needle"]), "6\n");
     let again: Value = serde_json::from_str(&place.stdout(&["--json", "index", "--rebuild"])).unwrap();
     assert_eq!(again["added"], 3);
 }
@@ -276,7 +292,7 @@ fn an_index_that_cannot_be_used_stops_no_search_and_is_built_anew() {
 #[test]
 fn the_folder_of_the_index_can_be_missing() {
     let place = Place::new();
-    let mut command = place.command(&["search", "--count", "needle"]);
+    let mut command = place.command(&["search", "--count", "-s", "needle"]);
     let output =
         command.env_remove("TIDINGS_CACHE_DIR").env("HOME", Path::new("/nonexistent")).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "6\n");

@@ -54,7 +54,7 @@ fn sessions() -> String {
     folders.sort();
     folders.dedup();
     let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-    let sessions = human::plural(number(found.sessions.len()), "session");
+    let sessions = human::plural(number(tidings_transcript::list::count(&found.sessions)), "session");
     let projects = human::plural(number(folders.len()), "project");
     let bytes = human::bytes(found.sessions.iter().map(SessionFiles::bytes).sum());
     let last =

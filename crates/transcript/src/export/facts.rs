@@ -122,7 +122,8 @@ impl Facts {
         facts.duration_ms =
             facts.first.zip(facts.last).map(|(first, last)| last.as_millisecond() - first.as_millisecond());
         let first_prompt = facts.contents.first().map(|prompt| prompt.text.as_str());
-        let title = session.side().title().or(first_prompt).unwrap_or("Session without a prompt");
+        let title = session.title().or_else(|| first_prompt.map(str::to_owned));
+        let title = title.as_deref().unwrap_or("Session without a prompt");
         facts.title = super::safe::short_line(&source.text(title), PROMPT_CHARS);
         Ok(facts)
     }

@@ -22,6 +22,8 @@ use crate::roots::SessionFiles;
 pub struct Wanted {
     /// A part of the folder that a session worked in, or of its project's name; upper and lower case are the same.
     pub project: Option<String>,
+    /// Those with this tag.
+    pub tag: Option<String>,
     /// Changed since then.
     pub since: Option<SystemTime>,
     /// Not more than these.
@@ -47,6 +49,8 @@ pub enum First {
 pub struct Listed {
     /// Its id.
     pub id: String,
+    /// Path of its main file, or of its first sub-agent's where that is gone.
+    pub path: String,
     /// A name for the folder it worked in: the last part of the path, or more of it where that is not enough.
     pub project: String,
     /// That folder; a session moves with it when it is renamed, and one without any says nothing.
@@ -78,6 +82,13 @@ pub struct Listed {
     pub tag: Option<String>,
 }
 
+/// Number of sessions that a list has: a session that lies in several folders counts once, files without a byte do not
+/// count.
+pub fn count(found: &[SessionFiles]) -> usize {
+    let filled = found.iter().filter(|session| session.bytes() > 0);
+    filled.map(|session| session.id.as_str()).collect::<HashSet<&str>>().len()
+}
+
 /// Reads the ends of the files of the wanted sessions. A session that lies in several folders is listed once, as it
 /// was written last; files without a byte are no sessions.
 pub fn list<'f>(found: &'f [SessionFiles], wanted: &Wanted) -> Vec<(&'f SessionFiles, Listed)> {
@@ -101,7 +112,8 @@ pub fn list<'f>(found: &'f [SessionFiles], wanted: &Wanted) -> Vec<(&'f SessionF
             break;
         }
         let row = listed(session, &mut reader);
-        if wanted.project.as_deref().is_none_or(|part| projects::fits(&row, part)) {
+        let tagged = wanted.tag.as_ref().is_none_or(|tag| row.tag.as_ref() == Some(tag));
+        if tagged && wanted.project.as_deref().is_none_or(|part| projects::fits(&row, part)) {
             rows.push((session, row));
         }
     }
@@ -120,6 +132,7 @@ fn listed(session: &SessionFiles, reader: &mut FactsReader) -> Listed {
     let facts = facts.as_ref();
     Listed {
         id: session.id.clone(),
+        path: session.files().next().map(|file| file.path.display().to_string()).unwrap_or_default(),
         project: session.folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         cwd: facts.and_then(|facts| facts.cwd.clone()),
         title: facts.filter(|_| known).and_then(Facts::name).map(str::to_owned),

@@ -105,8 +105,14 @@ impl<'a> Scope<'a> {
 impl SessionFile {
     /// The session of files that were found by other means, such as the beginning of its id.
     pub fn of(files: &SessionFiles) -> Result<Self, Error> {
-        let id = SessionId::parse(&files.id)?;
-        let main = files.main.as_ref().filter(|main| main.bytes > 0).ok_or_else(|| not_found(&id))?;
+        let id = SessionId::of_file(&files.id);
+        let Some(main) = &files.main else {
+            let message = format!("Only files of sub-agents are left of session `{id}`");
+            return Err(Error::new(ErrorKind::NotFound, message, "name one of them by its path"));
+        };
+        if main.bytes == 0 {
+            return Err(not_found(&id));
+        }
         Ok(SessionFile { id, path: main.path.clone(), project: None })
     }
 

@@ -19,6 +19,11 @@ impl SessionId {
         ))
     }
 
+    /// The id of a session whose file was found: its name, which need not be a uuid where a person renamed it.
+    pub(super) fn of_file(stem: &str) -> Self {
+        SessionId(stem.to_owned())
+    }
+
     /// The id as it was given.
     pub fn as_str(&self) -> &str {
         &self.0

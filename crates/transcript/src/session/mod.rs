@@ -56,6 +56,7 @@ pub use side::{SideRecord, SideRecords};
 pub use tools::ToolUse;
 
 use crate::error::At as _;
+use crate::manage::{Facts, FactsReader};
 use crate::roots::{FileInfo, SessionFiles};
 use crate::{Error, ErrorKind, Finding, Place, encoding};
 use load::{Lines, Loaded, Parent};
@@ -167,6 +168,14 @@ impl Session {
     /// The session's id.
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// The session's title as lists show it: the title that was given, the last prompt, a summary or the first prompt.
+    pub fn title(&self) -> Option<String> {
+        let main = self.lane(LaneId::MAIN).file.map(|file| self.files()[file.index()].path.as_path());
+        let facts = main.and_then(|path| FactsReader::default().read(path).ok().flatten());
+        let name = facts.as_ref().and_then(Facts::name).or_else(|| self.side.title());
+        name.filter(|title| !title.trim().is_empty()).map(str::to_owned)
     }
 
     /// Its files, the main one first.

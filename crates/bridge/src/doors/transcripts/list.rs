@@ -59,8 +59,12 @@ pub(crate) async fn list_transcripts(
             Sort::Oldest => First::Oldest,
             Sort::Largest => First::Largest,
         };
-        let wanted =
-            Wanted { project: part.project.clone(), since: since.map(Into::into), limit: None, first };
+        let wanted = Wanted {
+            project: part.project.clone(),
+            since: since.map(Into::into),
+            first,
+            ..Wanted::default()
+        };
         let found = shelf.found(&caller)?;
         let mut rows = list::list(&found.sessions, &wanted);
         let (start, end) = range(&rows.iter().map(|(_, row)| row.id.as_str()).collect::<Vec<_>>(), &part)?;

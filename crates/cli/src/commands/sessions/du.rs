@@ -137,7 +137,7 @@ fn report(sessions: &[SessionFiles], weights: &[SessionWeight]) -> Report {
     let mut projects: Vec<Row> = projects.into_iter().map(row).collect();
     projects.sort_by_key(|row| std::cmp::Reverse(row.bytes));
     Report {
-        sessions: sessions.len(),
+        sessions: tidings_transcript::list::count(sessions),
         files: parts.values().map(|weight| weight.count).sum(),
         bytes: parts.values().map(|weight| weight.bytes).sum(),
         parts: parts.into_iter().map(|(part, weight)| row((part.as_str().to_owned(), weight))).collect(),

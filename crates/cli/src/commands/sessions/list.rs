@@ -23,6 +23,10 @@ pub(crate) struct List {
     #[command(flatten)]
     filter: Filter,
 
+    /// Only sessions with this tag
+    #[arg(long, value_name = "TAG")]
+    tag: Option<String>,
+
     /// Not more than this many
     #[arg(long, short = 'n', value_name = "N")]
     limit: Option<usize>,
@@ -50,7 +54,8 @@ const EXAMPLES: &str = "\
 Examples:
   tidings sessions list --limit 20
   tidings sessions list --project shop --since 7d
-  tidings sessions list --sort largest --json | jq -r .id
+  tidings sessions list --tag release
+  tidings sessions list --sort largest --json | jq -r .path
 
 Exit codes: 0 everything was read, 1 something could not be, and is named, 2 wrong usage, 3 cannot run";
 
@@ -61,6 +66,7 @@ impl List {
         let looked = unreadable::warn(&found.unreadable, out)?;
         let wanted = Wanted {
             project: self.filter.project.clone(),
+            tag: self.tag.clone(),
             since: self.filter.since()?,
             limit: self.limit,
             first: match self.sort {

@@ -26,16 +26,20 @@ use crate::output::{BOLD, DIM, Output, PLAIN, RED, printable};
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Search {
-    /// What to find; upper and lower case differ
+    /// What to find; case is ignored unless there is a capital letter in it
     pattern: String,
 
     /// Take the pattern as a regular expression
     #[arg(short = 'e', long)]
     regex: bool,
 
-    /// Do not tell upper from lower case
-    #[arg(short, long)]
+    /// Ignore case, whatever the pattern has
+    #[arg(short, long, conflicts_with = "case_sensitive")]
     ignore_case: bool,
+
+    /// Match case, whatever the pattern has
+    #[arg(short = 's', long)]
+    case_sensitive: bool,
 
     /// Only what these said; can be given several times
     #[arg(long, value_name = "ROLE")]
@@ -123,6 +127,24 @@ struct SessionLine<'a> {
 }
 
 impl Search {
+    /// Smart case: a capital letter in the pattern is meant. In a regular expression, `\\S` is not one.
+    fn case(&self) -> Case {
+        let mut letters = self.pattern.chars();
+        let mut has_capital = false;
+        while let Some(letter) = letters.next() {
+            if self.regex && letter == '\\' {
+                letters.next();
+                continue;
+            }
+            has_capital |= letter.is_uppercase();
+        }
+        if self.ignore_case || (!self.case_sensitive && !has_capital) {
+            Case::Ignore
+        } else {
+            Case::Sensitive
+        }
+    }
+
     pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
         let query = Query::new(self.options()?)?;
         let roots = place.roots()?;
@@ -163,7 +185,7 @@ impl Search {
         Ok(Options {
             pattern: self.pattern.clone(),
             syntax: if self.regex { Syntax::Regex } else { Syntax::Literal },
-            case: if self.ignore_case { Case::Ignore } else { Case::Sensitive },
+            case: self.case(),
             roles: self.role.iter().map(|role| (*role).into()).collect(),
             tool: self.tool.clone(),
             project: self.project.clone(),

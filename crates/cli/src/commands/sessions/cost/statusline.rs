@@ -10,6 +10,7 @@ use tidings_transcript::cost::{Block, Ledger, Money, Prices, Query, Running};
 use tidings_transcript::roots::{FileInfo, Roots};
 
 use super::super::Place;
+use super::table::NO_PRICE;
 use crate::output::{Output, printable};
 
 /// What Claude Code tells its status line; much more than is needed here.
@@ -37,6 +38,9 @@ struct Line {
     block: Option<Current>,
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
+    /// Whether a response came from a model without a price.
+    #[serde(skip)]
+    unpriced: bool,
 }
 
 #[derive(Debug, PartialEq, Serialize)]
@@ -137,12 +141,15 @@ impl Line {
             session_usd: session.map(|_| Money::ZERO),
             block: None,
             model: None,
+            unpriced: false,
         };
         let mut block_cost = Money::ZERO;
         let mut last: Option<(Timestamp, &str)> = None;
         let since = block.map_or(today.start, |block| today.start.min(block.start));
         for response in ledger.responses_since(since, session) {
-            let cost = prices.cost(&response).unwrap_or_default();
+            let cost = prices.cost(&response);
+            line.unpriced |= cost.is_none();
+            let cost = cost.unwrap_or_default();
             if response.time.is_some_and(|time| (today.start..today.end).contains(&time)) {
                 line.today_usd += cost;
             }
@@ -162,11 +169,13 @@ impl Line {
     }
 
     fn text(&self) -> String {
-        let mut parts = vec![format!("{} today", self.today_usd.cents())];
-        parts.extend(self.session_usd.map(|cost| format!("{} session", cost.cents())));
+        let is_unknown = |cost: Money| cost == Money::ZERO && self.unpriced;
+        let cents = |cost: Money| if is_unknown(cost) { NO_PRICE.to_owned() } else { cost.cents() };
+        let mut parts = vec![format!("{} today", cents(self.today_usd))];
+        parts.extend(self.session_usd.map(|cost| format!("{} session", cents(cost))));
         if let Some(Current { cost_usd, minutes_left }) = &self.block {
             let (hours, minutes) = (minutes_left / 60, minutes_left % 60);
-            parts.push(format!("{} block, {hours}h {minutes:02}m left", cost_usd.cents()));
+            parts.push(format!("{} block, {hours}h {minutes:02}m left", cents(*cost_usd)));
         }
         parts.extend(self.model.as_deref().map(printable));
         parts.join(" · ")

@@ -3,10 +3,13 @@
 use std::fmt::Write as _;
 
 use jiff::tz::TimeZone;
-use tidings_transcript::cost::{By, Report, Row, Total};
+use tidings_transcript::cost::{By, Money, Report, Row, Total};
 
 use crate::human;
 use crate::output::{BOLD, DIM, PLAIN, printable};
+
+/// Shown for the cost of a model without a price.
+pub(super) const NO_PRICE: &str = "no price";
 
 /// The widest bar; a wider one says no more.
 const BAR_COLUMNS_MAX: usize = 30;
@@ -142,7 +145,13 @@ fn cells(total: &Total, digits: Digits) -> [String; HEADS.len()] {
     };
     let [input, output, cache_write, cache_read] =
         [tokens.input, tokens.output, tokens.cache_write(), tokens.cache_read].map(number);
-    [number(total.responses), input, output, cache_write, cache_read, total.cost.cents()]
+    [number(total.responses), input, output, cache_write, cache_read, cost(total)]
+}
+
+/// Dollars. Responses that cost nothing are those of models without a price.
+fn cost(total: &Total) -> String {
+    let used = total.tokens.prompt() > 0 || total.tokens.output > 0;
+    if used && total.cost == Money::ZERO { NO_PRICE.to_owned() } else { total.cost.cents() }
 }
 
 /// The key on the left, numbers on the right.

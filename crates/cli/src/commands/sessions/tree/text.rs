@@ -44,7 +44,7 @@ pub(super) fn print(session: &Session, detail: Detail, out: &mut Output) -> anyh
 
 fn head(session: &Session, detail: Detail, columns: usize) -> String {
     let mut name = format!("{BOLD}{}{PLAIN}", printable(session.id()));
-    if let Some(title) = session.side().title() {
+    if let Some(title) = session.title() {
         let title: String =
             title.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(WORDS_MAX).collect();
         let _ = write!(name, "  {}", printable(&title));
