@@ -160,7 +160,7 @@ fn check_takes_files_ids_and_beginnings_of_ids_and_says_which_is_unknown() {
     {"error":{"code":"not_found","message":"No such session: `2222`","hint":"`tidings sessions list` shows the ids; a unique beginning is enough"}}
     --- stderr
     "#);
-    folder.tidings(&["check", "--strict", "--lenient"]).assert().code(2);
+    folder.tidings(&["check", "--spec", "--lenient"]).assert().code(2);
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn check_of_a_clean_session_is_fine_and_seed_001_can_be_demanded_of_it() {
     0 errors, 0 warnings, 0 notes
     --- stderr
     ");
-    assert_snapshot!(folder.run(&["check", "--strict"]), @"
+    assert_snapshot!(folder.run(&["check", "--spec"]), @"
     exit: 1
     --- stdout
     ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:1: error[shape-matches-type] `message` should be a string and is an object
@@ -296,4 +296,16 @@ fn what_cannot_be_read_is_a_finding_and_ends_no_check() {
     1 error, 0 warnings, 0 notes
     --- stderr
     ");
+}
+
+#[test]
+fn c8_strict_fails_on_warnings_and_not_on_what_the_cli_writes() {
+    let folder = Folder::new();
+    fs::write(folder.session(), format!("{}\n", entry("user", 1, 0, "\"Go\""))).unwrap();
+    folder.tidings(&["check", "--strict"]).assert().success();
+    // The parent of the second entry is gone, which is a warning.
+    let lines = [entry("user", 1, 0, "\"Go\""), entry("user", 3, 2, "\"And on\"")];
+    fs::write(folder.session(), lines.join("\n") + "\n").unwrap();
+    folder.tidings(&["check"]).assert().success();
+    folder.tidings(&["check", "--strict"]).assert().code(1);
 }

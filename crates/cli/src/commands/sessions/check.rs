@@ -21,9 +21,13 @@ pub(crate) struct Check {
     #[arg(value_name = "ID|FILE")]
     sessions: Vec<OsString>,
 
-    /// Hold every file to the letter of seed 001, also those of the CLI
-    #[arg(long, conflicts_with = "lenient")]
+    /// Fail on warnings too
+    #[arg(long)]
     strict: bool,
+
+    /// Validate against the published session specification instead of what the CLI writes
+    #[arg(long, conflicts_with = "lenient")]
+    spec: bool,
 
     /// Ask of every file only what files of the CLI keep
     #[arg(long)]
@@ -31,17 +35,19 @@ pub(crate) struct Check {
 }
 
 const EXAMPLES: &str = "\
-Files of the CLI are checked leniently and files in the form of seed 001 strictly, unless told otherwise. \
+Files are checked against what the CLI writes, and files in the form of the published session specification against \
+that, unless told otherwise. \
 A session is its main file and the files of its sub-agents. Errors are what is lost or does not hold, \
 warnings are odd, notes are worth knowing.
 
 Examples:
   tidings sessions check                        all sessions
   tidings sessions check 5a15c0fc               one session, by the beginning of its id
-  tidings sessions check --strict talk.jsonl
+  tidings sessions check --strict               warnings fail too
+  tidings sessions check --spec talk.jsonl      the published specification, to the letter
   tidings sessions check --json | jq -r 'select(.severity == \"error\") | .file' | sort -u
 
-Exit codes: 0 no errors, 1 errors, or something that cannot be read, 2 wrong usage, 3 cannot run";
+Exit codes: 0 no errors (with --strict: no warnings either), 1 errors, or something that cannot be read, 2 wrong usage, 3 cannot run";
 
 impl Check {
     pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
@@ -70,11 +76,12 @@ impl Check {
         }
         drop(progress);
         out.text(&if place.json { json_summary(&total)? } else { summary(&total) })?;
-        Ok(if total.errors == 0 { Exit::Fine } else { Exit::NotFine })
+        let wrong = total.errors + if self.strict { total.warnings } else { 0 };
+        Ok(if wrong == 0 { Exit::Fine } else { Exit::NotFine })
     }
 
     fn profile(&self) -> Option<Profile> {
-        match (self.strict, self.lenient) {
+        match (self.spec, self.lenient) {
             (true, _) => Some(Profile::Strict),
             (_, true) => Some(Profile::Lenient),
             _ => None,
