@@ -20,8 +20,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 #[cfg(unix)]
 use crate::commands::host;
 use crate::commands::{
-    attach, audit, backup, decide, doctor, frames, pair, ps, rehearse, run, schema, send, serve, sessions,
-    start, stop, summary, token,
+    attach, audit, backup, completions, decide, doctor, frames, pair, ps, rehearse, run, schema, send, serve,
+    sessions, start, stop, summary, token,
 };
 use crate::error::Exit;
 use crate::later::Later;
@@ -79,6 +79,10 @@ enum Command {
     Rehearse(Later<rehearse::RehearseCommand>),
     /// Look at what Tidings needs, and say what to do about what is missing
     Doctor(Later<doctor::Doctor>),
+    /// Print a completion script for a shell
+    Completions(Later<completions::Completions>),
+    /// Write manual pages, one for each command
+    Man(Later<completions::Man>),
     /// Keep one `claude` while the server comes and goes; started by `tidings serve`
     #[cfg(unix)]
     #[command(hide = true)]
@@ -125,7 +129,7 @@ Examples:
   tidings frames convert --to seed session.ndjson
   tidings schema typescript > tidings.ts
 
-Exit codes: 0 fine, 1 what was checked is not fine, 2 wrong usage, 3 cannot run,
+Exit codes: 0 fine, 1 what was checked is not fine, 2 wrong usage, 3 cannot run, \
 4 a person is needed and none is there, 130 interrupted";
 
 fn main() -> ExitCode {
@@ -153,6 +157,8 @@ fn main() -> ExitCode {
         Some(Command::Sessions(args)) => sessions::run(args, &mut out),
         Some(Command::Rehearse(command)) => rehearse::run(command, &mut out),
         Some(Command::Doctor(doctor)) => doctor.run(&mut out),
+        Some(Command::Completions(completions)) => completions.run(&mut out),
+        Some(Command::Man(man)) => man.run(&out),
         #[cfg(unix)]
         Some(Command::Host(args)) => host::run(args),
         Some(Command::Schema(command)) => schema::run(command).and_then(|text| {

@@ -105,6 +105,19 @@ fn what_is_needed_and_missing_fails_with_a_hint() {
 }
 
 #[test]
+fn c14_a_missing_program_fails_one_check() {
+    let machine = Machine { temp: tempfile::tempdir().unwrap() };
+    machine.program("git", "echo 'git version 2.50.0'");
+    fs::create_dir_all(machine.path("home")).unwrap();
+    let (code, report) = Machine::report(&mut machine.doctor());
+    assert_eq!(code, 1);
+    let wrong = report["checks"].as_array().unwrap().iter().filter(|check| check["ok"] == false);
+    let wrong: Vec<&str> = wrong.map(|check| check["name"].as_str().unwrap()).collect();
+    assert_eq!(wrong, ["claude"]);
+    assert!(check(&report, "version")["found"].as_str().unwrap().contains("not checked"));
+}
+
+#[test]
 fn every_way_to_log_in_counts_and_none_is_shown() {
     let machine = Machine::new("2.1.325");
     fs::remove_file(machine.path("home/.claude/.credentials.json")).unwrap();

@@ -59,3 +59,81 @@ fn without_a_command_it_says_what_is_here() {
     }
     assert!(said.lines().count() < 24, "it fits on a screen: {said}");
 }
+
+/// Every command below one, with its name as it is typed.
+fn commands(home: &tempfile::TempDir) -> Vec<Vec<String>> {
+    let mut all = vec![Vec::new()];
+    let mut at = 0;
+    while let Some(path) = all.get(at).cloned() {
+        let args: Vec<&str> = path.iter().map(String::as_str).chain(["-h"]).collect();
+        let help = String::from_utf8(tidings(home, &args).stdout).unwrap();
+        let list =
+            help.split_once("\nCommands:\n").map_or("", |(_, rest)| rest.split("\n\n").next().unwrap());
+        let names = list.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+        for name in names.filter(|name| !name.is_empty() && *name != "help") {
+            all.push(path.iter().cloned().chain([name.to_owned()]).collect());
+        }
+        at += 1;
+    }
+    all
+}
+
+#[test]
+fn c14_no_help_is_wrapped_by_hand() {
+    let home = tempfile::tempdir().unwrap();
+    let mut wrapped = Vec::new();
+    let all = commands(&home);
+    assert!(all.len() > 40, "{all:?}");
+    for path in all {
+        let mut command = Command::cargo_bin("tidings").unwrap();
+        command.env_clear().env("HOME", home.path()).env("COLUMNS", "100000").args(&path).arg("--help");
+        let help = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        // A paragraph is one line on a terminal that is wide enough; examples and lists are indented.
+        let lines: Vec<&str> = help.lines().collect();
+        for pair in lines.windows(2) {
+            let is_text = |line: &str| line.starts_with(|c: char| c.is_alphanumeric()) && line.contains(' ');
+            let goes_on = pair[1].starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
+            if is_text(pair[0]) && is_text(pair[1]) && goes_on {
+                wrapped.push(format!("{path:?}: {} / {}", pair[0], pair[1]));
+            }
+        }
+    }
+    assert!(wrapped.is_empty(), "{wrapped:#?}");
+}
+
+#[test]
+fn c14_there_are_completions_and_manual_pages() {
+    let home = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let output = tidings(&home, &["completions", shell]);
+        let script = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            output.status.success() && script.contains("sessions") && script.contains("resume"),
+            "{shell}"
+        );
+    }
+    let pages = home.path().join("man/man1");
+    let output = tidings(&home, &["man", pages.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for page in ["tidings.1", "tidings-run.1", "tidings-sessions-list.1"] {
+        let text = std::fs::read_to_string(pages.join(page)).unwrap();
+        assert!(text.contains(".TH"), "{page}");
+    }
+}
+
+#[test]
+fn s4_files_that_are_no_sessions_are_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("passwd");
+    std::fs::write(&file, "root:x:0:0:root:/root:/bin/sh\n").unwrap();
+    let file = file.to_str().unwrap();
+    let wrong: [&[&str]; 4] =
+        [&["show", file], &["tree", file], &["export", "--to", "md", file], &["export", "--to", "ui", file]];
+    for args in wrong {
+        let args: Vec<&str> = ["sessions", "--root", file].iter().chain(args).copied().collect();
+        let output = tidings(&home, &args);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.contains("Not a session file"), "{args:?}: {said}");
+    }
+}

@@ -3,6 +3,7 @@
 pub(crate) mod attach;
 pub(crate) mod audit;
 pub(crate) mod backup;
+pub(crate) mod completions;
 pub(crate) mod decide;
 pub(crate) mod doctor;
 pub(crate) mod frames;

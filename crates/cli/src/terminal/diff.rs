@@ -15,7 +15,10 @@ pub(super) fn diff(input: &Value, result: Option<&Value>) -> Vec<Line> {
     let more = lines.len().saturating_sub(LINES_MAX);
     if more > 0 {
         lines.truncate(LINES_MAX);
-        lines.push(Line::styled(&format!("… {more} more lines"), Style::DIM));
+        lines.push(Line::styled(
+            &format!("… {more} more {}", if more == 1 { "line" } else { "lines" }),
+            Style::DIM,
+        ));
     }
     lines.into_iter().map(|line| line.indented(4)).collect()
 }

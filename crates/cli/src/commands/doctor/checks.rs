@@ -35,6 +35,12 @@ pub(super) fn all(place: &Place) -> anyhow::Result<Vec<Check>> {
     checks.push(login(&config));
     checks.push(config_folder(&config));
     checks.push(sessions(&config));
+    // Without the program there is no version, and it has neither logged in nor made its folders.
+    if checks.first().is_some_and(|claude| !claude.ok) {
+        for check in checks.iter_mut().skip(1).filter(|check| !check.ok) {
+            *check = Check::needed(check.name).found("not checked, since `claude` is missing");
+        }
+    }
     checks.push(cleanup(&config));
     checks.push(git());
     checks.push(settings());
@@ -131,7 +137,7 @@ fn sessions(config: &Path) -> Check {
         Err(error) => check.wrong(error.to_string(), error.hint()),
         Ok(found) => {
             let bytes = found.sessions.iter().map(tidings_transcript::roots::SessionFiles::bytes).sum();
-            let number = u64::try_from(found.sessions.len()).unwrap_or(u64::MAX);
+            let number = u64::try_from(tidings_transcript::list::count(&found.sessions)).unwrap_or(u64::MAX);
             check.found(format!("{}, {}", human::plural(number, "session"), human::bytes(bytes)))
         }
     }

@@ -78,6 +78,7 @@ impl Export {
         }
         let files = place.session(self.id.as_deref())?;
         let session = Session::open(&files)?;
+        session.require_entries()?;
         if self.to == To::Ui {
             let leaf = match self.what.options(&session)?.branches {
                 Branches::One(leaf) => Some(leaf),

@@ -55,7 +55,7 @@ enum SessionsCommand {
     Messages(messages::Messages),
     /// The sub-agents of a session, as the official SDKs list them
     Subagents(subagents::Subagents),
-    /// A session as text: the active branch, tools folded
+    /// A session as text: the branch with the conversation, tools folded
     Show(show::Show),
     /// The tree of a session: branches, sub-agents, compactions
     Tree(tree::Tree),

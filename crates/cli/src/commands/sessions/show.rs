@@ -1,7 +1,9 @@
 use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};
-use tidings_transcript::export::{Agents, Branches, Detail, Format, Options, Style, export, find_branch, hidden_branches};
+use tidings_transcript::export::{
+    Agents, Branches, Detail, Format, Options, Style, export, find_branch, hidden_branches,
+};
 use tidings_transcript::redact::Redactor;
 use tidings_transcript::session::{Session, View};
 
@@ -71,6 +73,7 @@ impl Show {
     pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
         let files = place.session(self.id.as_deref())?;
         let session = Session::open(&files)?;
+        session.require_entries()?;
         let mut options = self.what.options(&session)?;
         options.agents = if self.sidechains { Agents::Shown } else { Agents::Hidden };
         let format = if place.json {

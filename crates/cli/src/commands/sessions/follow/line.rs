@@ -157,7 +157,7 @@ fn text_lines(text: &str) -> Vec<String> {
     let mut shown: Vec<String> = lines.by_ref().take(TEXT_LINES_MAX).map(cut).collect();
     let more = lines.count();
     if more > 0 {
-        shown.push(format!("… {more} more lines"));
+        shown.push(format!("… {more} more {}", if more == 1 { "line" } else { "lines" }));
     }
     shown
 }

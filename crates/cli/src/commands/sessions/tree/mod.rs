@@ -25,9 +25,9 @@ Examples:
   tidings sessions tree 5a15c0fc --dot | dot -Tsvg > tree.svg
   tidings sessions tree 5a15c0fc --json | jq -r 'select(.part==\"prompt\").text'
 
-With --json there is one object per entry: id, uuid, parent (the id of what it follows, over
-compactions and missing parents), lane (0 is the main line), agent, branch (1 is the active one),
-active, actor, part, kind, flow, step, at, file, line, tools (calls with the id of the result's
+With --json there is one object per entry: id, uuid, parent (the id of what it follows, over \
+compactions and missing parents), lane (0 is the main line), agent, branch (1 is the active one), \
+active, actor, part, kind, flow, step, at, file, line, tools (calls with the id of the result's \
 entry), problem, text (its first words).")]
 pub(crate) struct Tree {
     /// The session: an id, the beginning of one, or a file
@@ -53,6 +53,7 @@ enum Detail {
 impl Tree {
     pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
         let session = Session::open(&place.roots()?.find(&self.session)?)?;
+        session.require_entries()?;
         let detail = if self.full { Detail::Full } else { Detail::Folded };
         if place.json {
             nodes::print(&session, out)?;

@@ -1,0 +1,55 @@
+//! `tidings completions` and `tidings man`: what shells and manuals know of the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory as _};
+use clap_complete::Shell;
+
+use crate::Cli;
+use crate::error::Exit;
+use crate::output::Output;
+
+/// Print a completion script for a shell
+#[derive(Debug, Args)]
+#[command(after_help = COMPLETIONS)]
+pub(crate) struct Completions {
+    /// The shell
+    shell: Shell,
+}
+
+const COMPLETIONS: &str = "\
+Examples:
+  tidings completions bash > ~/.local/share/bash-completion/completions/tidings
+  tidings completions zsh > \"${fpath[1]}/_tidings\"
+  tidings completions fish > ~/.config/fish/completions/tidings.fish";
+
+/// Write manual pages, one for each command
+#[derive(Debug, Args)]
+#[command(after_help = MAN)]
+pub(crate) struct Man {
+    /// The folder to write to; it is made if it is not there
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+}
+
+const MAN: &str = "\
+Examples:
+  tidings man ~/.local/share/man/man1 && man tidings-sessions-list";
+
+impl Completions {
+    pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Cli::command(), "tidings", &mut script);
+        out.bytes(&script)?;
+        Ok(Exit::Fine)
+    }
+}
+
+impl Man {
+    pub(crate) fn run(&self, out: &Output) -> anyhow::Result<Exit> {
+        fs_err::create_dir_all(&self.folder)?;
+        clap_mangen::generate_to(Cli::command(), &self.folder)?;
+        out.note(&format!("Manual pages are in {}", self.folder.display()))?;
+        Ok(Exit::Fine)
+    }
+}
