@@ -230,6 +230,9 @@ impl Message {
     }
 
     /// The message as one line of JSON, without the line end.
+    ///
+    /// The line has every member and every value of the frame that the message came from, known or not. The order of members
+    /// and the spelling of values may differ; [`Frame::raw`](crate::Frame::raw) has the bytes as they came.
     pub fn to_line(&self) -> String {
         let mut out = String::new();
         self.write(&mut out);

@@ -187,6 +187,21 @@ fn f17_an_untouched_frame_goes_out_as_it_came() {
     }
 }
 
+/// D9: an owned message is written with every member and value of its frame, and whole numbers stay whole.
+#[test]
+fn d9_an_owned_message_keeps_every_member_and_value() {
+    for line in recorded() {
+        let frame = Frame::from_json(&line).unwrap();
+        let written = frame.message().to_line();
+        assert!(same_json(frame.json(), Raw::parse(&written).unwrap()), "{line}\n{written}");
+        let fractions = |text: &str| text.matches(".0,").count() + text.matches(".0}").count();
+        assert!(fractions(&written) <= fractions(&line), "{line}\n{written}");
+    }
+    let line = r#"{"type":"result","subtype":"success","duration_ms":137,"total_cost_usd":0.25}"#;
+    let written = Frame::from_json(line).unwrap().message().to_line();
+    assert!(written.contains(r#""duration_ms":137,"#) && written.contains("0.25"), "{written}");
+}
+
 #[test]
 fn f18_invalid_utf8_is_named_and_can_still_be_read() {
     let line = text_frame("hello").into_bytes();

@@ -53,13 +53,36 @@ macro_rules! number {
             }
 
             fn write(&self, out: &mut String) {
-                match serde_json::to_string(self) {
-                    Ok(text) => out.push_str(&text),
-                    Err(_) => out.push_str("null"),
-                }
+                NumberText::write(*self, out);
             }
         }
     )+};
+}
+
+/// Writes a number as the CLI does.
+trait NumberText: Copy {
+    fn write(self, out: &mut String);
+}
+
+macro_rules! whole {
+    ($($type:ty)+) => {$(
+        impl NumberText for $type {
+            fn write(self, out: &mut String) {
+                out.push_str(&self.to_string());
+            }
+        }
+    )+};
+}
+
+whole! { u64 u32 u16 i64 i32 }
+
+impl NumberText for f64 {
+    /// JavaScript has one kind of number and writes whole ones without a fraction: `137`, not `137.0`.
+    fn write(self, out: &mut String) {
+        let text = serde_json::to_string(&self).unwrap_or_else(|_| "null".to_owned());
+        let whole = text.strip_suffix(".0").filter(|whole| *whole != "-0");
+        out.push_str(whole.unwrap_or(&text));
+    }
 }
 
 number! {
