@@ -148,6 +148,15 @@ impl Error {
         )
     }
 
+    /// The result of a turn came in a line that could not be kept or read.
+    pub(crate) fn result_lost() -> Self {
+        Error::new(
+            ErrorKind::Decode,
+            "The result of the turn is lost: its line is longer than `line_bytes_max`, or broken",
+            "raise `Options::line_bytes_max`, or ask for a shorter answer",
+        )
+    }
+
     pub(crate) fn timeout(what: &str, limit: std::time::Duration) -> Self {
         let message = format!("Claude Code did not answer `{what}` within {limit:?}");
         Error::new(

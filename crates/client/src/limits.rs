@@ -52,6 +52,9 @@ pub(crate) const NOISE_BYTES_MAX: usize = 4096;
 /// Linux takes 128 KiB per argument; far less is plenty for everything that has no other way in.
 pub(crate) const ARGUMENT_BYTES_MAX: usize = 32 << 10;
 
+/// A schema that is longer goes by the handshake; the rest of the command line needs room too.
+pub(crate) const SCHEMA_ARGUMENT_BYTES_MAX: usize = 8 << 10;
+
 /// Windows takes 32,767 characters for a whole command line, and other systems are not asked for more.
 pub(crate) const COMMAND_LINE_BYTES_MAX: usize = 30_000;
 
@@ -72,6 +75,14 @@ pub(crate) const INTERRUPT_HOLD: Duration = Duration::from_secs(10);
 
 /// The receipt of an interrupt is written at once, or never.
 pub(crate) const INTERRUPT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Time that an interrupted turn has to stop when a session ends. The CLI needs some tenths of a second; a turn that goes on
+/// after that is stopped together with its process.
+pub(crate) const INTERRUPT_GRACE: Duration = Duration::from_secs(2);
+
+/// Time between the wish to end a session and the failure of the turns that are waited for. A result that is already in
+/// the pipe is read in that time.
+pub(crate) const RELEASE_AFTER: Duration = Duration::from_millis(20);
 
 /// How long the CLI may take to finish after the end of its input: it still writes its session file.
 pub(crate) const CLOSE_GRACE: Duration = Duration::from_secs(5);

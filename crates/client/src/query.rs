@@ -1,16 +1,18 @@
 use std::fmt;
 use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use futures_core::future::BoxFuture;
 use futures_core::stream::BoxStream;
-use tidings_protocol::Frame;
+use tidings_protocol::json::Raw;
 use tidings_protocol::messages::Message;
+use tidings_protocol::{Frame, Kind, Outcome};
 use tokio::sync::mpsc;
 
-use crate::client::{Client, Event, lagged};
-use crate::error::Error;
+use crate::client::{Client, Event, OUTPUT_MISSING, TurnEnd, TurnOutcome, lagged};
+use crate::error::{Error, ErrorKind};
 use crate::limits::BACKGROUND_WAIT;
 use crate::options::Options;
 use crate::prompt::Prompt;
@@ -49,7 +51,8 @@ pub fn query_stream(prompts: impl Stream<Item = Prompt> + Send + 'static, option
 #[must_use = "nothing is asked until the first message is wanted"]
 pub struct Query {
     /// Does the work while somebody waits for a message.
-    drive: Option<BoxFuture<'static, ()>>,
+    /// In a lock that is never waited for, so that a query can be shared between threads.
+    drive: Mutex<Option<BoxFuture<'static, ()>>>,
     frames: mpsc::Receiver<Result<Frame, Error>>,
 }
 
@@ -66,7 +69,7 @@ impl Query {
                 drop(sender.send(Err(error)).await);
             }
         };
-        Query { drive: Some(Box::pin(drive)), frames }
+        Query { drive: Mutex::new(Some(Box::pin(drive))), frames }
     }
 
     /// The next message; `None` when all is said.
@@ -79,14 +82,43 @@ impl Query {
         std::future::poll_fn(|context| self.poll_frame(context)).await
     }
 
+    /// Reads all messages and gives back the text of the last result.
+    ///
+    /// A result that says that something failed is an error here.
+    pub async fn text(mut self) -> Result<String, Error> {
+        let mut last = None;
+        while let Some(frame) = self.next_frame().await {
+            let frame = frame?;
+            if frame.kind() == Kind::Result {
+                last = Some(frame);
+            }
+        }
+        let Some(result) = last else {
+            return Err(Error::new(
+                ErrorKind::Exit,
+                "The session ended without a result",
+                "read the messages one by one",
+            ));
+        };
+        if let Some(words) = result.error_text() {
+            return Err(Error::new(
+                ErrorKind::Exit,
+                words,
+                "read the messages one by one to see what led to it",
+            ));
+        }
+        Ok(result.get("result").and_then(Raw::text).map(|text| text.get().into_owned()).unwrap_or_default())
+    }
+
     fn poll_frame(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame, Error>>> {
         if let Poll::Ready(Some(frame)) = self.frames.poll_recv(context) {
             return Poll::Ready(Some(frame));
         }
-        if let Some(drive) = &mut self.drive
-            && drive.as_mut().poll(context).is_ready()
+        let drive = self.drive.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(work) = drive
+            && work.as_mut().poll(context).is_ready()
         {
-            self.drive = None;
+            *drive = None;
         }
         self.frames.poll_recv(context)
     }
@@ -102,7 +134,7 @@ impl Stream for Query {
 
 impl fmt::Debug for Query {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Query").field("done", &self.drive.is_none()).finish_non_exhaustive()
+        f.debug_struct("Query").finish_non_exhaustive()
     }
 }
 
@@ -126,6 +158,8 @@ async fn run(
         };
         let waiting = !more && open && !client.is_busy();
         let event = tokio::select! {
+            biased;
+            event = events.next() => event,
             prompt = next(&mut prompts), if more => {
                 match prompt {
                     Some(prompt) => {
@@ -136,7 +170,8 @@ async fn run(
                 }
                 continue;
             }
-            event = events.next() => event,
+            // The session is being closed by its token: what has come is read, and nothing is waited for.
+            () = client.closing() => return Ok(()),
             () = over, if !more && open => {
                 open = false;
                 client.end_input();
@@ -154,12 +189,26 @@ async fn run(
                     return Ok(());
                 }
             }
+            Some(Event::TurnEnded(end)) if lacks_output(&end) => {
+                let hint = "look at the answer, or loosen the schema";
+                drop(messages.send(Err(Error::new(ErrorKind::Decode, OUTPUT_MISSING, hint))).await);
+            }
+            Some(Event::TurnEnded(end)) if end.outcome == TurnOutcome::ResultLost => {
+                drop(messages.send(Err(Error::result_lost())).await);
+            }
             Some(Event::Lagged { lost }) => drop(messages.send(Err(lagged(lost))).await),
             Some(Event::Ended { error: Some(error), .. }) => return Err(error),
             Some(Event::Ended { .. }) | None => return Ok(()),
             Some(_) => {}
         }
     }
+}
+
+/// Whether a result that says that all went well lacks the output that the options ask for.
+fn lacks_output(end: &TurnEnd) -> bool {
+    let says_so =
+        end.result.as_ref().is_some_and(|result| result.outcome() == Some(Outcome::StructuredOutput));
+    end.outcome == TurnOutcome::Failed(Outcome::StructuredOutput) && !says_so
 }
 
 /// A mirrored line of the session file is for a store, not for a reader.

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tidings_protocol::control::{ControlRequest, Interrupt};
+use tidings_protocol::messages::Message;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::Client;
 use super::core::{Core, Ended};
 use crate::error::Error;
-use crate::limits::{BACKGROUND_WAIT, KILL_GRACE, TERM_GRACE, TURN_FOLLOWS};
+use crate::limits::{BACKGROUND_WAIT, INTERRUPT_GRACE, KILL_GRACE, RELEASE_AFTER, TERM_GRACE, TURN_FOLLOWS};
 use crate::transport::Exit;
 
 /// What made a session or a turn stop.
@@ -38,14 +41,21 @@ impl Client {
         self.ended().await
     }
 
-    /// Ends the session at once, whatever it is at: the CLI is asked to leave, and killed after `patience`.
+    /// Ends the session at once: a turn that runs is interrupted, the CLI is asked to leave, and killed after `patience`.
     ///
-    /// It may be called again by somebody who has less patience.
+    /// Turns and requests that are waited for fail with [`ErrorKind::Closed`](crate::ErrorKind::Closed) at once.
+    /// It may be called again with less patience.
     pub async fn stop(&self, patience: Duration) -> StoppedBy {
         if self.is_closed() {
             return StoppedBy::Nothing;
         }
-        self.core.leave(patience).await
+        let deadline = Instant::now() + patience;
+        let limit = patience.min(INTERRUPT_GRACE);
+        let leaving = async {
+            self.core.interrupt_turns(limit).await;
+            self.core.leave(deadline.saturating_duration_since(Instant::now())).await
+        };
+        tokio::join!(leaving, self.core.release_waiters(limit)).0
     }
 
     /// Whether something runs in the background, as far as the CLI tells: agents, or commands.
@@ -59,7 +69,7 @@ impl Core {
     async fn wait_until_done(&self) {
         let mut changed = self.changed.subscribe();
         let mut after_work = Duration::ZERO;
-        while self.ended.borrow().is_none() {
+        while self.ended.borrow().is_none() && self.closing.get().is_none() {
             let (busy, done) = {
                 let turns = self.turns();
                 (turns.is_busy(), turns.is_done())
@@ -93,17 +103,68 @@ impl Core {
     /// Begins to close; may be called any number of times, from anywhere.
     pub(super) fn begin_close(self: &Arc<Self>) {
         if self.closing.set(()).is_ok() {
+            self.touch();
             let core = Arc::clone(self);
             // If the runtime is shutting down this never runs, and the carrier cleans up when it is dropped.
-            drop(self.runtime.spawn(async move { core.close_in_steps().await }));
+            drop(self.runtime.spawn(async move {
+                tokio::join!(core.close_in_steps(), core.release_waiters(INTERRUPT_GRACE))
+            }));
         }
     }
 
     async fn close_in_steps(&self) {
+        let deadline = Instant::now() + self.limits.close;
+        let is_quiet = self.interrupt_turns(INTERRUPT_GRACE.min(self.limits.close)).await;
         self.writer.end();
-        if self.wait_ended(self.limits.close).await.is_none() {
+        // After the end of its input the CLI finishes what it is at, and a background agent could go on for long.
+        let may_finish = is_quiet && !self.turns().works_in_background();
+        let grace = deadline.saturating_duration_since(Instant::now());
+        if !may_finish || self.wait_ended(grace).await.is_none() {
             self.leave(TERM_GRACE).await;
         }
+    }
+
+    /// Fails everything that waits for a turn or for an answer: the session ends, and neither will come. What the CLI has
+    /// written before is still read.
+    async fn release_waiters(&self, limit: Duration) {
+        tokio::time::sleep(RELEASE_AFTER.min(limit)).await;
+        let error = Error::closed();
+        self.pending.fail(&error);
+        self.subscribers.end_turns(&error);
+        self.touch();
+    }
+
+    /// Interrupts the turn that runs and drops queued prompts, until nothing is under way. Returns `false` if a turn
+    /// still runs after `limit`.
+    ///
+    /// The CLI ignores an interrupt before the turn has begun, so each turn that begins meanwhile is interrupted again.
+    async fn interrupt_turns(&self, limit: Duration) -> bool {
+        let interrupting = async {
+            let mut changed = self.changed.subscribe();
+            let mut interrupted = None;
+            while self.ended.borrow().is_none() {
+                let running = {
+                    let mut turns = self.turns();
+                    if !turns.is_busy() {
+                        return;
+                    }
+                    turns.interrupting();
+                    turns.running_turn()
+                };
+                if interrupted != Some(running) {
+                    interrupted = Some(running);
+                    let request = ControlRequest::new(Interrupt::and_cancel_queued());
+                    let line = Message::ControlRequest { request_id: self.ids.next(), request }.to_line();
+                    if self.writer.control(line).await.is_err() {
+                        return;
+                    }
+                }
+                if changed.changed().await.is_err() {
+                    return;
+                }
+            }
+        };
+        tokio::time::timeout(limit, interrupting).await.is_ok()
     }
 
     /// Makes the other side leave, by force after `patience`.

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use super::Client;
 use super::asks::Asks;
-use super::event::Event;
+use super::event::{Event, TurnEnd, TurnOutcome};
 use super::pending::Pending;
 use super::stderr::Tail;
 use super::subscribers::Subscribers;
@@ -79,7 +79,7 @@ impl Core {
             pending: Pending::default(),
             asks: Asks::default(),
             subscribers: Subscribers::default(),
-            turns: Mutex::default(),
+            turns: Mutex::new(Turns::new(options)),
             handlers: Arc::new(options.handlers.for_session()),
             ids: options.ids.clone(),
             stop,
@@ -222,12 +222,29 @@ impl Core {
         if !hidden {
             self.subscribers.tell(&Event::Frame { turn: seen.turn, frame, end }, &seen.prompts);
         }
-        for end in seen.ended {
+        let (lost, ended): (Vec<_>, Vec<_>) =
+            seen.ended.into_iter().partition(|end| end.outcome == TurnOutcome::ResultLost);
+        self.end_lost(lost, &Error::result_lost());
+        for end in ended {
             tracing::debug!(outcome = ?end.outcome, "a turn has ended");
             self.subscribers.tell(&Event::TurnEnded(Arc::clone(&end)), &end.prompts);
             self.subscribers.end_turn(&end, &end.prompts);
         }
         if changes {
+            self.touch();
+        }
+    }
+
+    /// A line that could not be kept or read: if it was the result of a turn, the turn ends without one.
+    pub(super) fn lost_line(&self, head: &str, error: &Error) {
+        let seen = self.turns().lost_line(head);
+        self.end_lost(seen.ended, error);
+    }
+
+    fn end_lost(&self, ended: Vec<Arc<TurnEnd>>, error: &Error) {
+        for end in ended {
+            self.subscribers.tell(&Event::TurnEnded(Arc::clone(&end)), &end.prompts);
+            self.subscribers.fail_turn(error, &end.prompts);
             self.touch();
         }
     }
@@ -285,7 +302,7 @@ impl Core {
     /// Why it ended, unless it was meant to.
     fn reason(&self, exit: Exit) -> Option<Error> {
         let words = lock(&self.last_error).take();
-        let meant = self.writer.has_ended();
+        let meant = self.writer.has_ended() || self.closing.get().is_some();
         // After an error result the exit code only repeats it.
         let fine = if meant {
             exit.is_success() || words.is_some()

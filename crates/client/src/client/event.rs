@@ -98,7 +98,13 @@ pub enum TurnOutcome {
     Failed(Outcome),
     /// The prompt was taken back, or refused, before a turn began.
     Dropped,
+    /// The line of its result was longer than [`Options::line_bytes_max`](crate::Options::line_bytes_max), or broken.
+    ResultLost,
 }
+
+/// The error of a turn that should have ended with an output and did not.
+pub(crate) const OUTPUT_MISSING: &str =
+    "The turn ended without the structured output that the options ask for";
 
 impl TurnEnd {
     /// Whether it ran to its end, and well.
@@ -116,6 +122,10 @@ impl TurnEnd {
     /// What a turn that failed says of itself. An interrupted one says nothing.
     pub fn error_text(&self) -> Option<String> {
         match self.outcome {
+            TurnOutcome::Failed(Outcome::StructuredOutput) => {
+                let told = self.result.as_ref().and_then(Frame::error_text);
+                Some(told.unwrap_or_else(|| OUTPUT_MISSING.to_owned()))
+            }
             TurnOutcome::Failed(_) => self.result.as_ref()?.error_text(),
             _ => None,
         }
@@ -124,6 +134,39 @@ impl TurnEnd {
     /// The result in the form that the options asked for with a schema.
     pub fn structured_output(&self) -> Option<Raw<'_>> {
         self.result.as_ref()?.get("structured_output")
+    }
+
+    /// The result as a value of the type that [`Options::output_type`](crate::Options::output_type) asked for.
+    #[cfg(feature = "schema")]
+    pub fn output<T: serde::de::DeserializeOwned>(&self) -> Result<T, Error> {
+        let Some(output) = self.structured_output() else {
+            let reason = self.error_text().unwrap_or_else(|| OUTPUT_MISSING.to_owned());
+            return Err(Error::new(
+                crate::ErrorKind::Decode,
+                reason,
+                "ask for it with `Options::output_type`",
+            ));
+        };
+        output.read().map_err(|error| {
+            let message = "The structured output of the turn does not fit the type";
+            Error::new(crate::ErrorKind::Decode, message, "ask for this type with `Options::output_type`")
+                .caused_by(error)
+        })
+    }
+
+    /// The conversation that the turn belongs to.
+    pub fn session_id(&self) -> Option<String> {
+        self.result.as_ref()?.session_id().map(Into::into)
+    }
+
+    /// What the session has cost so far, in dollars, as the CLI counts.
+    pub fn total_cost_usd(&self) -> Option<f64> {
+        self.result.as_ref()?.get("total_cost_usd")?.f64()
+    }
+
+    /// The tokens of the turn, as the CLI counts them: `input_tokens`, `output_tokens` and more.
+    pub fn usage(&self) -> Option<Raw<'_>> {
+        self.result.as_ref()?.get("usage")
     }
 
     /// The `result` frame as an owned value.

@@ -23,6 +23,7 @@ use tidings_protocol::json::Json;
 use tidings_protocol::messages::Message;
 
 pub use closing::StoppedBy;
+pub(crate) use event::OUTPUT_MISSING;
 pub use event::{Event, TurnEnd, TurnId, TurnOutcome};
 pub use interrupt::Interrupted;
 pub use subscribers::Subscriber;
@@ -74,6 +75,9 @@ impl Client {
         let (uuid, line) = prompt.into().into_line(&core.ids, core.verbatim);
         if let Some(ended) = core.ended.borrow().as_ref() {
             return Err(ended.error.clone().unwrap_or_else(Error::closed));
+        }
+        if core.closing.get().is_some() {
+            return Err(Error::closed());
         }
         let subscriber = core.subscribers.add(Some(uuid.clone()));
         if !core.turns().sent(&uuid) {
@@ -194,8 +198,11 @@ impl Client {
         self::core::lock(&self.core.stderr).text()
     }
 
-    /// Ends the session: the CLI gets the end of its input and may finish, then it is asked to leave, then it is killed.
+    /// Ends the session: a turn that runs is interrupted, then the CLI gets the end of its input, then it is asked to leave,
+    /// then it is killed.
     ///
+    /// Turns and requests that are waited for fail with [`ErrorKind::Closed`] at once; [`Client::finish`] lets them come to
+    /// their end first. Dropping the last handle and a [token](crate::Options::cancel_with) end the session in the same way.
     /// It may be called any number of times, on any handle. The error is the reason why the CLI ended badly.
     pub async fn close(&self) -> Result<Exit, Error> {
         self.core.close().await
@@ -223,10 +230,23 @@ impl Client {
             if let Some(ended) = self.core.ended.borrow().as_ref() {
                 return ended.error.clone().map_or(Ok(()), Err);
             }
+            if self.core.closing.get().is_some() {
+                return Err(Error::closed());
+            }
             if self.core.turns().is_settled() {
                 return Ok(());
             }
             changed.changed().await.map_err(|_| Error::closed())?;
+        }
+    }
+
+    /// Waits until the session is being closed or has ended.
+    pub(crate) async fn closing(&self) {
+        let mut changed = self.core.changed.subscribe();
+        while !self.is_closed() && self.core.closing.get().is_none() {
+            if changed.changed().await.is_err() {
+                return;
+            }
         }
     }
 

@@ -60,16 +60,18 @@ impl Pending {
         drop(self.lock().open.remove(id));
     }
 
-    /// No answer will come any more.
-    pub(super) fn end(&self, error: &Error) {
-        let open = {
-            let mut state = self.lock();
-            state.ended.get_or_insert_with(|| error.clone());
-            std::mem::take(&mut state.open)
-        };
+    /// Fails the requests that are open; later ones can still be answered.
+    pub(super) fn fail(&self, error: &Error) {
+        let open = std::mem::take(&mut self.lock().open);
         for (_, waiter) in open.into_values() {
             drop(waiter.send(Err(error.clone())));
         }
+    }
+
+    /// No answer will come any more.
+    pub(super) fn end(&self, error: &Error) {
+        self.lock().ended.get_or_insert_with(|| error.clone());
+        self.fail(error);
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {

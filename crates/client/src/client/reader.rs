@@ -12,6 +12,7 @@ use tokio::time::error::Elapsed;
 
 use super::core::{Core, EndsIt, lock};
 use super::event::Event;
+use crate::error::Error;
 use crate::options::StderrHandler;
 use crate::transport::{Exit, Incoming};
 
@@ -35,11 +36,16 @@ pub(super) async fn run(
             Some(Incoming::Frame(frame)) => dispatch(&core, frame, place.take()),
             Some(Incoming::Noise { text, error }) => {
                 tracing::debug!(text, ?error, "a line that is no frame");
-                core.subscribers.tell(&Event::Noise { text }, &[]);
+                let is_broken = error.is_some();
+                core.subscribers.tell(&Event::Noise { text: text.clone() }, &[]);
+                if is_broken {
+                    core.lost_line(&text, &Error::result_lost());
+                }
             }
             Some(Incoming::Oversized { bytes, head }) => {
                 tracing::warn!(bytes, "a line was too long to keep");
-                core.subscribers.tell(&Event::Oversized { bytes, head }, &[]);
+                core.subscribers.tell(&Event::Oversized { bytes, head: head.clone() }, &[]);
+                core.lost_line(&head, &Error::result_lost());
             }
             Some(Incoming::Stderr(line)) => {
                 tracing::debug!(line, "Claude Code complains");

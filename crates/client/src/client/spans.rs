@@ -118,6 +118,9 @@ fn finish(span: &Span, end: &TurnEnd) {
         TurnOutcome::Failed(outcome) => {
             span.record("otel.status_code", "ERROR").record("error.type", tracing::field::debug(outcome))
         }
+        TurnOutcome::ResultLost => {
+            span.record("otel.status_code", "ERROR").record("error.type", "result_lost")
+        }
     };
 }
 

@@ -96,6 +96,24 @@ impl Subscribers {
         });
     }
 
+    /// Fails the turns of these prompts.
+    pub(super) fn fail_turn(&self, error: &Error, prompts: &[String]) {
+        self.each(|queue| {
+            if queue.prompt.as_ref().is_some_and(|prompt| prompts.contains(prompt)) {
+                queue.finish(End::Failed(error.clone()));
+            }
+        });
+    }
+
+    /// Fails all turns that are waited for. Other subscribers go on.
+    pub(super) fn end_turns(&self, error: &Error) {
+        self.each(|queue| {
+            if queue.prompt.is_some() {
+                queue.finish(End::Failed(error.clone()));
+            }
+        });
+    }
+
     /// Nothing more comes for anybody; whoever waits for a turn is told why.
     pub(super) fn end(&self, error: &Error) {
         self.each(|queue| {

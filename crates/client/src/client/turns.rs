@@ -19,7 +19,8 @@ use tidings_protocol::{Frame, Kind, Outcome};
 
 use super::event::{TurnEnd, TurnId, TurnOutcome};
 use crate::limits::{CALLS_REMEMBERED_MAX, PROMPTS_OPEN_MAX};
-use reading::{outcome, tasks, text, uuids};
+use crate::options::Options;
+use reading::{member, outcome, tasks, text, uuids};
 
 #[derive(Debug, Default)]
 pub(super) struct Turns {
@@ -36,6 +37,8 @@ pub(super) struct Turns {
     running: HashSet<String>,
     /// Whether the CLI tells what becomes of prompts.
     tells_lifecycle: bool,
+    /// Whether a turn must end with a structured output.
+    wants_output: bool,
     /// What the CLI last said of the session, if it does.
     state: Option<State>,
     /// Background agents and workflows that will begin a turn when they end.
@@ -60,6 +63,8 @@ struct Current {
     /// Whether the turn is under way, and not only announced.
     running: bool,
     interrupted: bool,
+    /// A line is lost that may have been its result.
+    lost_line: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +87,11 @@ pub(super) struct Seen {
 }
 
 impl Turns {
+    /// The turns of a session that has these options.
+    pub(super) fn new(options: &Options) -> Self {
+        Turns { wants_output: options.wants_output(), ..Turns::default() }
+    }
+
     /// A prompt is about to be sent. `false` if too many are open.
     pub(super) fn sent(&mut self, uuid: &str) -> bool {
         if self.prompts.len() >= PROMPTS_OPEN_MAX {
@@ -99,6 +109,11 @@ impl Turns {
     /// Whether a turn is under way.
     pub(super) fn is_running(&self) -> bool {
         self.current.as_ref().is_some_and(|turn| turn.running)
+    }
+
+    /// The turn that is under way.
+    pub(super) fn running_turn(&self) -> Option<TurnId> {
+        self.current.as_ref().filter(|turn| turn.running).map(|turn| turn.id)
     }
 
     /// Whether anything is under way or waits.
@@ -207,6 +222,9 @@ impl Turns {
     fn state_changed(&mut self, frame: &Frame, seen: &mut Seen) {
         let idle = text(frame, "state").as_deref() == Some("idle");
         self.state = Some(if idle { State::Idle } else { State::Busy });
+        if idle && self.current.as_ref().is_some_and(|current| current.lost_line) {
+            self.end_without_result(seen);
+        }
         // A CLI that tells nothing of single prompts has merged those that are left into the turn that ended last.
         if idle
             && !self.tells_lifecycle
@@ -308,7 +326,13 @@ impl Turns {
     fn open(&mut self) -> TurnId {
         self.next += 1;
         let id = TurnId(self.next);
-        self.current = Some(Current { id, prompts: Arc::default(), running: false, interrupted: false });
+        self.current = Some(Current {
+            id,
+            prompts: Arc::default(),
+            running: false,
+            interrupted: false,
+            lost_line: false,
+        });
         self.running.clear();
         id
     }
@@ -353,6 +377,9 @@ impl Turns {
         let current = self.current.as_ref().map(|current| current.id);
         if turn.is_some() && turn == current {
             if state == "completed" {
+                if self.current.as_ref().is_some_and(|current| current.lost_line) {
+                    return self.end_without_result(seen);
+                }
                 // It was folded into a turn that goes on, and ends with it.
                 return;
             }
@@ -373,6 +400,34 @@ impl Turns {
         }
     }
 
+    /// Takes in a line that could not be kept or read, of which only the beginning is known.
+    ///
+    /// If it was a result, its turn ends here. If it may have been one, the turn ends when the CLI says that the prompt is
+    /// done or the session is idle.
+    pub(super) fn lost_line(&mut self, head: &str) -> Seen {
+        let mut seen = Seen::default();
+        match member(head, "type").as_deref() {
+            Some("result") => {
+                if self.current.is_none() {
+                    self.open();
+                }
+                self.end_without_result(&mut seen);
+            }
+            Some(_) => {}
+            None => {
+                if let Some(turn) = &mut self.current {
+                    turn.lost_line = true;
+                }
+            }
+        }
+        seen
+    }
+
+    fn end_without_result(&mut self, seen: &mut Seen) {
+        let Some(turn) = self.current.take() else { return };
+        self.end(turn, None, TurnOutcome::ResultLost, None, seen);
+    }
+
     fn result(&mut self, frame: &Frame, seen: &mut Seen) {
         if self.current.is_none() {
             self.open();
@@ -382,17 +437,34 @@ impl Turns {
         }
         let origin = frame.get("origin").and_then(|origin| origin.get("kind")?.text());
         let origin = origin.map(|kind| OriginKind::from(&*kind.get()));
+        let Some(turn) = self.current.take() else { return };
+        // Commands of the CLI itself answer without the model.
+        let is_models = frame.get("num_turns").and_then(Raw::u64) != Some(0);
         let by_itself = origin.as_ref().is_some_and(|kind| *kind == OriginKind::TASK_NOTIFICATION);
-        let Some(mut turn) = self.current.take() else { return };
+        let lacks_output =
+            self.wants_output && is_models && !by_itself && frame.get("structured_output").is_none();
+        // An interrupt is not a failure, whatever the CLI makes of it.
+        let outcome = match outcome(frame) {
+            TurnOutcome::Failed(Outcome::Failed) if turn.interrupted => TurnOutcome::Cancelled,
+            TurnOutcome::Completed if lacks_output => TurnOutcome::Failed(Outcome::StructuredOutput),
+            other => other,
+        };
+        self.end(turn, origin, outcome, Some(frame), seen);
+    }
+
+    fn end(
+        &mut self,
+        mut turn: Current,
+        origin: Option<OriginKind>,
+        outcome: TurnOutcome,
+        result: Option<&Frame>,
+        seen: &mut Seen,
+    ) {
+        let by_itself = origin.as_ref().is_some_and(|kind| *kind == OriginKind::TASK_NOTIFICATION);
         if turn.prompts.is_empty() && !self.tells_lifecycle && !by_itself {
             // Nothing but the order tells whose result this is.
             Arc::make_mut(&mut turn.prompts).extend(self.prompts.front().map(|prompt| prompt.uuid.clone()));
         }
-        // An interrupt is not a failure, whatever the CLI makes of it.
-        let outcome = match outcome(frame) {
-            TurnOutcome::Failed(Outcome::Failed) if turn.interrupted => TurnOutcome::Cancelled,
-            other => other,
-        };
         self.prompts.retain(|prompt| !turn.prompts.contains(&prompt.uuid));
         for prompt in &mut self.prompts {
             prompt.saw_result = true;
@@ -403,7 +475,7 @@ impl Turns {
             prompts: turn.prompts.to_vec(),
             origin,
             outcome,
-            result: Some(frame.clone()),
+            result: result.cloned(),
         });
         self.last = Some(Arc::clone(&end));
         seen.turn = Some(turn.id);

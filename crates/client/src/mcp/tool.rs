@@ -14,7 +14,7 @@ use serde_json::Value;
 ///
 /// The function takes a struct that serde can read and schemars can describe; what does not fit it is told to the
 /// model, which then tries again. It gives back a `String`, [`Structured`](super::Structured) JSON,
-/// [`ContentBlock`]s such as images, a whole [`CallToolResult`], or a `Result` of these with a [`Failure`](super::Failure),
+/// one [`ContentBlock`] such as an image, a whole [`CallToolResult`], or a `Result` of these with a [`Failure`](super::Failure),
 /// which the model reads.
 /// If the call is taken back, it is dropped at its next `await`.
 #[derive(Clone)]

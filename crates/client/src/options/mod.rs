@@ -12,6 +12,7 @@ mod model;
 mod output;
 mod permission;
 mod process;
+mod schema;
 mod settings;
 mod system_prompt;
 mod telemetry;
@@ -112,6 +113,11 @@ impl Options {
     /// Refuses what many conversations cannot share.
     pub(crate) fn check_shared(&self) -> Result<(), Error> {
         self.conversation.check_shared()
+    }
+
+    /// Whether every turn must end with an output that fits a schema.
+    pub(crate) fn wants_output(&self) -> bool {
+        self.model.wants_output()
     }
 
     /// Whether prompts are marked as to be taken word for word.

@@ -5,6 +5,7 @@ use tidings_protocol::json::Json;
 
 use super::{Options, Plan};
 use crate::error::Error;
+use crate::limits::SCHEMA_ARGUMENT_BYTES_MAX;
 
 /// How much the model thinks before it answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,14 +88,31 @@ impl Options {
         self
     }
 
-    /// The JSON Schema that the result must fit; it is then in `structured_output` of the result.
+    /// The JSON Schema that the result must fit; the output is then in
+    /// [`TurnEnd::structured_output`](crate::TurnEnd::structured_output).
+    ///
+    /// The schema is checked before the session starts, since the CLI ignores one that it does not understand. Schemas of
+    /// later drafts than 7 are rewritten where they mean the same. A turn that ends without an output has failed, with
+    /// [`Outcome::StructuredOutput`](crate::Outcome::StructuredOutput).
     pub fn output_schema(mut self, schema: impl Into<Json>) -> Self {
         self.model.output_schema = Some(schema.into());
         self
     }
 }
 
+#[cfg(feature = "schema")]
+impl Options {
+    /// Asks for a result of this type; [`TurnEnd::output`](crate::TurnEnd::output) reads it.
+    pub fn output_type<T: schemars::JsonSchema>(self) -> Self {
+        self.output_schema(schemars::schema_for!(T).to_value())
+    }
+}
+
 impl ModelOptions {
+    pub(super) fn wants_output(&self) -> bool {
+        self.output_schema.is_some()
+    }
+
     pub(super) fn add(&self, plan: &mut Plan) -> Result<(), Error> {
         if let Some(model) = &self.model {
             plan.value("model", model);
@@ -126,13 +144,14 @@ impl ModelOptions {
             plan.value("effort", effort.as_str());
         }
         if let Some(schema) = &self.output_schema {
-            if !schema.raw().is_object() {
-                return Err(Error::invalid(
-                    "The schema of the result is no JSON object",
-                    "see json-schema.org",
-                ));
+            let schema = super::schema::normalise(schema)?;
+            let text = schema.raw().as_str();
+            if text.len() <= SCHEMA_ARGUMENT_BYTES_MAX {
+                // The CLI checks the flag at the start and says what is wrong; what the handshake has, it does not check.
+                plan.value("json-schema", text);
+            } else {
+                plan.initialize.json_schema = Some(schema);
             }
-            plan.initialize.json_schema = Some(schema.clone());
         }
         Ok(())
     }

@@ -51,8 +51,14 @@ pub struct Pool {
 }
 
 /// How much a pool may hold.
+///
+/// ```
+/// let limits = tidings::PoolLimits::default().spares(2).live_max(16);
+/// # assert_eq!((limits.spares, limits.live_max), (2, 16));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
+#[non_exhaustive]
 pub struct PoolLimits {
     /// Processes that are kept ready.
     pub spares: usize,
@@ -67,6 +73,26 @@ impl Default for PoolLimits {
     /// One spare, eight conversations with a process, parked after ten minutes.
     fn default() -> Self {
         PoolLimits { spares: 1, live_max: 8, park_after: Some(Duration::from_secs(600)) }
+    }
+}
+
+impl PoolLimits {
+    /// With so many processes that are kept ready.
+    pub fn spares(mut self, spares: usize) -> Self {
+        self.spares = spares;
+        self
+    }
+
+    /// With so many conversations that may have a process at once.
+    pub fn live_max(mut self, live_max: usize) -> Self {
+        self.live_max = live_max;
+        self
+    }
+
+    /// With conversations that are parked after this time; `None` for never.
+    pub fn park_after(mut self, park_after: Option<Duration>) -> Self {
+        self.park_after = park_after;
+        self
     }
 }
 

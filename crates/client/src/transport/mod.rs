@@ -45,6 +45,7 @@ impl Transport for Box<dyn Transport> {
 
 /// An open way to a `claude` and back.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Link {
     /// What comes from the other side. The last event is [`Incoming::Exit`].
     pub incoming: mpsc::Receiver<Incoming>,
@@ -60,11 +61,26 @@ pub struct Link {
 
 /// A handshake that took place before.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Resumed {
     /// The CLI's answer to it.
     pub initialize: Frame,
     /// The last `system/init` frame, if there was one.
     pub init: Option<Frame>,
+}
+
+impl Link {
+    /// A way to a new session, which begins with a handshake.
+    pub fn new(incoming: mpsc::Receiver<Incoming>, outgoing: Box<dyn Outgoing>, stop: Arc<dyn Stop>) -> Self {
+        Link { incoming, outgoing, stop, program: None, resumed: None }
+    }
+}
+
+impl Resumed {
+    /// A handshake of which the CLI's answer is known.
+    pub fn new(initialize: Frame) -> Self {
+        Resumed { initialize, init: None }
+    }
 }
 
 /// Something that comes from the other side.

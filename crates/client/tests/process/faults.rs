@@ -148,3 +148,26 @@ fn f38_a_runtime_that_is_dropped_takes_its_processes_along() {
     drop(client);
     crate::stage::eventually("the process is gone", PATIENCE, || !is_alive(pid));
 }
+
+/// D7: an answer longer than a line may be ends its turn and its query with an error, and the session goes on.
+#[tokio::test]
+async fn d7_a_result_longer_than_a_line_may_be_is_an_error() {
+    let script =
+        format!("[[turn]]\ntext = \"{}\"\n[[turn]]\ntext = \"short\"\nrepeat = true\n", "x".repeat(300_000));
+    let stage = Stage::playing(&script);
+    let options = stage.options().line_bytes_max(200_000);
+    let client = tidings::Client::connect(options.clone()).await.unwrap();
+    let turn = client.send("a long one").await.unwrap();
+    let error = tokio::time::timeout(PATIENCE, turn.finish()).await.unwrap().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Decode, "{error}");
+    let turn = client.send("a short one").await.unwrap();
+    assert_eq!(tokio::time::timeout(PATIENCE, turn.finish()).await.unwrap().unwrap().text(), "short");
+    client.close().await.unwrap();
+
+    let mut answer = tidings::query("a long one", options);
+    let mut errors = 0;
+    while let Some(message) = tokio::time::timeout(PATIENCE, answer.next()).await.unwrap() {
+        errors += usize::from(message.is_err());
+    }
+    assert_eq!(errors, 1);
+}

@@ -79,7 +79,109 @@ async fn a_token_closes_the_session() {
     cli.hears_the_end().await;
     cli.exits(0).await;
     assert_eq!(turn.finish().await.unwrap_err().kind(), ErrorKind::Closed);
+    assert_eq!(client.ended().await.unwrap(), Exit::code(0));
     assert!(client.is_closed());
+}
+
+/// D6: every way to end a session interrupts the turn first, and whatever waits for the turn fails at once.
+#[tokio::test(start_paused = true)]
+async fn d6_ending_in_any_way_interrupts_first_and_releases_waiters() {
+    for way in ["close", "drop", "token", "stop"] {
+        let token = CancellationToken::new();
+        let (client, mut cli) = session(Options::new().cancel_with(token.clone())).await;
+        let turn = client.send("go").await.unwrap();
+        let uuid = cli.hears_prompt().await;
+        cli.begins(&[&uuid]).await;
+        let guest = client.guest();
+        let asked = tokio::spawn({
+            let guest = guest.clone();
+            async move { guest.mcp_status().await }
+        });
+        cli.hears_request("mcp_status").await;
+        let before = tokio::time::Instant::now();
+        let ending = match way {
+            "drop" => {
+                drop(client);
+                None
+            }
+            "token" => {
+                token.cancel();
+                Some(tokio::spawn(async move { client.ended().await.map(drop) }))
+            }
+            "stop" => Some(tokio::spawn(async move {
+                client.stop(Duration::from_secs(30)).await;
+                Ok(())
+            })),
+            _ => Some(tokio::spawn(async move { client.close().await.map(drop) })),
+        };
+        assert_eq!(turn.finish().await.unwrap_err().kind(), ErrorKind::Closed, "{way}");
+        assert_eq!(asked.await.unwrap().unwrap_err().kind(), ErrorKind::Closed, "{way}");
+        if way != "stop" {
+            assert_eq!(guest.settled().await.unwrap_err().kind(), ErrorKind::Closed, "{way}");
+        }
+        assert!(before.elapsed() < Duration::from_millis(100), "{way}: {:?}", before.elapsed());
+        let request = cli.hears_request("interrupt").await;
+        assert_eq!(request["request"]["cancel_queued"], true, "{way}");
+        cli.answers(&request, json!({})).await;
+        cli.says(json!({"type": "result", "subtype": "error_during_execution", "is_error": true})).await;
+        if way == "stop" {
+            cli.peer.terminated().await;
+        } else {
+            assert_eq!(cli.peer.line().await, None, "{way}: the end of the input follows");
+        }
+        assert!(before.elapsed() < Duration::from_secs(1), "{way}: {:?}", before.elapsed());
+        cli.exits(0).await;
+        if let Some(ending) = ending {
+            ending.await.unwrap().unwrap();
+        }
+    }
+}
+
+/// D6: the CLI ignores an interrupt that comes before the turn, so a turn that begins while the session ends is interrupted.
+#[tokio::test(start_paused = true)]
+async fn d6_a_turn_that_begins_while_closing_is_interrupted() {
+    let (client, mut cli) = session(Options::new()).await;
+    drop(client.send("go").await.unwrap());
+    let uuid = cli.hears_prompt().await;
+    let play = async {
+        cli.hears_request("interrupt").await;
+        cli.begins(&[&uuid]).await;
+        cli.hears_request("interrupt").await;
+        cli.ends(&[&uuid], "").await;
+        cli.hears_the_end().await;
+        cli.exits(0).await;
+    };
+    let (closed, ()) = tokio::join!(client.close(), play);
+    assert_eq!(closed.unwrap(), Exit::code(0));
+    assert_eq!(client.send("more").await.unwrap_err().kind(), ErrorKind::Closed);
+}
+
+/// D6: a CLI that ignores the interrupt, or still has agents in the background, is asked to leave within two seconds.
+#[tokio::test(start_paused = true)]
+async fn d6_what_goes_on_after_the_interrupt_is_made_to_leave() {
+    for background in [false, true] {
+        let (client, mut cli) = session(Options::new()).await;
+        drop(client.send("go").await.unwrap());
+        let uuid = cli.hears_prompt().await;
+        cli.begins(&[&uuid]).await;
+        if background {
+            cli.says(json!({"type": "system", "subtype": "task_started", "task_id": "b", "task_type": "local_agent"}))
+                .await;
+            cli.ends(&[&uuid], "started").await;
+            while !client.works_in_background() || client.is_busy() {
+                tokio::task::yield_now().await;
+            }
+        }
+        let before = tokio::time::Instant::now();
+        let play = async {
+            cli.peer.terminated().await;
+            assert!(before.elapsed() <= Duration::from_secs(2), "{:?}", before.elapsed());
+            cli.hears_the_end().await;
+            cli.peer.exit(Exit::signal(15)).await;
+        };
+        let (closed, ()) = tokio::join!(client.close(), play);
+        assert_eq!(closed.unwrap(), Exit::signal(15));
+    }
 }
 
 /// F26: the reason of an exit is what the CLI said last, in its result or else in its error output.

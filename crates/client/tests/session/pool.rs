@@ -111,7 +111,7 @@ async fn ask(session: &PooledSession, text: &str) {
 }
 
 fn limits(spares: usize, live_max: usize) -> PoolLimits {
-    PoolLimits { spares, live_max, park_after: Some(MINUTE) }
+    PoolLimits::default().spares(spares).live_max(live_max).park_after(Some(MINUTE))
 }
 
 #[tokio::test(start_paused = true)]
@@ -307,6 +307,6 @@ async fn a_pool_refuses_what_its_conversations_cannot_share() {
     ] {
         assert_eq!(Pool::new(options, PoolLimits::default()).unwrap_err().kind(), ErrorKind::Invalid);
     }
-    let none = PoolLimits { live_max: 0, ..PoolLimits::default() };
+    let none = PoolLimits::default().live_max(0);
     assert_eq!(Pool::new(Options::new(), none).unwrap_err().kind(), ErrorKind::Invalid);
 }

@@ -119,3 +119,51 @@ async fn f32_dropping_a_query_ends_the_session() {
     drop(query);
     cli.hears_the_end().await;
 }
+
+/// D2: a query whose result lacks the structured output ends with an error.
+#[tokio::test(start_paused = true)]
+async fn d2_a_query_without_its_output_ends_with_an_error() {
+    let (memory, mut cli) = pair();
+    let play = async move {
+        cli.shakes_hands().await;
+        let uuid = cli.hears_prompt().await;
+        cli.plays(&[&uuid], "words").await;
+        cli.hears_the_end().await;
+        cli.exits(0).await;
+    };
+    let options = Options::new().output_schema(json!({"type": "object"}));
+    let (messages, ()) = tokio::join!(query_over(memory, "go", options).collect::<Vec<_>>(), play);
+    let errors: Vec<ErrorKind> =
+        messages.iter().filter_map(|message| message.as_ref().err()).map(tidings::Error::kind).collect();
+    assert_eq!(errors, [ErrorKind::Decode]);
+    assert!(messages.iter().any(|message| matches!(message, Ok(Message::Result(_)))));
+}
+
+/// D11: a query can be shared between threads, and gives its text in one call.
+#[tokio::test(start_paused = true)]
+async fn d11_a_query_is_sync_and_gives_its_text() {
+    fn shared<T: Send + Sync>(value: T) -> T {
+        value
+    }
+    for (text, is_fine) in [("4", true), ("", false)] {
+        let (memory, mut cli) = pair();
+        let play = async move {
+            cli.shakes_hands().await;
+            let uuid = cli.hears_prompt().await;
+            if is_fine {
+                cli.plays(&[&uuid], text).await;
+            } else {
+                cli.says(json!({"type": "result", "subtype": "error_during_execution", "is_error": true,
+                    "errors": ["it broke"], "user_message_uuids": [uuid]}))
+                    .await;
+            }
+            cli.hears_the_end().await;
+            cli.exits(0).await;
+        };
+        let (answer, ()) = tokio::join!(shared(query_over(memory, "go", Options::new())).text(), play);
+        assert_eq!(
+            answer.map_err(|error| error.to_string()),
+            if is_fine { Ok("4".to_owned()) } else { Err("it broke".to_owned()) }
+        );
+    }
+}

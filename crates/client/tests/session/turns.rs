@@ -305,3 +305,81 @@ async fn f29_silence_is_told_only_when_it_is_odd() {
     // Once, after the tool's result: started, init, call, result.
     assert_eq!(stalled, [(4, Duration::from_secs(30))]);
 }
+
+/// D7: a result whose line cannot be kept or read ends its turn with an error, wherever its type stands in it.
+#[tokio::test(start_paused = true)]
+async fn d7_a_result_that_cannot_be_read_ends_its_turn() {
+    for line in [r#"{"type":"result","result":"bro"#, r#"{"result":"bro"#] {
+        let (client, mut cli) = session(Options::new()).await;
+        let mut events = client.subscribe();
+        let turn = client.send("go").await.unwrap();
+        let uuid = cli.hears_prompt().await;
+        cli.begins(&[&uuid]).await;
+        cli.peer.say(line).await;
+        cli.tells(&uuid, "completed").await;
+        let error = turn.finish().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Decode, "{error}");
+        assert!(error.hint().contains("line_bytes_max"), "{error:?}");
+        let end = loop {
+            match events.next().await {
+                Some(Event::TurnEnded(end)) => break end,
+                Some(_) => {}
+                None => panic!("no end was told"),
+            }
+        };
+        assert_eq!((end.outcome, &end.prompts), (TurnOutcome::ResultLost, &vec![uuid]));
+        assert!(!client.is_busy());
+        // The next turn is not disturbed.
+        let turn = client.send("again").await.unwrap();
+        let uuid = cli.hears_prompt().await;
+        cli.plays(&[&uuid], "fine").await;
+        assert_eq!(turn.finish().await.unwrap().text(), "fine");
+    }
+}
+
+/// D7: a broken line of another kind ends no turn.
+#[tokio::test(start_paused = true)]
+async fn d7_another_line_that_cannot_be_read_ends_no_turn() {
+    for line in [r#"{"type":"assistant","message":"bro"#, r#"{"message":"bro"#] {
+        let (client, mut cli) = session(Options::new()).await;
+        let turn = client.send("go").await.unwrap();
+        let uuid = cli.hears_prompt().await;
+        cli.begins(&[&uuid]).await;
+        cli.peer.say(line).await;
+        cli.ends(&[&uuid], "fine").await;
+        assert_eq!(turn.finish().await.unwrap().text(), "fine");
+    }
+}
+
+/// D2: a turn that should end with a structured output and has none has failed, and says so.
+#[tokio::test(start_paused = true)]
+async fn d2_a_missing_structured_output_is_an_error() {
+    let schema = json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"});
+    let options = Options::new().output_schema(schema);
+    let cases = [
+        (None, None, TurnOutcome::Failed(tidings::Outcome::StructuredOutput)),
+        (Some(json!({"a": 1})), None, TurnOutcome::Completed),
+        // A command that the CLI answers itself.
+        (None, Some(0), TurnOutcome::Completed),
+    ];
+    for (output, rounds, expected) in cases {
+        let (client, mut cli) = session(options.clone()).await;
+        let turn = client.send("go").await.unwrap();
+        let uuid = cli.hears_prompt().await;
+        cli.begins(&[&uuid]).await;
+        let mut result = json!({"type": "result", "subtype": "success", "is_error": false, "result": "words",
+            "user_message_uuids": [uuid]});
+        if let Some(output) = &output {
+            result["structured_output"] = output.clone();
+        }
+        if let Some(rounds) = rounds {
+            result["num_turns"] = json!(rounds);
+        }
+        cli.says(result).await;
+        let end = turn.finish().await.unwrap();
+        assert_eq!(end.outcome, expected);
+        assert_eq!(end.is_success(), end.error_text().is_none());
+        #[cfg(feature = "schema")]
+        assert_eq!(end.output::<serde_json::Value>().ok(), output);
+    }
+}

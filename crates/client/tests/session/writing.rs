@@ -120,8 +120,9 @@ impl Transport for Strict {
         launch: tidings::options::Launch,
     ) -> std::pin::Pin<Box<dyn Future<Output = Result<Link, tidings::Error>> + Send + 'static>> {
         Box::pin(async move {
-            let Link { incoming, outgoing, stop, program, resumed } = Box::new(self.0).open(launch).await?;
-            Ok(Link { incoming, outgoing: Box::new(StrictOutgoing(outgoing)), stop, program, resumed })
+            let mut link = Box::new(self.0).open(launch).await?;
+            link.outgoing = Box::new(StrictOutgoing(link.outgoing));
+            Ok(link)
         })
     }
 }

@@ -38,3 +38,68 @@ pub(super) fn tasks(frame: &Frame, max: usize) -> HashSet<String> {
 pub(super) fn text(frame: &Frame, key: &str) -> Option<String> {
     frame.get(key).and_then(Raw::text).map(Text::get).map(Into::into)
 }
+
+/// A member of an object of which only the beginning is known, if it is a string and stands in that beginning.
+pub(super) fn member(head: &str, key: &str) -> Option<String> {
+    let bytes = head.as_bytes();
+    let (mut depth, mut at) = (0_usize, 0_usize);
+    let mut last: Option<&str> = None;
+    let mut is_value = false;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b':' if depth == 1 => is_value = true,
+            b',' if depth == 1 => is_value = false,
+            b'"' => {
+                let end = string_end(bytes, at)?;
+                let text = Raw::parse(head.get(at..end)?).ok().and_then(Raw::text)?;
+                if depth == 1 && is_value && last == Some(key) {
+                    return Some(text.get().into_owned());
+                }
+                if depth == 1 && !is_value {
+                    last = head.get(at + 1..end - 1);
+                }
+                at = end;
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// The end of the string that begins at `start`, behind its closing quote; `None` if the text ends before.
+fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + 1;
+    loop {
+        match bytes.get(at)? {
+            b'\\' => at += 2,
+            b'"' => return Some(at + 1),
+            _ => at += 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_is_found_in_the_beginning_of_an_object() {
+        let cases = [
+            (r#"{"type":"result","result":"xxxx"#, Some("result")),
+            (r#"{ "a" : {"type":"x"} , "b":["type",{"type":"y"}], "type" : "result", "r"#, Some("result")),
+            (r#"{"a":"\"type\":\"x\"","type":"user""#, Some("user")),
+            (r#"{"result":"type","x":"result: type"#, None),
+            (r#"{"result":"xxxxxxxx"#, None),
+            (r#"{"type":1,"other":"result"}"#, None),
+            (r#"{"a":"\"#, None),
+            ("", None),
+        ];
+        for (head, expected) in cases {
+            assert_eq!(member(head, "type").as_deref(), expected, "{head}");
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! The schema of structured output, as the CLI takes it.
+//!
+//! The CLI compiles schemas with a strict validator of draft 7. It refuses a bad `--json-schema` at the start, but drops a bad
+//! schema of the handshake without a word, and the turn then ends without an output. So schemas are checked here first.
+
+use tidings_protocol::json::{Json, Raw, write_string};
+
+use crate::error::Error;
+
+/// Nesting that a schema may have. Generated ones have a dozen levels.
+const DEPTH_MAX: usize = 128;
+
+/// Values that a keyword takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    Anything,
+    Text,
+    Texts,
+    Number,
+    Count,
+    Flag,
+    List,
+    Type,
+    Schema,
+    /// A schema, or a list of schemas.
+    Items,
+    Schemas,
+    /// An object whose values are schemas.
+    Named,
+    /// An object whose values are schemas or lists of names.
+    Dependencies,
+}
+
+/// The keywords that the CLI's validator knows.
+fn takes(keyword: &str) -> Option<Takes> {
+    Some(match keyword {
+        "$id" | "$ref" | "$comment" | "title" | "description" | "format" | "pattern" | "contentMediaType"
+        | "contentEncoding" => Takes::Text,
+        "default" | "const" => Takes::Anything,
+        "examples" | "enum" => Takes::List,
+        "required" => Takes::Texts,
+        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => Takes::Number,
+        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
+            Takes::Count
+        }
+        "uniqueItems" | "nullable" | "deprecated" | "readOnly" | "writeOnly" => Takes::Flag,
+        "type" => Takes::Type,
+        "items" => Takes::Items,
+        "not"
+        | "if"
+        | "then"
+        | "else"
+        | "additionalItems"
+        | "contains"
+        | "propertyNames"
+        | "additionalProperties"
+        | "contentSchema" => Takes::Schema,
+        "anyOf" | "oneOf" | "allOf" => Takes::Schemas,
+        "properties" | "patternProperties" | "$defs" | "definitions" => Takes::Named,
+        "dependencies" => Takes::Dependencies,
+        _ => return None,
+    })
+}
+
+const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
+
+/// Checks a schema and writes it in the dialect of the CLI: without `$schema`, and with the keywords of draft 7 in place of
+/// those of later drafts that mean the same. The order of members stays.
+pub(super) fn normalise(schema: &Json) -> Result<Json, Error> {
+    let root = schema.raw();
+    if !root.is_object() {
+        return Err(Error::invalid("The schema of the result is not a JSON object", "see json-schema.org"));
+    }
+    let mut text = String::new();
+    Writer { root, out: &mut text }.schema(root, "#", 0).map_err(|reason| {
+        Error::invalid(
+            format!("The schema of the result is not valid at {reason}"),
+            "the CLI takes JSON Schema of draft 7; see json-schema.org",
+        )
+    })?;
+    Json::parse(&text).map_err(|error| {
+        Error::invalid("The schema of the result cannot be written", "see json-schema.org").caused_by(error)
+    })
+}
+
+struct Writer<'a> {
+    root: Raw<'a>,
+    out: &'a mut String,
+}
+
+impl Writer<'_> {
+    fn schema(&mut self, schema: Raw<'_>, at: &str, depth: usize) -> Result<(), String> {
+        if depth > DEPTH_MAX {
+            return Err(format!("`{at}`: it is nested too deep"));
+        }
+        if schema.bool().is_some() {
+            self.out.push_str(schema.as_str());
+            return Ok(());
+        }
+        if !schema.is_object() {
+            return Err(format!("`{at}`: a schema is an object, `true` or `false`"));
+        }
+        let is_tuple = schema.get("prefixItems").is_some();
+        self.out.push('{');
+        let mut is_first = true;
+        for (key, value) in schema.members() {
+            let key = key.get();
+            let place = format!("{at}/{key}");
+            let name = match &*key {
+                "$schema" => continue,
+                "prefixItems" => "items",
+                "items" if is_tuple => "additionalItems",
+                "dependentRequired" | "dependentSchemas" => "dependencies",
+                other => other,
+            };
+            if !is_first {
+                self.out.push(',');
+            }
+            is_first = false;
+            write_string(name, self.out);
+            self.out.push(':');
+            let Some(kind) = takes(name) else {
+                return Err(format!("`{place}`: the keyword is not known"));
+            };
+            self.value(kind, value, &place, depth)?;
+            if name == "$ref" {
+                self.reference(value, &place)?;
+            }
+        }
+        self.out.push('}');
+        Ok(())
+    }
+
+    fn value(&mut self, kind: Takes, value: Raw<'_>, at: &str, depth: usize) -> Result<(), String> {
+        match kind {
+            Takes::Schema => return self.schema(value, at, depth + 1),
+            Takes::Items if !value.is_array() => return self.schema(value, at, depth + 1),
+            Takes::Items | Takes::Schemas => return self.list(value, at, depth),
+            Takes::Named | Takes::Dependencies => return self.named(kind, value, at, depth),
+            _ => {}
+        }
+        let fits = match kind {
+            Takes::Text => value.text().is_some(),
+            Takes::Texts => value.is_array() && value.items().all(|item| item.text().is_some()),
+            Takes::Number => value.f64().is_some(),
+            Takes::Count => {
+                value.u64().is_some() || value.f64().is_some_and(|count| count >= 0.0 && count.fract() == 0.0)
+            }
+            Takes::Flag => value.bool().is_some(),
+            Takes::List => value.is_array(),
+            Takes::Type if value.is_array() => value.items().count() > 0 && value.items().all(is_type),
+            Takes::Type => is_type(value),
+            _ => true,
+        };
+        if !fits {
+            let shown: String = value.as_str().chars().take(60).collect();
+            return Err(format!("`{at}`: {} and not `{shown}`", wanted(kind)));
+        }
+        self.out.push_str(value.as_str());
+        Ok(())
+    }
+
+    fn list(&mut self, value: Raw<'_>, at: &str, depth: usize) -> Result<(), String> {
+        if !value.is_array() || value.items().next().is_none() {
+            return Err(format!("`{at}`: it takes a list of schemas"));
+        }
+        self.out.push('[');
+        for (index, item) in value.items().enumerate() {
+            if index > 0 {
+                self.out.push(',');
+            }
+            self.schema(item, &format!("{at}/{index}"), depth + 1)?;
+        }
+        self.out.push(']');
+        Ok(())
+    }
+
+    fn named(&mut self, kind: Takes, value: Raw<'_>, at: &str, depth: usize) -> Result<(), String> {
+        if !value.is_object() {
+            return Err(format!("`{at}`: it takes an object of schemas"));
+        }
+        self.out.push('{');
+        for (index, (key, value)) in value.members().enumerate() {
+            if index > 0 {
+                self.out.push(',');
+            }
+            write_string(&key.get(), self.out);
+            self.out.push(':');
+            let place = format!("{at}/{}", key.get());
+            if kind == Takes::Dependencies && value.is_array() {
+                self.value(Takes::Texts, value, &place, depth)?;
+            } else {
+                self.schema(value, &place, depth + 1)?;
+            }
+        }
+        self.out.push('}');
+        Ok(())
+    }
+
+    /// A reference into the schema must lead somewhere.
+    fn reference(&self, value: Raw<'_>, at: &str) -> Result<(), String> {
+        let target = value.text().map(|target| target.get().into_owned()).unwrap_or_default();
+        let Some(pointer) = target.strip_prefix('#') else { return Ok(()) };
+        let mut found = Some(self.root);
+        for part in pointer.split('/').skip(1) {
+            let key = part.replace("~1", "/").replace("~0", "~").replace("%24", "$");
+            found = found.and_then(|found| match key.parse::<usize>() {
+                Ok(index) if found.is_array() => found.items().nth(index),
+                _ => found.get(&key),
+            });
+        }
+        match found {
+            Some(_) => Ok(()),
+            None => Err(format!("`{at}`: the schema has no `{target}`")),
+        }
+    }
+}
+
+fn is_type(value: Raw<'_>) -> bool {
+    value.text().is_some_and(|name| TYPES.contains(&&*name.get()))
+}
+
+fn wanted(kind: Takes) -> &'static str {
+    match kind {
+        Takes::Text => "it takes a string",
+        Takes::Texts => "it takes a list of strings",
+        Takes::Number => "it takes a number",
+        Takes::Count => "it takes a count",
+        Takes::Flag => "it takes `true` or `false`",
+        Takes::List => "it takes a list",
+        Takes::Type => "it takes a type of JSON Schema, such as `object` or `string`,",
+        _ => "it takes another value",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(text: &str) -> Result<String, String> {
+        let json = Json::parse(text).expect("JSON");
+        normalise(&json).map(|json| json.raw().as_str().to_owned()).map_err(|error| error.to_string())
+    }
+
+    /// D2: schemas of a later draft, as schemars writes them, become what the CLI takes; the order of members stays.
+    #[test]
+    fn d2_later_drafts_are_written_as_the_cli_takes_them() {
+        for (given, expected) in [
+            (
+                r##"{"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Z","type":"object","properties":{"b":{"$ref":"#/$defs/B"},"a":{"type":["integer","null"],"format":"uint32","minimum":0}},"$defs":{"B":{"enum":[1,"x"]}}}"##,
+                r##"{"title":"Z","type":"object","properties":{"b":{"$ref":"#/$defs/B"},"a":{"type":["integer","null"],"format":"uint32","minimum":0}},"$defs":{"B":{"enum":[1,"x"]}}}"##,
+            ),
+            (
+                r#"{"type":"array","prefixItems":[{"type":"string"},true],"items":false,"minItems":2}"#,
+                r#"{"type":"array","items":[{"type":"string"},true],"additionalItems":false,"minItems":2}"#,
+            ),
+            (r#"{"dependentRequired":{"a":["b"]}}"#, r#"{"dependencies":{"a":["b"]}}"#),
+            (
+                r#"{"properties":{"$schema":{"type":"string"}}}"#,
+                r#"{"properties":{"$schema":{"type":"string"}}}"#,
+            ),
+            ("{}", "{}"),
+        ] {
+            assert_eq!(checked(given).as_deref(), Ok(expected));
+        }
+    }
+
+    /// D2: a schema that the CLI would drop without a word is refused, with the place of the mistake.
+    #[test]
+    fn d2_a_nonsense_schema_is_refused() {
+        for (given, place) in [
+            ("[]", "not a JSON object"),
+            (r#"{"type":"strng"}"#, "#/type"),
+            (r#"{"foo":1}"#, "#/foo"),
+            (r#"{"properties":{"a":{"type":"object","properties":[]}}}"#, "#/properties/a/properties"),
+            (r#"{"properties":{"a":"string"}}"#, "#/properties/a"),
+            (r#"{"required":"a"}"#, "#/required"),
+            (r#"{"anyOf":[]}"#, "#/anyOf"),
+            (r#"{"items":[{"minimum":"0"}]}"#, "#/items/0/minimum"),
+            (r##"{"properties":{"a":{"$ref":"#/$defs/B"}}}"##, "#/$defs/B"),
+            (r#"{"minLength":-1}"#, "#/minLength"),
+        ] {
+            let error = checked(given).expect_err(given);
+            assert!(error.contains(place), "{error}");
+        }
+        let deep = format!("{}true{}", r#"{"not":"#.repeat(200), "}".repeat(200));
+        assert!(checked(&deep).expect_err("deep").contains("nested too deep"));
+    }
+}
