@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_core::future::BoxFuture;
-use tidings_protocol::json::{Raw, Text};
+use tidings_protocol::json::{Raw, Text, write_string};
 use tidings_protocol::{Frame, FrameRef, Kind};
 use tokio::sync::{mpsc, watch};
 
@@ -17,6 +17,7 @@ use crate::options::Launch;
 ///
 /// It takes what `tidings rehearse record` writes, and it takes plain lines of a CLI's output. A prompt sets the next
 /// turn going; requests get the answers that were recorded, or an empty one; a recorded question waits for its answer.
+/// The ids of recorded prompts and requests are exchanged for those of the live host.
 #[derive(Debug, Clone)]
 pub struct Replay {
     steps: Vec<Step>,
@@ -27,8 +28,8 @@ pub struct Replay {
 enum Step {
     /// The CLI said this.
     Out(String),
-    /// A prompt came.
-    Prompt,
+    /// A prompt came, under this id if it had one.
+    Prompt { uuid: Option<String> },
     /// A request came, under this id.
     Request { id: String, subtype: String },
     /// The process ended.
@@ -50,7 +51,7 @@ impl Replay {
     pub fn parse(text: &str) -> Self {
         let mut steps: Vec<Step> =
             text.lines().filter(|line| !line.trim().is_empty()).filter_map(step).collect();
-        if !steps.iter().any(|step| matches!(step, Step::Prompt)) {
+        if !steps.iter().any(|step| matches!(step, Step::Prompt { .. })) {
             steps = with_prompts(steps);
         }
         Replay { steps }
@@ -69,7 +70,7 @@ fn step(line: &str) -> Option<Step> {
         "in" => {
             let frame = Frame::from_json(&text?).ok()?;
             match frame.kind() {
-                Kind::User => Some(Step::Prompt),
+                Kind::User => Some(Step::Prompt { uuid: frame.uuid().map(Into::into) }),
                 Kind::ControlRequest => Some(Step::Request {
                     id: frame.request_id()?.into_owned(),
                     subtype: frame.subtype()?.into_owned(),
@@ -89,14 +90,14 @@ fn step(line: &str) -> Option<Step> {
 fn with_prompts(steps: Vec<Step>) -> Vec<Step> {
     let results = steps.iter().filter(|step| is_result(step)).count();
     let mut left = results;
-    let mut all = vec![Step::Prompt];
+    let mut all = vec![Step::Prompt { uuid: None }];
     for step in steps {
         let ends = is_result(&step);
         all.push(step);
         if ends {
             left -= 1;
             if left > 0 {
-                all.push(Step::Prompt);
+                all.push(Step::Prompt { uuid: None });
             }
         }
     }
@@ -129,8 +130,56 @@ impl Transport for Replay {
 /// What the host has said so far.
 #[derive(Debug, Clone, Default)]
 struct Heard {
-    prompts: usize,
+    /// The ids of the prompts, in order; empty for one without.
+    prompts: Vec<String>,
     answers: Vec<String>,
+}
+
+/// The ids of recorded prompts and of the live prompts that stand for them.
+#[derive(Debug, Default)]
+struct PromptIds {
+    pairs: Vec<(String, String)>,
+    /// Live prompts whose recorded id is not known yet, since the recording has no host's side or its host gave none.
+    unpaired: VecDeque<String>,
+}
+
+impl PromptIds {
+    fn pair(&mut self, recorded: Option<String>, live: String) {
+        match recorded {
+            _ if live.is_empty() => {}
+            Some(recorded) => self.pairs.push((recorded, live)),
+            None => self.unpaired.push_back(live),
+        }
+    }
+
+    /// The line with the ids of live prompts in place of the recorded ones.
+    fn exchange(&mut self, line: &str) -> String {
+        for recorded in named_prompts(line) {
+            if !self.pairs.iter().any(|(known, _)| *known == recorded)
+                && let Some(live) = self.unpaired.pop_front()
+            {
+                self.pairs.push((recorded, live));
+            }
+        }
+        let mut line = line.to_owned();
+        for (recorded, live) in &self.pairs {
+            let (mut from, mut to) = (String::new(), String::new());
+            write_string(recorded, &mut from);
+            write_string(live, &mut to);
+            if line.contains(&from) {
+                line = line.replace(&from, &to);
+            }
+        }
+        line
+    }
+}
+
+/// The ids of prompts that a line of the CLI names.
+fn named_prompts(line: &str) -> Vec<String> {
+    let Ok(frame) = FrameRef::from_json(line) else { return Vec::new() };
+    let many = frame.get("user_message_uuids").into_iter().flat_map(Raw::items);
+    let one = ["user_message_uuid", "command_uuid"].into_iter().filter_map(|key| frame.get(key));
+    many.chain(one).filter_map(Raw::text).map(|id| id.get().into_owned()).collect()
 }
 
 /// The recorded answers, by what was asked.
@@ -187,7 +236,10 @@ impl Outgoing for Ear {
             let Ok(frame) = FrameRef::from_json(line) else { return Ok(()) };
             let id = frame.request_id().unwrap_or_default().into_owned();
             match frame.kind() {
-                Kind::User => heard.send_modify(|heard| heard.prompts += 1),
+                Kind::User => {
+                    let uuid = frame.uuid().unwrap_or_default().into_owned();
+                    heard.send_modify(|heard| heard.prompts.push(uuid));
+                }
                 Kind::ControlResponse => heard.send_modify(|heard| heard.answers.push(id)),
                 Kind::ControlRequest => {
                     let subtype = frame.subtype().unwrap_or_default();
@@ -216,13 +268,16 @@ async fn play(
     mut lines: Lines,
 ) {
     let mut prompts = 0;
+    let mut ids = PromptIds::default();
     let mut exit = Exit::code(0);
     for step in steps {
         let question = match step {
-            Step::Prompt => {
+            Step::Prompt { uuid } => {
                 prompts += 1;
                 // A host that has ended its input says nothing more, and the rest is played.
-                drop(listening.wait_for(|heard| heard.prompts >= prompts).await);
+                drop(listening.wait_for(|heard| heard.prompts.len() >= prompts).await);
+                let live = listening.borrow().prompts.get(prompts - 1).cloned().unwrap_or_default();
+                ids.pair(uuid, live);
                 continue;
             }
             Step::Exit(how) => {
@@ -231,6 +286,7 @@ async fn play(
             }
             Step::Request { .. } => continue,
             Step::Out(line) => {
+                let line = ids.exchange(&line);
                 let frame = FrameRef::from_json(&line).ok();
                 let kind = frame.map(|frame| frame.kind());
                 if kind == Some(Kind::ControlResponse) {

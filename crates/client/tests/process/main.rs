@@ -6,6 +6,7 @@
 mod faults;
 #[cfg(target_os = "linux")]
 mod orphans;
+mod recordings;
 #[cfg(feature = "sessions")]
 mod sessions;
 mod stage;

@@ -47,3 +47,48 @@ async fn a_recording_is_played_in_step() {
     }
     assert!(client.close().await.unwrap().is_success());
 }
+
+/// D3: prompts of our own client have ids, by which the recorded CLI names its turns; the live ids take their place.
+#[tokio::test(start_paused = true)]
+async fn d3_a_recording_of_our_own_client_is_replayed() {
+    let (one, two) = ("11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222");
+    let mut recording = String::new();
+    let mut line = |dir: &str, frame: serde_json::Value| {
+        recording.push_str(&serde_json::json!({"t_ms": 0, "dir": dir, "frame": frame}).to_string());
+        recording.push('\n');
+    };
+    for (uuid, text) in [(one, "first"), (two, "second")] {
+        let told = |state: &str| serde_json::json!({"type": "command_lifecycle", "command_uuid": uuid, "state": state});
+        line(
+            "in",
+            serde_json::json!({"type": "user", "uuid": uuid, "message": {"role": "user", "content": "go"}}),
+        );
+        line("out", told("started"));
+        line("out", serde_json::json!({"type": "system", "subtype": "init", "user_message_uuids": [uuid]}));
+        line(
+            "out",
+            serde_json::json!({"type": "result", "subtype": "success", "is_error": false, "result": text,
+            "user_message_uuids": [uuid]}),
+        );
+        line("out", told("completed"));
+    }
+    // With the host's side and without it.
+    let plain: String = recording
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .filter(|line| line["dir"] == "out")
+        .map(|line| line["frame"].to_string() + "\n")
+        .collect();
+    for recording in [&recording, &plain] {
+        let client = Client::connect_over(Replay::parse(recording), Options::new()).await.unwrap();
+        for text in ["first", "second"] {
+            let turn = client.send("go").await.unwrap();
+            let uuid = turn.uuid().to_owned();
+            let end = turn.finish().await.unwrap();
+            assert_eq!((end.text(), &end.prompts), (text.to_owned(), &vec![uuid]));
+        }
+        client.close().await.unwrap();
+        let messages: Vec<_> = query_over(Replay::parse(recording), "go", Options::new()).collect().await;
+        assert!(messages.iter().any(|message| matches!(message, Ok(Message::Result(_)))));
+    }
+}

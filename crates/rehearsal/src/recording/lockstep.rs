@@ -8,11 +8,14 @@ use super::{Direction, Event};
 /// Plays the CLI's side of a recording to a live host.
 ///
 /// Where the recorded host said something, the live one must too before the recording goes on. Ids that the recorded
-/// host gave its requests are exchanged for those of the live one, so that it recognises the answers.
+/// host gave its requests and prompts are exchanged for those of the live one, so that it recognises the answers and its
+/// turns. Lines that the recorded host wrote side by side may come in another order.
 #[derive(Debug)]
 pub struct Lockstep {
     events: VecDeque<Event>,
     ids: HashMap<String, String>,
+    /// Live lines that came before the recording had a place for them.
+    early: VecDeque<String>,
     last_ms: f64,
     wait: bool,
 }
@@ -39,14 +42,22 @@ pub enum Action {
 impl Lockstep {
     /// A player at the beginning of a recording. Without `wait` the host need not say anything.
     pub fn new(events: Vec<Event>, wait: bool) -> Self {
-        Lockstep { events: events.into(), ids: HashMap::new(), last_ms: 0.0, wait }
+        Lockstep { events: events.into(), ids: HashMap::new(), early: VecDeque::new(), last_ms: 0.0, wait }
     }
 
     /// What to do next.
     pub fn next_action(&mut self) -> Action {
         loop {
             match self.events.front() {
-                Some(Event::Line { direction: Direction::In, .. }) if self.wait => return Action::Listen,
+                Some(Event::Line { direction: Direction::In, text, .. }) if self.wait => {
+                    let kind = Kind::of(text);
+                    let Some(at) = self.early.iter().position(|line| Kind::of(line) == kind) else {
+                        return Action::Listen;
+                    };
+                    if let Some(line) = self.early.remove(at) {
+                        self.take(0, &line);
+                    }
+                }
                 Some(Event::Line { direction: Direction::In, .. }) => {
                     self.events.pop_front();
                 }
@@ -69,30 +80,89 @@ impl Lockstep {
 
     /// The live host said this in place of what the recorded one said.
     pub fn heard(&mut self, line: &str) {
-        let Some(Event::Line { t_ms, direction: Direction::In, text }) = self.events.pop_front() else {
+        let kind = Kind::of(line);
+        let is_like = |event: &Event| matches!(event, Event::Line { direction: Direction::In, text, .. } if Kind::of(text) == kind);
+        let side_by_side = self
+            .events
+            .iter()
+            .take_while(|event| matches!(event, Event::Line { direction: Direction::In, .. }))
+            .position(is_like);
+        match side_by_side {
+            Some(at) => self.take(at, line),
+            None if self.events.iter().any(is_like) && self.early.len() < EARLY_MAX => {
+                self.early.push_back(line.to_owned());
+            }
+            // The recorded host said nothing like it: it stands for what that one said here.
+            None => self.take(0, line),
+        }
+    }
+
+    /// A live line stands for the recorded one at this place.
+    fn take(&mut self, at: usize, line: &str) {
+        let Some(Event::Line { t_ms, direction: Direction::In, text }) = self.events.remove(at) else {
             return;
         };
-        self.last_ms = t_ms;
-        if let (Some(recorded), Some(live)) = (request_id(&text), request_id(line)) {
+        self.last_ms = self.last_ms.max(t_ms);
+        if let (Some(recorded), Some(live)) = (given_id(&text), given_id(line)) {
             self.ids.insert(recorded, live);
         }
     }
 
-    /// A recorded answer under the id that the live host is waiting for.
+    /// A recorded line with the ids that the live host has given in place of the recorded host's.
     fn with_live_ids(&self, line: &str) -> String {
-        let Some(recorded) = answered_id(line) else { return line.to_owned() };
-        let Some(current) = self.ids.get(&recorded) else { return line.to_owned() };
-        let (mut from, mut to) = (String::new(), String::new());
-        write_string(&recorded, &mut from);
-        write_string(current, &mut to);
-        line.replacen(&from, &to, 1)
+        let mut line = line.to_owned();
+        let answered = answered_id(&line);
+        for (recorded, live) in &self.ids {
+            let (mut from, mut to) = (String::new(), String::new());
+            write_string(recorded, &mut from);
+            write_string(live, &mut to);
+            if is_uuid(recorded) {
+                if line.contains(&from) {
+                    line = line.replace(&from, &to);
+                }
+            } else if answered.as_ref() == Some(recorded) {
+                // A short id may also be a word of the answer.
+                line = line.replacen(&from, &to, 1);
+            }
+        }
+        line
     }
 }
 
-fn request_id(line: &str) -> Option<String> {
+/// Live lines that may wait for their place. A host that is further ahead plays another conversation.
+const EARLY_MAX: usize = 256;
+
+/// What tells lines of a host apart: the type, and what a control line asks for or answers.
+#[derive(Debug, PartialEq, Eq)]
+struct Kind {
+    name: Option<String>,
+    subtype: Option<String>,
+    answers: Option<String>,
+}
+
+impl Kind {
+    fn of(line: &str) -> Self {
+        let frame = FrameRef::from_json(line).ok();
+        let name = frame.and_then(|frame| frame.type_name().map(Into::into));
+        let asks = name.as_deref() == Some("control_request");
+        let subtype = frame.filter(|_| asks).and_then(|frame| frame.subtype().map(Into::into));
+        Kind { name, subtype, answers: answered_id(line) }
+    }
+}
+
+/// The id that the host gave to a request or a prompt.
+fn given_id(line: &str) -> Option<String> {
     let frame = FrameRef::from_json(line).ok()?;
-    let asks = frame.type_name()? == "control_request";
-    asks.then(|| frame.request_id().map(Into::into)).flatten()
+    match &*frame.type_name()? {
+        "control_request" => frame.request_id().map(Into::into),
+        "user" => frame.uuid().map(Into::into),
+        _ => None,
+    }
+}
+
+/// Whether an id is long enough to be replaced wherever it stands.
+fn is_uuid(id: &str) -> bool {
+    id.len() == 36 && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
 fn answered_id(line: &str) -> Option<String> {
@@ -100,4 +170,75 @@ fn answered_id(line: &str) -> Option<String> {
     let response =
         frame.get("response").filter(|_| frame.type_name().as_deref() == Some("control_response"))?;
     response.get("request_id").and_then(Raw::text).map(Text::get).map(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RECORDED: &str = "11111111-1111-4111-8111-111111111111";
+    const LIVE: &str = "22222222-2222-4222-8222-222222222222";
+
+    fn recording(lines: &[(&str, String)]) -> Vec<Event> {
+        let text: String = lines
+            .iter()
+            .map(|(dir, frame)| format!("{{\"t_ms\":0,\"dir\":\"{dir}\",\"frame\":{frame}}}\n"))
+            .collect();
+        Event::parse_all(&text).expect("a recording")
+    }
+
+    fn written(player: &mut Lockstep) -> String {
+        match player.next_action() {
+            Action::Write { line, .. } => line,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn prompt(uuid: &str) -> String {
+        format!(r#"{{"type":"user","uuid":"{uuid}","message":{{"role":"user","content":"hi"}}}}"#)
+    }
+
+    /// D3: a host that knows its turns by the ids of its prompts recognises them in a recording of another run.
+    #[test]
+    fn d3_ids_of_prompts_are_exchanged() {
+        let events = recording(&[
+            ("in", prompt(RECORDED)),
+            (
+                "out",
+                format!(r#"{{"type":"command_lifecycle","command_uuid":"{RECORDED}","state":"started"}}"#),
+            ),
+            ("out", format!(r#"{{"type":"result","user_message_uuids":["{RECORDED}"]}}"#)),
+        ]);
+        let mut player = Lockstep::new(events, true);
+        assert_eq!(player.next_action(), Action::Listen);
+        player.heard(&prompt(LIVE));
+        for _ in 0..2 {
+            let line = written(&mut player);
+            assert!(line.contains(LIVE) && !line.contains(RECORDED), "{line}");
+        }
+        assert_eq!(player.next_action(), Action::Exit(0));
+    }
+
+    /// D3: an answer and a prompt that were written side by side may come the other way round, or early.
+    #[test]
+    fn d3_lines_of_the_host_may_come_in_another_order() {
+        let answer = r#"{"type":"control_response","response":{"subtype":"success","request_id":"q"}}"#;
+        let events = recording(&[
+            ("in", answer.to_owned()),
+            ("in", prompt(RECORDED)),
+            ("out", format!(r#"{{"type":"result","user_message_uuids":["{RECORDED}"]}}"#)),
+            ("in", prompt("33333333-1111-4111-8111-111111111111")),
+            ("out", r#"{"type":"result"}"#.to_owned()),
+        ]);
+        let mut player = Lockstep::new(events, true);
+        player.heard(&prompt(LIVE));
+        assert_eq!(player.next_action(), Action::Listen);
+        // The second prompt comes before its turn in the recording.
+        player.heard(&prompt("44444444-1111-4111-8111-111111111111"));
+        assert_eq!(player.next_action(), Action::Listen);
+        player.heard(answer);
+        assert!(written(&mut player).contains(LIVE));
+        assert_eq!(written(&mut player), r#"{"type":"result"}"#);
+        assert_eq!(player.next_action(), Action::Exit(0));
+    }
 }
