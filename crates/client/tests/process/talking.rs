@@ -166,6 +166,40 @@ async fn d1_a_hook_that_changes_the_input_does_not_allow_the_call() {
     }
 }
 
+/// D8: the stand-in checks structured output as the CLI does: the model is told, and fails for good after five attempts.
+#[tokio::test]
+async fn d8_the_stand_in_checks_structured_output() {
+    let call = |input: &str| {
+        format!("[[turn]]\nrepeat = true\n[[turn.block]]\ntool = \"StructuredOutput\"\ninput = {input}\n")
+    };
+    let schema = json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object",
+        "properties": {"count": {"type": "integer"}}, "required": ["count"]});
+    let misfit = call(r#"{ count = "four" }"#);
+    let fits = call("{ count = 4 }");
+    for (script, expected) in [
+        (misfit.replace("repeat = true\n", "") + &fits, Ok(4)),
+        (misfit, Err(TurnOutcome::Failed(tidings::Outcome::StructuredOutput))),
+    ] {
+        let stage = Stage::playing(&script);
+        let client = tidings::Client::connect(stage.options().output_schema(schema.clone())).await.unwrap();
+        let mut turn = client.send("count").await.unwrap();
+        let mut results = String::new();
+        while let Some(message) = turn.next().await {
+            if let Message::User(user) = message.unwrap() {
+                results.push_str(&serde_json::to_string(&user.message.content).unwrap());
+            }
+        }
+        let end = turn.finish().await.unwrap();
+        client.close().await.unwrap();
+        assert!(results.contains("/count: must be integer"), "{results}");
+        let count = end.structured_output().and_then(|output| output.get("count")?.u64());
+        assert_eq!(count.ok_or(end.outcome), expected);
+        if expected.is_err() {
+            assert!(end.error_text().unwrap().contains("after 5 attempts"), "{end:?}");
+        }
+    }
+}
+
 /// F50: an interrupt stops the turn and not the session.
 #[tokio::test]
 async fn f50_a_second_prompt_is_answered_after_an_interrupt() {

@@ -27,6 +27,7 @@ mod prompt;
 mod recover;
 mod result;
 mod resume;
+mod schema;
 mod session;
 mod slash;
 mod speak;

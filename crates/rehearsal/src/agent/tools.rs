@@ -273,15 +273,27 @@ impl Session {
         })
     }
 
-    fn run_tool(&mut self, talk: &mut Talk, call: &Call) -> Flow<Outcome> {
-        let scripted = call.block.result.is_some() || call.block.output.is_some();
-        match call.name.as_str() {
-            "StructuredOutput" if self.schema.is_some() => Ok(Outcome {
+    fn structured_output(&mut self, call: &Call) -> Outcome {
+        let misfit = self.schema.as_ref().and_then(|schema| super::schema::mismatch(schema, &call.input));
+        match misfit {
+            Some(words) => {
+                self.with_turn(|turn| turn.misfits.push(words.clone()));
+                let output = json!(format!("Error: {words}"));
+                Outcome { content: json!(words), is_error: Some(true), output, ..Outcome::default() }
+            }
+            None => Outcome {
                 content: json!("Structured output provided successfully"),
                 output: json!("Structured output provided successfully"),
                 structured: Some(call.input.clone()),
                 ..Outcome::default()
-            }),
+            },
+        }
+    }
+
+    fn run_tool(&mut self, talk: &mut Talk, call: &Call) -> Flow<Outcome> {
+        let scripted = call.block.result.is_some() || call.block.output.is_some();
+        match call.name.as_str() {
+            "StructuredOutput" if self.schema.is_some() => Ok(self.structured_output(call)),
             "Agent" if !scripted => self.run_agent(talk, call),
             "Bash" if call.is_shell_task() => self.run_shell_task(call),
             name if !scripted && self.server_of(name).is_some() => self.call_server(call),

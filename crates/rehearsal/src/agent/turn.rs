@@ -32,6 +32,8 @@ pub(super) struct TurnState {
     pub(super) stop_reason: Value,
     pub(super) last_text: String,
     pub(super) structured: Option<Value>,
+    /// What was wrong with each structured output that did not fit the schema.
+    pub(super) misfits: Vec<String>,
     /// Whether a frame has named the messages that it answers.
     pub(super) named: bool,
     /// The stream that is under way.
@@ -183,6 +185,18 @@ impl Session {
                     return Ok(Ending::completed(value.to_string()));
                 }
                 After::GoOn => self.absorb(talk)?,
+            }
+            let misfits = self.turn.as_ref().map(|turn| turn.misfits.as_slice()).unwrap_or_default();
+            if let [.., last] = misfits
+                && misfits.len() >= super::schema::ATTEMPTS_MAX
+            {
+                let text = format!(
+                    "Failed to provide valid structured output after {} attempts — last StructuredOutput error: {last}",
+                    misfits.len()
+                );
+                let (subtype, terminal) =
+                    ("error_max_structured_output_retries", "structured_output_retry_exhausted");
+                return Ok(Ending::error(subtype, terminal, &text));
             }
             if rounds_max.is_some_and(|max| requests >= max) {
                 let text = format!("Reached maximum number of turns ({requests})");
