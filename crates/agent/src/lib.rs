@@ -29,3 +29,8 @@ pub use session::{AgentSession, Setup};
 pub use sink::{ChannelEventSink, EventSink, TextEventSink};
 pub use source::{ChannelInputSource, Command, FrontendInput, InputSource};
 pub use tidings_protocol::ui::{ControllerInputPayload, TurnId, UiMessage};
+
+/// The examples of the README are compiled with those of the documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

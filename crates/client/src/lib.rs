@@ -99,3 +99,8 @@ pub use tidings_protocol::{
     DecodeError, DecodeErrorKind, Frame, FrameRef, Kind, Outcome, ToolCall, Typed, control, entry, hooks,
     json, messages, mobile, ndjson, permissions, seed, stream, tools, ui, view,
 };
+
+/// The examples of the README are compiled with those of the documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

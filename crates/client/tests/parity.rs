@@ -176,3 +176,31 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
+
+/// D10: every crate has what crates.io and docs.rs show: a README, licences, keywords, categories and all features.
+#[test]
+fn d10_every_crate_is_ready_for_the_registry() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(crates).unwrap() {
+        let folder = entry.unwrap().path();
+        let Ok(manifest) = std::fs::read_to_string(folder.join("Cargo.toml")) else { continue };
+        seen += 1;
+        for file in ["README.md", "LICENSE-MIT", "LICENSE-APACHE"] {
+            assert!(folder.join(file).is_file(), "{} has no {file}", folder.display());
+        }
+        for key in [
+            "description = ",
+            "license.workspace",
+            "readme = ",
+            "keywords = ",
+            "categories = ",
+            "[package.metadata.docs.rs]",
+        ] {
+            assert!(manifest.contains(key), "{} has no `{key}`", folder.display());
+        }
+        let keywords = manifest.lines().find(|line| line.starts_with("keywords")).unwrap();
+        assert!(keywords.matches(',').count() < 5, "crates.io takes five keywords: {keywords}");
+    }
+    assert!(seen >= 7, "{seen}");
+}
