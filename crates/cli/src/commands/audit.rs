@@ -7,9 +7,10 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use reqwest::{Method, Response};
 use serde::Serialize;
-use tidings_bridge::journal::{AUDIT_START, AuditEntry, verify_audit};
+use tidings_bridge::journal::{AUDIT_START, AuditEntry, AuditKey, verify_audit, verify_sealed_audit};
 use tokio::runtime::Runtime;
 
+use crate::commands::serve;
 use crate::error::{CannotRun, Exit};
 use crate::output::Output;
 use crate::remote::RemoteArgs;
@@ -24,14 +25,20 @@ pub(crate) enum AuditCommand {
     Verify(Verify),
 }
 
+/// The key of the log in the data folder of a server.
+const KEY: &str = "journal.db-audit-key";
+
 const EXAMPLES: &str = "\
 Examples:
   tidings audit export > audit.ndjson
   tidings audit verify                  the log of the server that runs
   tidings audit verify audit.ndjson     an export
 
-A log that was cut off at its end is a good shorter log: keep the number and the hash that `verify` prints somewhere \
-else, and compare. Exit code 1 says that a line does not follow from the one before it.";
+The lines are chained, so no line can be changed alone. With the key of the log (journal.db-audit-key in the data \
+folder) `verify` also proves that the sealed lines were written by a server that has the key, and not rewritten by someone \
+who does not. It cannot prove that nobody with the key has rewritten them, nor that lines of versions before the key are \
+the first that were written. A log that was cut off at its end is a good shorter log: keep the number and the hash \
+that `verify` prints somewhere else, and compare. Exit code 1 says that a line is wrong.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
@@ -43,6 +50,9 @@ pub(crate) struct Export {
 pub(crate) struct Verify {
     /// An export [default: ask the server]
     file: Option<PathBuf>,
+    /// The key of the log [default: that of the data folder on this machine]
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
     #[command(flatten)]
     remote: RemoteArgs,
 }
@@ -53,6 +63,10 @@ struct Verdict {
     ok: bool,
     lines: u64,
     hash: String,
+    /// Lines with a seal.
+    sealed: u64,
+    /// True if the seals were checked with the key.
+    key: bool,
 }
 
 impl AuditCommand {
@@ -82,13 +96,33 @@ impl AuditCommand {
 }
 
 impl Verify {
+    /// The key that is named, or that of the server on this machine. An export may be of another server, so for that only a
+    /// key that is named counts.
+    fn key(&self) -> anyhow::Result<Option<AuditKey>> {
+        let is_elsewhere = self.remote.server.is_some() || std::env::var_os("TIDINGS_SERVER").is_some();
+        let usual = || {
+            let data =
+                self.remote.data.clone().or_else(|| serve::usual_data().ok().filter(|_| !is_elsewhere))?;
+            Some(data.join(KEY)).filter(|path| self.file.is_none() && path.is_file())
+        };
+        let Some(path) = self.key.clone().or_else(usual) else { return Ok(None) };
+        let text = fs_err::read_to_string(&path)?;
+        let key = AuditKey::parse(&text).ok_or_else(|| CannotRun {
+            code: "failed",
+            message: format!("It is not the key of an audit log: `{}`", path.display()),
+            hint: "it is `journal.db-audit-key` in the data folder of the server",
+        })?;
+        Ok(Some(key))
+    }
+
     /// Each line is checked against the one before it, so that a log of any length fits.
     fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let source: Box<dyn BufRead> = match &self.file {
             Some(path) => Box::new(BufReader::new(fs_err::File::open(path)?)),
             None => Box::new(Log::open(&self.remote)?),
         };
-        let mut last = (0, AUDIT_START.to_owned());
+        let key = self.key()?;
+        let (mut last, mut sealed) = ((0, AUDIT_START.to_owned()), 0);
         let mut ok = true;
         for line in source.lines() {
             let line = line?;
@@ -100,22 +134,51 @@ impl Verify {
                 message: format!("Line {} is no line of an audit log: {error}", last.0 + 1),
                 hint: "`tidings audit export` writes one",
             })?;
-            let Ok(next) = verify_audit((last.0, &last.1), [&entry]) else {
+            let before = (last.0, last.1.as_str());
+            let verified = match &key {
+                Some(key) => verify_sealed_audit(before, [&entry], key),
+                None => verify_audit(before, [&entry]),
+            };
+            let Ok(next) = verified else {
                 ok = false;
                 break;
             };
+            sealed += u64::from(entry.is_sealed());
             last = next;
         }
         let (lines, hash) = last;
         if self.remote.json {
-            out.text(&format!("{}\n", serde_json::to_string(&Verdict { ok, lines, hash })?))?;
+            out.text(&format!(
+                "{}\n",
+                serde_json::to_string(&Verdict { ok, lines, hash, sealed, key: key.is_some() })?
+            ))?;
         } else if ok {
             out.text(&format!("{lines} {hash}\n"))?;
+            out.note(&proven(lines, sealed, key.is_some()))?;
         } else {
-            out.note(&format!("Line {} does not follow from the one before it", lines + 1))?;
+            let line = lines + 1;
+            out.note(&format!("Line {line} does not follow from the one before it, or its seal is wrong"))?;
         }
         Ok(if ok { Exit::Fine } else { Exit::NotFine })
     }
+}
+
+/// What a log that verifies proves, and what it does not.
+fn proven(lines: u64, sealed: u64, has_key: bool) -> String {
+    let unsealed = lines.saturating_sub(sealed);
+    let seals = match (has_key, sealed) {
+        (_, 0) => "No line is sealed with a key, so the whole log could have been rewritten".to_owned(),
+        (true, _) => format!("{sealed} of {lines} lines are sealed with the key"),
+        (false, _) => {
+            format!("{sealed} of {lines} lines are sealed, which was not checked: name the key with --key")
+        }
+    };
+    let older = if has_key && sealed > 0 && unsealed > 0 {
+        "; the lines before them are from before there was a key, and the first sealed line fixes them"
+    } else {
+        ""
+    };
+    format!("{seals}{older}. Lines missing at the end cannot be seen: compare the number and the hash")
 }
 
 /// The log of a server, read as it comes: it may be longer than what fits into memory, and take its time.

@@ -42,10 +42,10 @@ folders that are trusted. It is as secret as the original, and only its owner ma
 the copy holds are told to start again. Not in it: agents that run (hosts/) and `tidings sessions archive` (archive/).";
 
 /// The journal of a server in its data folder.
-const JOURNAL: &str = "journal.db";
+pub(crate) const JOURNAL: &str = "journal.db";
 
 /// What else a server cannot do without. Each may be missing, and each is replaced in one go when it changes.
-const FILES: [&str; 3] = ["token", "devices.json", "trust.json"];
+const FILES: [&str; 4] = ["token", "devices.json", "trust.json", "journal.db-audit-key"];
 
 /// What was copied, for scripts.
 #[derive(Serialize)]

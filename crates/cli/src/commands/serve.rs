@@ -18,6 +18,7 @@ use tidings_bridge::server::{Exposure, choose_tls};
 use tidings_bridge::{Server, guard};
 
 use self::settings::{Layer, Settings};
+use self::start::JournalWanted;
 use crate::error::Exit;
 use crate::output::Output;
 use crate::signals::signals_of_server;
@@ -37,6 +38,10 @@ pub(crate) struct Serve {
     /// The script of the stand-in [default: one that comes with Tidings]
     #[arg(long, value_name = "FILE", requires = "demo")]
     script: Option<PathBuf>,
+
+    /// Begin an empty journal if the one in the data folder is missing or another server's; what is there is put aside
+    #[arg(long, conflicts_with = "demo")]
+    new_journal: bool,
 
     /// Print where the server is as one line of JSON
     #[arg(long)]
@@ -66,7 +71,8 @@ impl Serve {
         logs::start(settings.log, settings.log_level);
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(workers()).enable_all().build()?;
-        let exit = runtime.block_on(serve(&settings, self.json, out));
+        let journal = if self.new_journal { JournalWanted::NewIfMissing } else { JournalWanted::AsLeft };
+        let exit = runtime.block_on(serve(&settings, journal, self.json, out));
         // Whatever still waits for a disk or an agent has had its time.
         runtime.shutdown_background();
         if let Some(demo) = &settings.demo {
@@ -111,18 +117,23 @@ fn workers() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(4))
 }
 
-async fn serve(settings: &Settings, json: bool, out: &mut Output) -> anyhow::Result<Exit> {
+async fn serve(
+    settings: &Settings,
+    journal: JournalWanted,
+    json: bool,
+    out: &mut Output,
+) -> anyhow::Result<Exit> {
     let first = signals_of_server()?;
     choose_tls();
     if let Some(files) = &settings.tls {
         start::check_tls(files)?;
     }
-    guard::private_folder(&settings.data)?;
+    guard::data_folder(&settings.data)?;
     let guard = Guard::open(guard_settings(settings)?)?;
     let listen = start::listen(settings);
     let socket = listen.unix.clone();
     let bound = listen.bind()?;
-    let sessions = start::sessions(settings, &guard).await?;
+    let sessions = start::sessions(settings, &guard, journal).await?;
     let place = greeting::Place { port: bound.address(), socket: socket.as_deref() };
     let address = greeting::address(settings, place.port);
     // Links of a socket need some name, and lead nowhere but to this machine.

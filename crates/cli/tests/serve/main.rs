@@ -6,6 +6,7 @@ mod backup;
 mod commands;
 mod drain;
 mod house;
+mod journal;
 mod open_files;
 mod remote;
 mod secrets;

@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tidings::find::{self, OLDEST};
+use tidings_bridge::SqliteJournal;
 use tidings_transcript::retention::Retention;
 use tidings_transcript::roots::Roots;
 use uuid::Uuid;
 
 use super::Check;
+use crate::commands::backup::JOURNAL;
 use crate::commands::serve;
 use crate::commands::sessions::Place;
 use crate::human;
@@ -47,10 +49,34 @@ pub(super) fn all(place: &Place) -> anyhow::Result<Vec<Check>> {
     checks.push(port());
     // What is wrong with the settings is told by the check of them.
     let data = serve::usual_data().ok().or_else(Place::data_folder);
+    checks.push(journal(data.as_deref()));
     checks.push(writable(Check::needed("store"), data, "TIDINGS_DATA_DIR"));
     checks.push(writable(Check::useful("cache"), Place::cache_folder(), "TIDINGS_CACHE_DIR"));
     Ok(checks)
 }
+
+/// The journal of the server: there, readable, and each event as it was written.
+fn journal(data: Option<&Path>) -> Check {
+    let check = Check::useful("journal");
+    let Some(path) = data.map(|data| data.join(JOURNAL)) else { return check.found("none yet") };
+    let mark = path.with_file_name(format!("{JOURNAL}-mark"));
+    if !path.exists() && mark.exists() {
+        let hint = "put it back or restore a backup, or start with `tidings serve --new-journal`";
+        return check.wrong(format!("it is missing: {}", path.display()), hint);
+    }
+    if !path.exists() {
+        return check.found("none yet");
+    }
+    match SqliteJournal::inspect(&path) {
+        Ok(0) => check.found("every event is whole"),
+        Ok(1) => check.wrong("1 event is damaged", RESTORE),
+        Ok(count) => check.wrong(format!("{count} events are damaged"), RESTORE),
+        Err(error) => check.wrong(error.to_string(), error.hint()),
+    }
+}
+
+const RESTORE: &str =
+    "everything else is shown; stop the server and restore a backup if the events are needed";
 
 /// Where the program is, and whether it is new enough.
 fn claude() -> anyhow::Result<Vec<Check>> {

@@ -11,7 +11,7 @@ use tidings_agent::Clock;
 use tidings_bridge::doors::Transcripts;
 #[cfg(unix)]
 use tidings_bridge::hosts::Hosts;
-use tidings_bridge::journal::{Epoch, Opening};
+use tidings_bridge::journal::{Epoch, ErrorKind, JournalError, Opening};
 use tidings_bridge::notify::Notifier;
 use tidings_bridge::server::{Listen, TlsFiles};
 use tidings_bridge::sessions::{Config, Real};
@@ -20,6 +20,7 @@ use uuid::Uuid;
 
 use super::demo::Demo;
 use super::settings::Settings;
+use crate::commands::backup::JOURNAL;
 use crate::commands::sessions::Place;
 use crate::error::CannotRun;
 use crate::remote::{BASE_PATH_NOTE, SOCKET, SOCKET_NOTE};
@@ -62,11 +63,41 @@ pub(super) fn check_tls(files: &TlsFiles) -> Result<(), CannotRun> {
 /// What begins a certificate in a PEM file.
 const CERTIFICATE: &[u8] = b"-----BEGIN CERTIFICATE-----";
 
-pub(super) async fn sessions(settings: &Settings, guard: &Guard) -> anyhow::Result<Sessions> {
+/// The journal that a server starts with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum JournalWanted {
+    /// The one that the last server left; the first start begins one.
+    AsLeft,
+    /// An empty one if that is missing.
+    NewIfMissing,
+}
+
+fn open_journal(
+    settings: &Settings,
+    opening: &Opening,
+    wanted: JournalWanted,
+) -> Result<SqliteJournal, JournalError> {
+    let path = settings.data.join(JOURNAL);
+    match SqliteJournal::open(&path, opening) {
+        Err(error) if error.kind() == ErrorKind::Missing && wanted == JournalWanted::NewIfMissing => {
+            let aside = SqliteJournal::put_aside(&path)?;
+            let aside = aside.map(|aside| aside.display().to_string()).unwrap_or_default();
+            tracing::warn!(aside, "an empty journal is begun: {error}");
+            SqliteJournal::open(path, opening)
+        }
+        opened => opened,
+    }
+}
+
+pub(super) async fn sessions(
+    settings: &Settings,
+    guard: &Guard,
+    wanted: JournalWanted,
+) -> anyhow::Result<Sessions> {
     let opening = Opening { boot_id: boot_id(), fresh_epoch: Epoch::from_random(random()) };
     let journal: Arc<dyn Journal> = match &settings.demo {
         Some(_) => Arc::new(MemoryJournal::new(&opening)),
-        None => Arc::new(SqliteJournal::open(settings.data.join("journal.db"), &opening)?),
+        None => Arc::new(open_journal(settings, &opening, wanted)?),
     };
     Ok(Sessions::open(Hub::new(journal), config(settings, guard)?).await?)
 }
@@ -152,12 +183,14 @@ pub(super) fn leave_notes(settings: &Settings) -> anyhow::Result<()> {
     let socket = socket.map(PathBuf::into_os_string).unwrap_or_default();
     for (name, text) in [(BASE_PATH_NOTE, settings.base_path.as_ref()), (SOCKET_NOTE, socket.as_os_str())] {
         let note = settings.data.join(name);
-        if text.is_empty() {
-            drop(fs_err::remove_file(note));
-        } else {
-            fs_err::write(&note, text.as_encoded_bytes())?;
+        // The old note is removed and not written over: a link would be followed.
+        drop(fs_err::remove_file(&note));
+        if !text.is_empty() {
+            let mut options = fs_err::OpenOptions::new();
+            options.write(true).create_new(true);
             #[cfg(unix)]
-            fs_err::set_permissions(note, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+            fs_err::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            std::io::Write::write_all(&mut options.open(&note)?, text.as_encoded_bytes())?;
         }
     }
     Ok(())
