@@ -263,3 +263,45 @@ fn the_examples_and_the_demo_are_scripts_without_mistakes() {
     }
     assert!(count >= 3);
 }
+
+/// D4: a line that answers another stands after it in a recording, however fast the answer comes.
+#[cfg(unix)]
+#[test]
+fn d4_a_recording_has_its_lines_in_the_order_of_their_causes() {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::process::{Command, Stdio};
+
+    const ROUNDS: usize = 300;
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run.ndjson");
+    // The agent answers each line with the same line, and the host answers that with the next one.
+    let mut recorder = Command::new(assert_cmd::cargo::cargo_bin("tidings"))
+        .args(["rehearse", "record", "-o", run.to_str().unwrap(), "--", "/bin/cat"])
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut input = recorder.stdin.take().unwrap();
+    let mut output = BufReader::new(recorder.stdout.take().unwrap());
+    for round in 0..ROUNDS {
+        writeln!(input, "{{\"type\":\"round\",\"number\":{round}}}").unwrap();
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        assert!(line.contains(&format!(":{round}}}")), "{line}");
+    }
+    drop(input);
+    assert!(recorder.wait().unwrap().success());
+    let text = std::fs::read_to_string(&run).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let seen: Vec<(String, Option<u64>)> = lines
+        .iter()
+        .filter(|line| line["dir"] != "exit")
+        .map(|line| (line["dir"].as_str().unwrap().to_owned(), line["frame"]["number"].as_u64()))
+        .collect();
+    let expected: Vec<(String, Option<u64>)> = (0..ROUNDS as u64)
+        .flat_map(|round| [("in".to_owned(), Some(round)), ("out".to_owned(), Some(round))])
+        .collect();
+    assert_eq!(seen, expected);
+}

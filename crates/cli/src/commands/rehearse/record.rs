@@ -152,7 +152,8 @@ fn text(output: &Path, events: &[Event]) -> String {
     }
 }
 
-/// Copies lines as they come and reports each.
+/// Copies lines as they come and reports each before it is passed on: what the other side makes of a line is reported after
+/// it, so a recording has its lines in the order of their causes.
 fn pass_on(
     from: impl Read,
     mut to: impl Write,
@@ -163,9 +164,9 @@ fn pass_on(
     let mut reader = BufReader::new(from);
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-        let passed = to.write_all(&line).and_then(|()| to.flush());
         let text = String::from_utf8_lossy(&line).trim_end_matches(['\r', '\n']).to_owned();
         let reported = news.send(News::Line(Event::Line { t_ms: since(start), direction, text }));
+        let passed = to.write_all(&line).and_then(|()| to.flush());
         if passed.is_err() || reported.is_err() {
             break;
         }
@@ -175,4 +176,38 @@ fn pass_on(
 
 fn since(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes a line only if it was reported before.
+    struct Passed {
+        news: mpsc::Receiver<News>,
+        lines: Vec<String>,
+    }
+
+    impl Write for Passed {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            match self.news.try_recv() {
+                Ok(News::Line(Event::Line { text, .. })) => self.lines.push(text),
+                _ => panic!("a line was passed on before it was reported"),
+            }
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// D4: what the other side makes of a line can only be reported after it.
+    #[test]
+    fn d4_a_line_is_reported_before_it_is_passed_on() {
+        let (sender, news) = mpsc::sync_channel(WAITING_MAX);
+        let mut passed = Passed { news, lines: Vec::new() };
+        pass_on(&b"one\ntwo\r\nthree"[..], &mut passed, Direction::Out, Instant::now(), &sender);
+        assert_eq!(passed.lines, ["one", "two", "three"]);
+    }
 }
