@@ -1,7 +1,7 @@
 //! Sessions while they are being written.
 //!
 //! [`Tail`] reads one file and [`Follow`] a session or all of them. Neither waits: whoever owns the clock calls
-//! [`Follow::look`] once a second, or sooner when [`Wake`] (feature `follow`) says that a file changed. Files on
+//! [`Follow::look`] once a second, or sooner when `Wake` (feature `follow`) says that a file changed. Files on
 //! network drives change without a word, so the clock is needed even then.
 //!
 //! ```
