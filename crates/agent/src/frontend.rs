@@ -1,17 +1,20 @@
 //! Many sessions behind one front end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tidings::transport::{Process, Transport};
 use tidings::{Error, Options};
 use tidings_protocol::ui::UiMessage;
+use tokio::sync::mpsc::{self, error::TrySendError};
+use tokio::task::JoinSet;
 
+use crate::limits::INPUTS_WAITING_MAX;
 use crate::permissions::PermissionRegistry;
 use crate::policy::PermissionPolicy;
 use crate::questions::UserInteractionRegistry;
 use crate::session::{AgentSession, Setup};
-use crate::sink::EventSink;
+use crate::sink::{EventSink, SendError};
 use crate::source::{Command, FrontendInput, InputSource};
 
 /// Sessions by number, with one place for the questions of all of them.
@@ -116,7 +119,8 @@ impl std::fmt::Debug for Agent {
 /// Runs an agent between a source of input and a sink for events, until the source ends.
 ///
 /// The policy sees every question first; what it does not decide goes to the sink as an event, and waits in the
-/// agent's registries. Everything that goes wrong is an event as well.
+/// agent's registries. Everything that goes wrong is an event as well. Input for one session is handled in order, and waits
+/// for no other session.
 ///
 /// ```no_run
 /// use tidings::Options;
@@ -143,47 +147,117 @@ pub async fn run_with_frontend(
     policy: impl PermissionPolicy + 'static,
 ) {
     let policy: Arc<dyn PermissionPolicy> = Arc::new(policy);
-    while let Some(input) = source.recv().await {
-        let (handle, done) = match input {
-            FrontendInput::Message(payload) => {
-                let handle = payload.session_id;
-                let session = match agent.session(handle).filter(|session| !session.client().is_closed()) {
-                    Some(session) => Ok(session),
-                    None => {
-                        agent.open(handle, agent.options.clone(), Arc::clone(&policy), sink.clone_box()).await
-                    }
-                };
-                let done = match session {
-                    Ok(session) => session.input(payload).await.map(drop),
-                    Err(error) => Err(error),
-                };
-                (handle, done)
-            }
-            FrontendInput::Command { session_id, command } => {
-                let done = match agent.session(session_id) {
-                    Some(session) => session.command(command).await,
-                    None => Err(no_session(session_id)),
-                };
-                if command == Command::Shutdown {
-                    agent.remove(session_id).await;
-                }
-                (session_id, done)
-            }
+    let mut workers = JoinSet::new();
+    let mut queues: HashMap<i64, mpsc::Sender<FrontendInput>> = HashMap::new();
+    let is_shown = loop {
+        let input = tokio::select! {
+            biased;
+            // A worker ends early only if its sink is closed.
+            Some(_) = workers.join_next() => break Shown::No,
+            input = source.recv() => input,
         };
-        if let Err(error) = done {
-            let message = if error.hint().is_empty() {
-                error.to_string()
-            } else {
-                format!("{error}: {}", error.hint())
-            };
-            if sink.send_async(UiMessage::Error { message, session_id: Some(handle) }).await.is_err() {
-                break;
-            }
+        let Some(input) = input else { break Shown::Yes };
+        let handle = session_of(&input);
+        let queue = queues.entry(handle).or_insert_with(|| {
+            let (queue, inputs) = mpsc::channel(INPUTS_WAITING_MAX);
+            let worker =
+                Worker { handle, agent: agent.clone(), policy: Arc::clone(&policy), sink: sink.clone_box() };
+            workers.spawn(worker.run(inputs));
+            queue
+        });
+        if let Err(TrySendError::Full(_)) = queue.try_send(input)
+            && report(&sink, handle, &too_many(handle)).await.is_err()
+        {
+            break Shown::No;
         }
+    };
+    // The workers handle what is queued and then end their sessions.
+    drop(queues);
+    match is_shown {
+        Shown::Yes => while workers.join_next().await.is_some() {},
+        Shown::No => workers.shutdown().await,
     }
     for handle in agent.handles() {
         agent.remove(handle).await;
     }
+}
+
+/// Whether the sink still takes events.
+enum Shown {
+    Yes,
+    No,
+}
+
+/// Handles the input of one session, in order. Each session has its own, so that one that starts or answers slowly holds up
+/// no other.
+struct Worker {
+    handle: i64,
+    agent: Agent,
+    policy: Arc<dyn PermissionPolicy>,
+    sink: Box<dyn EventSink>,
+}
+
+impl Worker {
+    /// Runs until no more input comes, and then ends the session; or until the sink is closed.
+    async fn run(self, mut inputs: mpsc::Receiver<FrontendInput>) {
+        while let Some(input) = inputs.recv().await {
+            if let Err(error) = self.handle(input).await
+                && report(&*self.sink, self.handle, &error).await.is_err()
+            {
+                return;
+            }
+        }
+        self.agent.remove(self.handle).await;
+    }
+
+    async fn handle(&self, input: FrontendInput) -> Result<(), Error> {
+        let running = self.agent.session(self.handle);
+        match input {
+            FrontendInput::Message(payload) => {
+                let session = match running.filter(|session| !session.client().is_closed()) {
+                    Some(session) => session,
+                    None => self.open().await?,
+                };
+                session.input(payload).await.map(drop)
+            }
+            FrontendInput::Command { command, .. } => {
+                let done = match running {
+                    Some(session) => session.command(command).await,
+                    None => Err(no_session(self.handle)),
+                };
+                if command == Command::Shutdown {
+                    self.agent.remove(self.handle).await;
+                }
+                done
+            }
+        }
+    }
+
+    async fn open(&self) -> Result<AgentSession, Error> {
+        let options = self.agent.options.clone();
+        self.agent.open(self.handle, options, Arc::clone(&self.policy), self.sink.clone_box()).await
+    }
+}
+
+fn session_of(input: &FrontendInput) -> i64 {
+    match input {
+        FrontendInput::Message(payload) => payload.session_id,
+        FrontendInput::Command { session_id, .. } => *session_id,
+    }
+}
+
+async fn report(sink: &dyn EventSink, handle: i64, error: &Error) -> Result<(), SendError> {
+    let message =
+        if error.hint().is_empty() { error.to_string() } else { format!("{error}: {}", error.hint()) };
+    sink.send_async(UiMessage::Error { message, session_id: Some(handle) }).await
+}
+
+fn too_many(handle: i64) -> Error {
+    Error::new(
+        tidings::ErrorKind::Invalid,
+        format!("Too many inputs wait for session {handle}"),
+        "wait until it has started",
+    )
 }
 
 fn no_session(handle: i64) -> Error {

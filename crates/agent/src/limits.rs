@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// Inputs that wait for one session of a front end, as while it starts; more are refused with an error event.
+pub(crate) const INPUTS_WAITING_MAX: usize = 256;
+
 /// Questions that may be open in one registry. A session asks for a handful, and a hundred sessions fit; more is a
 /// runaway, and is refused.
 pub(crate) const OPEN_MAX: usize = 4096;

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use tidings::Options;
+use tidings::transport::Transport;
 use tidings_agent::pending::Who;
 use tidings_agent::permissions::{Answer, BatchResponse, Member, Response, Scope};
 use tidings_agent::policy::{AutoApprove, DenyAll, Interactive};
@@ -307,6 +308,40 @@ async fn s3_28_a_front_end_runs_many_sessions() {
     while events.recv().await.is_some() {}
     running.await.unwrap();
     assert!(agent.handles().is_empty());
+}
+
+/// D5: a session that does not come up holds up the prompts of no other.
+#[tokio::test]
+async fn d5_a_session_that_starts_slowly_holds_up_no_other() {
+    let (sink, mut events) = ChannelEventSink::new(4);
+    let (input, source) = ChannelInputSource::new(4);
+    // The first session has a peer that never answers the handshake.
+    let (silent, mut peer) = tidings::transport::memory::pair();
+    let silent = std::sync::Mutex::new(Some(silent));
+    let agent = Agent::new(Options::new()).over(move || -> Box<dyn Transport> {
+        match silent.lock().unwrap().take() {
+            Some(silent) => Box::new(silent),
+            None => Box::new(StandIn::playing("[[turn]]\ntext = \"Hello!\"")),
+        }
+    });
+    let running = tokio::spawn(run_with_frontend(agent.clone(), sink, source, AutoApprove));
+    for _ in 0..3 {
+        input.send(FrontendInput::Message(hello(1))).await.unwrap();
+    }
+    assert!(peer.line().await.unwrap().contains("initialize"));
+    input.send(FrontendInput::Message(hello(2))).await.unwrap();
+    loop {
+        match events.recv().await.unwrap() {
+            UiMessage::Complete { session_id, .. } => {
+                assert_eq!(session_id, 2);
+                break;
+            }
+            UiMessage::Error { message, .. } => panic!("{message}"),
+            _ => {}
+        }
+    }
+    assert_eq!(agent.handles(), [2], "the first session is still starting");
+    running.abort();
 }
 
 /// S3.35: a session tells how it stands, and one that is removed leaves nothing: no process, no question, no grant.
