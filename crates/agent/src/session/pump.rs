@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tidings::transport::Exit;
-use tidings::{Client, Event, Frame, Kind};
+use tidings::{Client, Event, Frame, Kind, TurnOutcome};
 use tidings_protocol::ui::UiMessage;
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::DropGuard;
@@ -67,6 +67,9 @@ impl Place {
         }
     }
 }
+
+/// Stands for a result whose line was too long to keep or could not be read.
+const LOST_RESULT: &str = r#"{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["The result of the turn was too long to keep, or could not be read"]}"#;
 
 /// Nobody takes events any more.
 struct Closed;
@@ -152,6 +155,12 @@ impl Pump {
                 message: format!("The agent wrote a line of {bytes} bytes, which is too long to keep"),
                 session_id: Some(self.fold.handle()),
             }),
+            Some(Event::TurnEnded(end)) if end.outcome == TurnOutcome::ResultLost => {
+                // The turn is over although its result cannot be shown.
+                if let Ok(frame) = Frame::from_json(LOST_RESULT) {
+                    self.read(&frame, events);
+                }
+            }
             Some(Event::Ended { exit, error }) => {
                 self.ended(exit, error.as_ref(), events);
                 return Then::Ended;
