@@ -272,8 +272,7 @@ fn a_session_is_started_from_the_terminal() {
         json(&["--resume", &key[..8], "--fork-session", "--cwd", server.house.path("").to_str().unwrap()]);
     assert_eq!(copy["cwd"], server.house.path("").canonicalize().unwrap().to_str().unwrap());
     let copy: Value =
-        serde_json::from_str(&server.text(&["start", "--resume", &number, "--fork", "--json"]))
-            .unwrap();
+        serde_json::from_str(&server.text(&["start", "--resume", &number, "--fork", "--json"])).unwrap();
     assert_eq!(copy["cwd"], made["cwd"]);
 
     for (args, code, words) in [

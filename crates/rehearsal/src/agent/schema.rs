@@ -1,4 +1,9 @@
-//! Whether a structured output fits its schema, in the words of the CLI.
+//! The check of a structured output against its schema, with the CLI's own error messages.
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::float_cmp,
+    reason = "JSON Schema compares numbers as floats, and lengths stay far below 2^53"
+)]
 
 use serde_json::Value;
 
@@ -120,14 +125,17 @@ impl Check<'_> {
 
     fn number(&mut self, schema: &Value, number: f64, at: &str) {
         let limit = |key: &str| schema.get(key).and_then(Value::as_f64);
-        let bounds: [(&str, &str, fn(f64, f64) -> bool); 4] = [
-            ("minimum", ">=", |number, limit| number >= limit),
-            ("maximum", "<=", |number, limit| number <= limit),
-            ("exclusiveMinimum", ">", |number, limit| number > limit),
-            ("exclusiveMaximum", "<", |number, limit| number < limit),
-        ];
-        for (key, sign, fits) in bounds {
-            if let Some(limit) = limit(key).filter(|limit| !fits(number, *limit)) {
+        for (key, sign) in
+            [("minimum", ">="), ("maximum", "<="), ("exclusiveMinimum", ">"), ("exclusiveMaximum", "<")]
+        {
+            let Some(limit) = limit(key) else { continue };
+            let fits = match sign {
+                ">=" => number >= limit,
+                "<=" => number <= limit,
+                ">" => number > limit,
+                _ => number < limit,
+            };
+            if !fits {
                 self.fail(at, &format!("must be {sign} {limit}"));
             }
         }
