@@ -69,7 +69,7 @@ fn a_machine_that_has_everything_is_fine() {
     assert_eq!((code, &report["ok"]), (0, &Value::Bool(true)), "{report:#}");
     let names: Vec<&str> =
         report["checks"].as_array().unwrap().iter().map(|check| check["name"].as_str().unwrap()).collect();
-    let expected = "claude version login config sessions cleanup git settings port store cache"
+    let expected = "claude version login config sessions cleanup git settings port journal store cache"
         .split(' ')
         .collect::<Vec<_>>();
     assert_eq!(names, expected);
