@@ -342,7 +342,7 @@ async fn what_was_asked_of_those_who_left_is_decided_by_the_policy() {
     drop(watcher);
     let view = until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
     assert_eq!(view.pending_questions, 0);
-    assert_eq!(house.audit().await, [("policy".to_owned(), "denied".to_owned())]);
+    assert_eq!(house.decided().await, [("policy".to_owned(), "denied".to_owned())]);
 }
 
 #[tokio::test]
