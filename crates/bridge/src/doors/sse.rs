@@ -398,3 +398,29 @@ fn say(notice: &Notice, out: &mut String) {
     };
     block(out, name, None, &serde_json::to_string(notice).unwrap_or_default());
 }
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::journal::{Class, Draft, Epoch, Kind};
+
+    #[test]
+    fn k6_a_long_event_is_written_in_parts_of_the_stored_bytes() {
+        let body = serde_json::to_vec(&"x".repeat(1 << 20)).unwrap();
+        let draft = Draft::new(Class::Delta, Timestamp::UNIX_EPOCH, Kind::new("Display").unwrap(), body);
+        let event = Event::of(&draft, Cursor::new(Epoch::from_random(1), 7));
+        let mut out = Out::default();
+        assert!(out.block_in_parts("Display", &event));
+        let parts = out.finish();
+        let stored = event.body.as_ptr_range();
+        let copied: usize =
+            parts.iter().filter(|part| !stored.contains(&part.as_ptr())).map(Bytes::len).sum();
+        assert!(copied < 200, "{copied} bytes were copied");
+        assert!(parts.iter().all(|part| part.len() <= CHUNK_BYTES));
+        let mut whole = String::new();
+        block(&mut whole, "Display", Some(&event.cursor.to_string()), &wire::body_text(&event));
+        assert_eq!(parts.iter().flat_map(|part| part.iter().copied()).collect::<Vec<u8>>(), whole.as_bytes());
+    }
+}

@@ -153,7 +153,8 @@ impl Subscription {
         }
         if news.ended {
             self.cut = Some(Cut::Deleted);
-        } else if news.bytes - self.taken_bytes > self.bytes_untaken_max {
+        } else if news.bytes - self.taken_bytes > self.bytes_untaken_max.saturating_add(news.longest) {
+            // One event that is longer than the bound does not cut off those who are about to take it.
             self.cut.get_or_insert(Cut::Resync(self.place));
         }
         if self.cut.is_some() {

@@ -23,6 +23,8 @@ pub(crate) struct News {
     pub(crate) head: u64,
     /// The weight of all events since the tail is there.
     pub(crate) bytes: u64,
+    /// The weight of the longest event since the tail is there, if it is a long one.
+    pub(crate) longest: u64,
     /// Whether the session is gone.
     pub(crate) ended: bool,
 }
@@ -56,10 +58,13 @@ impl Tail {
     pub(crate) fn push(&self, events: &[Arc<Event>]) {
         let Some(head) = events.last().map(|event| event.cursor.seq) else { return };
         let weight: u64 = events.iter().map(|event| event.weight()).sum();
+        let long = events.iter().filter(|event| event.body.len() >= LONG_EVENT_BYTES);
+        let longest = long.map(|event| event.weight()).max().unwrap_or_default();
         self.lock().push(events);
         self.news.send_modify(|news| {
             news.head = head;
             news.bytes += weight;
+            news.longest = news.longest.max(longest);
         });
     }
 
@@ -122,5 +127,28 @@ impl Kept {
                 self.bytes -= oldest.weight();
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::journal::{Class, Cursor, Draft, Epoch, Kind};
+
+    #[test]
+    fn k6_a_long_event_from_the_journal_is_held_once() {
+        let tail = Tail::default();
+        let read = |bytes: usize, seq: u64| {
+            let kind = Kind::new("Display").unwrap();
+            let draft = Draft::new(Class::Delta, Timestamp::UNIX_EPOCH, kind, vec![b'x'; bytes]);
+            Arc::new(Event::of(&draft, Cursor::new(Epoch::from_random(1), seq)))
+        };
+        let long = tail.share(read(LONG_EVENT_BYTES, 1));
+        assert!(Arc::ptr_eq(&long, &tail.share(read(LONG_EVENT_BYTES, 1))), "both have the same");
+        assert!(!Arc::ptr_eq(&long, &tail.share(read(LONG_EVENT_BYTES, 2))));
+        drop(long);
+        assert_eq!(Arc::strong_count(&tail.share(read(LONG_EVENT_BYTES, 1))), 1, "the hub itself holds none");
     }
 }
