@@ -109,7 +109,7 @@ fn script(mut seed: u64, prompts: usize) -> String {
     let mut script = String::new();
     for prompt in 0..prompts {
         for round in 0..seed % 3 {
-            let ask = (seed >> 2) % 2 == 0;
+            let ask = (seed >> 2).is_multiple_of(2);
             let _ = write!(
                 script,
                 "[[turn]]\n[[turn.block]]\nthinking = \"hm\"\n[[turn.block]]\ntool = \"Bash\"\n\

@@ -142,9 +142,9 @@ async fn d1_a_hook_that_changes_the_input_does_not_allow_the_call() {
     for (output, asked, refused) in cases {
         let stage = Stage::playing(TOOL);
         let hook = Hook::on(move |_: HookCall<PreToolUse>| std::future::ready(output.clone()));
-        let (sender, mut asks) = tokio::sync::mpsc::unbounded_channel();
+        let (sender, mut asks) = tokio::sync::mpsc::channel(8);
         let options = stage.options().hook(hook).on_permission(move |ask: PermissionAsk| {
-            sender.send(ask.call.input().unwrap().to_string()).unwrap();
+            sender.try_send(ask.call.input().unwrap().to_string()).unwrap();
             std::future::ready(Decision::deny("No tool may run here"))
         });
         let client = tidings::Client::connect(options).await.unwrap();

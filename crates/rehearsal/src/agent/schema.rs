@@ -1,9 +1,4 @@
 //! The check of a structured output against its schema, with the CLI's own error messages.
-#![expect(
-    clippy::cast_precision_loss,
-    clippy::float_cmp,
-    reason = "JSON Schema compares numbers as floats, and lengths stay far below 2^53"
-)]
 
 use serde_json::Value;
 
@@ -48,7 +43,7 @@ impl Check<'_> {
             Value::Object(_) => self.object(schema, value, at, depth),
             Value::Array(items) => self.array(schema, items, at, depth),
             Value::String(text) => {
-                let length = text.chars().count() as f64;
+                let length = text.chars().count() as u64;
                 self.least(schema, "minLength", length, at, "characters");
                 self.most(schema, "maxLength", length, at, "characters");
             }
@@ -109,7 +104,7 @@ impl Check<'_> {
     }
 
     fn array(&mut self, schema: &Value, items: &[Value], at: &str, depth: usize) {
-        let length = items.len() as f64;
+        let length = items.len() as u64;
         self.least(schema, "minItems", length, at, "items");
         self.most(schema, "maxItems", length, at, "items");
         for (index, item) in items.iter().enumerate() {
@@ -125,17 +120,14 @@ impl Check<'_> {
 
     fn number(&mut self, schema: &Value, number: f64, at: &str) {
         let limit = |key: &str| schema.get(key).and_then(Value::as_f64);
-        for (key, sign) in
-            [("minimum", ">="), ("maximum", "<="), ("exclusiveMinimum", ">"), ("exclusiveMaximum", "<")]
-        {
-            let Some(limit) = limit(key) else { continue };
-            let fits = match sign {
-                ">=" => number >= limit,
-                "<=" => number <= limit,
-                ">" => number > limit,
-                _ => number < limit,
-            };
-            if !fits {
+        let broken = [
+            (">=", limit("minimum").filter(|limit| number < *limit)),
+            ("<=", limit("maximum").filter(|limit| number > *limit)),
+            (">", limit("exclusiveMinimum").filter(|limit| number <= *limit)),
+            ("<", limit("exclusiveMaximum").filter(|limit| number >= *limit)),
+        ];
+        for (sign, limit) in broken {
+            if let Some(limit) = limit {
                 self.fail(at, &format!("must be {sign} {limit}"));
             }
         }
@@ -167,14 +159,14 @@ impl Check<'_> {
         errors.is_empty()
     }
 
-    fn least(&mut self, schema: &Value, key: &str, length: f64, at: &str, of: &str) {
-        if let Some(limit) = schema.get(key).and_then(Value::as_f64).filter(|limit| length < *limit) {
+    fn least(&mut self, schema: &Value, key: &str, length: u64, at: &str, of: &str) {
+        if let Some(limit) = schema.get(key).and_then(Value::as_u64).filter(|limit| length < *limit) {
             self.fail(at, &format!("must NOT have fewer than {limit} {of}"));
         }
     }
 
-    fn most(&mut self, schema: &Value, key: &str, length: f64, at: &str, of: &str) {
-        if let Some(limit) = schema.get(key).and_then(Value::as_f64).filter(|limit| length > *limit) {
+    fn most(&mut self, schema: &Value, key: &str, length: u64, at: &str, of: &str) {
+        if let Some(limit) = schema.get(key).and_then(Value::as_u64).filter(|limit| length > *limit) {
             self.fail(at, &format!("must NOT have more than {limit} {of}"));
         }
     }
@@ -201,7 +193,7 @@ fn is_a(value: &Value, name: &str) -> bool {
 /// JSON Schema has one kind of number: `1` is `1.0`.
 fn is_same(left: &Value, right: &Value) -> bool {
     match (left.as_f64(), right.as_f64()) {
-        (Some(left), Some(right)) => left == right,
+        (Some(left), Some(right)) => left.total_cmp(&right).is_eq(),
         _ => left == right,
     }
 }
