@@ -251,3 +251,11 @@ fn convert_takes_a_session_file_and_ends_its_last_turn() {
     assert!(output.contains(r#"{"TextChunk":{"text":"Hello.""#), "{output}");
     assert!(output.contains(r#""stop_reason":"MaxTokens"}}"#), "{output}");
 }
+
+#[test]
+fn s4_a_session_file_is_recognised() {
+    let line = r#"{"type":"user","uuid":"u","parentUuid":null,"isSidechain":false,"message":{"role":"user","content":"hi"}}"#;
+    let said = run(&["frames", "check"], format!("{line}\n"));
+    assert!(said.contains("tidings sessions check"), "{said}");
+    assert!(!run(&["frames", "check"], MIXED).contains("sessions check"));
+}

@@ -57,12 +57,17 @@ pub(crate) fn run(args: &Check, out: &mut Output) -> anyhow::Result<Exit> {
     } else {
         out.text(&report.render())?;
     }
+    if report.session_lines * 2 > report.counts.frames {
+        out.note("These are lines of a session file; `tidings sessions check FILE` checks those")?;
+    }
     Ok(if report.counts.invalid > 0 { Exit::NotFine } else { Exit::Fine })
 }
 
 #[derive(Debug, Default)]
 struct Report {
     counts: Counts,
+    /// Frames with keys that only lines of session files have.
+    session_lines: u64,
     /// Kinds that were kept as unknown, to mark them in the table.
     unknown: BTreeMap<String, u64>,
     remarks: Vec<String>,
@@ -97,6 +102,8 @@ impl Report {
         let counts = &mut self.counts;
         let name = frame.name().into_owned();
         counts.frames += 1;
+        let has = |key: &str| frame.json().get(key).is_some();
+        self.session_lines += u64::from(has("parentUuid") && has("isSidechain"));
         counts.repaired += u64::from(frame.repaired());
         *counts.kinds.entry(name.clone()).or_default() += 1;
 
