@@ -8,8 +8,8 @@ import { isWriting } from "../app/keys.ts";
 const ARMED_MS = 4000;
 
 interface Props {
-  /** What the second key does. */
-  yes: Record<"o" | "s", () => void>;
+  /** What the second key does: once, or for the session where this device may grant that. */
+  yes: { o: () => void; s?: () => void };
   no: () => void;
 }
 
@@ -35,7 +35,7 @@ export function KeySteps(props: Props): VNode {
       const key = event.key.toLowerCase();
       const was = isArmed;
       arm(key === "a");
-      if (was && (key === "o" || key === "s")) given.current.yes[key]();
+      if (was && (key === "o" || key === "s")) given.current.yes[key]?.();
       else if (!was && key === "d") given.current.no();
       else if (key !== "a") return;
       event.preventDefault();
@@ -50,7 +50,7 @@ export function KeySteps(props: Props): VNode {
     <p class="key-steps" ref={place} role="status">
       {armed && (
         <>
-          Allow: <kbd>O</kbd> once, <kbd>S</kbd> for the session, any other key not
+          Allow: <kbd>O</kbd> once, {props.yes.s !== undefined && <><kbd>S</kbd> for the session, </>}any other key not
         </>
       )}
     </p>

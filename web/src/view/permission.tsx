@@ -36,7 +36,7 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
 
   return (
     <section class="ask permission" data-risk={details.risk} aria-label={`Permission: ${about.title}`}>
-      {step === "choose" && mayI("decide") && <KeySteps yes={{ o: () => reply({ decision: "allow" }), s: () => reply({ decision: "allow", scope: "session" }) }} no={() => setStep("deny")} />}
+      {step === "choose" && mayI("decide") && <KeySteps yes={{ o: () => reply({ decision: "allow" }), ...(mayI("always") ? { s: () => reply({ decision: "allow", scope: "session" }) } : {}) }} no={() => setStep("deny")} />}
       <header class="ask-head">
         <span class="ask-icon">
           <Icon name={about.icon} />
@@ -69,7 +69,7 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
       {step === "choose" && mayI("decide") && (
         <div class="ask-actions">
           <Allow ready={readable} label="Allow once" main onAllow={() => reply({ decision: "allow" })} />
-          <Allow ready={readable} label="Allow for session" onAllow={() => reply({ decision: "allow", scope: "session" })} />
+          {mayI("always") && <Allow ready={readable} label="Allow for session" onAllow={() => reply({ decision: "allow", scope: "session" })} />}
           {mayI("always") && (
             <button type="button" onClick={() => setStep("always")}>
               Always…

@@ -139,6 +139,7 @@ function PlanCard({ ask, session }: { ask: QuestionAsk; session: string }): VNod
     answer(session, ask.id, { question: { answers, cancel: false } });
   };
   const isNo = (option: string) => /keep planning/i.test(option);
+  const runsUnasked = (option: string) => /accept edits/i.test(option);
   return (
     <section class="ask plan" aria-label="Plan">
       <header class="ask-head">
@@ -158,7 +159,7 @@ function PlanCard({ ask, session }: { ask: QuestionAsk; session: string }): VNod
         )}
       </div>
       {mayI("decide") && <div class="ask-actions">
-        {options.map((option, index) => (
+        {options.map((option, index) => (!runsUnasked(option) || mayI("always")) && (
           <button
             type="button"
             class={isNo(option) ? "no" : index === 0 ? "yes main" : "yes"}

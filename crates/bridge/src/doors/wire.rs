@@ -97,7 +97,9 @@ impl Translator {
             Translator::Mobile(mobile) => {
                 let mut messages = Vec::new();
                 mobile.translate(event, &mut messages);
-                messages.iter().for_each(|message| say(phone(message)));
+                for message in &messages {
+                    say(phone(message));
+                }
             }
         }
     }

@@ -3,6 +3,11 @@
 //! Every request that reaches a session is taken apart here field by field. The patterns name all fields, so a field that is
 //! added to a request does not compile until it has a capability. All endpoints (REST, WebSocket, phone) call the same
 //! methods of `Sessions`, which check this table before they do anything.
+#![expect(
+    clippy::ref_option,
+    clippy::unnecessary_wraps,
+    reason = "each row of a table is a function from a field as it is declared to the capability that it needs"
+)]
 
 use tidings::Decision;
 use tidings::permissions::{PermissionDestination, PermissionMode, PermissionUpdate};
@@ -354,12 +359,12 @@ mod tests {
             let call = CanUseTool::new("ExitPlanMode", Json::from(&input), "toolu_1");
             Inquiry::from_call(1, "request", &call, None).unwrap()
         };
-        let plain = plan(json!({"plan":"Tidy up"}));
+        let usual = plan(json!({"plan":"Tidy up"}));
         let naming = plan(json!({"plan":"Test","allowedPrompts":[{"tool":"Bash","prompt":"run tests"}]}));
         for (inquiry, word, wanted) in [
-            (&plain, "Approve", Capability::Decide),
-            (&plain, "Approve and accept edits", Capability::RunUnasked),
-            (&plain, "Keep planning", Capability::Decide),
+            (&usual, "Approve", Capability::Decide),
+            (&usual, "Approve and accept edits", Capability::RunUnasked),
+            (&usual, "Keep planning", Capability::Decide),
             (&naming, "Approve", Capability::RunUnasked),
             (&naming, "Keep planning", Capability::Decide),
         ] {

@@ -208,7 +208,9 @@ pub(super) async fn past(
         }
         let mut said = Vec::new();
         translator.translate(event, &mut said);
-        said.iter().for_each(|(_, message)| add("claude", message));
+        for (_, message) in &said {
+            add("claude", message);
+        }
     };
     doors.recovery.each_event(session, start.cursor, head.seq, visit).await?;
     Ok(past.into_iter().map(|(_, past)| past).collect())

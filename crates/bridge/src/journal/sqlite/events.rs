@@ -349,10 +349,7 @@ fn page(
     // The rows that the engine did not give: one after the other, so that a damaged page of the file costs what is on it.
     let sql = format!("SELECT {COLUMNS} FROM events WHERE id = ?1");
     while left > 0 {
-        let found = match is_readable {
-            true => None,
-            false => one(conn, &sql, next, epoch, damage)?,
-        };
+        let found = if is_readable { None } else { one(conn, &sql, next, epoch, damage)? };
         let event = found.map_or_else(|| damage.replace(next, epoch), Ok)?;
         if !room.admits(event.body.len()) {
             break;

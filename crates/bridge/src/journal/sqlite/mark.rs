@@ -13,8 +13,12 @@ use jiff::Timestamp;
 use super::open::{beside, private_file};
 use crate::journal::opening::Stop;
 
-/// What was found beside a journal before anybody opened it.
+/// The mark beside a journal, and the state of the journal's files before they are opened.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one thing that was looked at, and they do not exclude each other"
+)]
 pub(super) struct Mark {
     /// True if a journal was here before.
     is_noted: bool,

@@ -212,12 +212,22 @@ fn missing(path: &Path, how: &str) -> JournalError {
     JournalError::new(ErrorKind::Missing, message, hint)
 }
 
+/// Journals that are put aside in one folder: a start that makes a new one each time is stopped before it fills the disk.
+const ASIDE_MAX: usize = 100;
+
 pub(super) fn put_aside(path: &Path) -> Result<Option<PathBuf>, JournalError> {
     make_folder(path)?;
     refuse_links(path)?;
     let _lock = lock(path)?;
-    let aside = (1..).map(|n| beside(path, &format!(".aside-{n}"))).find(|aside| !aside.exists());
-    let aside = aside.unwrap_or_else(|| beside(path, ".aside"));
+    let aside = (1..=ASIDE_MAX).map(|n| beside(path, &format!(".aside-{n}"))).find(|aside| !aside.exists());
+    let aside = aside.ok_or_else(|| {
+        let message = format!("{ASIDE_MAX} journals were put aside here already: `{}`", path.display());
+        JournalError::new(
+            ErrorKind::Missing,
+            message,
+            "remove the files `journal.db.aside-…` that you do not need",
+        )
+    })?;
     let mut moved = None;
     // The key goes with its log.
     for suffix in ["", "-wal", "-shm", "-pieces", audit_key::SUFFIX] {
