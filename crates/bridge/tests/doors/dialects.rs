@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::server::{Events, PATIENCE, Server, key};
+use crate::server::{Events, PATIENCE, Server, ask, hear, key};
 use crate::stories::Author;
 
 fn draft(message: &UiMessage) -> Draft {
@@ -168,4 +168,23 @@ async fn k5_a_phone_is_told_of_messages_that_are_not_kept_for_it() {
     assert_eq!(messages[0]["code"], "MESSAGES_DROPPED", "{}", messages[0]);
     assert!(messages[0]["message"].as_str().unwrap().starts_with("601 "), "{}", messages[0]);
     assert_eq!((messages.len(), &messages[1]["content"]), (1001, &json!("More 1")));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn k6_a_long_event_arrives_whole_on_streams_and_sockets() {
+    let server = Server::start().await;
+    let content = "x".repeat(2 << 20);
+    let mut socket = server.socket(Some("read")).await;
+    ask(&mut socket, r#"{"id":1,"type":"subscribe","session":"session"}"#).await;
+    let long = draft(&UiMessage::Display { content: content.clone(), session_id: 1 });
+    let end = draft(&UiMessage::Display { content: "The story ends".to_owned(), session_id: 1 });
+    for draft in [long, end] {
+        server.journal().append(&key(), server.fence, vec![draft]).await.unwrap();
+    }
+    let heard = timeout(PATIENCE, hear(&mut socket)).await.unwrap().unwrap();
+    assert!(heard["event"]["Display"]["content"] == content.as_str(), "live on a socket");
+    let blocks = stream(&server, "native", None).await;
+    let shown: Value = serde_json::from_str(&blocks[0].1).unwrap();
+    assert!(shown["Display"]["content"] == content.as_str(), "on a stream, from the journal");
+    assert_eq!(blocks.len(), 2);
 }
