@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tidings_bridge::journal::{
-    Class, Draft, Epoch, Fence, Journal, Key, Kind, NewSession, Opening, SqliteJournal,
+    Class, Draft, Epoch, Fence, Journal, Key, Kind, Max, NewSession, Opening, SqliteJournal,
 };
 use tidings_bridge::sessions::{Config, Transcript, Verb};
 use tidings_bridge::{Code, Hub, Sessions};
@@ -48,7 +48,7 @@ async fn k8_on_a_full_disk_sessions_are_read_denied_interrupted_and_stopped() {
 
     assert_eq!(sessions.list(None, 10).await.unwrap().len(), 2);
     assert_eq!(sessions.permissions(None).await.unwrap().len(), 1);
-    let history = journal.history(&Key::new(&session.key).unwrap(), None, Default::default()).await.unwrap();
+    let history = journal.history(&Key::new(&session.key).unwrap(), None, Max::default()).await.unwrap();
     assert!(!history.events.is_empty());
     assert!(journal.check_room().await.unwrap());
     // What has to be stored is refused in one way.

@@ -81,7 +81,7 @@ impl Author {
             }
             13 => {
                 let outcome = [SubAgentOutcome::Completed, SubAgentOutcome::Failed];
-                let outcome = outcome[usize::from(self.chance.below(2) == 0)].clone();
+                let outcome = outcome[usize::from(self.chance.below(2) == 0)];
                 story.push(SubAgentEnded::new(SESSION, agent.as_str(), outcome).into());
             }
             14 => {
@@ -91,7 +91,7 @@ impl Author {
             }
             15 => {
                 let mut retracted = Retracted::new(SESSION, turn_id, RetractReason::Retry);
-                retracted.text = "word".to_owned();
+                "word".clone_into(&mut retracted.text);
                 story.push(retracted.into());
             }
             16 => {

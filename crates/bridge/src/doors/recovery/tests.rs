@@ -31,7 +31,9 @@ fn cases(normal: u64) -> u64 {
 /// Everything that an uninterrupted phone gets.
 fn uninterrupted(events: &[Event]) -> Vec<MobileMessage> {
     let (mut phone, mut said) = (Phone::default(), Vec::new());
-    events.iter().for_each(|event| phone.translate(event, &mut said));
+    for event in events {
+        phone.translate(event, &mut said);
+    }
     said.into_iter().map(|(_, message)| message).collect()
 }
 
