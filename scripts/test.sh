@@ -33,8 +33,11 @@ linted() {
     RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS="-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__" cargo "$@"
 }
 
-# The tests, and then the programs that have none.
-stage_build() { linted test --no-run --quiet --workspace --all-features && linted build --quiet --workspace --all-features; }
+# The tests, and then the programs that have none. One run shows every error.
+stage_build() {
+    linted test --no-run --quiet --no-fail-fast --workspace --all-features &&
+        linted build --quiet --workspace --all-features
+}
 
 stage_tidy() { linted build --quiet --workspace --all-features --bin xtask && "$target/debug/xtask" tidy; }
 

@@ -82,8 +82,7 @@ fn cells(line: &str) -> Option<[&str; 4]> {
     let inner = line.strip_prefix("| ")?.strip_suffix('|')?;
     let mut cells = inner.splitn(4, '|').map(str::trim);
     let [row, severity, fault, tests] = [cells.next()?, cells.next()?, cells.next()?, cells.next()?];
-    (row_of(&format!("{}_", row.to_lowercase())).as_deref() == Some(row))
-        .then_some([row, severity, fault, tests])
+    (rows_of(&row.to_lowercase()) == [row]).then_some([row, severity, fault, tests])
 }
 
 /// Each name that follows `before`, as far as its letters go.

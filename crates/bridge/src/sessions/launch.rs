@@ -150,8 +150,7 @@ mod tests {
         let launch =
             |mode: Option<&str>| Launch { permission_mode: mode.map(str::to_owned), ..Launch::default() };
         let strict = Config::default();
-        let mut loose = Config::default();
-        loose.allow_bypass = true;
+        let loose = Config { allow_bypass: true, ..Config::default() };
         for (mode, config, wanted) in [
             (None, &strict, "default"),
             (None, &loose, "default"),

@@ -174,16 +174,18 @@ fn answered_id(line: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
 
     const RECORDED: &str = "11111111-1111-4111-8111-111111111111";
     const LIVE: &str = "22222222-2222-4222-8222-222222222222";
 
     fn recording(lines: &[(&str, String)]) -> Vec<Event> {
-        let text: String = lines
-            .iter()
-            .map(|(dir, frame)| format!("{{\"t_ms\":0,\"dir\":\"{dir}\",\"frame\":{frame}}}\n"))
-            .collect();
+        let mut text = String::new();
+        for (dir, frame) in lines {
+            let _ = writeln!(text, "{{\"t_ms\":0,\"dir\":\"{dir}\",\"frame\":{frame}}}");
+        }
         Event::parse_all(&text).expect("a recording")
     }
 
