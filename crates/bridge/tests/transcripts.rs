@@ -108,7 +108,9 @@ async fn sessions_are_listed_as_the_command_lists_them_and_in_pages() {
     let rows = list::list(&found.sessions, &Wanted::default());
     assert_eq!(items.len(), rows.len());
     for (item, (_, row)) in items.iter().zip(&rows) {
-        let printed = serde_json::to_value(row).unwrap();
+        let mut printed = serde_json::to_value(row).unwrap();
+        // The path of a file means nothing on another machine.
+        printed.as_object_mut().unwrap().remove("path").unwrap();
         let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
         assert_eq!(keys(item), keys(&printed));
         assert_eq!(item["id"], printed["id"]);
