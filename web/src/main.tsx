@@ -7,6 +7,7 @@ import { followPrefs } from "./app/prefs.ts";
 import { followCodes, pairByAddress, pairProblem } from "./app/pairing.ts";
 import { followAddress } from "./app/route.ts";
 import { keepShell } from "./app/shell.ts";
+import { followStorage } from "./app/storage.ts";
 import { enter, entrance, followAttention, followRoute } from "./app/store.ts";
 import { followTitle } from "./app/title.ts";
 import { followFirst } from "./app/first.ts";
@@ -22,6 +23,7 @@ async function begin(): Promise<void> {
   followClock();
   followKeys();
   followAttention();
+  followStorage();
   const isPairing = hasCode(location.hash);
   if (isPairing) await pairByAddress();
   else await enter();

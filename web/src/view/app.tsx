@@ -4,6 +4,7 @@ import type { VNode } from "preact";
 import { hasClaude, hasDemo } from "../app/agents.ts";
 import { sessionsLoaded, sorted } from "../app/list.ts";
 import { href, route } from "../app/route.ts";
+import { isStorageFull } from "../app/storage.ts";
 import { entrance, link, mayI, offline, open, retryNow } from "../app/store.ts";
 import { dismiss, toasts } from "../app/toasts.ts";
 import { Cost } from "./cost.tsx";
@@ -92,6 +93,7 @@ function LinkBar(): VNode | null {
   const state = link.value;
   const isLoopback = /^(localhost|127\.|\[::1\])/.test(location.hostname);
   if (state === "open" && offline.value && !isLoopback) return <p class="link-bar" role="status">Your device reports no network. What you see may be old.</p>;
+  if (state === "open" && isStorageFull.value) return <p class="link-bar" role="status">The server's disk is full. Sessions can be read, denied, interrupted and stopped; prompts and approvals wait until there is room.</p>;
   if (state === "open" || state === "asleep" || (state === "connecting" && !sessionsLoaded.value)) return null;
   return (
     <div class="link-bar" role="status">

@@ -1,4 +1,4 @@
-// Who can be started: a real agent where there is a Claude Code, and a hint where there is none.
+// The server that a page belongs to: which agents it can start, and whether it has room to store what happens.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -38,4 +38,19 @@ test("without a claude there is no button for it, and a hint how to get one", as
   } finally {
     await bare.stop();
   }
+});
+
+test("k8 the page says that the server's disk is full, and when there is room again", async () => {
+  const page = await at.visit();
+  let full = true;
+  await page.route(/\/v1\/meta$/, async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), storage_full: full } });
+  });
+  await page.reload();
+  const banner = page.getByRole("status").getByText("The server's disk is full");
+  await banner.waitFor();
+  assert.deepEqual(await accessibility(page), []);
+  full = false;
+  await banner.waitFor({ state: "detached" });
 });
