@@ -56,8 +56,6 @@ pub(super) fn writer_again(path: &Path, bytes_max: u64) -> Result<Connection, Jo
          PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY; PRAGMA max_page_count = {pages};"
     ))
     .doing("open the journal")?;
-    // A process that ends without closing the journal leaves the log to the next one, and ends at once.
-    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).doing("open the journal")?;
     Ok(conn)
 }
 
@@ -65,7 +63,6 @@ pub(super) fn writer_again(path: &Path, bytes_max: u64) -> Result<Connection, Jo
 pub(super) fn settler(path: &Path) -> Result<Connection, JournalError> {
     let conn = connect(path)?;
     conn.execute_batch("PRAGMA synchronous = FULL; PRAGMA cache_size = -64;").doing("open the journal")?;
-    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).doing("open the journal")?;
     Ok(conn)
 }
 
@@ -73,7 +70,6 @@ pub(super) fn settler(path: &Path) -> Result<Connection, JournalError> {
 pub(super) fn reader(path: &Path) -> Result<Connection, JournalError> {
     let conn = connect(path)?;
     conn.execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -2048;").doing("open the journal")?;
-    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).doing("open the journal")?;
     Ok(conn)
 }
 
@@ -82,6 +78,9 @@ pub(super) fn connect(path: &Path) -> Result<Connection, JournalError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).doing("open the journal")?;
     conn.busy_timeout(BUSY_WAIT).doing("open the journal")?;
+    // The log stays when a connection is closed: a process that ends without closing the journal leaves it to the next one, which
+    // takes a journal that was not closed and has no log for a copy.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).doing("open the journal")?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     Ok(conn)
 }
