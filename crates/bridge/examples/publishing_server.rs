@@ -1,7 +1,7 @@
 //! A server whose one session says as much as it is told to, for tests that look at what it holds meanwhile.
 //!
-//! `publishing_server FOLDER` prints its address. Each line of its input is a number of KiB to publish; when they are stored
-//! it answers `done`. It ends with its input.
+//! `publishing_server FOLDER` prints its address. Each line of its input is a number of KiB to publish, or `event` and the
+//! length of one event in bytes; when they are stored it answers `done`. It ends with its input.
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
 use std::path::Path;
@@ -41,6 +41,13 @@ async fn main() -> Result<(), Failure> {
         let body: Arc<[u8]> = serde_json::to_vec(&"x".repeat(PIECE_KIB << 10))?.into();
         let mut lines = lines();
         while let Some(line) = lines.recv().await {
+            if let Some(bytes) = line.strip_prefix("event ") {
+                let body = serde_json::to_vec(&"x".repeat(bytes.parse()?))?;
+                let draft = Draft::new(Class::Delta, Timestamp::UNIX_EPOCH, Kind::new("Display")?, body);
+                journal.append(&key, fence, vec![draft]).await?;
+                println!("done");
+                continue;
+            }
             for _ in 0..line.parse::<usize>()?.div_ceil(PIECE_KIB) {
                 let kind = Kind::new("Display")?;
                 let draft = Draft::new(Class::Delta, Timestamp::UNIX_EPOCH, kind, Arc::clone(&body));

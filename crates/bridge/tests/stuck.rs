@@ -66,6 +66,34 @@ fn f98_clients_that_never_read_cost_little_and_delay_nobody() {
     drop(stuck);
 }
 
+/// The cost of a client that never reads does not depend on the length of an event, whether the event comes while the client watches or is
+/// read from the journal.
+#[test]
+fn k6_clients_that_never_read_cost_little_however_long_an_event_is() {
+    const EVENT_BYTES: u64 = 8 << 20;
+    const CLIENTS: u64 = 40;
+    let mut server = Server::start();
+    server.publish(16);
+    let some = |server: &Server| -> Vec<TcpStream> {
+        (0..CLIENTS / 2).map(|n| if n % 2 == 0 { server.stream() } else { server.socket() }).collect()
+    };
+    let mut reader = BufReader::new(server.stream());
+    let before = server.held("VmRSS:");
+    let live = some(&server);
+    assert_eq!(next_id(&mut reader), 1);
+    server.publish_event(EVENT_BYTES);
+    let late = some(&server);
+    assert_eq!(next_id(&mut reader), 2);
+    server.publish(16);
+    assert_eq!(next_id(&mut reader), 3);
+    let grown = server.held("VmHWM:").saturating_sub(before);
+    // The event as it is made, stored, read, and written for streams and for sockets, some of them twice; not one per client.
+    let bound = CLIENTS * STUCK_BYTES_MAX + REST_BYTES_MAX + 16 * EVENT_BYTES;
+    println!("{CLIENTS} clients that never read an event of {} MiB: {} MiB", EVENT_BYTES >> 20, grown >> 20);
+    assert!(grown < bound, "{} MiB, and {} are allowed", grown >> 20, bound >> 20);
+    drop((live, late));
+}
+
 struct Server {
     child: Child,
     input: ChildStdin,
@@ -90,6 +118,11 @@ impl Server {
 
     fn publish(&mut self, kib: u64) {
         writeln!(self.input, "{kib}").unwrap();
+        assert_eq!(line(&mut self.output), "done");
+    }
+
+    fn publish_event(&mut self, bytes: u64) {
+        writeln!(self.input, "event {bytes}").unwrap();
         assert_eq!(line(&mut self.output), "done");
     }
 

@@ -94,7 +94,10 @@ impl Hub {
     /// Begins to watch a session: the verdict, what waits, then everything after the cursor as it comes.
     pub async fn subscribe(&self, key: &Key, watch: Watch) -> Result<Subscribed, JournalError> {
         // The tail is there before the journal is read, so that whatever is committed later is in one of them.
-        let tail = self.tails.watch(key, watch.may_answer);
+        let watched = self.tails.watch(key, watch.may_answer);
+        let tail = Arc::clone(&watched.tail);
+        // Until a long event is shared with the other subscribers.
+        let _reading = tail.lock_reading().await;
         let resumed = self.journal.resume(key, watch.after, subscription::PORTION).await?;
         let (page, session) = (resumed.page, resumed.session);
         let from = match (page.verdict, watch.after) {
@@ -110,7 +113,7 @@ impl Hub {
             session,
             events: Subscription::new(
                 Arc::clone(&self.journal),
-                tail,
+                watched,
                 Cursor::new(page.head.epoch, from),
                 page.events,
                 watch.bytes_untaken_max,

@@ -130,15 +130,27 @@ impl Subscription {
         }
     }
 
+    /// Reads on in a task of its own: a client that does not read leaves this future alone, and others wait for their turn to read.
     async fn read(&mut self) -> Result<(), JournalError> {
-        let read = self.journal.read(&self.watched.key, Some(self.place), PORTION);
-        match read.await {
-            Ok(page) if page.verdict == Verdict::Ok => {
-                let tail = &self.watched.tail;
-                self.replay.extend(page.events.into_iter().map(|event| tail.share(event)));
+        let (journal, tail) = (Arc::clone(&self.journal), Arc::clone(&self.watched.tail));
+        let (key, place) = (self.watched.key.clone(), self.place);
+        let reading = tokio::spawn(async move {
+            let _reading = tail.lock_reading().await;
+            if let Some(event) = tail.long_at(Cursor::new(place.epoch, place.seq + 1)) {
+                return Ok((Verdict::Ok, vec![event]));
             }
+            let page = journal.read(&key, Some(place), PORTION).await?;
+            Ok((page.verdict, page.events.into_iter().map(|event| tail.share(event)).collect()))
+        });
+        // It fails only if the runtime is going down.
+        let Ok(read) = reading.await else {
+            self.cut = Some(Cut::Resync(self.place));
+            return Ok(());
+        };
+        match read {
+            Ok((Verdict::Ok, events)) => self.replay.extend(events),
             Ok(_) => self.cut = Some(Cut::Gap(self.place)),
-            Err(error) if error.kind() == ErrorKind::NotFound => self.cut = Some(Cut::Deleted),
+            Err(error) if JournalError::kind(&error) == ErrorKind::NotFound => self.cut = Some(Cut::Deleted),
             Err(error) => return Err(error),
         }
         Ok(())

@@ -5,13 +5,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::sync::watch;
 
-use crate::journal::{Event, Max, Room};
+use crate::journal::{Cursor, Event, Max, Room};
 use crate::limits::{LONG_EVENT_BYTES, TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
 
 pub(crate) struct Tail {
     kept: Mutex<Kept>,
     /// Long events that subscribers have read from the journal, while one of them has them.
     long: Mutex<HashMap<u64, Weak<Event>>>,
+    /// Held while one subscriber reads the journal: many that read the same long event at once would each hold a copy of it.
+    reading: tokio::sync::Mutex<()>,
     /// What happened last, for those who wait.
     news: watch::Sender<News>,
 }
@@ -49,7 +51,12 @@ struct Kept {
 
 impl Default for Tail {
     fn default() -> Self {
-        Tail { kept: Mutex::default(), long: Mutex::default(), news: watch::Sender::new(News::default()) }
+        Tail {
+            kept: Mutex::default(),
+            long: Mutex::default(),
+            reading: tokio::sync::Mutex::default(),
+            news: watch::Sender::new(News::default()),
+        }
     }
 }
 
@@ -83,6 +90,17 @@ impl Tail {
         event
     }
 
+    /// The long event with this cursor, if another subscriber has it.
+    pub(crate) fn long_at(&self, cursor: Cursor) -> Option<Arc<Event>> {
+        let long = self.long.lock().unwrap_or_else(PoisonError::into_inner);
+        long.get(&cursor.seq).and_then(Weak::upgrade).filter(|event| event.cursor == cursor)
+    }
+
+    /// Waits until no other subscriber of the session reads the journal.
+    pub(crate) async fn lock_reading(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.reading.lock().await
+    }
+
     pub(crate) fn end(&self) {
         self.news.send_modify(|news| news.ended = true);
     }
@@ -95,7 +113,8 @@ impl Tail {
     pub(crate) fn after(&self, seq: u64, max: Max) -> Found {
         let kept = self.lock();
         let (Some(first), Some(last)) = (kept.events.front(), kept.events.back()) else {
-            return Found::Nowhere;
+            // An event that is longer than all that is kept is in the journal only.
+            return if seq < self.news.borrow().head { Found::InJournal } else { Found::Nowhere };
         };
         if seq >= last.cursor.seq {
             return Found::Nowhere;
@@ -135,19 +154,40 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::journal::{Class, Cursor, Draft, Epoch, Kind};
+    use crate::journal::{Class, Draft, Epoch, Kind};
+
+    fn read(bytes: usize, seq: u64) -> Arc<Event> {
+        let kind = Kind::new("Display").unwrap();
+        let draft = Draft::new(Class::Delta, Timestamp::UNIX_EPOCH, kind, vec![b'x'; bytes]);
+        Arc::new(Event::of(&draft, Cursor::new(Epoch::from_random(1), seq)))
+    }
+
+    /// It was seen only when the next event came.
+    #[test]
+    fn k6_an_event_that_is_too_long_to_be_kept_is_looked_for_in_the_journal() {
+        let tail = Tail::default();
+        let max = Max::default();
+        assert!(matches!(tail.after(0, max), Found::Nowhere));
+        tail.push(&[read(TAIL_BYTES_MAX + 1, 1)]);
+        assert!(matches!(tail.after(0, max), Found::InJournal));
+        assert!(matches!(tail.after(1, max), Found::Nowhere));
+    }
 
     #[test]
     fn k6_a_long_event_from_the_journal_is_held_once() {
         let tail = Tail::default();
-        let read = |bytes: usize, seq: u64| {
-            let kind = Kind::new("Display").unwrap();
-            let draft = Draft::new(Class::Delta, Timestamp::UNIX_EPOCH, kind, vec![b'x'; bytes]);
-            Arc::new(Event::of(&draft, Cursor::new(Epoch::from_random(1), seq)))
-        };
         let long = tail.share(read(LONG_EVENT_BYTES, 1));
         assert!(Arc::ptr_eq(&long, &tail.share(read(LONG_EVENT_BYTES, 1))), "both have the same");
         assert!(!Arc::ptr_eq(&long, &tail.share(read(LONG_EVENT_BYTES, 2))));
+        assert!(
+            tail.long_at(long.cursor).is_some_and(|found| Arc::ptr_eq(&found, &long)),
+            "no other reads it"
+        );
+        assert_eq!(
+            tail.long_at(Cursor::new(Epoch::from_random(2), 1)),
+            None,
+            "another journal has another event"
+        );
         drop(long);
         assert_eq!(Arc::strong_count(&tail.share(read(LONG_EVENT_BYTES, 1))), 1, "the hub itself holds none");
     }
