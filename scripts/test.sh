@@ -72,11 +72,25 @@ stage_features() {
 # Examples in documentation run, and its links lead somewhere: `scripts/rustdoc.sh` does both on what is compiled already.
 stage_docs() { RUSTDOC=$PWD/scripts/rustdoc.sh linted test --quiet --doc --workspace --all-features; }
 
-# The real CLI and the official SDKs, which `e2e/install.sh` fetches once. A run without them fails.
-stage_e2e() { e2e/install.sh && stage_build && python3 e2e/run.py; }
+# The real CLI, the official SDKs and the browser are fetched once. In a run of several stages that happens beside the build, which
+# waits for the processor and not for the network.
+fetching=
+start_fetching() {
+    (e2e/install.sh && e2e/browser/install.sh) >"$target/fetch.log" 2>&1 </dev/null &
+    fetching=$!
+}
+fetch() {
+    [ -n "$fetching" ] || start_fetching
+    wait "$fetching" && return
+    cat "$target/fetch.log" >&2
+    return 3
+}
+
+# A run without the real CLI and the official SDKs fails.
+stage_e2e() { fetch && stage_build && python3 e2e/run.py; }
 
 # The page in a real browser, on the real server.
-stage_browser() { stage_build && TIDINGS="$target/debug/tidings" scripts/browser.sh; }
+stage_browser() { fetch && stage_build && TIDINGS="$target/debug/tidings" scripts/browser.sh; }
 
 # Seconds as minutes with two decimals; whole numbers only, since a bare machine may have no bc.
 minutes() { printf '%d.%02d' $(($1 / 60)) $(($1 % 60 * 100 / 60)); }
@@ -128,6 +142,8 @@ status=0
 for stage in "${stages[@]}"; do
     printf '\n== %s\n' "$stage"
     began=$(date +%s)
+    # After the page, whose packages come from the same package managers.
+    if [ "$stage" = build ] && [[ " ${stages[*]} " == *" e2e "* ]]; then start_fetching; fi
     "stage_$stage" </dev/null
     status=$?
     took=$(($(date +%s) - began))
