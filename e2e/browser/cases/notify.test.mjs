@@ -68,12 +68,24 @@ test("where only the service worker may notify, its notification leads to the ca
   const [worker] = page.context().serviceWorkers();
   await worker.evaluate(async () => {
     let notification;
-    while (notification === undefined) {
+    for (let tries = 0; notification === undefined; tries += 1) {
+      if (tries === 600) throw new Error("the service worker shows no notification within a minute");
+      await new Promise((done) => setTimeout(done, 100));
       [notification] = await self.registration.getNotifications();
-      await new Promise((done) => setTimeout(done, 50));
     }
     self.dispatchEvent(new NotificationEvent("notificationclick", { notification }));
   });
   await page.getByRole("heading", { name: "Run this command?" }).waitFor();
   assert.ok(page.url().endsWith(one.key));
+});
+
+test("a request that came while there was no connection is notified with the list", async () => {
+  const page = await at.visit({ path: "#/settings", permissions: ["notifications"] });
+  await page.getByLabel("Notify me when something waits for me or a turn ends").check();
+  const one = await at.server.session("ask me", { title: "The letter" });
+  await at.server.until(one.key, (view) => view.state === "needs_you");
+  await page.addInitScript(watchNotifications);
+  await page.addInitScript(() => Object.defineProperty(document, "visibilityState", { get: () => "hidden" }));
+  await page.reload();
+  await page.waitForFunction(() => window.shown.some((shown) => shown.title === "The letter asks to use Bash"));
 });

@@ -24,8 +24,11 @@ export const waitingCount = computed(() => waiting.value.size);
 /** The sessions that wait for a person, each once. */
 export const waitingSessions = computed(() => [...new Set([...waiting.value.values()].map((ask) => ask.session))]);
 
-/** Takes the list from the server; the session that is shown stays, since it may be older than what is listed. */
-export async function listAnew(shownName: string | undefined): Promise<void> {
+/**
+ * Takes the list from the server; the session that is shown stays, since it may be older than what is listed.
+ * Returns the pending requests that no notice had told of.
+ */
+export async function listAnew(shownName: string | undefined): Promise<Ask[]> {
   const told: (() => void)[] = [];
   missed.add(told);
   const [list, permissions, questions] = await Promise.all([
@@ -37,14 +40,17 @@ export async function listAnew(shownName: string | undefined): Promise<void> {
   // Whether it is still there is told when it is watched again.
   const shown = shownName === undefined ? undefined : viewOf(shownName);
   if (shown !== undefined && !found.has(shown.key)) found.set(shown.key, shown);
+  const pending = [...permissions.items, ...questions.items];
+  const unknown = pending.filter((ask) => !waiting.value.has(askKey(ask.session, ask.tool_use_id)));
   batch(() => {
     sessions.value = found;
     olderSessions.value = list.prev;
     sessionsLoaded.value = true;
-    waiting.value = new Map([...permissions.items, ...questions.items].map((ask) => [askKey(ask.session, ask.tool_use_id), ask]));
+    waiting.value = new Map(pending.map((ask) => [askKey(ask.session, ask.tool_use_id), ask]));
     for (const tell of told) tell();
   });
   await Promise.all(waitingSessions.value.map(meet));
+  return unknown;
 }
 
 /** The newest sessions, as far back as somebody wanted to see them. */

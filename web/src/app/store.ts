@@ -152,12 +152,14 @@ async function opened(): Promise<void> {
 
 /** Lists everything anew: after a connection, and when notices were missed. */
 async function refresh(): Promise<void> {
-  const [about] = await Promise.all([
+  const [about, unknown] = await Promise.all([
     // A Claude Code tells its version only after it was asked.
     meta.value?.claude?.version === undefined ? getJson<Meta>("meta") : Promise.resolve(meta.value),
     listAnew(open.value?.name),
   ]);
   meta.value = about;
+  // A request that came while there was no connection needs a person as much as one that came with a notice.
+  for (const ask of unknown) notifyAsk(sessions.value.get(ask.session), ask);
 }
 
 /** Opens the session that the address names. */
