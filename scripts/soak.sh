@@ -21,7 +21,7 @@ soak_resume() {
     export TIDINGS_SOAK_CASES=${CASES:-100000}
     cargo test -p tidings-bridge --all-features --test resume
     cargo test -p tidings-bridge --all-features --lib k4_
-    TIDINGS_SOAK_SOCKETS=${SOCKETS:-300} cargo test -p tidings-bridge --all-features --test doors k4_
+    TIDINGS_SOAK_SOCKETS=${SOCKETS:-300} cargo test -p tidings-bridge --all-features --test api k4_
 }
 
 # A writer of the journal that is killed again and again.

@@ -12,11 +12,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tidings_agent::UiMessage;
+use tidings_bridge::broadcast::{Delivery, Watch};
 use tidings_bridge::hosts::Hosts;
-use tidings_bridge::hub::{Delivery, Watch};
 use tidings_bridge::journal::{Epoch, Opening};
 use tidings_bridge::sessions::Config;
-use tidings_bridge::{Caller, Hub, Sessions, SqliteJournal};
+use tidings_bridge::{Broadcast, Caller, Sessions, SqliteJournal};
 use tidings_protocol::api::{Choice, CreateSession, Input, PermissionAnswer, PermissionScope, ServerPhase};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -51,12 +51,12 @@ fn main() -> Result<(), Failure> {
 /// Says something to an agent that ends with this process.
 async fn alone(folder: &Path) -> Result<(), Failure> {
     let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
-    let hub = Hub::new(Arc::new(SqliteJournal::open(folder.join("journal.db"), &opening)?));
+    let broadcast = Broadcast::new(Arc::new(SqliteJournal::open(folder.join("journal.db"), &opening)?));
     let mut config = Config::default();
     config.claude = Some(std::env::current_exe()?);
     let path = |name: &str| folder.join(name).display().to_string();
     config.claude_args = vec!["claude".to_owned(), path("script.toml"), path("config")];
-    let sessions = Sessions::open(hub, config).await?;
+    let sessions = Sessions::open(broadcast, config).await?;
     let cwd = folder.display().to_string();
     let new = CreateSession { cwd, prompt: Some("first".to_owned()), ..CreateSession::default() };
     sessions.create(&Caller::admin("ada"), new).await?;
@@ -66,7 +66,7 @@ async fn alone(folder: &Path) -> Result<(), Failure> {
 async fn server(folder: &Path) -> Result<(), Failure> {
     let me = std::env::current_exe()?;
     let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
-    let hub = Hub::new(Arc::new(SqliteJournal::open(folder.join("journal.db"), &opening)?));
+    let broadcast = Broadcast::new(Arc::new(SqliteJournal::open(folder.join("journal.db"), &opening)?));
     let mut config = Config::default();
     let lease = Duration::from_secs(20);
     let args = vec!["host".into()];
@@ -75,7 +75,7 @@ async fn server(folder: &Path) -> Result<(), Failure> {
     config.claude = Some(me);
     let path = |name: &str| folder.join(name).display().to_string();
     config.claude_args = vec!["claude".to_owned(), path("script.toml"), path("config")];
-    let sessions = Sessions::open(hub, config).await?;
+    let sessions = Sessions::open(broadcast, config).await?;
     let new = CreateSession {
         cwd: folder.display().to_string(),
         client_id: Some("new".to_owned()),

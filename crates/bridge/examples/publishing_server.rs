@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use tidings_agent::Clock;
-use tidings_bridge::guard::{Guard, Random, Settings};
+use tidings_bridge::auth::{Auth, Random, Settings};
 use tidings_bridge::journal::{Class, Draft, Epoch, Journal, Key, Kind, NewSession, Opening};
 use tidings_bridge::server::{Exposure, Listen, Server};
 use tidings_bridge::sessions::Config;
-use tidings_bridge::{Hub, Sessions, SqliteJournal};
+use tidings_bridge::{Broadcast, Sessions, SqliteJournal};
 use tokio::sync::mpsc;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -25,14 +25,14 @@ const PIECE_KIB: usize = 16;
 async fn main() -> Result<(), Failure> {
     let folder = std::env::args().nth(1).ok_or("publishing_server FOLDER")?;
     let data = Path::new(&folder).join("data");
-    let guard = Guard::open(Settings::new(&data, Random::system(), Clock::system()))?;
+    let auth = Auth::open(Settings::new(&data, Random::system(), Clock::system()))?;
     let address = Some(([127, 0, 0, 1], 0).into());
     let bound = Listen { address, tls: None, exposure: Exposure::Guarded, unix: None }.bind()?;
     let at = bound.address().ok_or("there is no port")?;
-    guard.reached_at(format!("http://{at}"));
+    auth.reached_at(format!("http://{at}"));
     let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(1) };
     let journal = Arc::new(SqliteJournal::open(data.join("journal.db"), &opening)?);
-    let sessions = Sessions::open(Hub::new(journal.clone()), Config::default()).await?;
+    let sessions = Sessions::open(Broadcast::new(journal.clone()), Config::default()).await?;
     let key = Key::new("session")?;
     journal.create(NewSession::new(key.clone(), "/", Timestamp::UNIX_EPOCH)).await?;
     let fence = journal.claim(&key).await?;
@@ -58,7 +58,7 @@ async fn main() -> Result<(), Failure> {
         Ok::<_, Failure>(())
     };
     tokio::select! {
-        ended = Server::new(sessions, guard).run(bound, std::future::pending()) => Ok(ended?),
+        ended = Server::new(sessions, auth).run(bound, std::future::pending()) => Ok(ended?),
         published = publish => published,
     }
 }

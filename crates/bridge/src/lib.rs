@@ -3,28 +3,28 @@
 //! The [`journal`] keeps what happened in each session: an event has a number once it is stored, and not before.
 //! The [`hub`] shows it to whoever watches: first what was missed, then what happens, without a seam between them.
 
+pub mod api;
+pub mod auth;
+pub mod broadcast;
 mod caller;
-pub mod compact;
-pub mod doors;
 mod error;
-pub mod guard;
 #[cfg(unix)]
 pub mod hosts;
 mod http;
-pub mod hub;
 pub mod journal;
 mod limits;
 pub mod notify;
 pub mod server;
 pub mod sessions;
+pub mod snapshot;
 mod words;
 
+pub use api::Api;
+pub use auth::Auth;
+pub use broadcast::Broadcast;
 pub use caller::{Caller, Scope, Scopes};
-pub use doors::Doors;
 pub use error::{Code, Error};
-pub use guard::Guard;
 pub use http::http_client;
-pub use hub::Hub;
 pub use journal::{Cursor, Journal, MemoryJournal, SqliteJournal};
 pub use server::Server;
 pub use sessions::Sessions;

@@ -30,9 +30,9 @@ pub(crate) use self::health::routes as health_routes;
 use self::connections::Slots;
 use self::health::Health;
 use self::metrics::Metrics;
-use crate::doors::{self, Doors, Transcripts, route};
+use crate::api::{self, Api, Transcripts, route};
+use crate::auth::Auth;
 use crate::error::Error;
-use crate::guard::Guard;
 use crate::limits::{DRAIN_MAX, DRAIN_REQUESTS_MAX, SWEEP_EVERY};
 use crate::notify::Notifier;
 use crate::sessions::Sessions;
@@ -41,7 +41,7 @@ use crate::sessions::Sessions;
 #[derive(Debug)]
 pub struct Server {
     sessions: Sessions,
-    guard: Guard,
+    auth: Auth,
     stopping: CancellationToken,
     transcripts: Transcripts,
     notifier: Option<Notifier>,
@@ -51,10 +51,10 @@ pub struct Server {
 
 impl Server {
     /// A server for these sessions.
-    pub fn new(sessions: Sessions, guard: Guard) -> Self {
+    pub fn new(sessions: Sessions, auth: Auth) -> Self {
         Server {
             sessions,
-            guard,
+            auth,
             stopping: CancellationToken::new(),
             transcripts: Transcripts::default(),
             notifier: None,
@@ -97,9 +97,9 @@ impl Server {
     }
 
     fn assembled(&self, metrics: &Arc<Metrics>) -> Router {
-        let mut doors = Doors::new(self.sessions.clone());
-        let journal = Arc::clone(self.sessions.hub().journal());
-        self.guard.audit_to(Arc::new(move |draft| {
+        let mut api = Api::new(self.sessions.clone());
+        let journal = Arc::clone(self.sessions.broadcast().journal());
+        self.auth.audit_to(Arc::new(move |draft| {
             let journal = Arc::clone(&journal);
             drop(tokio::spawn(async move {
                 if let Err(error) = journal.audit(draft).await {
@@ -107,24 +107,24 @@ impl Server {
                 }
             }));
         }));
-        let guard = self.guard.clone();
-        doors.sign_in = Arc::new(move |token, peer| guard.sign_in(token, peer));
-        doors.revoked = self.guard.revoked().clone();
-        doors.stopping = self.stopping.clone();
-        doors.transcripts = self.transcripts.clone();
-        doors.base_path.clone_from(&self.guard.settings().base_path);
+        let auth = self.auth.clone();
+        api.sign_in = Arc::new(move |token, peer| auth.sign_in(token, peer));
+        api.revoked = self.auth.revoked().clone();
+        api.stopping = self.stopping.clone();
+        api.transcripts = self.transcripts.clone();
+        api.base_path.clone_from(&self.auth.settings().base_path);
         let health = Health {
             sessions: self.sessions.clone(),
             stopping: self.stopping.clone(),
             metrics: Arc::clone(metrics),
         };
-        let inside = doors::router(doors)
-            .merge(doors::page())
-            .merge(self.guard.routes())
+        let inside = api::router(api)
+            .merge(api::page())
+            .merge(self.auth.routes())
             .merge(route::router(health::routes()).with_state(health))
             .layer(middleware::from_fn(connections::mark_authenticated));
         let ids = self.sessions.config().ids.clone();
-        self.guard
+        self.auth
             .protect(inside, ids)
             .layer(middleware::from_fn_with_state(self.bounds.body_time, body::limit))
             .layer(middleware::from_fn_with_state(Arc::clone(metrics), metrics::count))
@@ -138,7 +138,7 @@ impl Server {
         let slots = Slots::new(self.bounds);
         let (tcp, unix) = (Handle::<SocketAddr>::new(), Handle::new());
         let serving = listen::serve(bound, &app, &slots, (&tcp, &unix));
-        let sweeping = sweep(self.guard.clone());
+        let sweeping = sweep(self.auth.clone());
         if let Some(notifier) = self.notifier.take() {
             tokio::spawn(notifier.run(self.sessions.clone(), self.stopping.clone()));
         }
@@ -156,7 +156,7 @@ impl Server {
             tcp.graceful_shutdown(Some(DRAIN_REQUESTS_MAX));
             unix.graceful_shutdown(Some(DRAIN_REQUESTS_MAX));
             let ((), served) = tokio::join!(self.sessions.drain(), &mut serving);
-            self.sessions.hub().journal().close().await?;
+            self.sessions.broadcast().journal().close().await?;
             served
         });
         drained.await.unwrap_or_else(|_| {
@@ -167,13 +167,13 @@ impl Server {
 }
 
 /// Looks for what has ended by itself, as long as the server runs.
-async fn sweep(guard: Guard) {
+async fn sweep(auth: Auth) {
     let mut tick = tokio::time::interval(SWEEP_EVERY);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         tick.tick().await;
-        let guard = guard.clone();
-        let swept = tokio::task::spawn_blocking(move || guard.sweep()).await;
+        let auth = auth.clone();
+        let swept = tokio::task::spawn_blocking(move || auth.sweep()).await;
         if let Ok(Err(error)) = swept {
             tracing::warn!("{error}");
         }

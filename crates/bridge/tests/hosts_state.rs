@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use tidings_agent::UiMessage;
-use tidings_bridge::guard::{self, Guard, Random};
+use tidings_bridge::auth::{self, Auth, Random};
+use tidings_bridge::broadcast::{Delivery, Watch};
 use tidings_bridge::hosts::Hosts;
-use tidings_bridge::hub::{Delivery, Watch};
 use tidings_bridge::journal::{Epoch, Max, MemoryJournal, MemoryStore, Opening, SessionName};
 use tidings_bridge::sessions::Config;
-use tidings_bridge::{Caller, Hub, Sessions};
+use tidings_bridge::{Broadcast, Caller, Sessions};
 use tidings_protocol::api::{Budget, CreateSession, Input, Notice, PatchSession, ServerPhase, SessionView};
 use tidings_protocol::ui::Resolution;
 use tokio::sync::broadcast;
@@ -128,10 +128,10 @@ async fn server(folder: &Path, store: &MemoryStore, lease: Duration) -> Sessions
     config.hosts = Some(hosts.unwrap());
     config.claude = Some(program);
     config.claude_args = vec!["claude".to_owned(), path("script.toml"), path("config")];
-    let guard = guard::Settings::new(folder.join("guard"), Random::system(), config.clock.clone());
-    config.trust = Some(Guard::open(guard).unwrap().trust().clone());
+    let auth = auth::Settings::new(folder.join("guard"), Random::system(), config.clock.clone());
+    config.trust = Some(Auth::open(auth).unwrap().trust().clone());
     let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
-    Sessions::open(Hub::new(Arc::new(MemoryJournal::open(store, &opening))), config).await.unwrap()
+    Sessions::open(Broadcast::new(Arc::new(MemoryJournal::open(store, &opening))), config).await.unwrap()
 }
 
 /// Processes whose command line has all of these words in it.
@@ -187,10 +187,10 @@ async fn until_told(
 /// Everything that the journal has of a session.
 async fn events(sessions: &Sessions, session: &SessionView) -> Vec<UiMessage> {
     let name = SessionName::Key(session.key.parse().unwrap());
-    let row = sessions.hub().journal().session(&name).await.unwrap();
+    let row = sessions.broadcast().journal().session(&name).await.unwrap();
     let (mut after, mut all) = (None, Vec::new());
     loop {
-        let page = sessions.hub().journal().read(&row.key, after, Max::default()).await.unwrap();
+        let page = sessions.broadcast().journal().read(&row.key, after, Max::default()).await.unwrap();
         let Some(last) = page.events.last() else { return all };
         after = Some(last.cursor);
         all.extend(page.events.iter().map(|event| serde_json::from_slice::<UiMessage>(&event.body).unwrap()));

@@ -12,10 +12,10 @@ use std::time::Duration;
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tidings_bridge::doors::{self, Doors};
+use tidings_bridge::api::{self, Api};
 use tidings_bridge::journal::{Epoch, MemoryJournal, MemoryStore, Opening};
 use tidings_bridge::sessions::{Carrier, Config};
-use tidings_bridge::{Caller, Code, Error, Hub, Scope, Sessions};
+use tidings_bridge::{Broadcast, Caller, Code, Error, Scope, Sessions};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
@@ -73,10 +73,10 @@ impl House {
         config.config_dir = Some(folder.path().to_owned());
         config.roots = vec![folder.path().canonicalize().unwrap()];
         let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
-        let hub = Hub::new(Arc::new(MemoryJournal::open(&MemoryStore::default(), &opening)));
-        let sessions = Sessions::open(hub, config).await.unwrap();
-        let mut doors = Doors::new(sessions.clone());
-        doors.sign_in = Arc::new(|token, _| match token {
+        let broadcast = Broadcast::new(Arc::new(MemoryJournal::open(&MemoryStore::default(), &opening)));
+        let sessions = Sessions::open(broadcast, config).await.unwrap();
+        let mut api = Api::new(sessions.clone());
+        api.sign_in = Arc::new(|token, _| match token {
             "good" => Ok(Caller::admin("phone")),
             "reader" => {
                 let scopes = [Scope::Read].into_iter().collect();
@@ -86,7 +86,7 @@ impl House {
         });
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("ws://{}/v1/mobile", listener.local_addr().unwrap());
-        tokio::spawn(async move { axum::serve(listener, doors::router(doors)).await });
+        tokio::spawn(async move { axum::serve(listener, api::router(api)).await });
         House { address, sessions, folder }
     }
 
@@ -313,7 +313,7 @@ async fn s2_25_a_text_whose_end_was_missed_does_not_come_again() {
     phone.say(json!({"type":"command","command":"Hi"})).await;
     phone.turn_ends().await;
     let session = house.sessions.list(None, 1).await.unwrap().remove(0);
-    let journal = house.sessions.hub().journal();
+    let journal = house.sessions.broadcast().journal();
     let key = tidings_bridge::journal::Key::new(&session.key).unwrap();
     let fence = journal.claim(&key).await.unwrap();
     let turn = json!({"role":"Assistant","sequence":2});
@@ -381,7 +381,7 @@ async fn s2_25_no_more_than_a_thousand_messages_wait_for_a_phone() {
     phone.say(json!({"type":"command","command":"Hi"})).await;
     phone.turn_ends().await;
     let session = house.sessions.list(None, 1).await.unwrap().remove(0);
-    let journal = house.sessions.hub().journal();
+    let journal = house.sessions.broadcast().journal();
     let key = tidings_bridge::journal::Key::new(&session.key).unwrap();
     let fence = journal.claim(&key).await.unwrap();
     let draft = |n: u32| {

@@ -19,7 +19,7 @@ use tempfile::TempDir;
 use tidings_bridge::journal::{Epoch, MemoryJournal, MemoryStore, Opening};
 use tidings_bridge::notify::{Kind, Notifier, Occasion, Target};
 use tidings_bridge::sessions::{Config, Verb};
-use tidings_bridge::{Caller, Hub, Sessions};
+use tidings_bridge::{Broadcast, Caller, Sessions};
 use tidings_protocol::api::{
     Choice, CommandRequest, CreateSession, PermissionAnswer, PermissionScope, SessionView,
 };
@@ -110,8 +110,8 @@ impl House {
         config.carrier = stand_in::playing(script, folder.path());
         config.config_dir = Some(folder.path().to_owned());
         let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
-        let hub = Hub::new(Arc::new(MemoryJournal::open(&MemoryStore::default(), &opening)));
-        let sessions = Sessions::open(hub, config).await.unwrap();
+        let broadcast = Broadcast::new(Arc::new(MemoryJournal::open(&MemoryStore::default(), &opening)));
+        let sessions = Sessions::open(broadcast, config).await.unwrap();
         let stopping = CancellationToken::new();
         let notifier = Notifier::new(targets, Some("https://page.example".to_owned())).unwrap();
         tokio::spawn(notifier.run(sessions.clone(), stopping.clone()));

@@ -16,10 +16,10 @@ use std::time::{Duration, Instant};
 
 use chance::Chance;
 use tidings_agent::UiMessage;
-use tidings_bridge::hub::{Delivery, Watch};
+use tidings_bridge::broadcast::{Delivery, Watch};
 use tidings_bridge::journal::{Epoch, Handle, Journal as _, Max, Opening, SessionName};
 use tidings_bridge::sessions::{Config, Verb};
-use tidings_bridge::{Caller, Hub, Sessions, SqliteJournal};
+use tidings_bridge::{Broadcast, Caller, Sessions, SqliteJournal};
 use tidings_protocol::api::{CommandRequest, Input, QueueState, ServerPhase};
 use tokio::task::JoinHandle;
 
@@ -202,7 +202,7 @@ async fn f103_a_prompt_of_which_nobody_knows_is_in_doubt_and_not_said_again() {
     say(&sessions, "second").await;
     assert_eq!(queue(&sessions).await, doubtful);
     sessions.drain().await;
-    sessions.hub().journal().close().await.unwrap();
+    sessions.broadcast().journal().close().await.unwrap();
     drop(sessions);
     let sessions = next_server(&folder).await;
     assert_eq!(queue(&sessions).await, doubtful, "it is still in doubt");
@@ -211,7 +211,7 @@ async fn f103_a_prompt_of_which_nobody_knows_is_in_doubt_and_not_said_again() {
     assert_eq!(queue(&sessions).await, []);
     say(&sessions, content).await;
     sessions.drain().await;
-    sessions.hub().journal().close().await.unwrap();
+    sessions.broadcast().journal().close().await.unwrap();
     drop(sessions);
     let all = read(&folder).await;
     assert_eq!(said(&all), [&shown[..], &["/clear", "second", "first"]].concat());
@@ -238,7 +238,7 @@ async fn next_server(folder: &Path) -> Sessions {
     let path = |name: &str| folder.join(name).display().to_string();
     config.claude = Some(program());
     config.claude_args = vec!["claude".to_owned(), path("script.toml"), path("config")];
-    Sessions::open(Hub::new(Arc::new(journal)), config).await.unwrap()
+    Sessions::open(Broadcast::new(Arc::new(journal)), config).await.unwrap()
 }
 
 /// Waits until something that will be said in the session is answered.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tidings_bridge::journal::{Epoch, MemoryJournal, MemoryStore, Opening};
 use tidings_bridge::sessions::{Config, Transcript};
-use tidings_bridge::{Caller, Code, Hub, Sessions};
+use tidings_bridge::{Broadcast, Caller, Code, Sessions};
 use tidings_protocol::api::{CreateSession, Policy, ServerPhase, SessionView};
 
 const ASKS: &str = r#"
@@ -48,8 +48,8 @@ async fn s3_35_a_session_is_made_asked_how_it_is_and_removed_with_all_that_is_of
     config.carrier = stand_in::playing(ASKS, folder.path());
     config.config_dir = Some(folder.path().to_owned());
     let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
-    let hub = Hub::new(Arc::new(MemoryJournal::open(&MemoryStore::default(), &opening)));
-    let sessions = Sessions::open(hub, config).await.unwrap();
+    let broadcast = Broadcast::new(Arc::new(MemoryJournal::open(&MemoryStore::default(), &opening)));
+    let sessions = Sessions::open(broadcast, config).await.unwrap();
     let me = Caller::admin("me");
     let cwd = folder.path().canonicalize().unwrap().to_str().unwrap().to_owned();
     let new = |prompt: &str, title: &str, policy| CreateSession {

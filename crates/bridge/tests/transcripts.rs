@@ -10,10 +10,10 @@ use axum::Extension;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use tidings_agent::Clock;
-use tidings_bridge::doors::{self, Doors, Transcripts};
+use tidings_bridge::api::{self, Api, Transcripts};
 use tidings_bridge::journal::{Epoch, MemoryJournal, MemoryStore, Opening};
 use tidings_bridge::sessions::Config;
-use tidings_bridge::{Caller, Hub, Scope, Sessions};
+use tidings_bridge::{Broadcast, Caller, Scope, Sessions};
 use tidings_transcript::list::{self, Wanted};
 use tidings_transcript::roots::Roots;
 
@@ -78,12 +78,12 @@ struct Server {
 impl Server {
     async fn start(root: &Path, caller: Caller) -> Self {
         let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
-        let hub = Hub::new(Arc::new(MemoryJournal::open(&MemoryStore::default(), &opening)));
-        let sessions = Sessions::open(hub, Config::default()).await.unwrap();
-        let mut doors = Doors::new(sessions);
+        let broadcast = Broadcast::new(Arc::new(MemoryJournal::open(&MemoryStore::default(), &opening)));
+        let sessions = Sessions::open(broadcast, Config::default()).await.unwrap();
+        let mut api = Api::new(sessions);
         let clock = Clock::from_fn(|| NOW.parse().unwrap());
-        doors.transcripts = Transcripts::new(vec![root.to_owned()], None, clock, TimeZone::UTC);
-        let router = doors::router(doors).layer(Extension(caller));
+        api.transcripts = Transcripts::new(vec![root.to_owned()], None, clock, TimeZone::UTC);
+        let router = api::router(api).layer(Extension(caller));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, router).await });

@@ -23,8 +23,8 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tower::Layer as _;
 
 use super::Bounds;
+use crate::auth::Peer;
 use crate::caller::Caller;
-use crate::guard::Peer;
 use crate::limits::SEND_BUFFER_BYTES;
 
 /// Room for connections. Handles are cheap to clone.

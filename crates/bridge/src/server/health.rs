@@ -8,9 +8,9 @@ use axum::response::{IntoResponse as _, Response};
 use tokio_util::sync::CancellationToken;
 
 use super::metrics::Metrics;
+use crate::api::route::{Route, route};
+use crate::api::scope::needs_later;
 use crate::caller::{Caller, Scope};
-use crate::doors::route::{Route, route};
-use crate::doors::scope::needs_later;
 use crate::error::{Code, Error};
 use crate::sessions::Sessions;
 use crate::words::counted;
@@ -45,7 +45,7 @@ async fn readyz(State(health): State<Health>, _caller: Caller) -> Result<&'stati
             Error::new(Code::Unavailable, "The server is stopping", "come back later").retry_after_ms(5000)
         );
     }
-    let journal = health.sessions.hub().journal();
+    let journal = health.sessions.broadcast().journal();
     journal.sessions(None, 1).await?;
     let damaged = journal.damaged_events();
     if damaged > 0 {

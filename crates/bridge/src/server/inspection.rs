@@ -16,7 +16,7 @@ pub(super) async fn inspect(sessions: Sessions, stopping: CancellationToken) {
 }
 
 async fn read_all(sessions: &Sessions) -> Result<(), Error> {
-    let journal = sessions.hub().journal();
+    let journal = sessions.broadcast().journal();
     let mut after = None;
     loop {
         let rows = journal.sessions(after, LIST_MAX).await?;

@@ -175,7 +175,7 @@ fn bind_unix(path: &Path) -> Result<Socket, Error> {
     use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
     use std::os::unix::net::{UnixListener, UnixStream};
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    crate::guard::private_folder(folder)?;
+    crate::auth::private_folder(folder)?;
     let failed = |reason: &dyn std::fmt::Display| {
         let message = format!("Failed to listen on `{}`: {reason}", path.display());
         Error::new(

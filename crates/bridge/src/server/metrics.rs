@@ -68,27 +68,32 @@ impl Metrics {
     /// All figures.
     pub(super) async fn text(&self, sessions: &Sessions) -> Result<String, Error> {
         let mut page = Page(String::new());
-        let full = u8::from(sessions.hub().journal().is_full());
+        let full = u8::from(sessions.broadcast().journal().is_full());
         page.single("tidings_storage_full", "gauge", "Whether the disk of the journal is full.", full);
         page.metric("tidings_build_info", "gauge", "The version that runs.");
         page.line(&format!("tidings_build_info{{version=\"{}\"}}", env!("CARGO_PKG_VERSION")), 1);
-        let hub = sessions.hub();
+        let broadcast = sessions.broadcast();
         let (states, asks) = sessions.counts().await?;
         page.metric("tidings_sessions", "gauge", "Sessions by what they are doing.");
         for (state, count) in states {
             page.line(&format!("tidings_sessions{{state=\"{state}\"}}"), count);
         }
         page.single("tidings_asks_open", "gauge", "What waits for a person.", asks);
-        page.single("tidings_sessions_watched", "gauge", "Sessions that somebody watches.", hub.watched());
+        page.single(
+            "tidings_sessions_watched",
+            "gauge",
+            "Sessions that somebody watches.",
+            broadcast.watched(),
+        );
         page.single(
             "tidings_watchers",
             "gauge",
             "Those who watch, each session for itself.",
-            hub.watchers_total(),
+            broadcast.watchers_total(),
         );
-        page.single("tidings_events_total", "counter", "Events that were stored.", hub.published());
+        page.single("tidings_events_total", "counter", "Events that were stored.", broadcast.published());
         let help = "Events of the journal that cannot be read.";
-        page.single("tidings_journal_damaged_events", "gauge", help, hub.journal().damaged_events());
+        page.single("tidings_journal_damaged_events", "gauge", help, broadcast.journal().damaged_events());
         self.requests(&mut page);
         Ok(page.0)
     }

@@ -55,7 +55,7 @@ pub(super) async fn retain(sessions: Sessions, retention: Retention, stopping: C
 }
 
 async fn all(sessions: &Sessions, retention: Retention) -> Result<u64, JournalError> {
-    let (journal, now) = (sessions.hub().journal(), sessions.config().clock.now());
+    let (journal, now) = (sessions.broadcast().journal(), sessions.config().clock.now());
     let (keep, mut after, mut removed) = (retention.at(now), None, 0);
     loop {
         let rows = journal.sessions(after, LIST_MAX).await?;
@@ -70,7 +70,7 @@ async fn all(sessions: &Sessions, retention: Retention) -> Result<u64, JournalEr
 async fn one(sessions: &Sessions, key: &Key, keep: Keep, now: Timestamp) -> Result<u64, JournalError> {
     let mut removed = 0;
     loop {
-        match sessions.hub().journal().retain(key, keep, now).await {
+        match sessions.broadcast().journal().retain(key, keep, now).await {
             Ok(retained) => {
                 removed += retained.removed;
                 if retained.rest == Rest::Done {

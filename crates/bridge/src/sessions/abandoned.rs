@@ -53,11 +53,11 @@ impl Entry {
             let is_open = !memory.permissions.is_empty() || !memory.questions.is_empty();
             is_open && memory.settings.launch.policy == Policy::Unattended
         };
-        waits && !self.hub.is_attended(&self.key)
+        waits && !self.broadcast.is_attended(&self.key)
     }
 
     async fn decide_alone(&self) {
-        let policy = policy::policy(Policy::Unattended, &self.hub, &self.key, &self.judged);
+        let policy = policy::policy(Policy::Unattended, &self.broadcast, &self.key, &self.judged);
         for ask in self.permissions.pending_for_session(self.handle) {
             // Somebody may have come just now, and is asked after all.
             let decided = policy.decide(&ask, self.clock.now()).outcome();

@@ -17,8 +17,8 @@ use super::settings::{Launch, Queued, Settings};
 use super::sink::JournalSink;
 use super::turn_time::TurnTime;
 use super::{Config, Verb, launch, policy};
+use crate::auth::paths;
 use crate::error::{Code, Error};
-use crate::guard::paths;
 #[cfg(unix)]
 use crate::hosts::Found;
 use crate::journal::{ClientId, Cursor, Session};
@@ -228,9 +228,9 @@ impl Actor {
         let (options, policy, user_turns, agent_turns) = {
             let memory = self.entry.memory();
             let options = launch::options(&memory.row, &memory.settings, &self.config)?;
-            let Entry { hub, key, judged, .. } = &*self.entry;
+            let Entry { broadcast, key, judged, .. } = &*self.entry;
             let wanted = policy::allowed(memory.settings.launch.policy, &self.config);
-            let policy = policy::policy(wanted, hub, key, judged);
+            let policy = policy::policy(wanted, broadcast, key, judged);
             (options, policy, memory.settings.turns_told(), memory.settings.last_answer)
         };
         let mut setup = Setup::new(self.entry.handle, policy);

@@ -18,10 +18,10 @@ use tidings_protocol::ui::{InteractionResolved, PermissionResolved, Resolution};
 use super::asks::{Beyond, Shown, audit, resolution, shown, word};
 use super::commands;
 use super::entry::Entry;
+use crate::auth::capabilities::{self, Bypass};
+use crate::auth::trust::{After, Before};
 use crate::caller::Caller;
 use crate::error::{Code, Error};
-use crate::guard::capabilities::{self, Bypass};
-use crate::guard::trust::{After, Before};
 use crate::journal::{Ask, AskId, ClientId, Settle, Settlement};
 use crate::limits::{RULE_EVERY, RULE_LOOKS};
 

@@ -33,7 +33,7 @@ impl Sessions {
                 changed: None,
                 latency_ms: None,
             };
-            if let Err(error) = self.hub().journal().audit(draft).await {
+            if let Err(error) = self.broadcast().journal().audit(draft).await {
                 tracing::error!(session, field, %error, "a change of settings is not in the audit log");
             }
         }

@@ -5,10 +5,10 @@ use tidings_protocol::api::WholeCall;
 
 use super::Sessions;
 use super::frames::FRAME;
-use crate::compact::tells_of;
 use crate::error::{Code, Error};
 use crate::journal::Max;
 use crate::limits::{CALL_BYTES_MAX, CALL_EVENTS_MAX};
+use crate::snapshot::tells_of;
 
 impl Sessions {
     /// What a call took and gave. It is looked for from the newest event on, or from those before a place, page by page: not for ever,
@@ -23,7 +23,7 @@ impl Sessions {
         let mut found = Vec::new();
         let (mut events, mut bytes) = (0, 0);
         while events < CALL_EVENTS_MAX && bytes < CALL_BYTES_MAX {
-            let page = self.hub().journal().history(&key, before, Max::default()).await?;
+            let page = self.broadcast().journal().history(&key, before, Max::default()).await?;
             for event in page.events.iter().rev().filter(|event| event.kind.as_str() != FRAME) {
                 let text = std::str::from_utf8(&event.body).unwrap_or_default();
                 // Reading JSON takes longer than a look for the id, which few events have.

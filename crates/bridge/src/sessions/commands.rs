@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
+use crate::auth::Fingerprint;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
-use crate::guard::Fingerprint;
 use crate::journal::ClientId;
 
 /// The id of a command in a session as it is kept. Each device has ids of its own, so that two that count from one do not

@@ -12,7 +12,7 @@ use tidings_agent::Clock;
 use tidings_agent::session::Batches;
 
 use super::launch;
-use crate::guard::trust::Trust;
+use crate::auth::trust::Trust;
 #[cfg(unix)]
 use crate::hosts::Hosts;
 use crate::limits::{ABANDONED_AFTER, LIVE_MAX, PARK_AFTER};

@@ -7,9 +7,9 @@ use tidings_transcript::roots::SessionFiles;
 
 use super::settings::Settings;
 use super::{Opening, Sessions, adopt, check_folder, commands, input, launch, view};
+use crate::auth::{capabilities, paths};
 use crate::caller::Caller;
 use crate::error::{Code, Error};
-use crate::guard::{capabilities, paths};
 use crate::journal::{Key, NewSession, Novelty, Session};
 
 const INSTALL: &str =
@@ -44,7 +44,7 @@ impl Sessions {
             None => None,
         };
         if let Some(id) = &client_id
-            && let Some(row) = self.hub().journal().made_by(id).await?
+            && let Some(row) = self.broadcast().journal().made_by(id).await?
         {
             return self.made_before(caller, &new, &row, &made_of).await;
         }
@@ -70,7 +70,7 @@ impl Sessions {
             client_id,
             ..NewSession::new(key, new.cwd.as_str(), self.config().clock.now())
         };
-        let (row, novelty) = self.hub().journal().create(row).await?;
+        let (row, novelty) = self.broadcast().journal().create(row).await?;
         drop(adopting);
         if novelty == Novelty::Seen {
             return self.made_before(caller, &new, &row, &made_of).await;
@@ -190,7 +190,7 @@ impl Sessions {
     async fn owner_of(&self, cli_session: &str) -> Result<Option<Session>, Error> {
         let mut after = None;
         loop {
-            let rows = self.hub().journal().sessions(after, crate::limits::LIST_MAX).await?;
+            let rows = self.broadcast().journal().sessions(after, crate::limits::LIST_MAX).await?;
             let Some(last) = rows.last() else { return Ok(None) };
             after = Some(last.handle);
             let is_it = |row: &Session| {

@@ -15,11 +15,11 @@ use super::policy::Judged;
 use super::settings::{Queued, Settings};
 use super::view::{self, Waiting};
 use super::waiters::Waiters;
+use crate::auth::trust::Trust;
+use crate::broadcast::Broadcast;
 use crate::error::Error;
-use crate::guard::trust::Trust;
 #[cfg(unix)]
 use crate::hosts::Hosted;
-use crate::hub::Hub;
 use crate::journal::{
     Class, ClientId, Draft, Fence, Journal, Key, Kind, Novelty, Session, SessionChange, Stored,
 };
@@ -29,7 +29,7 @@ pub(super) struct Entry {
     pub(super) key: Key,
     pub(super) handle: i64,
     pub(super) fence: Fence,
-    pub(super) hub: Hub,
+    pub(super) broadcast: Broadcast,
     pub(super) clock: Clock,
     pub(super) ids: Ids,
     pub(super) trust: Option<Trust>,
@@ -91,7 +91,7 @@ impl Entry {
     pub(super) fn new(
         row: Session,
         fence: Fence,
-        hub: Hub,
+        broadcast: Broadcast,
         config: &Config,
         places: Places,
         notices: broadcast::Sender<Arc<Notice>>,
@@ -101,7 +101,7 @@ impl Entry {
             key: row.key.clone(),
             handle: view::number(row.handle),
             fence,
-            hub,
+            broadcast,
             clock: config.clock.clone(),
             ids: config.ids.clone(),
             trust: config.trust.clone(),
@@ -139,7 +139,7 @@ impl Entry {
     }
 
     pub(super) fn journal(&self) -> &Arc<dyn Journal> {
-        self.hub.journal()
+        self.broadcast.journal()
     }
 
     pub(super) fn agent(&self) -> Option<AgentSession> {

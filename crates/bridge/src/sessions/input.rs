@@ -12,9 +12,9 @@ use super::entry::{Change, Entry};
 use super::places::Place;
 use super::prompt;
 use super::settings::{Queued, Settings};
+use crate::auth::capabilities;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
-use crate::guard::capabilities;
 use crate::journal::{ClientId, Cursor, Draft, Key, Max, Novelty};
 use crate::limits::{INPUT_BYTES_MAX, QUEUE_BYTES_MAX, QUEUE_MAX, TURN_MAX};
 
@@ -28,7 +28,7 @@ impl Sessions {
         let client_id = commands::kept_if_any(caller, input.client_id.as_deref())?;
         // What was said is said, whatever may be said now.
         if let Some(id) = &client_id
-            && let Some(cursor) = self.hub().journal().seen(&used.entry.key, id).await?
+            && let Some(cursor) = self.broadcast().journal().seen(&used.entry.key, id).await?
         {
             return used.entry.said_before(cursor, &input).await;
         }

@@ -12,8 +12,8 @@ use tidings::{Options, SystemPrompt};
 
 use super::Config;
 use super::settings::{Launch, Settings};
+use crate::auth::capabilities::{BYPASS, USUAL_MODE};
 use crate::error::{Code, Error};
-use crate::guard::capabilities::{BYPASS, USUAL_MODE};
 use crate::journal::Session;
 use crate::limits::LEAST_BUDGET_USD;
 

@@ -61,10 +61,10 @@ use self::entry::{Change, Entry};
 use self::places::Places;
 use self::settings::Settings;
 use self::view::Waiting;
+use crate::auth::capabilities::{self, Bypass, Need};
+use crate::broadcast::{Broadcast, Subscription, Watch};
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
-use crate::guard::capabilities::{self, Bypass, Need};
-use crate::hub::{Hub, Subscription, Watch};
 use crate::journal::{self, Handle, Key, SessionName};
 use crate::limits::{DRAIN_WAIT, LIST_MAX, NOTICES_MAX, ORDERS_MAX, SNAPSHOTS_AT_ONCE};
 
@@ -139,7 +139,7 @@ pub struct Sessions(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    hub: Hub,
+    broadcast: Broadcast,
     config: Arc<Config>,
     notices: broadcast::Sender<Arc<Notice>>,
     /// Those that somebody has used since the server started.
@@ -180,10 +180,10 @@ struct Used {
 impl Sessions {
     /// The sessions that a journal keeps. What an earlier server left undone is told first: questions that nobody can
     /// answer any more are lost, and turns that were under way are interrupted.
-    pub async fn open(hub: Hub, config: Config) -> Result<Sessions, Error> {
+    pub async fn open(broadcast: Broadcast, config: Config) -> Result<Sessions, Error> {
         let places = Places::new(config.live_max);
         let sessions = Sessions(Arc::new(Shared {
-            hub,
+            broadcast,
             config: Arc::new(config),
             notices: broadcast::Sender::new(NOTICES_MAX),
             used: Mutex::default(),
@@ -199,8 +199,8 @@ impl Sessions {
     }
 
     /// Shows what happens.
-    pub fn hub(&self) -> &Hub {
-        &self.0.hub
+    pub fn broadcast(&self) -> &Broadcast {
+        &self.0.broadcast
     }
 
     /// How sessions are run.
@@ -210,13 +210,13 @@ impl Sessions {
 
     /// Sessions by number, those above `after`.
     pub async fn list(&self, after: Option<Handle>, max: usize) -> Result<Vec<SessionView>, Error> {
-        let rows = self.0.hub.journal().sessions(after, max.min(LIST_MAX)).await?;
+        let rows = self.0.broadcast.journal().sessions(after, max.min(LIST_MAX)).await?;
         Ok(rows.iter().map(|row| self.view(row)).collect())
     }
 
     /// How many sessions are in each phase, and how much waits for a person.
     pub(crate) async fn counts(&self) -> Result<(BTreeMap<&'static str, u64>, u64), Error> {
-        let journal::Counts { sessions, open_asks, .. } = self.0.hub.journal().counts().await?;
+        let journal::Counts { sessions, open_asks, .. } = self.0.broadcast.journal().counts().await?;
         let mut phases = BTreeMap::new();
         for (state, count) in sessions {
             // As lists show it.
@@ -275,7 +275,7 @@ impl Sessions {
             (memory.row.cli_sessions.clone(), memory.settings.launch.demo)
         };
         self.used().remove(&used.entry.key);
-        self.0.hub.journal().delete(&used.entry.key).await?;
+        self.0.broadcast.journal().delete(&used.entry.key).await?;
         let (key, handle) = (used.entry.key.to_string(), used.entry.handle);
         used.entry.tell(Notice::Deleted { key, handle });
         if let (Transcript::Delete, Some(folder)) = (transcript, self.0.config.config_dir(is_demo)) {
@@ -387,7 +387,7 @@ impl Sessions {
     /// Those of the kind `frame` are lines of the CLI, for the dialect `frames` only.
     pub async fn subscribe(&self, name: &str, watch: Watch) -> Result<(Subscribed, Subscription), Error> {
         let key = self.row(name).await?.key;
-        let subscribed = self.0.hub.subscribe(&key, watch).await?;
+        let subscribed = self.0.broadcast.subscribe(&key, watch).await?;
         let handle = view::number(subscribed.session.handle);
         let (mut pending_permissions, mut pending_questions) = (Vec::new(), Vec::new());
         for ask in &subscribed.pending {
@@ -433,7 +433,7 @@ impl Sessions {
     }
 
     async fn waiting(&self, name: Option<&str>) -> Result<Vec<Shown>, Error> {
-        let journal = self.0.hub.journal();
+        let journal = self.0.broadcast.journal();
         let row = match name {
             Some(name) => Some(self.row(name).await?),
             None => None,
@@ -473,7 +473,7 @@ impl Sessions {
             Ok(number) => SessionName::Handle(Handle::new(number)),
             Err(_) => SessionName::Key(Key::new(name)?),
         };
-        Ok(self.0.hub.journal().session(&name).await?)
+        Ok(self.0.broadcast.journal().session(&name).await?)
     }
 
     /// The session, in use. It is taken into use if it is not.
@@ -497,14 +497,14 @@ impl Sessions {
 
     /// Takes a session into use.
     async fn take(&self, key: &Key, deliver: Deliver) -> Result<Used, Error> {
-        let journal = self.0.hub.journal();
+        let journal = self.0.broadcast.journal();
         let fence = journal.claim(key).await?;
         let row = journal.session(&SessionName::Key(key.clone())).await?;
         let config = Arc::clone(&self.0.config);
         let entry = Arc::new(Entry::new(
             row,
             fence,
-            self.0.hub.clone(),
+            self.0.broadcast.clone(),
             &config,
             self.0.places.clone(),
             self.0.notices.clone(),

@@ -11,17 +11,17 @@ use tidings_agent::policy::{
 use tidings_protocol::api::Policy;
 
 use super::Config;
-use crate::hub::Hub;
+use crate::broadcast::Broadcast;
 use crate::journal::Key;
 use crate::limits::JUDGED_MAX;
 
 pub(super) fn policy(
     policy: Policy,
-    hub: &Hub,
+    broadcast: &Broadcast,
     key: &Key,
     judged: &Arc<Judged>,
 ) -> Arc<dyn PermissionPolicy> {
-    let policy = named(policy, hub, key);
+    let policy = named(policy, broadcast, key);
     Arc::new(Noting { policy, judged: Arc::clone(judged) })
 }
 
@@ -30,12 +30,12 @@ pub(super) fn allowed(policy: Policy, config: &Config) -> Policy {
     if policy == Policy::Allow && !config.allow_bypass { Policy::Ask } else { policy }
 }
 
-fn named(policy: Policy, hub: &Hub, key: &Key) -> Arc<dyn PermissionPolicy> {
+fn named(policy: Policy, broadcast: &Broadcast, key: &Key) -> Arc<dyn PermissionPolicy> {
     match policy {
         Policy::Ask => Arc::new(Interactive),
         Policy::Standard => Arc::new(Then(RuleTable::standard(), Interactive)),
         Policy::Unattended => Arc::new(WhileNobodyWatches {
-            hub: hub.clone(),
+            broadcast: broadcast.clone(),
             key: key.clone(),
             watched: Then(RuleTable::standard(), Interactive),
             alone: Then(RuleTable::standard(), Unattended::new(TimeoutAction::Deny)),
@@ -49,7 +49,7 @@ fn named(policy: Policy, hub: &Hub, key: &Key) -> Arc<dyn PermissionPolicy> {
 
 /// A person is asked while one watches who can answer; the risk decides while nobody does.
 struct WhileNobodyWatches {
-    hub: Hub,
+    broadcast: Broadcast,
     key: Key,
     watched: Then<RuleTable, Interactive>,
     alone: Then<RuleTable, Unattended>,
@@ -57,7 +57,7 @@ struct WhileNobodyWatches {
 
 impl PermissionPolicy for WhileNobodyWatches {
     fn decide(&self, ask: &Ask, now: Timestamp) -> Decided {
-        if self.hub.is_attended(&self.key) {
+        if self.broadcast.is_attended(&self.key) {
             self.watched.decide(ask, now)
         } else {
             self.alone.decide(ask, now)
@@ -65,7 +65,7 @@ impl PermissionPolicy for WhileNobodyWatches {
     }
 
     fn supports_interaction(&self) -> bool {
-        self.hub.is_attended(&self.key)
+        self.broadcast.is_attended(&self.key)
     }
 }
 

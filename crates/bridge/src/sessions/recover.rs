@@ -40,7 +40,7 @@ impl Sessions {
         let mut waiting = Vec::new();
         let mut after = None;
         loop {
-            let rows = self.hub().journal().sessions(after, LIST_MAX).await?;
+            let rows = self.broadcast().journal().sessions(after, LIST_MAX).await?;
             let Some(last) = rows.last() else { break };
             after = Some(last.handle);
             for row in &rows {
@@ -121,7 +121,7 @@ impl Sessions {
         if settings.first_prompt.is_some() || row.head.seq == 0 {
             return Ok(());
         }
-        let journal = self.hub().journal();
+        let journal = self.broadcast().journal();
         let page = journal.read(&row.key, None, Max::events(FIRST_PROMPT_EVENTS_MAX)).await?;
         for event in page.events.iter().filter(|event| PROMPTS.contains(&event.kind.as_str())) {
             match serde_json::from_slice(&event.body) {

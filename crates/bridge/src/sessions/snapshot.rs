@@ -7,11 +7,11 @@ use tidings_protocol::api::{Snapshot, Subscribed};
 
 use super::Sessions;
 use super::frames::FRAME;
-use crate::compact::{Budget, Compacted, compact};
+use crate::broadcast::Watch;
 use crate::error::{Code, Error};
-use crate::hub::Watch;
 use crate::journal::{Event, Key, Max};
 use crate::limits::{SNAPSHOT_READ_BYTES_MAX, SNAPSHOT_RESULT_BYTES_MAX};
+use crate::snapshot::{Budget, Compacted, compact};
 
 impl Sessions {
     /// The end of a conversation, put together. Whoever subscribes after its cursor misses nothing and gets nothing twice.
@@ -51,7 +51,7 @@ impl Sessions {
         let mut pages = Vec::new();
         let (mut before, mut bytes) = (head.saturating_add(1), 0);
         while before > 1 && bytes < SNAPSHOT_READ_BYTES_MAX {
-            let page = self.hub().journal().history(key, Some(before), Max::default()).await?;
+            let page = self.broadcast().journal().history(key, Some(before), Max::default()).await?;
             let Some(first) = page.events.first() else { break };
             before = first.cursor.seq;
             bytes += page.events.iter().map(|event| event.body.len()).sum::<usize>();

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use tidings_agent::pending::Outcome;
-use tidings_bridge::hub::{Cut, Delivery, Hub, Subscription, Watch};
+use tidings_bridge::broadcast::{Broadcast, Cut, Delivery, Subscription, Watch};
 use tidings_bridge::journal::conformance::Engine;
 use tidings_bridge::journal::{
     AskId, Class, ClientId, Cursor, Draft, Epoch, Fence, Journal, Keep, Key, Kind, MemoryJournal, NewAsk,
@@ -87,7 +87,7 @@ impl Met {
 pub(crate) struct World<'e> {
     engine: &'e mut dyn Engine,
     journal: Arc<dyn Journal>,
-    hub: Hub,
+    broadcast: Broadcast,
     fence: Fence,
     /// What happened: the event with number n is at n - 1.
     list: Vec<String>,
@@ -124,13 +124,13 @@ fn opening(boot: u64) -> Opening {
 impl<'e> World<'e> {
     pub(crate) async fn new(engine: &'e mut dyn Engine) -> Self {
         let journal = engine.open(&opening(1));
-        let hub = Hub::new(Arc::clone(&journal));
+        let broadcast = Broadcast::new(Arc::clone(&journal));
         journal.create(NewSession::new(key(), "/", Timestamp::UNIX_EPOCH)).await.unwrap();
         let fence = journal.claim(&key()).await.unwrap();
         World {
             engine,
             journal,
-            hub,
+            broadcast,
             fence,
             list: Vec::new(),
             floor: 1,
@@ -261,7 +261,7 @@ impl<'e> World<'e> {
     async fn connect(&mut self, reader: usize) -> Result<(), TestCaseError> {
         let (life, head, floor) = (self.life, self.head(), self.floor);
         let reader = &mut self.readers[reader];
-        let subscribed = self.hub.subscribe(&key(), Watch::after(reader.place)).await.unwrap();
+        let subscribed = self.broadcast.subscribe(&key(), Watch::after(reader.place)).await.unwrap();
         let expected = match reader.place {
             Some(_) if reader.life != life => Verdict::Reset,
             Some(place) if place.seq + 1 < floor => Verdict::Gap,
@@ -327,9 +327,9 @@ impl<'e> World<'e> {
         self.met.epochs += u64::from(matches!(restart, Restart::Machine));
         // Something has to stand in its place while it is gone.
         self.journal = Arc::new(MemoryJournal::new(&opening(0)));
-        self.hub = Hub::new(Arc::clone(&self.journal));
+        self.broadcast = Broadcast::new(Arc::clone(&self.journal));
         self.journal = self.engine.open(&opening(self.boots));
-        self.hub = Hub::new(Arc::clone(&self.journal));
+        self.broadcast = Broadcast::new(Arc::clone(&self.journal));
         Ok(())
     }
 

@@ -9,11 +9,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tempfile::TempDir;
 use tidings_agent::Clock;
-use tidings_bridge::guard::{Guard, Random, Settings, read_admin_token};
+use tidings_bridge::auth::{Auth, Random, Settings, read_admin_token};
 use tidings_bridge::journal::{Class, Draft, Epoch, Fence, Key, Kind, NewSession, Opening};
 use tidings_bridge::server::{Bounds, Exposure, Listen, Retention, Server, TlsFiles, choose_tls};
 use tidings_bridge::sessions::Config;
-use tidings_bridge::{Error, Hub, Journal, MemoryJournal, Sessions};
+use tidings_bridge::{Broadcast, Error, Journal, MemoryJournal, Sessions};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -55,7 +55,7 @@ impl House {
         choose_tls();
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
-        let guard = Guard::open(Settings::new(&data, Random::system(), Clock::system())).unwrap();
+        let guard = Auth::open(Settings::new(&data, Random::system(), Clock::system())).unwrap();
         let admin = read_admin_token(&data).unwrap().unwrap().reveal().to_owned();
         let listen = Listen {
             address: Some(([127, 0, 0, 1], 0).into()),
@@ -65,17 +65,17 @@ impl House {
         };
         let bound = listen.bind().unwrap();
         let address = bound.address().unwrap();
-        guard.reached_at(format!("http://{address}"));
+        auth.reached_at(format!("http://{address}"));
         let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(1) };
         let journal = Arc::new(MemoryJournal::new(&opening));
-        let sessions = Sessions::open(Hub::new(journal.clone()), Config::default()).await.unwrap();
+        let sessions = Sessions::open(Broadcast::new(journal.clone()), Config::default()).await.unwrap();
         journal.create(NewSession::new(key(), "/", Timestamp::UNIX_EPOCH)).await.unwrap();
         let fence = journal.claim(&key()).await.unwrap();
         let said =
             || Draft::new(Class::Delta, Timestamp::UNIX_EPOCH, Kind::new("Display").unwrap(), *b"\"old\"");
         journal.append(&key(), fence, (0..events).map(|_| said()).collect()).await.unwrap();
         let (stop, stopped) = oneshot::channel();
-        let server = Server::new(sessions.clone(), guard).bounds(bounds).retention(retention);
+        let server = Server::new(sessions.clone(), auth).bounds(bounds).retention(retention);
         let running = tokio::spawn(async move { server.run(bound, async { drop(stopped.await) }).await });
         House { address, admin, sessions, fence, stop: Some(stop), running: Some(running), _folder: folder }
     }
@@ -89,7 +89,7 @@ impl House {
     pub(crate) async fn publish(&self, text: &str) {
         let body = serde_json::to_vec(text).unwrap();
         let draft = Draft::new(Class::Delta, Timestamp::UNIX_EPOCH, Kind::new("Display").unwrap(), body);
-        self.sessions.hub().journal().append(&key(), self.fence, vec![draft]).await.unwrap();
+        self.sessions.broadcast().journal().append(&key(), self.fence, vec![draft]).await.unwrap();
     }
 
     pub(crate) async fn ask(&self, method: &str, path: &str, body: Option<Value>) -> (u16, Value) {

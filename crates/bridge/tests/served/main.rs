@@ -97,7 +97,7 @@ async fn f112_old_events_go_when_the_server_starts() {
 #[tokio::test]
 async fn metrics_count_all_sessions_and_all_that_waits() {
     let house = House::new().await;
-    let journal = house.sessions.hub().journal();
+    let journal = house.sessions.broadcast().journal();
     let last = Key::new("s1199").unwrap();
     for n in 0..1200 {
         let new = NewSession::new(Key::new(format!("s{n}")).unwrap(), "/", jiff::Timestamp::UNIX_EPOCH);
@@ -231,7 +231,7 @@ async fn f98_a_stream_that_nobody_reads_is_let_go_of() {
     );
     stuck.write_all(request.as_bytes()).await.unwrap();
     let watchers = async |wanted: usize| {
-        while house.sessions.hub().watched() != wanted {
+        while house.sessions.broadcast().watched() != wanted {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
@@ -241,7 +241,7 @@ async fn f98_a_stream_that_nobody_reads_is_let_go_of() {
     let publishing = async {
         loop {
             house.publish(&line).await;
-            if house.sessions.hub().watched() == 0 {
+            if house.sessions.broadcast().watched() == 0 {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(5)).await;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use tidings_agent::Clock;
 use tidings_agent::UiMessage;
 use tidings_agent::session::Batches;
-use tidings_bridge::guard::{Guard, Random, Settings};
-use tidings_bridge::hub::{Delivery, Watch};
+use tidings_bridge::auth::{Auth, Random, Settings};
+use tidings_bridge::broadcast::{Delivery, Watch};
 use tidings_bridge::journal::{AskId, Class, Draft, Key, Kind, NewAsk};
 use tidings_bridge::sessions::{Config, Verb};
 use tidings_bridge::{Caller, Code, Scope};
@@ -67,7 +67,7 @@ async fn the_digest_is_compared_however_much_waits() {
     let session = house.create("look").await;
     let id = house.watch(&session).await.asked().await;
     until_state(&house.sessions, &session.key, ServerPhase::NeedsYou).await;
-    let (journal, key) = (house.sessions.hub().journal(), Key::new(&session.key).unwrap());
+    let (journal, key) = (house.sessions.broadcast().journal(), Key::new(&session.key).unwrap());
     let fence = journal.claim(&key).await.unwrap();
     for n in 0..1000 {
         let at = jiff::Timestamp::UNIX_EPOCH;
@@ -106,7 +106,7 @@ async fn t15_the_audit_log_says_what_exactly_was_decided() {
         let answer = PermissionAnswer { scope, updated_input, digest: digest.clone(), ..yes() };
         house.sessions.answer_permission(&me(), &session.key, &id, answer).await.unwrap();
         house.audit().await;
-        let line = house.sessions.hub().journal().audit_log(0).await.unwrap().remove(0);
+        let line = house.sessions.broadcast().journal().audit_log(0).await.unwrap().remove(0);
         assert_eq!((line.scope.as_deref(), &line.digest), (Some(reach), &digest), "{line:?}");
         assert_eq!((&line.rule, &line.changed), (&rule, &changed), "{line:?}");
         assert!(line.latency_ms.is_some(), "{line:?}");
@@ -138,7 +138,7 @@ async fn t15_a_refusal_for_want_of_an_answer_is_by_the_limit() {
         House::with(ASKS, |config| config.ask_limit = Some(std::time::Duration::from_millis(50))).await;
     let session = house.create("look").await;
     house.watch(&session).await.complete().await;
-    let line = house.sessions.hub().journal().audit_log(0).await.unwrap().remove(0);
+    let line = house.sessions.broadcast().journal().audit_log(0).await.unwrap().remove(0);
     assert_eq!((line.who.as_str(), line.decision.as_str()), ("limit", "timed_out"));
     assert!(line.digest.is_some() && line.latency_ms.is_some(), "{line:?}");
 }
@@ -284,7 +284,7 @@ async fn while_nobody_watches_the_risk_decides() {
     assert_eq!(view.pending_permissions, 0);
     let audit = house.decided().await;
     assert_eq!(audit, [("policy".to_owned(), "denied".to_owned())]);
-    let log = house.sessions.hub().journal().audit_log(0).await.unwrap();
+    let log = house.sessions.broadcast().journal().audit_log(0).await.unwrap();
     let line = log.into_iter().find(|line| line.decision == "denied").unwrap();
     let raw = tidings_protocol::json::Json::from(&serde_json::json!({"command": "rm -rf build"}));
     let digest = tidings_agent::permissions::Digest::of("Bash", raw.raw()).to_string();
@@ -360,7 +360,7 @@ async fn promise_5_after_a_crash_open_questions_are_lost_and_the_turn_is_interru
     assert!(view.error.is_some());
     let late = sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap_err();
     assert_eq!(late.winner().unwrap().outcome, "lost");
-    let log = sessions.hub().journal().audit_log(0).await.unwrap();
+    let log = sessions.broadcast().journal().audit_log(0).await.unwrap();
     assert_eq!(log.last().unwrap().decision, "lost");
     // The server that is gone cannot write any more.
     let stale = house.sessions.input(&me(), &session.key, say("from the grave")).await.unwrap_err();
@@ -375,14 +375,14 @@ async fn promise_5_after_a_crash_open_questions_are_lost_and_the_turn_is_interru
 async fn t10_a_rule_that_was_agreed_to_does_not_cost_the_folder_its_trust() {
     let data = tempfile::tempdir().unwrap();
     let settings = Settings::new(data.path().join("data"), Random::system(), Clock::system());
-    let guard = Guard::open(settings).unwrap();
-    let house = House::with(ASKS, |config| config.trust = Some(guard.trust().clone())).await;
+    let auth = Auth::open(settings).unwrap();
+    let house = House::with(ASKS, |config| config.trust = Some(auth.trust().clone())).await;
     let folder = house.folder.path().to_owned();
     std::fs::create_dir_all(folder.join(".claude")).unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.join(".claude").join(name), text).unwrap();
     write("settings.json", r#"{"hooks":{"Stop":[{"command":"true"}]}}"#);
-    let is_trusted = || guard.trust().look(&folder).unwrap().1;
-    guard.trust().agree(&folder, &guard.trust().look(&folder).unwrap().0.digest).unwrap();
+    let is_trusted = || auth.trust().look(&folder).unwrap().1;
+    auth.trust().agree(&folder, &auth.trust().look(&folder).unwrap().0.digest).unwrap();
 
     let session = house.create("look").await;
     let mut watcher = house.watch(&session).await;
@@ -407,8 +407,8 @@ async fn t10_a_rule_that_was_agreed_to_does_not_cost_the_folder_its_trust() {
 async fn t10_a_session_says_that_its_agent_goes_without_what_the_folder_brings() {
     let data = tempfile::tempdir().unwrap();
     let settings = Settings::new(data.path().join("data"), Random::system(), Clock::system());
-    let guard = Guard::open(settings).unwrap();
-    let house = House::with(HELLO, |config| config.trust = Some(guard.trust().clone())).await;
+    let auth = Auth::open(settings).unwrap();
+    let house = House::with(HELLO, |config| config.trust = Some(auth.trust().clone())).await;
     let folder = house.folder.path().canonicalize().unwrap();
     std::fs::create_dir_all(folder.join(".claude")).unwrap();
     std::fs::write(folder.join(".claude/settings.json"), r#"{"hooks":{"Stop":[{"command":"true"}]}}"#)
@@ -419,7 +419,7 @@ async fn t10_a_session_says_that_its_agent_goes_without_what_the_folder_brings()
     watcher.complete().await;
     let idle = || until_state(&house.sessions, &session.key, ServerPhase::Idle);
     assert!(idle().await.untrusted);
-    guard.trust().agree(&folder, &guard.trust().look(&folder).unwrap().0.digest).unwrap();
+    auth.trust().agree(&folder, &auth.trust().look(&folder).unwrap().0.digest).unwrap();
     house.sessions.input(&me(), &session.key, say("again")).await.unwrap();
     watcher.complete().await;
     let view = idle().await;

@@ -57,7 +57,7 @@ async fn a_prompt_that_can_never_be_sent_is_dropped_with_a_reason() {
     let settings = r#"{"last_turn":1,"queue":[{"id":"stuck","turn_id":"u1","content":"unpack it","at":"",
         "attachments":[{"media_type":"application/zip","data":"UEsDBA=="}],"state":"waiting"}]}"#;
     let new = NewSession { settings: settings.to_owned(), state: "parked".to_owned(), ..new };
-    house.sessions.hub().journal().create(new).await.unwrap();
+    house.sessions.broadcast().journal().create(new).await.unwrap();
     let session = house.sessions.find("old").await.unwrap();
     assert_eq!(session.queued, 1);
     let mut watcher = house.watch(&session).await;

@@ -6,7 +6,7 @@ use tidings_bridge::journal::{
     Class, Draft, Epoch, Fence, Journal, Key, Kind, Max, NewSession, Opening, SqliteJournal,
 };
 use tidings_bridge::sessions::{Config, Transcript, Verb};
-use tidings_bridge::{Code, Hub, Sessions};
+use tidings_bridge::{Broadcast, Code, Sessions};
 use tidings_protocol::api::{Choice, CommandRequest, CreateSession, PermissionAnswer, ServerPhase};
 
 use crate::house::*;
@@ -36,13 +36,14 @@ async fn k8_on_a_full_disk_sessions_are_read_denied_interrupted_and_stopped() {
     let mut config = Config::default();
     config.carrier = stand_in::playing(TWO, folder.path());
     config.config_dir = Some(folder.path().to_owned());
-    let sessions = Sessions::open(Hub::new(Arc::clone(&journal)), config).await.unwrap();
+    let sessions = Sessions::open(Broadcast::new(Arc::clone(&journal)), config).await.unwrap();
     journal.create(NewSession::new(filler(), "/", jiff::Timestamp::UNIX_EPOCH)).await.unwrap();
     let fence = journal.claim(&filler()).await.unwrap();
     let cwd = folder.path().canonicalize().unwrap().to_str().unwrap().to_owned();
     let new = CreateSession { cwd: cwd.clone(), prompt: Some("make".to_owned()), ..CreateSession::default() };
     let session = sessions.create(&me(), new.clone()).await.unwrap().0;
-    let (_, events) = sessions.subscribe(&session.key, tidings_bridge::hub::Watch::default()).await.unwrap();
+    let (_, events) =
+        sessions.subscribe(&session.key, tidings_bridge::broadcast::Watch::default()).await.unwrap();
     let asked = Watcher { events, seen: Vec::new() }.asked().await;
     fill(&*journal, fence).await;
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use tidings_agent::UiMessage;
-use tidings_bridge::hub::{Delivery, Subscription, Watch};
+use tidings_bridge::broadcast::{Delivery, Subscription, Watch};
 use tidings_bridge::journal::{AUDIT_START, Epoch, MemoryJournal, MemoryStore, Opening, verify_audit};
 use tidings_bridge::sessions::Config;
-use tidings_bridge::{Caller, Hub, Scope, Sessions};
+use tidings_bridge::{Broadcast, Caller, Scope, Sessions};
 use tidings_protocol::api::{
     Choice, CreateSession, Input, PermissionAnswer, PermissionScope, ServerPhase, SessionView,
 };
@@ -128,7 +128,7 @@ impl House {
     }
 
     pub(crate) async fn audit(&self) -> Vec<(String, String)> {
-        let log = self.sessions.hub().journal().audit_log(0).await.unwrap();
+        let log = self.sessions.broadcast().journal().audit_log(0).await.unwrap();
         verify_audit((0, AUDIT_START), &log).unwrap();
         log.into_iter().map(|line| (line.who, line.decision)).collect()
     }
@@ -136,8 +136,8 @@ impl House {
 
 pub(crate) async fn open(store: &MemoryStore, config: &Config) -> Sessions {
     let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
-    let hub = Hub::new(Arc::new(MemoryJournal::open(store, &opening)));
-    Sessions::open(hub, config.clone()).await.unwrap()
+    let broadcast = Broadcast::new(Arc::new(MemoryJournal::open(store, &opening)));
+    Sessions::open(broadcast, config.clone()).await.unwrap()
 }
 
 pub(crate) struct Watcher {

@@ -43,7 +43,7 @@ async fn promise_6_of_two_sessions_with_one_cli_session_one_runs() {
         let new = NewSession::new(Key::new(name).unwrap(), house.cwd(), jiff::Timestamp::UNIX_EPOCH);
         let settings = format!(r#"{{"launch":{{"resume":"{id}"}}}}"#);
         let new = NewSession { settings, state: "parked".to_owned(), ..new };
-        house.sessions.hub().journal().create(new).await.unwrap();
+        house.sessions.broadcast().journal().create(new).await.unwrap();
     }
     house.sessions.input(&me(), "one", say("go on")).await.unwrap();
     until_state(&house.sessions, "one", ServerPhase::Idle).await;
@@ -92,7 +92,7 @@ async fn t18_no_more_agents_run_than_may_after_a_restart_either() {
         });
         let new = NewSession::new(Key::new(name).unwrap(), house.cwd(), jiff::Timestamp::UNIX_EPOCH);
         let new = NewSession { settings: waits.to_string(), state: "parked".to_owned(), ..new };
-        house.sessions.hub().journal().create(new).await.unwrap();
+        house.sessions.broadcast().journal().create(new).await.unwrap();
     }
     let sessions = house.killed_and_started().await;
     until_state(&sessions, "one", ServerPhase::NeedsYou).await;

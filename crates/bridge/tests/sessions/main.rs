@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tidings_agent::UiMessage;
-use tidings_bridge::hub::Watch;
+use tidings_bridge::broadcast::Watch;
 use tidings_bridge::journal::{Key, NewSession, Novelty};
 use tidings_bridge::sessions::{Config, Transcript, Verb};
 use tidings_bridge::{Caller, Code, Sessions};
@@ -256,7 +256,7 @@ async fn t18_money_and_time_are_counted_before_each_prompt() {
         let settings = format!("{{{spent},{waiting}}}");
         let new = NewSession::new(Key::new(name).unwrap(), house.cwd(), jiff::Timestamp::UNIX_EPOCH);
         let new = NewSession { settings, state: "parked".to_owned(), ..new };
-        house.sessions.hub().journal().create(new).await.unwrap();
+        house.sessions.broadcast().journal().create(new).await.unwrap();
         assert_eq!(house.sessions.find(name).await.unwrap().queued, 1);
     }
     // What waited when a server ended is delivered by the next one.

@@ -48,7 +48,7 @@ async fn a_session_of_an_earlier_version_is_known_by_it_too() {
     until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
     house.sessions.drain().await;
 
-    let journal = house.sessions.hub().journal();
+    let journal = house.sessions.broadcast().journal();
     let key = Key::new(&session.key).unwrap();
     let row = journal.session(&SessionName::Key(key.clone())).await.unwrap();
     let mut settings: Value = serde_json::from_str(&row.settings).unwrap();

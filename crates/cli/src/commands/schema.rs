@@ -51,7 +51,7 @@ macro_rules! each_api_type {
 
 /// The routes of the server.
 pub(crate) fn openapi() -> anyhow::Result<String> {
-    let document = serde_json::to_value(tidings_bridge::doors::openapi())?;
+    let document = serde_json::to_value(tidings_bridge::api::openapi())?;
     let mut text = serde_json::to_string_pretty(&sorted(document))?;
     text.push('\n');
     Ok(text)

@@ -13,9 +13,9 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tidings_bridge::guard::{Guard, Names, Random, Scheme};
+use tidings_bridge::auth::{Auth, Names, Random, Scheme};
 use tidings_bridge::server::{Exposure, choose_tls};
-use tidings_bridge::{Server, guard};
+use tidings_bridge::{Server, auth};
 
 use self::settings::{Layer, Settings};
 use self::start::JournalWanted;
@@ -128,25 +128,25 @@ async fn serve(
     if let Some(files) = &settings.tls {
         start::check_tls(files)?;
     }
-    guard::data_folder(&settings.data)?;
-    let guard = Guard::open(guard_settings(settings)?)?;
+    auth::data_folder(&settings.data)?;
+    let auth = Auth::open(guard_settings(settings)?)?;
     let listen = start::listen(settings);
     let socket = listen.unix.clone();
     let bound = listen.bind()?;
-    let sessions = start::sessions(settings, &guard, journal).await?;
+    let sessions = start::sessions(settings, &auth, journal).await?;
     let place = greeting::Place { port: bound.address(), socket: socket.as_deref() };
     let address = greeting::address(settings, place.port);
     // Links of a socket need some name, and lead nowhere but to this machine.
-    guard.reached_at(address.as_deref().unwrap_or("http://localhost"));
+    auth.reached_at(address.as_deref().unwrap_or("http://localhost"));
     start::leave_notes(settings)?;
     if let Some(demo) = &settings.demo {
         demo.begin(&sessions).await?;
     }
-    let server = Server::new(sessions, guard.clone())
+    let server = Server::new(sessions, auth.clone())
         .transcripts(start::transcripts())
         .retention(settings.retention)
         .notifier(start::notifier(settings, address.as_deref())?);
-    greeting::print(settings, &guard, &place, json, out)?;
+    greeting::print(settings, &auth, &place, json, out)?;
 
     let (stopping, stopped) = tokio::sync::oneshot::channel();
     let stop = async {
@@ -168,9 +168,9 @@ async fn serve(
     Ok(Exit::Fine)
 }
 
-fn guard_settings(settings: &Settings) -> anyhow::Result<guard::Settings> {
+fn guard_settings(settings: &Settings) -> anyhow::Result<auth::Settings> {
     let clock = tidings_agent::Clock::system();
-    let mut guard = guard::Settings::new(&settings.data, Random::system(), clock);
+    let mut auth = auth::Settings::new(&settings.data, Random::system(), clock);
     let mut names = Names::loopback();
     if let Some(address) = settings.listen {
         names = names.and_address(address.ip());
@@ -178,10 +178,10 @@ fn guard_settings(settings: &Settings) -> anyhow::Result<guard::Settings> {
     for url in &settings.public_urls {
         names = names.and_url(url)?;
     }
-    guard.names = names;
-    guard.scheme = if settings.tls.is_some() { Scheme::Https } else { Scheme::Http };
-    guard.base_path.clone_from(&settings.base_path);
-    Ok(guard)
+    auth.names = names;
+    auth.scheme = if settings.tls.is_some() { Scheme::Https } else { Scheme::Http };
+    auth.base_path.clone_from(&settings.base_path);
+    Ok(auth)
 }
 
 impl Settings {

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use tidings_bridge::Scope;
-use tidings_bridge::guard::read_admin_token;
+use tidings_bridge::auth::read_admin_token;
 use tidings_protocol::api::{Device, DeviceList, NewCredential, NewDevice};
 
 use crate::error::{CannotRun, Exit};

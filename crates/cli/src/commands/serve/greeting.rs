@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 
 use serde::Serialize;
-use tidings_bridge::{Guard, Scope};
+use tidings_bridge::{Auth, Scope};
 use tidings_protocol::api::NewDevice;
 
 use super::settings::{LogForm, Settings};
@@ -52,14 +52,14 @@ fn here(settings: &Settings, mut at: SocketAddr) -> String {
 /// Says where the server is. Somebody who sits there, and whoever starts it first, also gets a link to come in by.
 pub(super) fn print(
     settings: &Settings,
-    guard: &Guard,
+    auth: &Auth,
     place: &Place<'_>,
     json: bool,
     out: &mut Output,
 ) -> anyhow::Result<()> {
     let address = address(settings, place.port);
-    let wanted = address.is_some() && (guard.devices().is_empty() || io::stderr().is_terminal());
-    let link = if wanted { Some(guard.link(&guard.pairing_code(owner())?)) } else { None };
+    let wanted = address.is_some() && (auth.devices().is_empty() || io::stderr().is_terminal());
+    let link = if wanted { Some(auth.link(&auth.pairing_code(owner())?)) } else { None };
     let data = settings.data.display();
     if json {
         let said = Line {
@@ -149,7 +149,7 @@ fn warnings(settings: &Settings) -> Vec<String> {
     for folder in settings.allow_folders.iter().filter(|folder| !folder.is_dir()) {
         all.push(format!("there is no folder `{}`, so no session can work there", folder.display()));
     }
-    let kept = tidings_bridge::guard::environment(env::vars_os(), &settings.pass_env);
+    let kept = tidings_bridge::auth::environment(env::vars_os(), &settings.pass_env);
     for name in OFTEN_MEANT {
         if env::var_os(name).is_some() && !kept.iter().any(|(kept, _)| kept == name) {
             all.push(format!("{name} is set, and agents do not get it; --pass-env {name} passes it on"));

@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use tidings_agent::Clock;
-use tidings_bridge::doors::Transcripts;
+use tidings_bridge::api::Transcripts;
 #[cfg(unix)]
 use tidings_bridge::hosts::Hosts;
 use tidings_bridge::journal::{Epoch, ErrorKind, JournalError, Opening};
 use tidings_bridge::notify::Notifier;
 use tidings_bridge::server::{Listen, TlsFiles};
 use tidings_bridge::sessions::{Config, Real};
-use tidings_bridge::{Guard, Hub, Journal, MemoryJournal, Sessions, SqliteJournal, guard};
+use tidings_bridge::{Auth, Broadcast, Journal, MemoryJournal, Sessions, SqliteJournal, auth};
 use uuid::Uuid;
 
 use super::demo::Demo;
@@ -91,7 +91,7 @@ fn open_journal(
 
 pub(super) async fn sessions(
     settings: &Settings,
-    guard: &Guard,
+    auth: &Auth,
     wanted: JournalWanted,
 ) -> anyhow::Result<Sessions> {
     let opening = Opening { boot_id: boot_id(), fresh_epoch: Epoch::from_random(random()) };
@@ -99,14 +99,14 @@ pub(super) async fn sessions(
         Some(_) => Arc::new(MemoryJournal::new(&opening)),
         None => Arc::new(open_journal(settings, &opening, wanted)?),
     };
-    Ok(Sessions::open(Hub::new(journal), config(settings, guard)?).await?)
+    Ok(Sessions::open(Broadcast::new(journal), config(settings, auth)?).await?)
 }
 
-fn config(settings: &Settings, guard: &Guard) -> anyhow::Result<Config> {
+fn config(settings: &Settings, auth: &Auth) -> anyhow::Result<Config> {
     let mut config = Config::default();
-    config.environment = guard::environment(env::vars_os(), &settings.pass_env);
+    config.environment = auth::environment(env::vars_os(), &settings.pass_env);
     config.roots.clone_from(&settings.allow_folders);
-    config.trust = Some(guard.trust().clone());
+    config.trust = Some(auth.trust().clone());
     config.allow_bypass = settings.allow_bypass;
     config.live_max = settings.live_max.unwrap_or(config.live_max);
     config.park_after = settings.park_after.or(config.park_after);

@@ -1,0 +1,52 @@
+//! Answers of a phone: yes or no, and to questions.
+
+use tidings_protocol::api::{Choice, PermissionAnswer, PermissionScope, QuestionAnswer, QuestionReply};
+use tidings_protocol::mobile::PermissionResponse;
+
+use super::outgoing::Refusal;
+use crate::api::Api;
+use crate::api::reach::Sight;
+use crate::caller::{Caller, Scope};
+
+/// Passes an answer on. Everybody is told of it by the event that it makes, the phone that gave it too.
+pub(super) async fn answer(
+    api: &Api,
+    caller: &Caller,
+    id: Option<String>,
+    response: PermissionResponse,
+    answers: Vec<QuestionReply>,
+) -> Result<(), Refusal> {
+    caller.require(Scope::Decide)?;
+    let asked = &response.request_id;
+    let mut sight = Sight::new(caller.clone());
+    for permission in api.sessions.permissions(None).await? {
+        if permission.tool_use_id != *asked || !sight.of_session(&api.sessions, &permission.session).await {
+            continue;
+        }
+        let answer = PermissionAnswer {
+            decision: if response.approved { Choice::Allow } else { Choice::Deny },
+            scope: if response.remember { PermissionScope::Session } else { PermissionScope::Once },
+            updated_input: None,
+            message: None,
+            interrupt: false,
+            digest: None,
+            client_id: id,
+        };
+        api.sessions.answer_permission(caller, &permission.session, asked, answer).await?;
+        return Ok(());
+    }
+    for question in api.sessions.questions(None).await? {
+        if question.tool_use_id != *asked || !sight.of_session(&api.sessions, &question.session).await {
+            continue;
+        }
+        if response.approved && answers.is_empty() {
+            let message = "A question needs `answers`: [{\"question_id\":…,\"answer\":[…]}]";
+            return Err(Refusal::new("VALIDATION_FAILED", message));
+        }
+        let answer = QuestionAnswer { answers, cancel: !response.approved, client_id: id };
+        api.sessions.answer_question(caller, &question.session, asked, answer).await?;
+        return Ok(());
+    }
+    let message = format!("Nothing waits for an answer by the name `{asked}`: it may have been given");
+    Err(Refusal::new("ALREADY_ANSWERED", message))
+}

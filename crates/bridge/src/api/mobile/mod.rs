@@ -1,0 +1,73 @@
+//! The WebSocket of the phone protocol of seed 002, over the same sessions as everything else.
+//!
+//! Two families of apps speak it. One sends flat messages (`command`, `permission_response`, `session_resume`, …), the
+//! other names a project in each (`execute`, `project_join`, …). Both are understood on one socket, and both get flat
+//! messages, to which `projectId` is added. `docs/mobile.md` says what is left out, and why.
+
+mod asks;
+mod feed;
+mod incoming;
+mod outgoing;
+mod place;
+mod projects;
+mod resume;
+mod socket;
+mod sync;
+mod translator;
+mod work;
+
+pub(crate) use place::Place;
+pub(crate) use translator::Translator;
+#[cfg(test)]
+pub(crate) use {
+    feed::{Feed, News},
+    resume::resume,
+};
+
+use axum::extract::State;
+use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};
+use axum::http::{Extensions, HeaderMap, header};
+use axum::response::Response;
+
+use super::Api;
+use super::tether::Tether;
+use super::ws::link;
+use crate::auth::Peer;
+use crate::caller::{Caller, Scope};
+use crate::error::{Code, Error};
+
+/// Projects, prompts, answers and permissions for phones that speak the protocol of seed 002.
+///
+/// A client that cannot set a header sends `{"type":"auth","token":…}` first. It is closed as `/v1/ws` is.
+#[utoipa::path(
+    get, path = "/v1/mobile", tag = "events",
+    responses((status = 101, description = "From here on messages are those of `MobileMessage`")),
+)]
+pub(crate) async fn mobile(
+    State(api): State<Api>,
+    extensions: Extensions,
+    headers: HeaderMap,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, Error> {
+    let caller = extensions.get::<Caller>().cloned();
+    let peer = Peer::of(&extensions);
+    caller.as_ref().map_or(Ok(()), |caller| caller.require(Scope::Read))?;
+    // It checks the request; the connection is ours to take over.
+    let refused = |rejection: WebSocketUpgradeRejection| {
+        Error::new(Code::Invalid, rejection.body_text(), "open it as a WebSocket")
+    };
+    drop(upgrade.map_err(refused)?);
+    let port = port(&headers);
+    // The guard watches over the credential until there is an answer, and this from here on.
+    let tether = Tether::new(&api).on(extensions.get());
+    link::upgrade(&extensions, &headers, None, move |socket| {
+        socket::serve(api, (caller, peer), tether, port, socket)
+    })
+}
+
+/// The port that the phone connected to, as it names it itself: a proxy may stand between.
+fn port(headers: &HeaderMap) -> u16 {
+    const HTTPS: u16 = 443;
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    host.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).unwrap_or(HTTPS)
+}

@@ -1,0 +1,391 @@
+//! One phone, from its credential to its end.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use tidings_protocol::api::{Notice, ServerPhase, SessionView};
+use tidings_protocol::mobile::{
+    AuthError, AuthSuccess, HealthCheckResponse, HeartbeatMessage, MOBILE_WIRE_VERSION, MobileMessage,
+    WrapperHandshakeMessage,
+};
+use tokio::sync::broadcast;
+use tokio::time::{Instant, Interval, MissedTickBehavior, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::feed::{Feed, News};
+use super::incoming::{self, Incoming, Wish, Work};
+use super::outgoing::{Named, OfProject, Refusal, written};
+use super::place::Place;
+use super::work::{self, Done, Order};
+use super::{asks, projects};
+use crate::api::Api;
+use crate::api::several::Several;
+use crate::api::tether::{Tether, retry_ms};
+use crate::api::ws::close::Close;
+use crate::api::ws::link::{Message, WebSocket};
+use crate::api::ws::socket::{farewell, received};
+use crate::auth::Peer;
+use crate::broadcast::Cut;
+use crate::caller::{Caller, Scope};
+use crate::error::Code;
+use crate::limits::{
+    HEARTBEAT, HEARTBEATS_MISSED_MAX, MOBILE_QUEUE_KEPT, REQUESTS_MAX, SIGN_IN_WAIT, SUBSCRIPTIONS_MAX,
+    WRITE_WAIT,
+};
+
+/// Serves one phone until it goes or has to go.
+pub(super) async fn serve(
+    api: Api,
+    (caller, peer): (Option<Caller>, Peer),
+    mut tether: Tether,
+    port: u16,
+    mut socket: WebSocket,
+) {
+    let Ok(_seat) = Arc::clone(&api.sockets).try_acquire_owned() else {
+        farewell(socket, &Close::TooMany).await;
+        return;
+    };
+    let close = match sign_in(&api, caller, peer, &mut socket).await {
+        Ok(caller) => {
+            tether.hold(&caller);
+            let mut phone = Phone::new(api, caller, tether, socket);
+            let close = phone.run(port).await;
+            socket = phone.socket;
+            close
+        }
+        Err(close) => close,
+    };
+    farewell(socket, &close).await;
+}
+
+/// Whom the phone belongs to: known from the request, or from the first message.
+async fn sign_in(
+    api: &Api,
+    caller: Option<Caller>,
+    peer: Peer,
+    socket: &mut WebSocket,
+) -> Result<Caller, Close> {
+    if let Some(caller) = caller {
+        return Ok(caller);
+    }
+    let first = async {
+        loop {
+            match received(socket.recv().await)? {
+                Message::Text(text) => return Ok(incoming::token(&text)),
+                Message::Binary(_) => return Ok(None),
+                Message::Ping(_) | Message::Pong(_) | Message::Close(_) | Message::Frame(_) => {}
+            }
+        }
+    };
+    let token = timeout(SIGN_IN_WAIT, first).await.map_err(|_| Close::NoCredential)??;
+    let signed_in = token.ok_or_else(crate::api::extract::unauthorized).and_then(|token| {
+        let caller = (api.sign_in)(&token, peer)?;
+        caller.require(Scope::Read)?;
+        Ok(caller)
+    });
+    match signed_in {
+        Ok(caller) => Ok(caller),
+        Err(error) => {
+            let code = error.code().as_str().to_uppercase();
+            let message = MobileMessage::new(AuthError { code, message: error.message().to_owned() });
+            // Whoever does not hear it sees the code of the close.
+            timeout(WRITE_WAIT, socket.send(Message::from(written(&message)))).await.ok();
+            Err(if error.code() == Code::TooMany { Close::TooMany } else { Close::NoCredential })
+        }
+    }
+}
+
+struct Phone {
+    api: Api,
+    caller: Caller,
+    tether: Tether,
+    socket: WebSocket,
+    notices: broadcast::Receiver<Arc<Notice>>,
+    /// What is watched; each waits for what comes next.
+    feeds: Several<(Feed, News)>,
+    /// The projects that were joined, and the session of each that is watched.
+    joined: HashMap<String, Option<Watched>>,
+    /// The project that was joined last.
+    current: Option<String>,
+    /// What is being done, and what comes after it. Answers to permissions do not wait in it.
+    working: Several<Finished>,
+    waiting: VecDeque<(Option<String>, Option<String>, Work)>,
+    heartbeat: Interval,
+    heartbeats_missed: u32,
+    /// The position after the last message of a session that was sent.
+    place: Option<Place>,
+}
+
+/// The name of a message, and what came of it.
+type Finished = (Option<String>, Result<Done, Refusal>);
+
+struct Watched {
+    session: String,
+    stop: CancellationToken,
+}
+
+impl Phone {
+    fn new(api: Api, caller: Caller, tether: Tether, socket: WebSocket) -> Self {
+        let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let notices = api.sessions.notices();
+        Phone {
+            api,
+            caller,
+            tether,
+            socket,
+            notices,
+            feeds: Several::new(),
+            joined: HashMap::new(),
+            current: None,
+            working: Several::new(),
+            waiting: VecDeque::new(),
+            heartbeat,
+            heartbeats_missed: 0,
+            place: None,
+        }
+    }
+
+    async fn run(&mut self, port: u16) -> Close {
+        if let Err(close) = self.greet(port).await {
+            return close;
+        }
+        let retry_ms = retry_ms(&self.api.sessions.config().ids);
+        loop {
+            self.begin_work();
+            let step = tokio::select! {
+                biased;
+                end = self.tether.cut() => Err(Close::from_end(end, retry_ms)),
+                (id, done) = self.working.next() => self.done(id, done).await,
+                // Whoever sends faster than is carried out has to wait.
+                message = self.socket.recv(), if self.waiting.len() < REQUESTS_MAX => match received(message) {
+                    Ok(message) => self.receive(message).await,
+                    Err(close) => Err(close),
+                },
+                notice = self.notices.recv() => self.hear(notice).await,
+                (feed, news) = self.feeds.next() => self.pass_on(feed, news).await,
+                _ = self.heartbeat.tick() => self.beat().await,
+            };
+            if let Err(close) = step {
+                return close;
+            }
+        }
+    }
+
+    async fn greet(&mut self, port: u16) -> Result<(), Close> {
+        let config = self.api.sessions.config();
+        let session_id = config.ids.next();
+        let kept = i64::try_from(MOBILE_QUEUE_KEPT.as_millis()).unwrap_or(i64::MAX);
+        let expires_at = config.clock.now().as_millisecond().saturating_add(kept);
+        self.say(AuthSuccess { session_id: session_id.clone(), expires_at }.into()).await?;
+        let features = ["projects", "permissions", "questions", "session_resume", "sub_agents", "progress"];
+        let handshake = WrapperHandshakeMessage {
+            wrapper_version: env!("CARGO_PKG_VERSION").to_owned(),
+            protocol_version: MOBILE_WIRE_VERSION.to_string(),
+            supported_features: features.map(str::to_owned).to_vec(),
+            websocket_port: port,
+            session_id,
+        };
+        self.say(handshake.into()).await
+    }
+
+    async fn receive(&mut self, message: Message) -> Result<(), Close> {
+        self.heartbeats_missed = 0;
+        let Message::Text(text) = message else { return Ok(()) };
+        let Incoming { id, project, wish } = match incoming::read(&text) {
+            Ok(incoming) => incoming,
+            Err(refusal) => return self.refuse(None, refusal).await,
+        };
+        match wish {
+            Wish::Nothing => Ok(()),
+            Wish::Heartbeat => self.say(HeartbeatMessage {}.into()).await,
+            Wish::HealthCheck => {
+                let watched = self.current.as_ref().and_then(|project| self.joined.get(project)?.as_ref());
+                let session = watched.map(|watched| watched.session.clone());
+                let sessions = self.api.sessions.list(None, 1).await;
+                let status = claude_status(&self.api, session).await;
+                let health = HealthCheckResponse {
+                    request_id: id.unwrap_or_default(),
+                    healthy: sessions.is_ok(),
+                    wrapper_version: env!("CARGO_PKG_VERSION").to_owned(),
+                    claude_status: status.to_owned(),
+                };
+                self.say(health.into()).await
+            }
+            Wish::Answer(response, answers) => {
+                let answered = asks::answer(&self.api, &self.caller, id.clone(), response, answers).await;
+                match answered {
+                    Ok(()) => Ok(()),
+                    Err(refusal) => self.refuse(id.as_deref(), refusal).await,
+                }
+            }
+            Wish::Work(work) => {
+                self.waiting.push_back((id, project, work));
+                Ok(())
+            }
+        }
+    }
+
+    fn begin_work(&mut self) {
+        if self.working.len() > 0 {
+            return;
+        }
+        let Some((id, project, work)) = self.waiting.pop_front() else { return };
+        let project = project.or_else(|| self.current.clone());
+        let (api, caller) = (self.api.clone(), self.caller.clone());
+        self.working.push(async move {
+            let order = Order { api, caller, id: id.clone(), project };
+            (id, order.run(work).await)
+        });
+    }
+
+    async fn done(&mut self, id: Option<String>, done: Result<Done, Refusal>) -> Result<(), Close> {
+        let Done { say, join, leave, feed } = match done {
+            Ok(done) => done,
+            Err(refusal) => return self.refuse(id.as_deref(), refusal).await,
+        };
+        if let Some(project) = leave {
+            self.forget(&project);
+        }
+        for message in say {
+            self.write(Message::from(message)).await?;
+        }
+        if let Some(project) = &join {
+            if self.joined.len() >= SUBSCRIPTIONS_MAX && !self.joined.contains_key(project) {
+                let message = format!("{SUBSCRIPTIONS_MAX} projects were joined already: leave some of them");
+                return self.refuse(id.as_deref(), Refusal::new("RESOURCE_LIMIT", message)).await;
+            }
+            self.joined.entry(project.clone()).or_insert(None);
+            self.current = Some(project.clone());
+        }
+        if let Some((session, feed)) = feed {
+            self.watch(session, feed);
+        } else if let Some(project) = join {
+            // A prompt for a project that was not joined: what comes of it is for this phone too.
+            self.catch_up(&project).await;
+        }
+        Ok(())
+    }
+
+    fn forget(&mut self, project: &str) {
+        if let Some(Some(watched)) = self.joined.remove(project) {
+            watched.stop.cancel();
+        }
+        if self.current.as_deref() == Some(project) {
+            self.current = None;
+        }
+    }
+
+    /// Watches a session as that of its project, and no other one.
+    fn watch(&mut self, session: String, feed: Feed) {
+        let watched = Watched { session, stop: feed.stop.clone() };
+        if let Some(Some(before)) = self.joined.insert(feed.project.to_string(), Some(watched)) {
+            before.stop.cancel();
+        }
+        self.wait_for(feed);
+    }
+
+    fn wait_for(&mut self, mut feed: Feed) {
+        self.feeds.push(async move {
+            let news = feed.next().await;
+            (feed, news)
+        });
+    }
+
+    /// Watches the session of a project that is not watched yet: somebody else may have begun it.
+    async fn catch_up(&mut self, project: &str) {
+        let Ok(Some(open)) = projects::find(&self.api, &self.caller, project).await else { return };
+        let Some(session) = projects::session(&self.api, &self.caller, &open).await else { return };
+        let known = self.joined.get(project).and_then(Option::as_ref);
+        if known.is_some_and(|known| known.session == session.key) {
+            return;
+        }
+        if let Ok((key, feed)) = work::watch(&self.api, &session, project, None).await {
+            self.watch(key, feed);
+        }
+    }
+
+    /// A project that was joined stands differently.
+    async fn hear(&mut self, notice: Result<Arc<Notice>, broadcast::error::RecvError>) -> Result<(), Close> {
+        let Ok(notice) = notice else { return Ok(()) };
+        let Notice::Session { session } = &*notice else { return Ok(()) };
+        let Some(known) = self.joined.get(&session.cwd) else { return Ok(()) };
+        if known.as_ref().is_none_or(|known| known.session != session.key) {
+            let project = session.cwd.clone();
+            self.catch_up(&project).await;
+        }
+        self.tell_state(session).await
+    }
+
+    async fn tell_state(&mut self, session: &SessionView) -> Result<(), Close> {
+        let project = projects::find(&self.api, &self.caller, &session.cwd).await;
+        let Ok(Some(project)) = project else { return Ok(()) };
+        if project.session.as_ref().is_none_or(|key| key.as_str() != session.key) {
+            return Ok(());
+        }
+        let data = super::outgoing::ProjectState::new(&project, Some(session));
+        let project_id = Some(project.folder.as_str());
+        let message = written(&Named { r#type: "project_state", project_id, id: None, data });
+        self.write(Message::from(message)).await
+    }
+
+    async fn pass_on(&mut self, feed: Feed, news: News) -> Result<(), Close> {
+        match news {
+            News::Messages(messages) => {
+                for message in &messages {
+                    let text = written(&OfProject { message, project: &feed.project });
+                    self.write(Message::from(text)).await?;
+                }
+                self.place = Some(feed.place);
+                self.wait_for(feed);
+                Ok(())
+            }
+            News::Stopped | News::Over(Ok(Cut::Deleted)) => Ok(()),
+            // It comes back with the last message that it has.
+            News::Over(Ok(_)) => Err(Close::Behind),
+            News::Over(Err(error)) => self.refuse(None, crate::error::Error::from(error).into()).await,
+        }
+    }
+
+    async fn beat(&mut self) -> Result<(), Close> {
+        if self.heartbeats_missed >= HEARTBEATS_MISSED_MAX {
+            return Err(Close::Gone);
+        }
+        self.heartbeats_missed += 1;
+        self.write(Message::Ping(axum::body::Bytes::new())).await?;
+        self.say(HeartbeatMessage {}.into()).await
+    }
+
+    async fn refuse(&mut self, about: Option<&str>, refusal: Refusal) -> Result<(), Close> {
+        let message = refusal.message(about);
+        self.say(message.body).await
+    }
+
+    async fn say(&mut self, body: tidings_protocol::mobile::MobileBody) -> Result<(), Close> {
+        let config = self.api.sessions.config();
+        let name = config.ids.next();
+        // A phone may come back with the id of a heartbeat, and continues after the last message before it.
+        let id = self.place.map_or_else(|| name.clone(), |place| place.beside(&name));
+        let message = MobileMessage::new(body).stamped(id, config.clock.now().as_millisecond());
+        self.write(Message::from(written(&message))).await
+    }
+
+    async fn write(&mut self, message: Message) -> Result<(), Close> {
+        match timeout(WRITE_WAIT, self.socket.send(message)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(Close::Gone),
+            Err(_) => Err(Close::Behind),
+        }
+    }
+}
+
+/// How the agent of a session is, in a word.
+async fn claude_status(api: &Api, session: Option<String>) -> &'static str {
+    let Some(session) = session else { return "idle" };
+    match api.sessions.find(&session).await.map(|session| session.state) {
+        Ok(ServerPhase::Failed) => "failed",
+        Ok(ServerPhase::Running | ServerPhase::Starting) => "running",
+        Ok(ServerPhase::NeedsYou) => "waiting",
+        _ => "idle",
+    }
+}

@@ -1,0 +1,314 @@
+//! What a phone wants that takes its time: projects, prompts, coming back.
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+use tidings_protocol::api::{CommandRequest, CreateSession, Input, SessionView};
+use tidings_protocol::mobile::{MobileMessage, ProjectInitComplete, SessionAction, SessionResumeMessage};
+
+use super::feed::Feed;
+use super::incoming::{Execute, ExecuteOptions, Messages, Work};
+use super::outgoing::{Empty, History, Killed, Named, OfProject, ProjectList, Refusal, written};
+use super::projects::{self, Twice};
+use super::resume;
+use crate::api::Api;
+use crate::api::reach;
+use crate::broadcast::Watch;
+use crate::caller::{Caller, Scope};
+use crate::error::Error;
+use crate::journal::{Cursor, Key, Project};
+use crate::limits::{LIST_MAX, MOBILE_QUEUE_MAX};
+use crate::sessions::{Verb, first_input_id};
+
+/// On whose behalf, and about what.
+pub(super) struct Order {
+    pub(super) api: Api,
+    pub(super) caller: Caller,
+    /// The name of the message.
+    pub(super) id: Option<String>,
+    /// The project that is named, or was joined last.
+    pub(super) project: Option<String>,
+}
+
+/// What came of it.
+#[derive(Default)]
+pub(super) struct Done {
+    /// What the phone is told, in this order.
+    pub(super) say: Vec<String>,
+    /// The project that the phone has joined.
+    pub(super) join: Option<String>,
+    /// The project that it has left, or that has another session now.
+    pub(super) leave: Option<String>,
+    /// What it watches from now on.
+    pub(super) feed: Option<(String, Feed)>,
+}
+
+impl Order {
+    pub(super) async fn run(self, work: Work) -> Result<Done, Refusal> {
+        match work {
+            Work::List => self.list().await,
+            Work::Create(path) => self.create(&path).await,
+            Work::Init(path) => self.init(&path).await,
+            Work::Resume(resume) => self.resume(resume).await,
+            Work::Execute(execute) => self.execute(execute).await,
+            Work::Join => self.join().await,
+            Work::Leave => {
+                let project = self.project().await?;
+                let say = vec![self.named("project_left", &project, Empty {})];
+                Ok(Done { say, leave: Some(id_of(&project)), ..Done::default() })
+            }
+            Work::Delete => {
+                self.caller.require(Scope::Prompt)?;
+                let project = self.project().await?;
+                projects::close(&self.api, &project).await?;
+                let say = vec![self.named("project_deleted", &project, Empty {})];
+                Ok(Done { say, leave: Some(id_of(&project)), ..Done::default() })
+            }
+            Work::NewSession => {
+                self.caller.require(Scope::Prompt)?;
+                let project = self.project().await?;
+                projects::set(&self.api, &project, None).await?;
+                let say = vec![self.named("session_reset", &project, Empty {})];
+                let id = id_of(&project);
+                Ok(Done { say, leave: Some(id.clone()), join: Some(id), ..Done::default() })
+            }
+            Work::Kill => {
+                let project = self.project().await?;
+                self.command(&project, Verb::Stop).await?;
+                let killed = Killed { reason: "stopped" };
+                Ok(Done { say: vec![self.named("process_killed", &project, killed)], ..Done::default() })
+            }
+            Work::Control(action) => self.control(action).await,
+            Work::Messages(messages) => self.messages(messages).await,
+        }
+    }
+
+    async fn list(&self) -> Result<Done, Refusal> {
+        let mut states = Vec::new();
+        for project in projects::all(&self.api, &self.caller).await? {
+            states.push(projects::state(&self.api, &self.caller, &project).await);
+        }
+        let list = ProjectList { projects: states };
+        let message = Named { r#type: "project_list", project_id: None, id: self.id.as_deref(), data: list };
+        Ok(Done { say: vec![written(&message)], ..Done::default() })
+    }
+
+    async fn create(&self, path: &str) -> Result<Done, Refusal> {
+        self.caller.require(Scope::Prompt)?;
+        let project = projects::open(&self.api, &self.caller, path, Twice::Refused).await?;
+        Ok(Done { say: vec![self.state(&project).await], ..Done::default() })
+    }
+
+    async fn init(&self, path: &str) -> Result<Done, Refusal> {
+        self.caller.require(Scope::Prompt)?;
+        let project = projects::open(&self.api, &self.caller, path, Twice::Fine).await?;
+        let session = projects::session(&self.api, &self.caller, &project).await;
+        let session_id = session.as_ref().map(|session| session.key.clone()).unwrap_or_default();
+        let complete = MobileMessage::new(ProjectInitComplete { success: true, session_id, error: None });
+        let mut done = self.joined(&project, session).await?;
+        done.say.insert(0, of_project(&self.stamped(complete), &project));
+        Ok(done)
+    }
+
+    async fn join(&self) -> Result<Done, Refusal> {
+        let project = self.project().await?;
+        let session = projects::session(&self.api, &self.caller, &project).await;
+        let mut done = self.joined(&project, session).await?;
+        done.say.insert(0, self.named("project_joined", &project, Empty {}));
+        Ok(done)
+    }
+
+    /// How a project stands and what waits in it, then what happens in it.
+    async fn joined(&self, project: &Project, session: Option<SessionView>) -> Result<Done, Refusal> {
+        let mut say = vec![self.state(project).await];
+        let mut feed = None;
+        if let Some(session) = session {
+            let after = session.cursor.parse::<Cursor>().ok();
+            let (key, watched) = watch(&self.api, &session, project.folder.as_str(), after).await?;
+            let pending = resume::pending(&self.api, &session).await?;
+            let config = self.api.sessions.config();
+            let id = watched.place.beside(&config.ids.next());
+            let pending = pending.stamped(id, config.clock.now().as_millisecond());
+            say.push(of_project(&pending, project));
+            feed = Some((key, watched));
+        }
+        Ok(Done { say, join: Some(id_of(project)), leave: None, feed })
+    }
+
+    /// A prompt for the session of a project, or for a new one.
+    async fn execute(&self, execute: Execute) -> Result<Done, Refusal> {
+        self.caller.require(Scope::Prompt)?;
+        let Execute { prompt, options } = execute;
+        if prompt.trim().is_empty() {
+            return Err(Refusal::new("VALIDATION_FAILED", "The prompt is empty"));
+        }
+        let project = self.project().await?;
+        if let Some(session) = projects::session(&self.api, &self.caller, &project).await {
+            let mode = options.mode();
+            for (verb, model, mode) in [(Verb::Model, options.model, None), (Verb::Mode, None, mode)] {
+                if model.is_some() || mode.is_some() {
+                    let request = CommandRequest { model, mode, ..CommandRequest::default() };
+                    self.api.sessions.command(&self.caller, &session.key, verb, request).await?;
+                }
+            }
+            // The first prompt of a session may be sent again when the session is there.
+            let client_id = self.id.as_deref().map(first_input_id);
+            let input = Input { content: prompt, client_id, ..Input::default() };
+            self.api.sessions.input(&self.caller, &session.key, input).await?;
+            return Ok(Done { join: Some(id_of(&project)), ..Done::default() });
+        }
+        let new = CreateSession {
+            cwd: project.folder.as_str().to_owned(),
+            prompt: Some(prompt),
+            permission_mode: options.mode(),
+            model: options.model,
+            allowed_tools: options.allowed_tools,
+            mcp_config: options.mcp_config,
+            append_system_prompt: options.append_system_prompt,
+            add_dirs: options.add_dirs,
+            client_id: self.id.clone(),
+            ..CreateSession::default()
+        };
+        let (session, _) = self.api.sessions.create(&self.caller, new).await?;
+        projects::set(&self.api, &project, Some(Key::new(&session.key).map_err(Error::from)?)).await?;
+        let feed = watch(&self.api, &session, project.folder.as_str(), None).await?;
+        Ok(Done { join: Some(id_of(&project)), feed: Some(feed), ..Done::default() })
+    }
+
+    async fn control(&self, action: SessionAction) -> Result<Done, Refusal> {
+        let project = self.project().await?;
+        match action {
+            SessionAction::Pause => self.command(&project, Verb::Interrupt).await?,
+            SessionAction::Stop | SessionAction::Restart => self.command(&project, Verb::Stop).await?,
+            // Whatever is paused or stopped goes on with the next prompt: nobody speaks for the person.
+            _ => {}
+        }
+        Ok(Done { say: vec![self.state(&project).await], ..Done::default() })
+    }
+
+    async fn command(&self, project: &Project, verb: Verb) -> Result<(), Refusal> {
+        self.caller.require(Scope::Prompt)?;
+        let Some(session) = projects::session(&self.api, &self.caller, project).await else {
+            return Err(Refusal::new("PROCESS_NOT_FOUND", "The project has no session"));
+        };
+        let request = CommandRequest { client_id: self.id.clone(), ..CommandRequest::default() };
+        self.api.sessions.command(&self.caller, &session.key, verb, request).await?;
+        Ok(())
+    }
+
+    async fn messages(&self, messages: Messages) -> Result<Done, Refusal> {
+        let project = self.project().await?;
+        let limit = messages.limit.unwrap_or(MOBILE_QUEUE_MAX).min(MOBILE_QUEUE_MAX);
+        let since = moment(&messages.since)?;
+        let past = match projects::session(&self.api, &self.caller, &project).await {
+            Some(session) => resume::past(&self.api, &session, since, limit).await?,
+            None => Vec::new(),
+        };
+        let history = History { messages: past };
+        Ok(Done { say: vec![self.named("message_history", &project, history)], ..Done::default() })
+    }
+
+    /// What a phone missed, what waits for it, and then what happens.
+    async fn resume(&self, resume: SessionResumeMessage) -> Result<Done, Refusal> {
+        let session = self.session(&resume.session_id).await?;
+        let project = self.project_of(&session).await?;
+        let feed = resume::resume(&self.api, &session, &project, &resume).await?;
+        Ok(Done { say: Vec::new(), join: Some(project), leave: None, feed: Some((session.key, feed)) })
+    }
+
+    /// A session by any of its names.
+    async fn session(&self, name: &str) -> Result<SessionView, Refusal> {
+        let (sessions, caller) = (&self.api.sessions, &self.caller);
+        if let Ok(session) = reach::session(sessions, caller, name).await {
+            return Ok(session);
+        }
+        if let Some(project) = projects::find(&self.api, caller, name).await?
+            && let Some(session) = projects::session(&self.api, &self.caller, &project).await
+        {
+            return Ok(session);
+        }
+        let mut after = None;
+        loop {
+            let page = sessions.list(after, LIST_MAX).await?;
+            let Some(last) = page.last() else { break };
+            after = u64::try_from(last.handle).ok().map(crate::journal::Handle::new);
+            let is_it = |session: &&SessionView| {
+                session.cli_session_ids.iter().any(|id| id == name) && caller.sees(&session.cwd)
+            };
+            if let Some(session) = page.iter().rev().find(is_it) {
+                return Ok(session.clone());
+            }
+        }
+        Err(Refusal::new("PROCESS_NOT_FOUND", format!("There is no session `{name}`")))
+    }
+
+    /// The project that a session is the current one of; its folder stands in where there is none.
+    async fn project_of(&self, session: &SessionView) -> Result<String, Refusal> {
+        let all = projects::all(&self.api, &self.caller).await?;
+        let mut of_session = all
+            .iter()
+            .filter(|project| project.session.as_ref().is_some_and(|key| key.as_str() == session.key));
+        Ok(of_session.next().map_or_else(|| session.cwd.clone(), id_of))
+    }
+
+    async fn project(&self) -> Result<Project, Refusal> {
+        let id = self.project.as_deref().ok_or_else(Refusal::no_project)?;
+        let project = projects::find(&self.api, &self.caller, id).await?;
+        project.ok_or_else(|| Refusal::unknown_project(id))
+    }
+
+    async fn state(&self, project: &Project) -> String {
+        self.named("project_state", project, projects::state(&self.api, &self.caller, project).await)
+    }
+
+    fn named(&self, kind: &str, project: &Project, data: impl Serialize) -> String {
+        let project_id = Some(project.folder.as_str());
+        written(&Named { r#type: kind, project_id, id: self.id.as_deref(), data })
+    }
+
+    fn stamped(&self, message: MobileMessage) -> MobileMessage {
+        let config = self.api.sessions.config();
+        message.stamped(config.ids.next(), config.clock.now().as_millisecond())
+    }
+}
+
+impl ExecuteOptions {
+    fn mode(&self) -> Option<String> {
+        let skip = self.dangerously_skip_permissions.then(|| "bypassPermissions".to_owned());
+        skip.or_else(|| self.permission_mode.clone())
+    }
+}
+
+/// Begins to watch a session: after an event, or from its first one on.
+pub(super) async fn watch(
+    api: &Api,
+    session: &SessionView,
+    project: &str,
+    after: Option<Cursor>,
+) -> Result<(String, Feed), Refusal> {
+    let (subscribed, events) = api.sessions.subscribe(&session.key, Watch::after(after)).await?;
+    let from = subscribed.from.parse::<Cursor>().map_err(Error::from)?;
+    let start = api.recovery.after(&subscribed.state, from).await.map_err(Error::from)?;
+    let feed = Feed::new(project, events, start, None);
+    Ok((session.key.clone(), feed))
+}
+
+fn id_of(project: &Project) -> String {
+    project.folder.as_str().to_owned()
+}
+
+fn of_project(message: &MobileMessage, project: &Project) -> String {
+    written(&OfProject { message, project: project.folder.as_str() })
+}
+
+/// A time as either family writes it; the beginning of time if there is none.
+fn moment(value: &Value) -> Result<i64, Refusal> {
+    match value {
+        Value::Null => Ok(i64::MIN),
+        Value::Number(ms) if ms.as_i64().is_some() => Ok(ms.as_i64().unwrap_or_default()),
+        Value::String(text) if text.parse::<Timestamp>().is_ok() => {
+            Ok(text.parse::<Timestamp>().map_or(i64::MIN, Timestamp::as_millisecond))
+        }
+        _ => Err(Refusal::new("VALIDATION_FAILED", "`since` is no time")),
+    }
+}

@@ -1,0 +1,126 @@
+//! What waits for a person, and what the person says.
+
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+use tidings_protocol::api::{
+    AnswerResult, BatchAnswer, BatchAnswered, PermissionAnswer, PermissionList, QuestionAnswer, QuestionList,
+};
+
+use crate::api::Api;
+use crate::api::extract::{Answer, Command, Path, Query};
+use crate::api::reach::{self, Sight};
+use crate::caller::Caller;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Whose {
+    session: Option<String>,
+}
+
+/// Permissions that wait for an answer.
+#[utoipa::path(
+    get, path = "/v1/permissions", tag = "asks",
+    params(("session" = Option<String>, Query, description = "Only those of one session, by key or number")),
+    responses((status = 200, description = "The permissions, the oldest first", body = PermissionList)),
+)]
+pub(crate) async fn list_permissions(
+    State(api): State<Api>,
+    caller: Caller,
+    Query(whose): Query<Whose>,
+) -> Answer<PermissionList> {
+    if let Some(session) = &whose.session {
+        reach::admit(&api.sessions, &caller, session).await?;
+    }
+    let mut items = Vec::new();
+    let mut sight = Sight::new(caller);
+    for item in api.sessions.permissions(whose.session.as_deref()).await? {
+        if sight.of_session(&api.sessions, &item.session).await {
+            items.push(item);
+        }
+    }
+    Ok(Json(PermissionList { items }))
+}
+
+/// Questions that wait for an answer.
+#[utoipa::path(
+    get, path = "/v1/questions", tag = "asks",
+    params(("session" = Option<String>, Query, description = "Only those of one session, by key or number")),
+    responses((status = 200, description = "The questions, the oldest first", body = QuestionList)),
+)]
+pub(crate) async fn list_questions(
+    State(api): State<Api>,
+    caller: Caller,
+    Query(whose): Query<Whose>,
+) -> Answer<QuestionList> {
+    if let Some(session) = &whose.session {
+        reach::admit(&api.sessions, &caller, session).await?;
+    }
+    let mut items = Vec::new();
+    let mut sight = Sight::new(caller);
+    for item in api.sessions.questions(whose.session.as_deref()).await? {
+        if sight.of_session(&api.sessions, &item.session).await {
+            items.push(item);
+        }
+    }
+    Ok(Json(QuestionList { items }))
+}
+
+/// Answers a permission. The first answer counts; whoever comes later gets a 409 with the winner.
+#[utoipa::path(
+    post, path = "/v1/sessions/{id}/permissions/{tool_use_id}", tag = "asks",
+    params(
+        ("id" = String, Path, description = "The key or the number of the session"),
+        ("tool_use_id" = String, Path, description = "What waits"),
+    ),
+    request_body = PermissionAnswer,
+    responses((status = 200, description = "What became of it", body = AnswerResult)),
+)]
+pub(crate) async fn answer_permission(
+    State(api): State<Api>,
+    caller: Caller,
+    Path((id, tool_use_id)): Path<(String, String)>,
+    Command(answer): Command<PermissionAnswer>,
+) -> Answer<AnswerResult> {
+    reach::admit(&api.sessions, &caller, &id).await?;
+    api.sessions.answer_permission(&caller, &id, &tool_use_id, answer).await.map(Json)
+}
+
+/// Answers the permissions of a batch.
+#[utoipa::path(
+    post, path = "/v1/sessions/{id}/permission-batches/{batch_id}", tag = "asks",
+    params(
+        ("id" = String, Path, description = "The key or the number of the session"),
+        ("batch_id" = String, Path, description = "The batch"),
+    ),
+    request_body = BatchAnswer,
+    responses((status = 200, description = "What became of each", body = BatchAnswered)),
+)]
+pub(crate) async fn answer_batch(
+    State(api): State<Api>,
+    caller: Caller,
+    Path((id, batch_id)): Path<(String, String)>,
+    Command(answer): Command<BatchAnswer>,
+) -> Answer<BatchAnswered> {
+    reach::admit(&api.sessions, &caller, &id).await?;
+    api.sessions.answer_batch(&caller, &id, &batch_id, answer).await.map(Json)
+}
+
+/// Answers questions, or says that nobody will.
+#[utoipa::path(
+    post, path = "/v1/sessions/{id}/questions/{tool_use_id}", tag = "asks",
+    params(
+        ("id" = String, Path, description = "The key or the number of the session"),
+        ("tool_use_id" = String, Path, description = "What waits"),
+    ),
+    request_body = QuestionAnswer,
+    responses((status = 200, description = "What became of it", body = AnswerResult)),
+)]
+pub(crate) async fn answer_question(
+    State(api): State<Api>,
+    caller: Caller,
+    Path((id, tool_use_id)): Path<(String, String)>,
+    Command(answer): Command<QuestionAnswer>,
+) -> Answer<AnswerResult> {
+    reach::admit(&api.sessions, &caller, &id).await?;
+    api.sessions.answer_question(&caller, &id, &tool_use_id, answer).await.map(Json)
+}

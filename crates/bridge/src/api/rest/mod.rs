@@ -1,0 +1,61 @@
+//! Requests and answers.
+
+mod asks;
+mod history;
+mod queue;
+mod server;
+mod sessions;
+mod steer;
+mod workspace;
+
+use axum::extract::DefaultBodyLimit;
+
+use super::route::{Route, route};
+use super::scope::{needs, needs_later};
+use super::{Api, mobile, sse, transcripts, ws};
+use crate::caller::Scope::{Admin, Decide, Prompt, Read};
+use crate::limits::INPUT_BYTES_MAX;
+
+/// Every route, and what it needs.
+pub(crate) fn routes() -> Vec<Route<Api>> {
+    let long = || DefaultBodyLimit::max(INPUT_BYTES_MAX);
+    let mut routes = vec![
+        needs(Read, route!(server::meta)),
+        needs(Read, route!(server::list_models)),
+        needs(Read, route!(server::openapi_json)),
+        needs(Admin, route!(server::audit)),
+        needs(Read, route!(sessions::list_sessions)),
+        needs(Prompt, route!(sessions::create_session)).bounded(long()),
+        needs(Read, route!(sessions::get_session)),
+        needs(Prompt, route!(sessions::patch_session)),
+        needs(Admin, route!(sessions::delete_session)),
+        needs_later(Read, route!(ws::websocket)),
+        needs_later(Read, route!(mobile::mobile)),
+        needs(Read, route!(sse::all_events)),
+        needs(Read, route!(sse::session_events)),
+        needs(Read, route!(history::get_snapshot)),
+        needs(Read, route!(history::get_history)),
+        needs(Read, route!(history::get_call)),
+        needs(Read, route!(history::get_prompt)),
+        needs(Prompt, route!(queue::post_input)).bounded(long()),
+        needs(Read, route!(queue::get_queue)),
+        needs(Prompt, route!(queue::cancel_input)),
+        needs(Prompt, route!(steer::interrupt)),
+        needs(Prompt, route!(steer::mode)),
+        needs(Prompt, route!(steer::model)),
+        needs(Prompt, route!(steer::rewind)),
+        needs(Prompt, route!(steer::stop)),
+        needs(Prompt, route!(steer::compact)),
+        needs(Prompt, route!(steer::clear)),
+        needs(Read, route!(workspace::list_commands)),
+        needs(Read, route!(workspace::find_files)),
+        needs(Read, route!(workspace::get_diff)),
+        needs(Read, route!(asks::list_permissions)),
+        needs(Decide, route!(asks::answer_permission)),
+        needs(Decide, route!(asks::answer_batch)),
+        needs(Read, route!(asks::list_questions)),
+        needs(Decide, route!(asks::answer_question)),
+    ];
+    routes.extend(transcripts::routes());
+    routes
+}

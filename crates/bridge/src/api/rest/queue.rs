@@ -1,0 +1,63 @@
+//! Prompts: say something, see what waits, take one back.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use tidings_protocol::api::{Accepted, Input, QueueList};
+
+use crate::api::Api;
+use crate::api::extract::{Answer, Command, Path};
+use crate::api::reach;
+use crate::caller::Caller;
+use crate::error::Error;
+
+/// Says something to a session.
+#[utoipa::path(
+    post, path = "/v1/sessions/{id}/input", tag = "input",
+    params(("id" = String, Path, description = "The key or the number of the session")),
+    request_body = Input,
+    responses((status = 202, description = "It is stored, and has a turn", body = Accepted)),
+)]
+pub(crate) async fn post_input(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Command(input): Command<Input>,
+) -> Result<(StatusCode, Json<Accepted>), Error> {
+    reach::admit(&api.sessions, &caller, &id).await?;
+    let accepted = api.sessions.input(&caller, &id, input).await?;
+    Ok((StatusCode::ACCEPTED, Json(accepted)))
+}
+
+/// Prompts that wait for their turn.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}/queue", tag = "input",
+    params(("id" = String, Path, description = "The key or the number of the session")),
+    responses((status = 200, description = "The prompts, the next one first", body = QueueList)),
+)]
+pub(crate) async fn get_queue(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Answer<QueueList> {
+    reach::admit(&api.sessions, &caller, &id).await?;
+    Ok(Json(QueueList { items: api.sessions.queue(&id).await? }))
+}
+
+/// Takes back a prompt that waits.
+#[utoipa::path(
+    delete, path = "/v1/sessions/{id}/queue/{item}", tag = "input",
+    params(
+        ("id" = String, Path, description = "The key or the number of the session"),
+        ("item" = String, Path, description = "The prompt"),
+    ),
+    responses((status = 200, description = "It will not be said", body = Accepted)),
+)]
+pub(crate) async fn cancel_input(
+    State(api): State<Api>,
+    caller: Caller,
+    Path((id, item)): Path<(String, String)>,
+) -> Answer<Accepted> {
+    reach::admit(&api.sessions, &caller, &id).await?;
+    api.sessions.cancel(&caller, &id, &item).await.map(Json)
+}

@@ -1,0 +1,205 @@
+//! The folder of a session: what can be written after `/` and `@`, and what has changed.
+
+use std::path::Path as FilePath;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+use tidings_protocol::api::{Completions, WorkingTree};
+use tidings_protocol::ui::UiMessage;
+
+use crate::api::Api;
+use crate::api::extract::{Answer, Path, Query};
+use crate::api::git::Git;
+use crate::api::reach;
+use crate::auth::paths;
+use crate::caller::Caller;
+use crate::error::{Code, Error};
+use crate::journal::{Event, Journal, Key, Max};
+use crate::limits::{COMMANDS_PAGES_MAX, COMPLETIONS_MAX, FOLDERS_MAX, PAGE_EVENTS_MAX};
+
+/// Slash commands that the session takes, without their slash.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}/commands", tag = "workspace",
+    params(("id" = String, Path, description = "The key or the number of the session")),
+    responses((status = 200, description = "The commands", body = Completions)),
+)]
+pub(crate) async fn list_commands(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Answer<Completions> {
+    let view = reach::session(&api.sessions, &caller, &id).await?;
+    let items = newest_commands(&**api.sessions.broadcast().journal(), &Key::new(&view.key)?).await?;
+    Ok(Json(Completions { items, more: false }))
+}
+
+/// The CLI names its commands when it starts and when they change; the newest list counts.
+async fn newest_commands(journal: &dyn Journal, key: &Key) -> Result<Vec<String>, Error> {
+    let mut before = None;
+    for _ in 0..COMMANDS_PAGES_MAX {
+        let page = journal.history(key, before, Max::events(PAGE_EVENTS_MAX)).await?;
+        let newest = page.events.iter().rev().find_map(|event| commands_of(event));
+        if let Some(commands) = newest {
+            return Ok(commands);
+        }
+        let Some(first) = page.events.first().filter(|first| first.cursor.seq > page.floor) else { break };
+        before = Some(first.cursor.seq);
+    }
+    Ok(Vec::new())
+}
+
+fn commands_of(event: &Event) -> Option<Vec<String>> {
+    if !matches!(event.kind.as_str(), "SessionStarted" | "SettingsChanged") {
+        return None;
+    }
+    match serde_json::from_slice(&event.body) {
+        Ok(UiMessage::SessionStarted(started)) => {
+            Some(started.slash_commands).filter(|commands| !commands.is_empty())
+        }
+        Ok(UiMessage::SettingsChanged(changed)) => changed.slash_commands,
+        _ => None,
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Wanted {
+    #[serde(default)]
+    q: String,
+}
+
+/// Files below the folder of the session whose path has these letters in it, in this order.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}/files", tag = "workspace",
+    params(
+        ("id" = String, Path, description = "The key or the number of the session"),
+        ("q" = Option<String>, Query, description = "What the path has to contain"),
+    ),
+    responses((status = 200, description = "The best 50 of them", body = Completions)),
+)]
+pub(crate) async fn find_files(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Query(Wanted { q }): Query<Wanted>,
+) -> Answer<Completions> {
+    let view = reach::session(&api.sessions, &caller, &id).await?;
+    check_folder(&api, &view.cwd)?;
+    let git = Git::open(&api.sessions.config().environment, &view.cwd).await?;
+    let (paths, is_cut) = match git {
+        Some(git) => git.files().await?,
+        None => tokio::task::spawn_blocking(move || walk(FilePath::new(&view.cwd))).await.unwrap_or_default(),
+    };
+    let mut found: Vec<(u32, String)> =
+        paths.into_iter().filter_map(|path| Some((badness(&path, &q)?, path))).collect();
+    found.sort();
+    let more = is_cut || found.len() > COMPLETIONS_MAX;
+    found.truncate(COMPLETIONS_MAX);
+    Ok(Json(Completions { items: found.into_iter().map(|(_, path)| path).collect(), more }))
+}
+
+/// Refuses to look into a folder that was replaced since the session was made. A folder that is gone has no files.
+fn check_folder(api: &Api, folder: &str) -> Result<(), Error> {
+    match paths::unchanged(&api.sessions.config().roots, FilePath::new(folder)) {
+        Err(error) if error.code() == Code::Invalid => Ok(()),
+        checked => checked,
+    }
+}
+
+/// Files below a folder, without hidden ones, and whether there are more. Links are not followed.
+fn walk(root: &FilePath) -> (Vec<String>, bool) {
+    let (mut folders, mut files, mut looked) = (vec![root.to_owned()], Vec::new(), 0);
+    while let Some(folder) = folders.pop() {
+        looked += 1;
+        if looked > FOLDERS_MAX {
+            return (files, true);
+        }
+        let Ok(entries) = fs_err::read_dir(&folder) else { continue };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name.starts_with('.') || name == "node_modules" || name == "target" {
+                continue;
+            }
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else if kind.is_file()
+                && let Ok(path) = entry.path().strip_prefix(root)
+            {
+                files.push(path.to_string_lossy().into_owned());
+            }
+            if files.len() + folders.len() > FOLDERS_MAX * 50 {
+                return (files, true);
+            }
+        }
+    }
+    (files, false)
+}
+
+/// How badly a path fits: none where it does not fit at all. A name that begins so is best, then one that has it,
+/// then a path that has it, then a path with these letters in this order.
+fn badness(path: &str, wanted: &str) -> Option<u32> {
+    let (lower, wanted) = (path.to_lowercase(), wanted.to_lowercase());
+    let name = lower.rsplit('/').next().unwrap_or(&lower);
+    if name.starts_with(&wanted) {
+        return Some(0);
+    }
+    if name.contains(&wanted) {
+        return Some(1);
+    }
+    if lower.contains(&wanted) {
+        return Some(2);
+    }
+    let mut letters = lower.chars();
+    wanted.chars().all(|letter| letters.any(|found| found == letter)).then_some(3)
+}
+
+/// How the folder of the session differs from its last commit.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}/diff", tag = "workspace",
+    params(("id" = String, Path, description = "The key or the number of the session")),
+    responses((status = 200, description = "The differences", body = WorkingTree)),
+)]
+pub(crate) async fn get_diff(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Answer<WorkingTree> {
+    let view = reach::session(&api.sessions, &caller, &id).await?;
+    check_folder(&api, &view.cwd)?;
+    let tree = match Git::open(&api.sessions.config().environment, &view.cwd).await? {
+        Some(git) => git.working_tree().await?,
+        None => WorkingTree::default(),
+    };
+    Ok(Json(tree))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::{Class, Cursor, Draft, Epoch, Kind};
+
+    #[test]
+    fn commands_are_those_that_the_agent_named_last() {
+        let cases = [
+            (
+                "SessionStarted",
+                r#"{"session_id":1,"cli_session_id":"a","slash_commands":["compact"]}"#,
+                Some(1),
+            ),
+            ("SessionStarted", r#"{"session_id":1,"cli_session_id":"a"}"#, None),
+            ("SettingsChanged", r#"{"session_id":1,"slash_commands":["compact","mine"]}"#, Some(2)),
+            ("SettingsChanged", r#"{"session_id":1,"slash_commands":[]}"#, Some(0)),
+            ("SettingsChanged", r#"{"session_id":1,"model":"m"}"#, None),
+            ("System", r#"{"session_id":1,"message":"","slash_commands":["compact"]}"#, None),
+        ];
+        for (kind, body, count) in cases {
+            let at = jiff::Timestamp::UNIX_EPOCH;
+            let whole = format!(r#"{{"{kind}":{body}}}"#);
+            let draft = Draft::new(Class::Durable, at, Kind::new(kind).unwrap(), whole.into_bytes());
+            let event = Event::of(&draft, Cursor::new(Epoch::from_random(1), 1));
+            assert_eq!(commands_of(&event).map(|commands| commands.len()), count, "{body}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! A route: how it is served, and how it is described.
+//!
+//! The description of all routes is long, and most servers are never asked for it. So it is made when somebody asks.
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::routing::MethodRouter;
+use utoipa::openapi::OpenApi;
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
+
+use super::scope;
+use crate::caller::Scope;
+
+/// One handler, made with [`route!`].
+pub(crate) struct Route<S> {
+    pub(crate) path: String,
+    pub(crate) methods: MethodRouter<S>,
+    pub(crate) describe: fn() -> UtoipaMethodRouter<S>,
+    /// What its credential needs.
+    pub(crate) scope: Option<Scope>,
+}
+
+/// A route from a function that has `#[utoipa::path]`, which says its path and its method.
+macro_rules! route {
+    (@ [$($module:tt)*] $handler:ident) => {
+        utoipa_axum::paste! {{
+            use utoipa::Path as _;
+            use utoipa_axum::PathItemExt as _;
+            type Said = $($module)* [<__path_ $handler>];
+            let methods = Said::methods().iter().fold(axum::routing::MethodRouter::new(), |methods, method| {
+                methods.on(method.to_method_filter(), $($module)* $handler)
+            });
+            let describe = || utoipa_axum::routes!($($module)* $handler);
+            $crate::api::route::Route { path: Said::path(), methods, describe, scope: None }
+        }}
+    };
+    ($module:ident :: $handler:ident) => {
+        $crate::api::route::route!(@ [$module ::] $handler)
+    };
+    ($handler:ident) => {
+        $crate::api::route::route!(@ [] $handler)
+    };
+}
+
+pub(crate) use route;
+
+impl<S: Clone + Send + Sync + 'static> Route<S> {
+    /// The same with another bound on what a request may bring.
+    pub(crate) fn bounded(self, limit: DefaultBodyLimit) -> Self {
+        Route { methods: self.methods.layer(limit), ..self }
+    }
+}
+
+/// Serves routes.
+pub(crate) fn router<S: Clone + Send + Sync + 'static>(routes: Vec<Route<S>>) -> Router<S> {
+    routes.into_iter().fold(Router::new(), |router, route| router.route(&route.path, route.methods))
+}
+
+/// Describes routes, behind what is said of all of them.
+pub(crate) fn describe<S: Clone + Send + Sync + 'static>(about: OpenApi, routes: &[Route<S>]) -> OpenApi {
+    let all = OpenApiRouter::with_openapi(about);
+    routes
+        .iter()
+        .fold(all, |all, route| all.routes(scope::say((route.describe)(), route.scope)))
+        .into_openapi()
+}

@@ -1,0 +1,54 @@
+//! `GET /v1/transcripts/{id}/calls/{tool_use_id}`.
+
+use axum::Json;
+use axum::extract::State;
+use tidings_agent::fold::FoldOptions;
+use tidings_agent::history::Replay;
+use tidings_protocol::api::WholeCall;
+use tidings_transcript::session::Session;
+
+use crate::api::Api;
+use crate::api::extract::{Answer, Path};
+use crate::caller::Caller;
+use crate::error::{Code, Error};
+use crate::snapshot::tells_of;
+
+/// What one call of a tool took and gave, in full, on whatever branch it is.
+#[utoipa::path(
+    get, path = "/v1/transcripts/{id}/calls/{tool_use_id}", tag = "transcripts",
+    params(
+        ("id" = String, Path, description = "The id of the session"),
+        ("tool_use_id" = String, Path, description = "The call"),
+    ),
+    responses((status = 200, description = "The call", body = WholeCall)),
+)]
+pub(crate) async fn transcript_call(
+    State(api): State<Api>,
+    caller: Caller,
+    Path((id, tool_use_id)): Path<(String, String)>,
+) -> Answer<WholeCall> {
+    let call = api.transcripts.run(move |shelf| {
+        let session = Session::open(&shelf.one(&caller, &id)?)?;
+        call(&session, tool_use_id)
+    });
+    call.await.map(Json)
+}
+
+fn call(session: &Session, tool_use_id: String) -> Result<WholeCall, Error> {
+    let uses = session.tools().iter().filter(|tool| *tool.id == *tool_use_id);
+    // Of several, which copied files have, the last one that came to its end.
+    let Some(tool) = uses.max_by_key(|tool| tool.result.is_some()) else {
+        let message = format!("The session has no call `{tool_use_id}`");
+        return Err(Error::new(Code::NotFound, message, "read its events again"));
+    };
+    let agent = session.lane(tool.lane).agent.as_ref();
+    let agent = agent.and_then(|agent| agent.tool_use_id.as_deref().or(agent.id.as_deref()));
+    let mut replay = Replay::new(0, FoldOptions::default());
+    let mut events = Vec::new();
+    for node in [tool.call, tool.result].into_iter().flatten() {
+        replay.entry(&session.entry(node)?.as_ref(), agent, &mut events);
+    }
+    replay.finish(&mut events);
+    events.retain(|event| tells_of(event, &tool_use_id));
+    Ok(WholeCall { tool_use_id, events })
+}

@@ -1,0 +1,176 @@
+//! `GET /v1/transcripts/stats` and `GET /v1/transcripts/cost`
+
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+use tidings_protocol::api::{CostReport, CostRow, CostTotal, CostUnpriced, TranscriptStats};
+use tidings_transcript::cost::{self, By, Ledger, Prices, Report, Total};
+use tidings_transcript::counts::{self, Counts};
+use tidings_transcript::list::{self, Wanted};
+use tidings_transcript::roots::SessionFiles;
+
+use super::when;
+use crate::api::Api;
+use crate::api::extract::{Answer, Query};
+use crate::caller::Caller;
+use crate::error::{Code, Error};
+use crate::limits::LIST_MAX;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Which {
+    project: Option<String>,
+    since: Option<String>,
+}
+
+/// Figures about sessions on disk: messages, tools, errors.
+#[utoipa::path(
+    get, path = "/v1/transcripts/stats", tag = "transcripts",
+    params(
+        ("project" = Option<String>, Query, description = "Only sessions whose folder contains this"),
+        ("since" = Option<String>, Query, description = "Only sessions that changed since this day or moment"),
+    ),
+    responses((status = 200, description = "The figures", body = TranscriptStats)),
+)]
+pub(crate) async fn transcript_stats(
+    State(api): State<Api>,
+    caller: Caller,
+    Query(which): Query<Which>,
+) -> Answer<TranscriptStats> {
+    let stats = api.transcripts.run(move |shelf| {
+        let zone = shelf.now_in(None)?.time_zone().clone();
+        let since = which.since.as_deref().map(|since| when::since(since, &zone)).transpose()?;
+        let wanted = Wanted { project: which.project, since: since.map(Into::into), ..Wanted::default() };
+        let found = shelf.found(&caller)?;
+        let rows = list::list(&found.sessions, &wanted);
+        let sessions: Vec<&SessionFiles> = rows.iter().map(|(session, _)| *session).collect();
+        let counted = shelf.cache().with(|cache| counts::count(&sessions, cache, &|_| {}));
+        let mut sum = Counts::default();
+        counted.sessions.iter().for_each(|counts| sum.add(counts));
+        Ok(counts::stats(rows.iter().map(|(_, row)| row), &sum))
+    });
+    stats.await.map(Json)
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Sums {
+    #[serde(default)]
+    by: WhatBy,
+    tz: Option<String>,
+    since: Option<String>,
+    until: Option<String>,
+    project: Option<String>,
+    model: Option<String>,
+    session: Option<String>,
+    limit: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum WhatBy {
+    #[default]
+    Day,
+    Week,
+    Month,
+    Session,
+    Project,
+    Model,
+    Block,
+}
+
+/// Tokens and dollars of sessions on disk, each response counted once.
+#[utoipa::path(
+    get, path = "/v1/transcripts/cost", tag = "transcripts",
+    params(
+        ("by" = Option<String>, Query,
+            description = "`day`, `week`, `month`, `session`, `project`, `model` or `block`"),
+        ("tz" = Option<String>, Query, description = "The zone in which days begin, such as Europe/Berlin"),
+        ("since" = Option<String>, Query, description = "Only what came from this day or moment on"),
+        ("until" = Option<String>, Query, description = "Only what came until then; a day is included"),
+        ("project" = Option<String>, Query, description = "Only projects whose folder contains this"),
+        ("model" = Option<String>, Query, description = "Only models whose name contains this"),
+        ("session" = Option<String>, Query, description = "Only the session with this id"),
+        ("limit" = Option<u64>, Query, description = "So many rows: the latest, or the dearest"),
+    ),
+    responses((status = 200, description = "The sums", body = CostReport)),
+)]
+pub(crate) async fn transcript_cost(
+    State(api): State<Api>,
+    caller: Caller,
+    Query(sums): Query<Sums>,
+) -> Answer<CostReport> {
+    let report = api.transcripts.run(move |shelf| {
+        let now = shelf.now_in(sums.tz.as_deref())?;
+        let zone = now.time_zone().clone();
+        let mut query = cost::Query::new(sums.by.into(), zone.clone(), now.timestamp());
+        query.since = sums.since.as_deref().map(|since| when::since(since, &zone)).transpose()?;
+        query.until = sums.until.as_deref().map(|until| when::until(until, &zone)).transpose()?;
+        if query.since.zip(query.until).is_some_and(|(since, until)| since >= until) {
+            let message = "`until` is not after `since`";
+            return Err(Error::new(Code::Invalid, message, "swap them, or leave one out"));
+        }
+        query.project = sums.project;
+        query.model = sums.model;
+        query.session = sums.session;
+        let found = shelf.found(&caller)?;
+        let ledger = shelf.cache().with(|cache| Ledger::read(&found, cache, &|_| {}));
+        let mut report = ledger.report(&Prices::built_in(), &query);
+        let limit = sums.limit.unwrap_or(LIST_MAX).min(LIST_MAX);
+        if let Some(hidden) = report.rows.len().checked_sub(limit) {
+            if report.by.is_time() {
+                report.rows.drain(..hidden);
+            } else {
+                report.rows.truncate(limit);
+            }
+        }
+        Ok(view(report))
+    });
+    report.await.map(Json)
+}
+
+/// The same that `tidings sessions cost --json` prints.
+fn view(report: Report) -> CostReport {
+    let row = |row: cost::Row| CostRow {
+        key: row.key,
+        total: total(&row.total),
+        end: row.block.as_ref().map(|block| block.end.to_string()),
+        active: row.block.as_ref().map(|block| block.active),
+        project: row.project,
+    };
+    let unpriced = report.unpriced.into_iter();
+    CostReport {
+        by: report.by.as_str().to_owned(),
+        zone: report.zone,
+        total: total(&report.total),
+        rows: report.rows.into_iter().map(row).collect(),
+        unpriced: unpriced.map(|it| CostUnpriced { model: it.model, responses: it.responses }).collect(),
+    }
+}
+
+fn total(total: &Total) -> CostTotal {
+    let Total { responses, tokens, cost } = total;
+    CostTotal {
+        responses: *responses,
+        input: tokens.input,
+        output: tokens.output,
+        cache_write: tokens.cache_write(),
+        cache_write_5m: tokens.cache_write_5m,
+        cache_write_1h: tokens.cache_write_1h,
+        cache_read: tokens.cache_read,
+        web_searches: tokens.web_searches,
+        cost_usd: cost.dollars(),
+    }
+}
+
+impl From<WhatBy> for By {
+    fn from(by: WhatBy) -> By {
+        match by {
+            WhatBy::Day => By::Day,
+            WhatBy::Week => By::Week,
+            WhatBy::Month => By::Month,
+            WhatBy::Session => By::Session,
+            WhatBy::Project => By::Project,
+            WhatBy::Model => By::Model,
+            WhatBy::Block => By::Block,
+        }
+    }
+}

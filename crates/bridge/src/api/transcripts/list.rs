@@ -1,0 +1,130 @@
+//! `GET /v1/transcripts`
+
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+use tidings_protocol::api::{Transcript, TranscriptList};
+use tidings_transcript::list::{self, Effort, First, Listed, Wanted};
+
+use super::when;
+use crate::api::Api;
+use crate::api::extract::{Answer, Query};
+use crate::caller::Caller;
+use crate::error::{Code, Error};
+use crate::limits::{LIST_DEFAULT, LIST_MAX};
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Part {
+    limit: Option<usize>,
+    before: Option<String>,
+    after: Option<String>,
+    project: Option<String>,
+    since: Option<String>,
+    #[serde(default)]
+    sort: Sort,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Sort {
+    #[default]
+    Newest,
+    Oldest,
+    Largest,
+}
+
+/// Sessions on disk, the newest first.
+#[utoipa::path(
+    get, path = "/v1/transcripts", tag = "transcripts",
+    params(
+        ("limit" = Option<u64>, Query, description = "How many, at most 1000"),
+        ("before" = Option<String>, Query, description = "Only those before this id in the list"),
+        ("after" = Option<String>, Query, description = "Only those after this id in the list"),
+        ("project" = Option<String>, Query, description = "Only those whose folder contains this"),
+        ("since" = Option<String>, Query, description = "Only those that changed since this day or moment"),
+        ("sort" = Option<String>, Query, description = "What comes first: `newest`, `oldest` or `largest`"),
+    ),
+    responses((status = 200, description = "The sessions", body = TranscriptList)),
+)]
+pub(crate) async fn list_transcripts(
+    State(api): State<Api>,
+    caller: Caller,
+    Query(part): Query<Part>,
+) -> Answer<TranscriptList> {
+    let list = api.transcripts.run(move |shelf| {
+        let zone = shelf.now_in(None)?.time_zone().clone();
+        let since = part.since.as_deref().map(|since| when::since(since, &zone)).transpose()?;
+        let first = match part.sort {
+            Sort::Newest => First::Newest,
+            Sort::Oldest => First::Oldest,
+            Sort::Largest => First::Largest,
+        };
+        let wanted = Wanted {
+            project: part.project.clone(),
+            since: since.map(Into::into),
+            first,
+            ..Wanted::default()
+        };
+        let found = shelf.found(&caller)?;
+        let mut rows = list::list(&found.sessions, &wanted);
+        let (start, end) = range(&rows.iter().map(|(_, row)| row.id.as_str()).collect::<Vec<_>>(), &part)?;
+        let (is_first, is_last) = (start == 0, end == rows.len());
+        let mut rows: Vec<_> = rows.drain(start..end).collect();
+        if let Some(cache) = shelf.cache_if_free() {
+            cache.with(|cache| list::fill(&found, &mut rows, cache, Effort::Little, &|_| {}));
+        }
+        let items: Vec<Transcript> = rows.into_iter().map(|(_, row)| view(row)).collect();
+        let id = |item: Option<&Transcript>| item.map(|item| item.id.clone());
+        Ok(TranscriptList {
+            prev: id(items.first()).filter(|_| !is_first),
+            next: id(items.last()).filter(|_| !is_last),
+            items,
+        })
+    });
+    list.await.map(Json)
+}
+
+/// Which part of a list is asked for.
+fn range(ids: &[&str], part: &Part) -> Result<(usize, usize), Error> {
+    let limit = part.limit.unwrap_or(LIST_DEFAULT).clamp(1, LIST_MAX);
+    let place = |id: &str| {
+        ids.iter().position(|known| *known == id).ok_or_else(|| {
+            let message = format!("`{id}` is not in this list any more");
+            Error::new(Code::Gone, message, "ask for the list from its beginning")
+        })
+    };
+    match (&part.before, &part.after) {
+        (Some(_), Some(_)) => {
+            let message = "`before` and `after` cannot go together";
+            Err(Error::new(Code::Invalid, message, "send one of them"))
+        }
+        (Some(before), None) => {
+            let end = place(before)?;
+            Ok((end.saturating_sub(limit), end))
+        }
+        (None, after) => {
+            let start = after.as_deref().map(place).transpose()?.map_or(0, |at| at + 1);
+            Ok((start, ids.len().min(start + limit)))
+        }
+    }
+}
+
+/// The same that `tidings sessions list --json` prints.
+pub(super) fn view(row: Listed) -> Transcript {
+    Transcript {
+        id: row.id,
+        project: row.project,
+        cwd: row.cwd,
+        title: row.title,
+        created: row.created.map(|time| format!("{time:.3}")),
+        modified: row.modified.map(|time| format!("{time:.3}")),
+        turns: row.turns,
+        messages: row.messages,
+        subagents: row.subagents,
+        branches: row.branches,
+        bytes: row.bytes,
+        cost_usd: row.cost_usd,
+        model: row.model,
+        tag: row.tag,
+    }
+}

@@ -1,0 +1,168 @@
+//! `GET /v1/transcripts/{id}`, its events and its branches.
+
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+use tidings_agent::fold::FoldOptions;
+use tidings_agent::history::replay_session;
+use tidings_protocol::api::{Transcript, TranscriptBranch, TranscriptBranches, TranscriptEvents};
+use tidings_protocol::ui::UiMessage;
+use tidings_transcript::roots::SessionFiles;
+use tidings_transcript::session::{Branch, LaneId, Session};
+
+use super::list::view;
+use crate::api::Api;
+use crate::api::extract::{Answer, Path, Query};
+use crate::caller::Caller;
+use crate::error::{Code, Error};
+use crate::limits::{
+    LIST_DEFAULT, PROMPT_SHOWN_CHARS, SNAPSHOT_EVENTS_MAX, TRANSCRIPT_PAGE_BYTES_MAX,
+    TRANSCRIPT_RESULT_BYTES_MAX, TRANSCRIPT_WHOLE_PAGE_BYTES_MAX,
+};
+use crate::sessions::adopt::listed;
+use crate::snapshot::{Budget, Compacted, Compactor};
+
+/// One session on disk.
+#[utoipa::path(
+    get, path = "/v1/transcripts/{id}", tag = "transcripts",
+    params(("id" = String, Path, description = "The id of the session")),
+    responses((status = 200, description = "The session", body = Transcript)),
+)]
+pub(crate) async fn get_transcript(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Answer<Transcript> {
+    api.transcripts.run(move |shelf| about(&shelf.one(&caller, &id)?)).await.map(Json)
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Part {
+    limit: Option<usize>,
+    before: Option<u64>,
+    leaf: Option<String>,
+    results: Option<Results>,
+}
+
+/// How much is shown of what tools took and gave.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Results {
+    Short,
+    Whole,
+}
+
+/// A session on disk as events: the newest ones, or those before one of them.
+#[utoipa::path(
+    get, path = "/v1/transcripts/{id}/events", tag = "transcripts",
+    params(
+        ("id" = String, Path, description = "The id of the session"),
+        ("limit" = Option<u64>, Query, description = "How many, at most 2000"),
+        ("before" = Option<u64>, Query, description = "Only events before this number"),
+        ("leaf" = Option<String>, Query, description = "The last entry of the branch; the active one if absent"),
+        ("results" = Option<String>, Query, description = "`whole` cuts nothing of what tools took and gave; `short` if absent"),
+    ),
+    responses((status = 200, description = "The events, the oldest first", body = TranscriptEvents)),
+)]
+pub(crate) async fn transcript_events(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Query(part): Query<Part>,
+) -> Answer<TranscriptEvents> {
+    let events = api.transcripts.run(move |shelf| {
+        let files = shelf.one(&caller, &id)?;
+        let transcript = about(&files)?;
+        let session = Session::open(&files)?;
+        let Compacted { from, more, events } = read(&session, &part)?;
+        let events = events.iter().map(|(_, event)| serde_json::to_value(event)).collect::<Result<_, _>>();
+        let events = events.map_err(|error| Error::new(Code::Internal, error.to_string(), ""))?;
+        Ok(TranscriptEvents { transcript, from, more, events })
+    });
+    events.await.map(Json)
+}
+
+/// Why reading ended before the end of the session.
+enum Stop {
+    /// It got to where it was asked to.
+    Reached,
+    Failed(Error),
+}
+
+impl From<tidings_transcript::Error> for Stop {
+    fn from(error: tidings_transcript::Error) -> Self {
+        Stop::Failed(error.into())
+    }
+}
+
+fn read(session: &Session, part: &Part) -> Result<Compacted, Error> {
+    let leaf = match &part.leaf {
+        None => None,
+        Some(uuid) => Some(session.by_uuid(LaneId::MAIN, uuid).ok_or_else(|| {
+            let message = format!("The session has no entry `{uuid}`");
+            Error::new(Code::NotFound, message, "ask for its branches")
+        })?),
+    };
+    let (bytes_max, result_bytes_max) = match part.results.unwrap_or(Results::Short) {
+        Results::Short => (TRANSCRIPT_PAGE_BYTES_MAX, TRANSCRIPT_RESULT_BYTES_MAX),
+        Results::Whole => (TRANSCRIPT_WHOLE_PAGE_BYTES_MAX, usize::MAX),
+    };
+    let events_max = part.limit.unwrap_or(LIST_DEFAULT).clamp(1, SNAPSHOT_EVENTS_MAX);
+    let mut compactor = Compactor::new(Budget { events_max, bytes_max, result_bytes_max });
+    let mut seq = 0;
+    let each = |events: &[UiMessage]| {
+        for event in events {
+            seq += 1;
+            if part.before.is_some_and(|before| seq >= before) {
+                return Err(Stop::Reached);
+            }
+            compactor.take(seq, event.clone());
+        }
+        Ok(())
+    };
+    match replay_session(session, leaf, 0, FoldOptions::default(), each) {
+        Ok(()) | Err(Stop::Reached) => Ok(compactor.finish()),
+        Err(Stop::Failed(error)) => Err(error),
+    }
+}
+
+/// The ways that a session on disk went.
+#[utoipa::path(
+    get, path = "/v1/transcripts/{id}/branches", tag = "transcripts",
+    params(("id" = String, Path, description = "The id of the session")),
+    responses((status = 200, description = "The branches", body = TranscriptBranches)),
+)]
+pub(crate) async fn transcript_branches(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Answer<TranscriptBranches> {
+    let branches = api.transcripts.run(move |shelf| {
+        let session = Session::open(&shelf.one(&caller, &id)?)?;
+        let branches = session.branches(LaneId::MAIN);
+        Ok(TranscriptBranches { items: branches.iter().filter_map(|it| branch(&session, it)).collect() })
+    });
+    branches.await.map(Json)
+}
+
+/// A branch whose last entry has no id cannot be asked for; there are some in files of the oldest versions.
+fn branch(session: &Session, branch: &Branch) -> Option<TranscriptBranch> {
+    let uuid = |id| session.node(id).uuid.as_deref().map(str::to_owned);
+    let own = session.own_path(branch);
+    let prompt = own.iter().find(|id| session.node(**id).part.begins_turns());
+    let words = prompt.and_then(|id| session.entry(*id).ok()).map(|entry| entry.as_ref().text());
+    Some(TranscriptBranch {
+        leaf: uuid(branch.leaf)?,
+        fork: branch.fork.and_then(uuid),
+        state: branch.state.as_str().to_owned(),
+        entries: own.len() as u64,
+        at: session.node(branch.leaf).at.map(|at| format!("{at:.3}")),
+        prompt: words.map(|words| words.chars().take(PROMPT_SHOWN_CHARS).collect()),
+    })
+}
+
+fn about(files: &SessionFiles) -> Result<Transcript, Error> {
+    listed(files).map(view).ok_or_else(|| {
+        Error::new(Code::NotFound, format!("The session `{}` has no lines", files.id), "it may be new")
+    })
+}

@@ -1,0 +1,31 @@
+//! `GET /v1/transcripts/{id}/prompts/{prompt}`.
+
+use axum::Json;
+use axum::extract::State;
+use tidings_protocol::api::WholePrompt;
+
+use crate::api::Api;
+use crate::api::extract::{Answer, Path};
+use crate::caller::Caller;
+use crate::sessions::attachments;
+
+/// The pictures and files that came with one prompt, on whatever branch it is.
+#[utoipa::path(
+    get, path = "/v1/transcripts/{id}/prompts/{prompt}", tag = "transcripts",
+    params(
+        ("id" = String, Path, description = "The id of the session"),
+        ("prompt" = String, Path, description = "The `uuid` of the prompt"),
+    ),
+    responses((status = 200, description = "What came with it", body = WholePrompt)),
+)]
+pub(crate) async fn transcript_prompt(
+    State(api): State<Api>,
+    caller: Caller,
+    Path((id, prompt)): Path<(String, String)>,
+) -> Answer<WholePrompt> {
+    let read = api.transcripts.run(move |shelf| {
+        let attachments = attachments::attachments(&shelf.one(&caller, &id)?, &prompt)?;
+        Ok(WholePrompt { uuid: prompt, attachments })
+    });
+    read.await.map(Json)
+}

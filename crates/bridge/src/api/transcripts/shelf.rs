@@ -1,0 +1,201 @@
+//! Where sessions on disk lie, and who may look at the same time.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use tidings_agent::Clock;
+use tidings_transcript::cache::Cache;
+use tidings_transcript::cost::Ledger;
+use tidings_transcript::index::Index;
+use tidings_transcript::roots::{Found, Roots, SessionFiles};
+use tidings_transcript::{self as transcript, ErrorKind};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use crate::caller::Caller;
+use crate::error::{Code, Error};
+use crate::limits::{TRANSCRIPT_JOBS_MAX, TRANSCRIPT_WAIT};
+use crate::sessions::adopt::sees_session;
+
+/// Sessions on disk. Handles are cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Transcripts(Arc<Shelf>);
+
+/// What a job on a thread of its own works with.
+#[derive(Debug)]
+pub(in crate::api) struct Shelf {
+    roots: Vec<PathBuf>,
+    /// Where caches and the index lie.
+    cache_folder: Option<PathBuf>,
+    clock: Clock,
+    zone: TimeZone,
+    cache: Mutex<Option<Cache>>,
+    /// Whether somebody is reading everything, so that sums are known next time.
+    is_counting: AtomicBool,
+    jobs: Arc<Semaphore>,
+}
+
+impl Transcripts {
+    /// Sessions under these configuration folders, such as `~/.claude`; none if there are no folders. Days begin as in
+    /// `zone`, unless a request says otherwise.
+    pub fn new(roots: Vec<PathBuf>, cache_folder: Option<PathBuf>, clock: Clock, zone: TimeZone) -> Self {
+        Transcripts(Arc::new(Shelf {
+            roots,
+            cache_folder,
+            clock,
+            zone,
+            cache: Mutex::new(None),
+            is_counting: AtomicBool::new(false),
+            jobs: Arc::new(Semaphore::new(TRANSCRIPT_JOBS_MAX)),
+        }))
+    }
+
+    /// Runs a job on a thread where it may wait for the disk.
+    pub(in crate::api) async fn run<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Arc<Shelf>) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let shared = Arc::clone(&self.0);
+        let jobs = Arc::clone(&self.0.jobs);
+        let Ok(Ok(permit)) = timeout(TRANSCRIPT_WAIT, jobs.acquire_owned()).await else {
+            let message = "Too many are reading sessions at this moment";
+            return Err(Error::new(Code::TooMany, message, "try again in a moment").retry_after_ms(1000));
+        };
+        let job = tokio::task::spawn_blocking(move || {
+            // It is held until the job is done, also if its client has gone.
+            let _permit = permit;
+            job(&shared)
+        });
+        job.await
+            .map_err(|error| Error::new(Code::Internal, format!("Reading sessions failed: {error}"), ""))?
+    }
+}
+
+impl Default for Transcripts {
+    /// No sessions.
+    fn default() -> Self {
+        Transcripts::new(Vec::new(), None, Clock::system(), TimeZone::UTC)
+    }
+}
+
+impl Shelf {
+    /// The configuration folders that are there. A machine on which Claude Code never ran has no sessions, which is no
+    /// error.
+    pub(super) fn roots(&self) -> Roots {
+        Roots::new(self.roots.iter().filter(|root| root.is_dir()).cloned())
+    }
+
+    /// The configuration folder whose settings say how long sessions are kept.
+    pub(super) fn settings(&self) -> Option<PathBuf> {
+        self.roots().paths().first().cloned()
+    }
+
+    /// Every session that the caller may see.
+    pub(super) fn found(&self, caller: &Caller) -> Result<Found, Error> {
+        let mut found = self.roots().scan()?;
+        if !caller.folders.is_empty() {
+            let seen: Vec<bool> =
+                found.sessions.iter().map(|session| sees_session(caller, session)).collect();
+            let mut seen = seen.into_iter();
+            found.sessions.retain(|_| seen.next().unwrap_or_default());
+        }
+        Ok(found)
+    }
+
+    /// One session, by its whole id.
+    pub(super) fn one(&self, caller: &Caller, id: &str) -> Result<SessionFiles, Error> {
+        let found = self.roots().scan_some(|known, _| known == id)?;
+        let mut fitting = found.sessions.into_iter().filter(|session| session.id == id);
+        fitting.next().filter(|session| sees_session(caller, session)).ok_or_else(|| {
+            let hint = "list the transcripts; the CLI deletes old ones";
+            Error::new(Code::NotFound, format!("There is no session `{id}` on disk"), hint)
+        })
+    }
+
+    /// What is known about files. Whoever holds it keeps others from reading the same files again.
+    pub(super) fn cache(&self) -> Cached<'_> {
+        self.opened(self.cache.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The same, unless somebody is counting: then there is nothing to be quick with.
+    pub(super) fn cache_if_free(&self) -> Option<Cached<'_>> {
+        self.cache.try_lock().ok().map(|cache| self.opened(cache))
+    }
+
+    fn opened<'a>(&self, mut cache: MutexGuard<'a, Option<Cache>>) -> Cached<'a> {
+        let path = self.cache_folder.as_ref().map(|folder| folder.join("sessions.cache"));
+        cache.get_or_insert_with(|| path.map_or_else(Cache::none, |path| Cache::open(&path)));
+        Cached(cache)
+    }
+
+    /// The full-text index, if somebody has made one.
+    pub(super) fn index(&self) -> Option<Index> {
+        let path = self.cache_folder.as_ref()?.join("index.sqlite");
+        Index::open(&path).ok().flatten()
+    }
+
+    /// Reads everything that costs need on a thread of its own, unless that is being done already.
+    pub(super) fn count_later(self: &Arc<Self>) {
+        if self.is_counting.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let shared = Arc::clone(self);
+        let reader = std::thread::Builder::new().name("transcripts".to_owned());
+        let count = move || {
+            if let Ok(found) = shared.roots().scan() {
+                shared.cache().with(|cache| Ledger::read(&found, cache, &|_| {}));
+            }
+            shared.is_counting.store(false, Ordering::Release);
+        };
+        if reader.spawn(count).is_err() {
+            self.is_counting.store(false, Ordering::Release);
+        }
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// The present, in a zone that a client asked for.
+    pub(super) fn now_in(&self, zone: Option<&str>) -> Result<Zoned, Error> {
+        let zone = match zone {
+            None => self.zone.clone(),
+            Some(name) => TimeZone::get(name).map_err(|_| {
+                let hint = "use a name of the tz database, such as Europe/Berlin, or UTC";
+                Error::new(Code::Invalid, format!("There is no time zone `{name}`"), hint)
+            })?,
+        };
+        Ok(self.now().to_zoned(zone))
+    }
+}
+
+/// What is known about files, for one job.
+pub(super) struct Cached<'a>(MutexGuard<'a, Option<Cache>>);
+
+impl Cached<'_> {
+    /// Lets a job learn, and keeps what it learnt.
+    pub(super) fn with<T>(mut self, job: impl FnOnce(&mut Cache) -> T) -> T {
+        let mut none = Cache::none();
+        let cache = self.0.as_mut().unwrap_or(&mut none);
+        let done = job(cache);
+        if let Err(error) = cache.save() {
+            // Without it the next start is slower and nothing else.
+            tracing::warn!("{error}");
+        }
+        done
+    }
+}
+
+impl From<transcript::Error> for Error {
+    fn from(error: transcript::Error) -> Self {
+        let code = match error.kind() {
+            ErrorKind::NotFound => Code::NotFound,
+            ErrorKind::Ambiguous | ErrorKind::Invalid => Code::Invalid,
+            _ => Code::Internal,
+        };
+        Error::new(code, error.to_string(), error.hint())
+    }
+}

@@ -1,0 +1,73 @@
+//! `GET /v1/transcripts/summary`
+
+use std::collections::HashSet;
+use std::time::{Duration, SystemTime};
+
+use axum::Json;
+use axum::extract::State;
+use jiff::Timestamp;
+use tidings_protocol::api::TranscriptSummary;
+use tidings_transcript::cost::{By, Ledger, Prices, Query};
+use tidings_transcript::limits::LIST_UNREAD_BYTES_MAX;
+use tidings_transcript::list::{self, Wanted};
+use tidings_transcript::retention::Retention;
+use tidings_transcript::roots::SessionFiles;
+
+use crate::api::Api;
+use crate::api::extract::Answer;
+use crate::caller::Caller;
+use crate::error::{Code, Error};
+
+const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// All sessions on disk at a glance.
+#[utoipa::path(
+    get, path = "/v1/transcripts/summary", tag = "transcripts",
+    responses((status = 200, description = "How many, how large, how dear", body = TranscriptSummary)),
+)]
+pub(crate) async fn transcript_summary(State(api): State<Api>, caller: Caller) -> Answer<TranscriptSummary> {
+    let summary = api.transcripts.run(move |shelf| {
+        let found = shelf.found(&caller)?;
+        let rows = list::list(&found.sessions, &Wanted::default());
+        let projects: HashSet<&str> = rows.iter().filter_map(|(_, row)| row.cwd.as_deref()).collect();
+        let now = shelf.now_in(None)?;
+        let month = now.first_of_month().and_then(|day| day.start_of_day());
+        let month = month.map_err(|error| Error::new(Code::Internal, error.to_string(), ""))?;
+        let mut query = Query::new(By::Month, now.time_zone().clone(), now.timestamp());
+        query.since = Some(month.timestamp());
+        let cost = shelf.cache_if_free().and_then(|cache| {
+            cache.with(|cache| {
+                (Ledger::unread_bytes(&found, cache) <= LIST_UNREAD_BYTES_MAX).then(|| {
+                    let ledger = Ledger::read(&found, cache, &|_| {});
+                    ledger.report(&Prices::built_in(), &query).total.cost.dollars()
+                })
+            })
+        });
+        if cost.is_none() {
+            shelf.count_later();
+        }
+        let retention = shelf.settings().map_or(Retention::DEFAULT, |folder| Retention::of(&folder));
+        let next_week = SystemTime::from(now.timestamp()).checked_add(WEEK);
+        let goes = |session: &&SessionFiles| {
+            let until = session.modified().and_then(|modified| retention.until(modified));
+            until.zip(next_week).is_some_and(|(until, next_week)| until <= next_week)
+        };
+        let sessions = || rows.iter().map(|(session, _)| *session);
+        Ok(TranscriptSummary {
+            sessions: rows.len() as u64,
+            projects: projects.len() as u64,
+            bytes: sessions().map(SessionFiles::bytes).sum(),
+            modified: rows.iter().filter_map(|(_, row)| row.modified).max().map(time),
+            month: month.strftime("%Y-%m").to_string(),
+            month_cost_usd: cost,
+            cleanup_days: retention.days,
+            cleanup_sessions: sessions().filter(goes).count() as u64,
+            cleanup_bytes: sessions().filter(goes).map(SessionFiles::bytes).sum(),
+        })
+    });
+    summary.await.map(Json)
+}
+
+fn time(time: Timestamp) -> String {
+    format!("{time:.3}")
+}

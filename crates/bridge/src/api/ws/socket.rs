@@ -1,0 +1,401 @@
+//! One WebSocket, from its credential to its end.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tidings_protocol::api::{RequestId, SocketAck, SocketMessage, SocketRequest};
+use tokio::time::{Instant, Interval, MissedTickBehavior, timeout};
+use tokio_tungstenite::tungstenite::Error as SocketError;
+use tokio_util::sync::CancellationToken;
+
+use super::close::Close;
+use super::deltas::Deltas;
+use super::feed::{Feed, Sent, Source, Watched, written};
+use super::link::{Message, WebSocket};
+use super::order::Order;
+use super::requests::{self, Incoming, Reply};
+use crate::api::Api;
+use crate::api::reach::{self, Sight};
+use crate::api::several::Several;
+use crate::api::tether::{Tether, retry_ms};
+use crate::auth::Peer;
+use crate::broadcast::Watch;
+use crate::caller::{Caller, Scope};
+use crate::error::{Code, Error};
+use crate::limits::{
+    FAREWELL_WAIT, HEARTBEAT, HEARTBEATS_MISSED_MAX, LONG_EVENT_BYTES, REQUESTS_MAX, SIGN_IN_WAIT,
+    SUBSCRIPTIONS_MAX, WRITE_WAIT,
+};
+
+/// Serves one client until it goes or has to go.
+pub(crate) async fn serve(
+    api: Api,
+    (caller, peer): (Option<Caller>, Peer),
+    mut tether: Tether,
+    mut socket: WebSocket,
+) {
+    let Ok(_seat) = Arc::clone(&api.sockets).try_acquire_owned() else {
+        farewell(socket, &Close::TooMany).await;
+        return;
+    };
+    let close = match sign_in(&api, caller, peer, &mut socket).await {
+        Ok(caller) => {
+            tether.hold(&caller);
+            let mut connection = Connection::new(api, (caller, peer), tether, socket);
+            let close = connection.run().await;
+            socket = connection.socket;
+            close
+        }
+        Err(close) => close,
+    };
+    farewell(socket, &close).await;
+}
+
+/// Whom the socket belongs to: known from the request, or from the first message.
+async fn sign_in(
+    api: &Api,
+    caller: Option<Caller>,
+    peer: Peer,
+    socket: &mut WebSocket,
+) -> Result<Caller, Close> {
+    if let Some(caller) = caller {
+        return Ok(caller);
+    }
+    let first = async {
+        loop {
+            match received(socket.recv().await)? {
+                Message::Text(text) => {
+                    let Incoming::Request(request) = requests::read(&text) else {
+                        return Err(Close::NoCredential);
+                    };
+                    return match *request {
+                        SocketRequest::Auth { id, token } => Ok((id, token)),
+                        _ => Err(Close::NoCredential),
+                    };
+                }
+                Message::Binary(_) => return Err(Close::NoCredential),
+                Message::Ping(_) | Message::Pong(_) | Message::Close(_) | Message::Frame(_) => {}
+            }
+        }
+    };
+    let (id, token) = timeout(SIGN_IN_WAIT, first).await.map_err(|_| Close::NoCredential)??;
+    let caller = (api.sign_in)(&token, peer).map_err(|error| match error.code() {
+        Code::TooMany => Close::TooMany,
+        Code::Forbidden => Close::Forbidden,
+        _ => Close::NoCredential,
+    })?;
+    caller.require(Scope::Read).map_err(|_| Close::Forbidden)?;
+    let ack = written(&SocketMessage::Ack(Box::new(SocketAck { id, ..SocketAck::default() })));
+    match timeout(WRITE_WAIT, socket.send(Message::from(ack))).await {
+        Ok(Ok(())) => Ok(caller),
+        _ => Err(Close::Gone),
+    }
+}
+
+/// Says why, and gives the client a moment to hear it: a socket that is dropped with unread input takes back what it
+/// has sent.
+pub(crate) async fn farewell(mut socket: WebSocket, close: &Close) {
+    if *close == Close::Gone {
+        return;
+    }
+    let goodbye = async {
+        match close.message() {
+            Some(message) => socket.send(message).await.ok()?,
+            // The answer to a goodbye is written already, and waits to be sent.
+            None => socket.flush().await.ok()?,
+        }
+        while socket.recv().await?.is_ok() {}
+        Some(())
+    };
+    _ = timeout(FAREWELL_WAIT, goodbye).await;
+}
+
+pub(crate) fn received(message: Option<Result<Message, SocketError>>) -> Result<Message, Close> {
+    match message {
+        None => Err(Close::Gone),
+        Some(Ok(Message::Close(_))) => Err(Close::Left),
+        Some(Ok(message)) => Ok(message),
+        Some(Err(error)) => {
+            // The library below has a kind for it, which is not passed on.
+            let text = error.to_string();
+            let is_long = text.contains("too long") || text.contains("too big") || text.contains("too large");
+            Err(if is_long { Close::TooLong } else { Close::Broken })
+        }
+    }
+}
+
+struct Connection {
+    api: Api,
+    caller: Caller,
+    peer: Peer,
+    tether: Tether,
+    socket: WebSocket,
+    /// What is subscribed to; each waits for what comes next.
+    feeds: Several<(Feed, Sent)>,
+    /// How to end each of them, by key.
+    watched: HashMap<Arc<str>, CancellationToken>,
+    /// Requests that are being carried out.
+    requests: Several<SocketMessage>,
+    order: Order,
+    heartbeat: Interval,
+    heartbeats_missed: u32,
+    retry_ms: u64,
+}
+
+impl Connection {
+    fn new(api: Api, (caller, peer): (Caller, Peer), tether: Tether, socket: WebSocket) -> Self {
+        let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let retry_ms = retry_ms(&api.sessions.config().ids);
+        Connection {
+            api,
+            caller,
+            peer,
+            tether,
+            socket,
+            feeds: Several::new(),
+            watched: HashMap::new(),
+            requests: Several::new(),
+            order: Order::default(),
+            heartbeat,
+            heartbeats_missed: 0,
+            retry_ms,
+        }
+    }
+
+    async fn run(&mut self) -> Close {
+        loop {
+            let step = tokio::select! {
+                biased;
+                end = self.tether.cut() => Err(Close::from_end(end, self.retry_ms)),
+                message = self.requests.next() => self.say(&message).await,
+                // Whoever sends faster than is carried out has to wait.
+                message = self.socket.recv(), if self.requests.len() < REQUESTS_MAX => match received(message) {
+                    Ok(message) => self.receive(message).await,
+                    Err(close) => Err(close),
+                },
+                (feed, sent) = self.feeds.next() => self.pass_on(feed, sent).await,
+                _ = self.heartbeat.tick() => self.beat().await,
+            };
+            if let Err(close) = step {
+                return close;
+            }
+        }
+    }
+
+    async fn beat(&mut self) -> Result<(), Close> {
+        if self.heartbeats_missed >= HEARTBEATS_MISSED_MAX {
+            return Err(Close::Gone);
+        }
+        self.heartbeats_missed += 1;
+        self.write(Message::Ping(axum::body::Bytes::new())).await
+    }
+
+    async fn receive(&mut self, message: Message) -> Result<(), Close> {
+        self.heartbeats_missed = 0;
+        let Message::Text(text) = message else { return Ok(()) };
+        let request = match requests::read(&text) {
+            Incoming::Request(request) => *request,
+            Incoming::Nameless => return Ok(()),
+            Incoming::Wrong(id, error) => return self.answer(id, Err(error)).await,
+        };
+        match request {
+            SocketRequest::Ping { id } => self.answer(id, Ok(SocketAck::default())).await,
+            SocketRequest::Auth { id, token } => {
+                let result = self.sign_in_again(&token);
+                // Whoever guesses does not go on guessing here.
+                if result.as_ref().is_err_and(|error| error.code() == Code::TooMany) {
+                    return Err(Close::TooMany);
+                }
+                self.answer(id, result).await
+            }
+            SocketRequest::Subscribe { id, session, after, deltas } => {
+                let result = self.subscribe(session, after, deltas.as_deref()).await;
+                let (ack, feed) = match result {
+                    Ok((ack, feed)) => (Ok(ack), Some(feed)),
+                    Err(error) => (Err(error), None),
+                };
+                self.answer(id, ack).await?;
+                if let Some(feed) = feed {
+                    self.wait_for(feed);
+                }
+                Ok(())
+            }
+            SocketRequest::Unsubscribe { id, session } => {
+                let result = self.unsubscribe(session).await;
+                self.answer(id, result).await
+            }
+            SocketRequest::Input { id, session, input } => {
+                let (before, done) = self.order.enter(&session);
+                self.carry_out(id, async move |api, caller| {
+                    before.await;
+                    let _done = done;
+                    requests::input(&api.sessions, &caller, &session, input).await
+                });
+                Ok(())
+            }
+            SocketRequest::Answer { id, session, to, permission, batch, question } => {
+                let reply = match Reply::of(permission, batch, question) {
+                    Ok(reply) => reply,
+                    Err(error) => return self.answer(id, Err(error)).await,
+                };
+                self.carry_out(id, async move |api, caller| {
+                    requests::answer(&api.sessions, &caller, &session, &to, reply).await
+                });
+                Ok(())
+            }
+            SocketRequest::Command { id, session, command, with } => {
+                let before = self.order.before(&session);
+                self.carry_out(id, async move |api, caller| {
+                    before.await;
+                    requests::command(&api.sessions, &caller, &session, command, with).await
+                });
+                Ok(())
+            }
+        }
+    }
+
+    /// Lets a request take its time, and answers it when it is done.
+    fn carry_out<F, W>(&mut self, id: Option<RequestId>, work: W)
+    where
+        W: FnOnce(Api, Caller) -> F + Send + 'static,
+        F: Future<Output = Result<SocketAck, Error>> + Send + 'static,
+    {
+        let (api, caller) = (self.api.clone(), self.caller.clone());
+        let ids = api.sessions.config().ids.clone();
+        self.requests.push(async move {
+            let result = work(api, caller).await;
+            requests::outcome(id, result, || ids.next())
+        });
+    }
+
+    fn sign_in_again(&mut self, token: &str) -> Result<SocketAck, Error> {
+        let caller = (self.api.sign_in)(token, self.peer)?;
+        caller.require(Scope::Read)?;
+        // What is watched was shown to the one who asked for it, and ends with that credential.
+        if caller.device != self.caller.device {
+            let message = "This socket belongs to another credential";
+            return Err(Error::new(Code::Forbidden, message, "open another one"));
+        }
+        self.caller = caller;
+        Ok(SocketAck::default())
+    }
+
+    async fn subscribe(
+        &mut self,
+        session: Option<String>,
+        after: Option<String>,
+        deltas: Option<&str>,
+    ) -> Result<(SocketAck, Feed), Error> {
+        let sessions = &self.api.sessions;
+        let Some(session) = session else {
+            let receiver = sessions.notices();
+            let sight = Sight::new(self.caller.clone());
+            let source = Source::Notices { sessions: sessions.clone(), receiver, sight };
+            return Ok((SocketAck::default(), self.begin("", source)?));
+        };
+        reach::admit(sessions, &self.caller, &session).await?;
+        let deltas = deltas.map_or(Ok(Deltas::default()), str::parse)?;
+        let after = after.filter(|after| !after.is_empty()).map(|after| after.parse()).transpose()?;
+        let may_answer = self.caller.scopes.has(Scope::Decide);
+        let watch = Watch { may_answer, ..Watch::after(after) };
+        let (subscribed, events) = sessions.subscribe(&session, watch).await?;
+        let key = subscribed.state.key.clone();
+        let source = Source::Session(Box::new(Watched::new(&key, events, deltas)));
+        let ack = SocketAck {
+            seq: Some(subscribed.state.head),
+            cursor: Some(subscribed.head.clone()),
+            session: Some(key.clone()),
+            subscribed: Some(subscribed),
+            ..SocketAck::default()
+        };
+        Ok((ack, self.begin(&key, source)?))
+    }
+
+    /// Whatever was subscribed to by the same key ends.
+    fn begin(&mut self, key: &str, source: Source) -> Result<Feed, Error> {
+        if self.watched.len() >= SUBSCRIPTIONS_MAX && !self.watched.contains_key(key) {
+            let message = format!("This socket has {SUBSCRIPTIONS_MAX} subscriptions already");
+            return Err(Error::new(Code::TooMany, message, "unsubscribe from some of them"));
+        }
+        let (key, stop) = (Arc::<str>::from(key), CancellationToken::new());
+        if let Some(before) = self.watched.insert(Arc::clone(&key), stop.clone()) {
+            before.cancel();
+        }
+        Ok(Feed { key, stop, source })
+    }
+
+    async fn unsubscribe(&mut self, session: Option<String>) -> Result<SocketAck, Error> {
+        let key = match session {
+            Some(session) if self.watched.contains_key(session.as_str()) => session,
+            Some(session) => reach::session(&self.api.sessions, &self.caller, &session).await?.key,
+            None => String::new(),
+        };
+        if let Some(stop) = self.watched.remove(key.as_str()) {
+            stop.cancel();
+        }
+        Ok(SocketAck::default())
+    }
+
+    fn wait_for(&mut self, mut feed: Feed) {
+        self.feeds.push(async move {
+            let sent = feed.next().await;
+            (feed, sent)
+        });
+    }
+
+    async fn pass_on(&mut self, mut feed: Feed, sent: Sent) -> Result<(), Close> {
+        let (messages, is_last) = match sent {
+            Sent::Some(messages) => (messages, false),
+            Sent::Last(messages) => (messages, true),
+            Sent::Stopped => return Ok(()),
+        };
+        let bytes: usize = messages.iter().map(|message| message.len()).sum();
+        // A long event takes its time on a slow line; a client that takes nothing is noticed by its connection.
+        let write_wait = WRITE_WAIT + Duration::from_secs((bytes / LONG_EVENT_BYTES) as u64 * 4);
+        let socket = &mut self.socket;
+        let writing = async {
+            for message in messages {
+                socket.feed(Message::Text(message)).await?;
+            }
+            socket.flush().await
+        };
+        tokio::select! {
+            biased;
+            written = writing => written.map_err(|_| Close::Gone)?,
+            end = self.tether.cut() => return Err(Close::from_end(end, self.retry_ms)),
+            () = feed.fallen_behind() => return Err(Close::Behind),
+            () = tokio::time::sleep(write_wait) => return Err(Close::Behind),
+        }
+        if !is_last {
+            self.wait_for(feed);
+        } else if self.watched.get(&feed.key).is_some_and(|_| !feed.stop.is_cancelled()) {
+            self.watched.remove(&feed.key);
+        }
+        Ok(())
+    }
+
+    async fn answer(&mut self, id: Option<RequestId>, result: Result<SocketAck, Error>) -> Result<(), Close> {
+        let ids = self.api.sessions.config().ids.clone();
+        let message = requests::outcome(id, result, || ids.next());
+        self.say(&message).await
+    }
+
+    async fn say(&mut self, message: &SocketMessage) -> Result<(), Close> {
+        // Nobody waits for the answer to a request without a name, unless something went wrong.
+        if matches!(&message, SocketMessage::Ack(ack) if ack.id.is_none()) {
+            return Ok(());
+        }
+        self.write(written(message)).await
+    }
+
+    async fn write(&mut self, message: impl Into<Message>) -> Result<(), Close> {
+        tokio::select! {
+            biased;
+            written = self.socket.send(message.into()) => written.map_err(|_| Close::Gone),
+            end = self.tether.cut() => Err(Close::from_end(end, self.retry_ms)),
+            () = tokio::time::sleep(WRITE_WAIT) => Err(Close::Behind),
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The way in: what is checked of every request, and in which order.
+
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, HOST, LOCATION, ORIGIN, UPGRADE};
+use axum::http::request::Parts;
+use axum::http::uri::PathAndQuery;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use tokio::sync::broadcast::{self, error::RecvError};
+use tracing::{Instrument as _, info_span};
+
+use super::hosts::{Host, Origin, authority};
+use super::peer::Peer;
+use super::{Auth, cookie};
+use crate::api::RequestName;
+use crate::caller::Caller;
+use crate::error::{Code, Error};
+
+/// What a path asks of whoever calls it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    /// Nothing: files of the page, and whether the server is alive.
+    Public,
+    /// A one-time code in the body.
+    Pairing,
+    /// A credential now, or in the first message.
+    Socket,
+    /// A credential.
+    Credential,
+}
+
+/// Checks a request, and hands it on without the base path.
+pub(crate) async fn gate(State(auth): State<Auth>, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let peer = Peer::of(&parts.extensions);
+    let id = parts.extensions.get::<RequestName>().map_or("", |name| name.0.as_str());
+    let span = info_span!("request", id, %peer, method = %parts.method, path = parts.uri.path());
+    // Before the credential is checked, so that no revocation falls between.
+    let revoked = auth.revoked().subscribe();
+    let admitted = span.in_scope(|| auth.admit(&mut parts, peer));
+    match admitted {
+        Ok(Admitted::Go) => {
+            let device = parts.extensions.get::<Caller>().and_then(|caller| caller.device.clone());
+            // A device that revokes itself is told that it has.
+            let device = device.filter(|device| parts.uri.path() != format!("/v1/devices/{device}"));
+            let answered = next.run(Request::from_parts(parts, body)).instrument(span);
+            match device {
+                Some(device) => unless_revoked(&device, revoked, answered).await,
+                None => answered.await,
+            }
+        }
+        Ok(Admitted::Elsewhere(to)) => redirect(&to),
+        Err(error) => {
+            let _entered = span.enter();
+            tracing::warn!(code = error.code().as_str(), reason = error.message(), "refused");
+            error.into_response()
+        }
+    }
+}
+
+/// The answer, unless the credential ends before there is one: a request can take as long as its client wants to send it.
+async fn unless_revoked(
+    device: &str,
+    mut revoked: broadcast::Receiver<String>,
+    answered: impl Future<Output = Response>,
+) -> Response {
+    let ended = async {
+        loop {
+            match revoked.recv().await {
+                Ok(revoked) if revoked != device => {}
+                // One of those that were missed may have been this one.
+                Ok(_) | Err(RecvError::Lagged(_)) => return,
+                Err(RecvError::Closed) => std::future::pending().await,
+            }
+        }
+    };
+    tokio::select! {
+        biased;
+        () = ended => {
+            let hint = "pair the device again with `tidings pair`";
+            Error::new(Code::Unauthorized, "The credential counts no longer", hint).into_response()
+        }
+        answer = answered => answer,
+    }
+}
+
+enum Admitted {
+    Go,
+    /// The page is one level deeper, and its links count on it.
+    Elsewhere(String),
+}
+
+impl Auth {
+    fn admit(&self, parts: &mut Parts, peer: Peer) -> Result<Admitted, Error> {
+        let (host, port) = self.check_host(parts, peer)?;
+        self.check_origin(parts, (&host, port))?;
+        self.0.limiter.request(&peer)?;
+        if let Some(to) = self.enter(parts)? {
+            return Ok(Admitted::Elsewhere(to));
+        }
+        match access(&parts.method, parts.uri.path()) {
+            Access::Public => {}
+            Access::Pairing => self.0.limiter.pairing(&peer)?,
+            Access::Socket if !self.carries_credential(&parts.headers) => {}
+            Access::Socket | Access::Credential => {
+                let caller = self.authenticate(parts).or_else(|error| self.count_failure(error, peer))?;
+                parts.extensions.insert(caller);
+            }
+        }
+        parts
+            .extensions
+            .insert(Called { scheme: self.settings().names.scheme_of(&host, self.settings().scheme) });
+        Ok(Admitted::Go)
+    }
+
+    /// By which name was the server called? There is exactly one, and it is on the list.
+    fn check_host(&self, parts: &Parts, peer: Peer) -> Result<(Host, Option<u16>), Error> {
+        let mut named = parts.headers.get_all(HOST).iter();
+        let header = named.next().and_then(|value| value.to_str().ok()).and_then(authority);
+        let in_uri = parts.uri.authority().map(|named| authority(named.as_str()));
+        let agreed = match (header, in_uri) {
+            (Some(header), None) => Some(header),
+            (Some(header), Some(Some(uri))) if header == uri => Some(header),
+            _ => None,
+        };
+        let allowed = agreed.filter(|(host, _)| self.settings().names.allows_host(host, peer.local()));
+        if let (Some(allowed), None) = (allowed, named.next()) {
+            return Ok(allowed);
+        }
+        let hint = "call it by its own name, or start it with --public-url";
+        Err(Error::new(Code::Forbidden, "The server is not called by one of its names", hint))
+    }
+
+    /// From which page? A browser says so, and another site's page is refused whatever it carries.
+    fn check_origin(&self, parts: &Parts, called: (&Host, Option<u16>)) -> Result<(), Error> {
+        let refused = || {
+            let hint = "open the page that the server itself serves, or name yours with --public-url";
+            Error::new(Code::Forbidden, "A page from elsewhere may not call the server", hint)
+        };
+        let settings = self.settings();
+        let mut origins = parts.headers.get_all(ORIGIN).iter();
+        if let Some(origin) = origins.next() {
+            let origin = origin.to_str().ok().and_then(Origin::parse).ok_or_else(refused)?;
+            if origins.next().is_some() || !settings.names.allows_origin(&origin, settings.scheme, called) {
+                return Err(refused());
+            }
+        }
+        let text = |name: &str| parts.headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+        match text("sec-fetch-site") {
+            None | Some("same-origin") => Ok(()),
+            // Somebody typed the address or followed a link: fine for looking, and for nothing else.
+            Some("none") if parts.method.is_safe() => Ok(()),
+            Some(_) => {
+                let looks = parts.method == Method::GET && text("sec-fetch-mode") == Some("navigate");
+                let page = text("sec-fetch-dest") == Some("document");
+                if looks && page && is_files(self.inner(parts.uri.path())) { Ok(()) } else { Err(refused()) }
+            }
+        }
+    }
+
+    /// The path without the base path; what is outside of it is nobody's business.
+    pub(super) fn inner<'a>(&self, path: &'a str) -> &'a str {
+        path.strip_prefix(self.settings().base_path.as_str()).unwrap_or("/v1")
+    }
+
+    /// Takes the base path off.
+    fn enter(&self, parts: &mut Parts) -> Result<Option<String>, Error> {
+        let base = &self.settings().base_path;
+        if base.is_empty() {
+            return Ok(None);
+        }
+        let not_here =
+            || Error::new(Code::NotFound, "There is nothing here", format!("look under `{base}/`"));
+        let whole = parts.uri.path_and_query().map_or("/", PathAndQuery::as_str);
+        // Whatever watches over the process does not come through the proxy that knows the base path.
+        if matches!(parts.uri.path(), "/healthz" | "/readyz") {
+            return Ok(None);
+        }
+        let rest = whole.strip_prefix(base.as_str()).ok_or_else(not_here)?;
+        if rest.is_empty() || rest.starts_with('?') {
+            return Ok(Some(format!("{base}/{rest}")));
+        }
+        if !rest.starts_with('/') {
+            return Err(not_here());
+        }
+        parts.uri = rest.parse::<Uri>().map_err(|_| not_here())?;
+        Ok(None)
+    }
+
+    /// A wrong credential is told from the right one each time; those that come too often have to wait.
+    pub(super) fn count_failure(&self, error: Error, peer: Peer) -> Result<Caller, Error> {
+        self.0.limiter.failure(&peer)?;
+        Err(error)
+    }
+
+    fn carries_credential(&self, headers: &HeaderMap) -> bool {
+        headers.contains_key(AUTHORIZATION) || cookie::get(headers, &self.0.cookie).next().is_some()
+    }
+
+    fn authenticate(&self, parts: &Parts) -> Result<Caller, Error> {
+        let headers = &parts.headers;
+        let missing = || {
+            let hint = "send `Authorization: Bearer TOKEN`, or open the page with a link from `tidings pair`";
+            Error::new(Code::Unauthorized, "A credential is needed", hint)
+        };
+        if let Some(value) = headers.get(AUTHORIZATION) {
+            let (scheme, token) =
+                value.to_str().ok().and_then(|text| text.split_once(' ')).ok_or_else(missing)?;
+            if !scheme.eq_ignore_ascii_case("bearer") || headers.get_all(AUTHORIZATION).iter().count() > 1 {
+                return Err(missing());
+            }
+            return self.caller(token.trim());
+        }
+        let caller = cookie::get(headers, &self.0.cookie)
+            .map(|token| self.caller(token))
+            .reduce(Result::or)
+            .ok_or_else(missing)??;
+        // A browser adds cookies by itself, so what changes something also has to say which page asks.
+        let changes = !parts.method.is_safe() || headers.contains_key(UPGRADE);
+        if changes && !headers.contains_key(ORIGIN) {
+            let hint = "programs send `Authorization: Bearer TOKEN` instead of a cookie";
+            return Err(Error::new(
+                Code::Forbidden,
+                "A cookie counts only with the page that it came from",
+                hint,
+            ));
+        }
+        Ok(caller)
+    }
+}
+
+/// How a page that calls now was loaded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Called {
+    pub(crate) scheme: super::Scheme,
+}
+
+fn access(method: &Method, path: &str) -> Access {
+    match path {
+        "/v1/pair" if method == Method::POST => Access::Pairing,
+        "/v1/ws" | "/v1/mobile" if method == Method::GET => Access::Socket,
+        path if is_files(path) && method.is_safe() => Access::Public,
+        _ => Access::Credential,
+    }
+}
+
+/// Whether a path is one of the page's files, or says no more than that the server is alive. Everything that the doors
+/// serve under `/v1` asks for the caller again, so that a path which is read in two ways opens nothing.
+pub(super) fn is_files(path: &str) -> bool {
+    let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
+    !matches!(first, "v1" | "readyz" | "metrics")
+}
+
+fn redirect(to: &str) -> Response {
+    let mut response = StatusCode::PERMANENT_REDIRECT.into_response();
+    if let Ok(to) = HeaderValue::from_str(to) {
+        response.headers_mut().insert(LOCATION, to);
+    }
+    response
+}

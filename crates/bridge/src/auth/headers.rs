@@ -1,0 +1,41 @@
+//! What every answer tells a browser to refuse.
+
+use axum::extract::{Request, State};
+use axum::http::header::{CACHE_CONTROL, HeaderName, HeaderValue};
+use axum::middleware::Next;
+use axum::response::Response;
+
+use super::Auth;
+use super::gate::is_files;
+
+/// Nothing but our own files, no script in the page, no frame around it (T7).
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; font-src 'self'; \
+                      connect-src 'self'; manifest-src 'self'; worker-src 'self'; frame-ancestors 'none'; \
+                      base-uri 'none'; form-action 'none'";
+
+const ALWAYS: [(HeaderName, HeaderValue); 7] = [
+    (HeaderName::from_static("content-security-policy"), HeaderValue::from_static(POLICY)),
+    (HeaderName::from_static("x-content-type-options"), HeaderValue::from_static("nosniff")),
+    (HeaderName::from_static("x-frame-options"), HeaderValue::from_static("DENY")),
+    (HeaderName::from_static("referrer-policy"), HeaderValue::from_static("no-referrer")),
+    (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+    (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
+    (
+        HeaderName::from_static("permissions-policy"),
+        HeaderValue::from_static("camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
+    ),
+];
+
+/// Adds the headers. What a door has set itself stays, but nobody's conversation is kept by a browser.
+pub(crate) async fn secure(State(auth): State<Auth>, request: Request, next: Next) -> Response {
+    let files = is_files(auth.inner(request.uri().path()));
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    for (name, value) in ALWAYS {
+        headers.entry(name).or_insert(value);
+    }
+    if !files {
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    response
+}

@@ -1,0 +1,291 @@
+//! Who is let in.
+//!
+//! Whoever may send a prompt or a yes runs programs as the owner of the server, so every request passes here first, and
+//! in this order: by which name was the server called, from which page, how often, and with which credential. What
+//! comes out of it is a [`Caller`] in the extensions of the request, which the doors ask for scopes.
+
+mod audit;
+pub(crate) mod capabilities;
+mod cookie;
+mod devices;
+mod environment;
+mod gate;
+mod headers;
+mod hosts;
+mod pairing;
+pub mod paths;
+mod peer;
+mod private;
+mod rates;
+mod repeats;
+mod routes;
+mod secret;
+pub mod trust;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::{Router, middleware};
+use tidings::Ids;
+use tidings_agent::Clock;
+use tidings_protocol::api::{Device, NewDevice};
+use tokio::sync::broadcast;
+
+pub use audit::AuditSink;
+pub use environment::environment;
+pub use hosts::{Names, Scheme};
+pub use peer::Peer;
+pub use private::{data_folder, private_folder};
+pub use rates::{Rate, Rates};
+pub(crate) use routes::routes;
+pub(crate) use secret::Fingerprint;
+pub use secret::{Random, Secret};
+
+use self::devices::{Devices, Plan};
+use self::pairing::Codes;
+use self::rates::Limiter;
+use self::repeats::Repeats;
+use self::trust::Trust;
+use crate::api::{name_requests, route};
+use crate::caller::Caller;
+use crate::error::{Code, Error};
+use crate::limits::{CODE_LIFETIME, DEVICE_REPEATED_FOR, REVOKED_MAX};
+
+/// How a guard is set up.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Settings {
+    /// Where credentials are kept.
+    pub data: PathBuf,
+    /// Under which names the server may be called.
+    pub names: Names,
+    /// Whether the server itself speaks TLS.
+    pub scheme: Scheme,
+    /// What comes before every path: empty, or such as `/tidings`.
+    pub base_path: String,
+    /// How often somebody may ask.
+    pub rates: Rates,
+    /// What time it is.
+    pub clock: Clock,
+    /// Where secrets come from.
+    pub random: Random,
+}
+
+impl Settings {
+    /// A guard for this machine only, which keeps its credentials there.
+    pub fn new(data: impl Into<PathBuf>, random: Random, clock: Clock) -> Self {
+        Settings {
+            data: data.into(),
+            names: Names::loopback(),
+            scheme: Scheme::Http,
+            base_path: String::new(),
+            rates: Rates::default(),
+            clock,
+            random,
+        }
+    }
+}
+
+/// Who is let in. Handles are cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Auth(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    settings: Settings,
+    admin: Fingerprint,
+    cookie: String,
+    devices: Devices,
+    codes: Mutex<Codes>,
+    made_devices: Repeats<(Device, Secret)>,
+    made_codes: Repeats<(Secret, Instant)>,
+    limiter: Limiter,
+    trust: Trust,
+    revoked: broadcast::Sender<String>,
+    address: OnceLock<String>,
+    audited: audit::Audited,
+}
+
+impl Auth {
+    /// Opens the data folder, and makes the admin token on the first start. It waits for the disk.
+    pub fn open(settings: Settings) -> Result<Self, Error> {
+        data_folder(&settings.data)?;
+        let admin = admin_token(&settings.data, &settings.random)?;
+        let admin = Fingerprint::of(admin.reveal());
+        let devices = Devices::open(settings.data.join("devices.json"))?;
+        let trust = Trust::open(settings.data.join("trust.json"), settings.random.clone())?;
+        // Cookies do not tell ports apart, so two servers on one machine need two names.
+        let cookie = format!("tidings-{}", &Fingerprint::of(&admin.to_string()).to_string()[..8]);
+        let limiter = Limiter::new(&settings.rates);
+        let (revoked, codes) = (broadcast::Sender::new(REVOKED_MAX), Mutex::default());
+        Ok(Auth(Arc::new(Shared {
+            settings,
+            admin,
+            cookie,
+            devices,
+            codes,
+            made_devices: Repeats::new(DEVICE_REPEATED_FOR),
+            made_codes: Repeats::new(CODE_LIFETIME),
+            limiter,
+            trust,
+            revoked,
+            address: OnceLock::new(),
+            audited: audit::Audited::default(),
+        })))
+    }
+
+    /// Whose credential it is.
+    pub fn caller(&self, token: &str) -> Result<Caller, Error> {
+        let print = Fingerprint::of(token);
+        if bool::from(self.0.admin.same(&print)) {
+            return Ok(Caller::admin("admin"));
+        }
+        let known = self.0.devices.caller(&print, self.0.settings.clock.now());
+        known.ok_or_else(|| {
+            let hint = "pair the device again with `tidings pair`";
+            Error::new(Code::Unauthorized, "The credential is not known, or not any more", hint)
+        })
+    }
+
+    /// The same for a credential that comes inside a stream. Wrong ones are counted, as they are when they come in a request.
+    pub fn sign_in(&self, token: &str, peer: Peer) -> Result<Caller, Error> {
+        let caller = self.caller(token).or_else(|error| self.count_failure(error, peer));
+        if let Ok(caller) = &caller {
+            self.note(caller, "signed in", &peer.to_string(), None);
+        }
+        caller.inspect_err(|error| {
+            tracing::warn!(%peer, code = error.code().as_str(), reason = error.message(), "refused");
+        })
+    }
+
+    /// Stands before everything that a server answers, and names each request. Whatever is inside sees paths without
+    /// the base path.
+    pub fn protect(&self, inside: Router, ids: Ids) -> Router {
+        // The gate is before the choice of the route, since the path that is chosen by is not the one that came. The
+        // headers are outside of everything that makes answers.
+        Router::new()
+            .fallback_service(inside)
+            .layer(middleware::from_fn_with_state(self.clone(), gate::gate))
+            .layer(middleware::from_fn_with_state(ids, name_requests))
+            .layer(middleware::from_fn_with_state(self.clone(), headers::secure))
+    }
+
+    /// What the guard itself answers: pairing, devices and trust.
+    pub fn routes(&self) -> Router {
+        route::router(routes::routes()).with_state(self.clone())
+    }
+
+    /// The ids of devices whose credentials have just ended. Whatever they hold open has to be closed.
+    pub fn revoked(&self) -> &broadcast::Sender<String> {
+        &self.0.revoked
+    }
+
+    /// Folders that bring commands of their own.
+    pub fn trust(&self) -> &Trust {
+        &self.0.trust
+    }
+
+    /// The devices that have credentials.
+    pub fn devices(&self) -> Vec<Device> {
+        self.0.devices.list()
+    }
+
+    /// Makes a device with its credential. It waits for the disk.
+    pub fn add_device(&self, wanted: NewDevice) -> Result<(Device, Secret), Error> {
+        self.add(Plan::new(wanted)?)
+    }
+
+    /// The same for a command with an id: sent again soon, it gives the same device with the same credential.
+    pub(crate) fn add_device_once(&self, id: &str, wanted: NewDevice) -> Result<(Device, Secret), Error> {
+        self.0.made_devices.once(id, wanted, |wanted| self.add_device(wanted))
+    }
+
+    /// Ends the credential of a device. It waits for the disk.
+    pub fn revoke(&self, id: &str) -> Result<(), Error> {
+        let removed = self.0.devices.remove(id, &self.0.settings.random);
+        // Nobody may be listening, and a device that could not be struck from the file is shut out all the same.
+        drop(self.0.revoked.send(id.to_owned()));
+        removed
+    }
+
+    /// Makes a code that lets one device in within a minute.
+    pub fn pairing_code(&self, wanted: NewDevice) -> Result<Secret, Error> {
+        let plan = Plan::new(wanted)?;
+        self.codes().make(plan, Instant::now(), &self.0.settings.random)
+    }
+
+    /// The same for a command with an id: sent again while the code is good, it gives the same one. Also says for how long it is good.
+    pub(crate) fn pairing_code_once(&self, id: &str, wanted: NewDevice) -> Result<(Secret, Duration), Error> {
+        let make = |wanted| Ok((self.pairing_code(wanted)?, Instant::now()));
+        let (code, since) = self.0.made_codes.once(id, wanted, make)?;
+        Ok((code, CODE_LIFETIME.saturating_sub(since.elapsed())))
+    }
+
+    /// The address to open on a device that has a code. The code is behind the `#`, so it is in no log.
+    pub fn link(&self, code: &Secret) -> String {
+        let address = self.0.address.get().map_or("", String::as_str);
+        format!("{address}{}/#code={}", self.0.settings.base_path, code.reveal())
+    }
+
+    /// Says once where the server can be reached, such as `http://127.0.0.1:7717`.
+    pub fn reached_at(&self, address: impl Into<String>) {
+        drop(self.0.address.set(address.into()));
+    }
+
+    /// Ends credentials whose time is over, and writes down when devices were last seen. To be called now and then; it
+    /// waits for the disk.
+    pub fn sweep(&self) -> Result<(), Error> {
+        let (over, saved) = self.0.devices.expire(self.0.settings.clock.now(), &self.0.settings.random);
+        // They are shut out whether or not the disk has room for it.
+        for id in over {
+            self.note(&Caller::admin("the server"), "device expired", &id, None);
+            drop(self.0.revoked.send(id));
+        }
+        saved?;
+        self.0.devices.save_seen(&self.0.settings.random)
+    }
+
+    /// How it was set up.
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.0.settings
+    }
+
+    fn pair(&self, code: &str, name: Option<&str>) -> Result<(Device, Secret), Error> {
+        let name = name.map(devices::plain_name).transpose()?;
+        let mut plan = self.codes().take(code, Instant::now())?;
+        plan.name = plan.name.or(name);
+        self.add(plan)
+    }
+
+    fn add(&self, plan: Plan) -> Result<(Device, Secret), Error> {
+        self.0.devices.add(plan, self.0.settings.clock.now(), &self.0.settings.random)
+    }
+
+    fn codes(&self) -> std::sync::MutexGuard<'_, Codes> {
+        self.0.codes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The admin token in a data folder, for programs of the same user.
+pub fn read_admin_token(data: &Path) -> Result<Option<Secret>, Error> {
+    let path = data.join("token");
+    let Some(text) = private::read(&path)? else { return Ok(None) };
+    let token = text.trim();
+    if secret::is_token(token) {
+        return Ok(Some(Secret::new(token)));
+    }
+    // A short or well-known secret would be worse than none (F118).
+    let message = format!("It holds no token of ours: `{}`", path.display());
+    Err(Error::new(Code::Internal, message, "remove the file, and the next start makes a new one"))
+}
+
+fn admin_token(data: &Path, random: &Random) -> Result<Secret, Error> {
+    if let Some(token) = read_admin_token(data)? {
+        return Ok(token);
+    }
+    let token = random.token()?;
+    let made = private::create(&data.join("token"), format!("{}\n", token.reveal()).as_bytes());
+    made.map_err(|error| Error::new(Code::Internal, error.to_string(), "see that the disk has room"))?;
+    Ok(token)
+}

@@ -1,0 +1,256 @@
+//! Devices, codes and trust over HTTP.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use axum::extract::{DefaultBodyLimit, FromRequestParts, State};
+use axum::http::header::SET_COOKIE;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use axum::{Extension, Json};
+use serde::Deserialize;
+use tidings_protocol::api::{
+    CredentialKind, Device, DeviceList, FolderTrust, NewCredential, NewDevice, PairRequest, PairingCode,
+    TrustRequest,
+};
+
+use super::gate::Called;
+use super::{Auth, cookie, devices};
+use crate::api::route::{Route, route};
+use crate::api::scope::needs_later;
+use crate::api::{Body, Path, Query, idempotency_key};
+use crate::caller::{Caller, Scope};
+use crate::error::{Code, Error};
+use crate::limits::{BODY_REQUEST_BYTES_MAX, CODE_LIFETIME};
+
+/// What belongs to the guard itself.
+pub(crate) fn routes() -> Vec<Route<Auth>> {
+    let own = [
+        route!(pair),
+        needs_later(Scope::Admin, route!(make_code)),
+        needs_later(Scope::Admin, route!(list)),
+        needs_later(Scope::Admin, route!(add)),
+        needs_later(Scope::Admin, route!(revoke)),
+        needs_later(Scope::Admin, route!(show_trust)),
+        needs_later(Scope::Admin, route!(set_trust)),
+    ];
+    own.map(|route| route.bounded(DefaultBodyLimit::max(BODY_REQUEST_BYTES_MAX))).into()
+}
+
+type Answer = Result<Response, Error>;
+
+/// A caller with the scope `admin`. It is checked before the body or the query is read, so others learn nothing from what is
+/// wrong with those.
+struct Admin(Caller);
+
+impl<S: Send + Sync> FromRequestParts<S> for Admin {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        let caller = Caller::from_request_parts(parts, state).await?;
+        caller.require(Scope::Admin)?;
+        Ok(Admin(caller))
+    }
+}
+
+/// A device that has a one-time code gets its credential: as a cookie, or in the answer if it says `"credential":"token"`.
+#[utoipa::path(post, path = "/v1/pair", tag = "devices", request_body = PairRequest,
+    responses((status = 201, description = "The device, and its credential where it is no cookie", body = NewCredential),
+        (status = 401, description = "The code is not good")))]
+async fn pair(
+    State(auth): State<Auth>,
+    Extension(called): Extension<Called>,
+    Body(request): Body<PairRequest>,
+) -> Answer {
+    let kind = request.credential;
+    let asked = auth.clone();
+    let (device, secret) = blocking(move || asked.pair(&request.code, request.name.as_deref())).await?;
+    tracing::info!(device = device.id, name = device.name, "a device was paired");
+    auth.note(&of_device(&device), "device paired", &described(&device), None);
+    let cookie = cookie::set(&auth.0.cookie, &secret, &auth.settings().base_path, called.scheme);
+    let token = (kind == CredentialKind::Token).then(|| secret.reveal().to_owned());
+    let mut response = (StatusCode::CREATED, Json(NewCredential { device, token })).into_response();
+    if let (CredentialKind::Cookie, Ok(cookie)) = (kind, HeaderValue::from_str(&cookie)) {
+        response.headers_mut().insert(SET_COOKIE, cookie);
+    }
+    Ok(response)
+}
+
+/// Makes a one-time code.
+#[utoipa::path(post, path = "/v1/pair/codes", tag = "devices", request_body = NewDevice,
+    params(("Idempotency-Key" = Option<String>, Header, description = "Sent again while the code is good, it gives the same code")),
+    responses((status = 201, description = "The code", body = PairingCode)))]
+async fn make_code(
+    State(auth): State<Auth>,
+    Admin(caller): Admin,
+    headers: HeaderMap,
+    Body(wanted): Body<NewDevice>,
+) -> Answer {
+    let wanted = within(&caller, wanted)?;
+    let (code, left) = match command_id(&caller, &headers)? {
+        Some(id) => auth.pairing_code_once(&id, wanted)?,
+        None => (auth.pairing_code(wanted)?, CODE_LIFETIME),
+    };
+    auth.note(&caller, "pairing code made", "", None);
+    let (link, expires_in_s) = (auth.link(&code), whole_seconds(left));
+    let code = PairingCode { code: code.reveal().to_owned(), link, expires_in_s };
+    Ok((StatusCode::CREATED, Json(code)).into_response())
+}
+
+/// Lists devices. A credential that is limited to folders shows those that reach no further.
+#[utoipa::path(get, path = "/v1/devices", tag = "devices",
+    responses((status = 200, description = "The devices", body = DeviceList)))]
+async fn list(State(auth): State<Auth>, Admin(caller): Admin) -> Answer {
+    let items = auth.devices().into_iter().filter(|device| reaches(&caller, &device.folders)).collect();
+    Ok(Json(DeviceList { items }).into_response())
+}
+
+/// Makes a device and its credential, which is in the answer and nowhere else.
+#[utoipa::path(post, path = "/v1/devices", tag = "devices", request_body = NewDevice,
+    params(("Idempotency-Key" = Option<String>, Header, description = "Sent again within ten minutes, it makes no second device")),
+    responses((status = 201, description = "The device and its credential", body = NewCredential)))]
+async fn add(
+    State(auth): State<Auth>,
+    Admin(caller): Admin,
+    headers: HeaderMap,
+    Body(wanted): Body<NewDevice>,
+) -> Answer {
+    let wanted = within(&caller, wanted)?;
+    let id = command_id(&caller, &headers)?;
+    let asked = auth.clone();
+    let made = blocking(move || match id {
+        Some(id) => asked.add_device_once(&id, wanted),
+        None => asked.add_device(wanted),
+    });
+    let (device, secret) = made.await?;
+    auth.note(&caller, "device added", &described(&device), None);
+    let token = Some(secret.reveal().to_owned());
+    Ok((StatusCode::CREATED, Json(NewCredential { device, token })).into_response())
+}
+
+/// Ends the credential of a device, and closes what it holds open. A device may revoke itself.
+#[utoipa::path(delete, path = "/v1/devices/{id}", tag = "devices",
+    params(("id" = String, Path, description = "The id of the device")),
+    responses((status = 204, description = "It is out"), (status = 404, description = "There is no such device")))]
+async fn revoke(State(auth): State<Auth>, caller: Caller, Path(device): Path<String>) -> Answer {
+    if caller.device.as_deref() != Some(&device) {
+        caller.require(Scope::Admin)?;
+        let others = auth.devices().into_iter().filter(|other| !reaches(&caller, &other.folders));
+        if others.map(|other| other.id).any(|other| other == device) {
+            return Err(devices::no_device(&device));
+        }
+    }
+    let (asked, id) = (auth.clone(), device.clone());
+    blocking(move || asked.revoke(&id)).await?;
+    auth.note(&caller, "device revoked", &device, None);
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+#[derive(Debug, Deserialize)]
+struct Folder {
+    folder: String,
+}
+
+/// What a folder would have the agent run, and whether somebody has agreed to it.
+#[utoipa::path(get, path = "/v1/trust", tag = "trust",
+    params(("folder" = String, Query, description = "The folder")),
+    responses((status = 200, description = "What the folder brings", body = FolderTrust)))]
+async fn show_trust(
+    State(auth): State<Auth>,
+    Admin(caller): Admin,
+    Query(Folder { folder }): Query<Folder>,
+) -> Answer {
+    let view = blocking(move || auth.trust().view(&within_reach(&caller, &folder)?)).await?;
+    Ok(Json(view).into_response())
+}
+
+/// Agrees to what a folder brings, as it was shown; or takes that back.
+#[utoipa::path(post, path = "/v1/trust", tag = "trust", request_body = TrustRequest,
+    responses((status = 200, description = "What was agreed to", body = FolderTrust),
+        (status = 409, description = "The folder has changed since")))]
+async fn set_trust(
+    State(auth): State<Auth>,
+    Admin(caller): Admin,
+    Body(request): Body<TrustRequest>,
+) -> Answer {
+    let (who, asked, asks) = (caller.name.clone(), auth.clone(), caller.clone());
+    let done = if request.digest.is_some() { "trust agreed" } else { "trust withdrawn" };
+    let view = blocking(move || {
+        let folder = within_reach(&asks, &request.folder)?;
+        match &request.digest {
+            Some(digest) => asked.trust().agree(&folder, digest)?,
+            None => asked.trust().withdraw(&folder)?,
+        }
+        asked.trust().view(&folder)
+    })
+    .await?;
+    auth.note(&caller, done, &view.folder, Some(&view.digest));
+    tracing::info!(folder = view.folder, digest = view.digest, trusted = view.trusted, who, "trust");
+    Ok(Json(view).into_response())
+}
+
+/// The caller that a device is from now on.
+fn of_device(device: &Device) -> Caller {
+    Caller { device: Some(device.id.clone()), ..Caller::admin(device.name.clone()) }
+}
+
+/// A device in one line of the audit log.
+fn described(device: &Device) -> String {
+    format!("{} {:?}: {}", device.id, device.name, device.scopes.join(", "))
+}
+
+/// A code that is good for less than a second is good for one.
+fn whole_seconds(left: Duration) -> u64 {
+    left.as_secs() + u64::from(left.subsec_nanos() > 0)
+}
+
+/// The id of a command. Each caller has ids of its own.
+fn command_id(caller: &Caller, headers: &HeaderMap) -> Result<Option<String>, Error> {
+    let id = idempotency_key(headers)?;
+    Ok(id.map(|id| format!("{}\n{id}", caller.device.as_deref().unwrap_or_default())))
+}
+
+/// The folder, unless it is outside of those that a credential is limited to; what is there or not is not told either.
+fn within_reach(caller: &Caller, folder: &str) -> Result<PathBuf, Error> {
+    let named = PathBuf::from(folder);
+    if caller.folders.is_empty() {
+        return Ok(named);
+    }
+    let real = named.canonicalize().ok().filter(|real| real.to_str().is_some_and(|real| caller.sees(real)));
+    real.ok_or_else(|| {
+        let message = format!("`{folder}` is outside the folders that this credential is limited to");
+        Error::new(Code::OutsideRoots, message, "pair the device again for this folder")
+    })
+}
+
+/// Whether a caller may know of a device, and end it: one that reaches no further than the caller.
+fn reaches(caller: &Caller, folders: &[String]) -> bool {
+    let is_inside = !folders.is_empty() && folders.iter().all(|folder| caller.sees(folder));
+    caller.folders.is_empty() || is_inside
+}
+
+/// A device with its folders as they are found on the disk, since sessions are compared with those. Whoever is limited to some
+/// folders gives nobody a credential that reaches further.
+fn within(caller: &Caller, mut wanted: NewDevice) -> Result<NewDevice, Error> {
+    for folder in &mut wanted.folders {
+        // One that is not there may have been, or may come.
+        if let Ok(Ok(real)) = std::fs::canonicalize(&*folder).map(|real| real.into_os_string().into_string())
+        {
+            *folder = real;
+        }
+    }
+    if reaches(caller, &wanted.folders) {
+        return Ok(wanted);
+    }
+    let message = "A credential for some folders cannot make one that reaches further";
+    Err(Error::new(Code::Forbidden, message, "name folders inside of its own"))
+}
+
+/// Runs what waits for the disk where that holds nobody up.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    let lost = |_| Error::new(Code::Internal, "The server could not finish", "try again");
+    tokio::task::spawn_blocking(work).await.map_err(lost)?
+}

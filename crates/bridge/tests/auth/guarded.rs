@@ -1,0 +1,147 @@
+//! A guard before a small router, and requests as browsers, scripts and attackers send them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderMap, Method, Request, StatusCode};
+use axum::routing::{get, post};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+use tidings::Ids;
+use tidings_agent::Clock;
+use tidings_bridge::auth::{Auth, Peer, Random, Settings, read_admin_token};
+use tidings_bridge::{Caller, Error, Scope};
+use tower::ServiceExt as _;
+
+/// What every test is called at.
+pub(crate) const HOST: &str = "127.0.0.1:7717";
+
+/// A server that consists of a guard and of some routes that say who has come in.
+pub(crate) struct Guarded {
+    pub(crate) auth: Auth,
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) admin: String,
+    /// How often something was said.
+    pub(crate) said: Arc<AtomicUsize>,
+    router: Router,
+    passed_s: Arc<AtomicI64>,
+}
+
+/// An answer, whole.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: String,
+}
+
+impl Guarded {
+    pub(crate) fn new() -> Self {
+        Guarded::with(|_| {})
+    }
+
+    pub(crate) fn with(change: impl FnOnce(&mut Settings)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let start: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
+        let passed_s = Arc::<AtomicI64>::default();
+        let passed = Arc::clone(&passed_s);
+        let clock = Clock::from_fn(move || start + SignedDuration::from_secs(passed.load(Ordering::Relaxed)));
+        let mut settings = Settings::new(folder.path().join("data"), Random::system(), clock);
+        change(&mut settings);
+        let auth = Auth::open(settings).unwrap();
+        auth.reached_at("http://127.0.0.1:7717");
+        let admin = read_admin_token(&folder.path().join("data")).unwrap().unwrap().reveal().to_owned();
+        let said = Arc::<AtomicUsize>::default();
+        let count = Arc::clone(&said);
+        let say = move |_: Caller, _: String| async move {
+            count.fetch_add(1, Ordering::Relaxed);
+        };
+        let inside = Router::new()
+            .route("/v1/say", post(say))
+            .route("/", get(|| async { "page" }))
+            .route("/app.js", get(|| async { "script" }))
+            .route("/healthz", get(|| async { "ok" }))
+            .route("/v1/who", get(who).post(who))
+            .route("/v1/ws", get(door))
+            .route("/v1/sessions/1/input", post(prompts))
+            .merge(auth.routes());
+        let router = auth.protect(inside, Ids::random());
+        Guarded { auth, folder, admin, said, router, passed_s }
+    }
+
+    /// Lets time pass.
+    pub(crate) fn pass(&self, seconds: i64) {
+        self.passed_s.fetch_add(seconds, Ordering::Relaxed);
+    }
+
+    /// Sends a request as it stands, from an address of this machine.
+    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
+        let peer = Peer::Tcp { remote: ([127, 0, 0, 1], 50000).into(), local: ([127, 0, 0, 1], 7717).into() };
+        self.send_from(peer, request).await
+    }
+
+    pub(crate) async fn send_from(&self, peer: Peer, mut request: Request<Body>) -> Answer {
+        request.extensions_mut().insert(peer);
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let body = to_bytes(body, 1 << 20).await.unwrap();
+        Answer {
+            status: parts.status,
+            headers: parts.headers,
+            body: String::from_utf8(body.to_vec()).unwrap(),
+        }
+    }
+
+    /// Sends a request with the admin token.
+    pub(crate) async fn admin(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
+        let bearer = format!("Bearer {}", self.admin);
+        self.send(request(method, path, &[("authorization", &bearer)], body)).await
+    }
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap()
+    }
+
+    /// The code of a problem.
+    pub(crate) fn code(&self) -> String {
+        self.json()["code"].as_str().unwrap().to_owned()
+    }
+}
+
+/// A request to [`HOST`], unless a header says otherwise.
+pub(crate) fn request(
+    method: Method,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: Option<Value>,
+) -> Request<Body> {
+    let mut request = Request::builder().method(method).uri(path);
+    if !headers.iter().any(|(name, _)| *name == "host") {
+        request = request.header("host", HOST);
+    }
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    match body {
+        Some(body) => {
+            request.header("content-type", "application/json").body(Body::from(body.to_string())).unwrap()
+        }
+        None => request.body(Body::empty()).unwrap(),
+    }
+}
+
+async fn who(caller: Caller) -> String {
+    caller.name
+}
+
+async fn prompts(caller: Caller) -> Result<&'static str, Error> {
+    caller.require(Scope::Prompt)?;
+    Ok("said")
+}
+
+async fn door(caller: Option<axum::Extension<Caller>>) -> String {
+    caller.map_or("nobody yet".to_owned(), |caller| caller.name.clone())
+}

@@ -1,0 +1,207 @@
+//! Watching: nothing is lost, repeated or reordered, and nobody who is slow costs the others anything.
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+mod chance;
+mod engines;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chance::Chance;
+use engines::{Memory, Sqlite};
+use jiff::Timestamp;
+use tidings_bridge::broadcast::{Broadcast, Cut, Delivery, Watch};
+use tidings_bridge::journal::conformance::Engine;
+use tidings_bridge::journal::{
+    Class, Cursor, Draft, Epoch, ErrorKind, Fence, Journal, Key, Kind, NewSession, Opening, Verdict,
+};
+
+fn key() -> Key {
+    Key::new("session").unwrap()
+}
+
+async fn broadcast(engine: &mut dyn Engine) -> (Broadcast, Fence) {
+    let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(1) };
+    let journal = engine.open(&opening);
+    journal.create(NewSession::new(key(), "/", Timestamp::UNIX_EPOCH)).await.unwrap();
+    let fence = journal.claim(&key()).await.unwrap();
+    (Broadcast::new(journal), fence)
+}
+
+fn delta(body: Vec<u8>) -> Draft {
+    Draft::new(Class::Delta, Timestamp::UNIX_EPOCH, Kind::new("delta").unwrap(), body)
+}
+
+async fn publish(journal: &Arc<dyn Journal>, fence: Fence, numbers: std::ops::RangeInclusive<u64>) {
+    let drafts = numbers.map(|n| delta(n.to_string().into_bytes())).collect();
+    journal.append(&key(), fence, drafts).await.unwrap();
+}
+
+/// Publishes 500 deltas while watchers are cut off at random moments and come back with their cursor.
+async fn cuts_during_deltas(engine: &mut dyn Engine, seed: u64) {
+    const DELTAS: u64 = 500;
+    let (broadcast, fence) = broadcast(engine).await;
+    let mut watchers = tokio::task::JoinSet::new();
+    for watcher in 0..4 {
+        let broadcast = broadcast.clone();
+        watchers.spawn(async move {
+            let mut chance = Chance(seed * 100 + watcher);
+            let (mut place, mut received, mut cuts) = (None::<Cursor>, Vec::new(), 0);
+            while received.len() < usize::try_from(DELTAS).unwrap() {
+                let mut subscribed = broadcast.subscribe(&key(), Watch::after(place)).await.unwrap();
+                assert_eq!(subscribed.verdict, Verdict::Ok);
+                let until = if cuts < 100 { chance.below(12) } else { DELTAS };
+                for _ in 0..until {
+                    if received.len() as u64 == DELTAS {
+                        break;
+                    }
+                    // Sometimes it goes while it waits for the next event, and that loses nothing either.
+                    let patience =
+                        Duration::from_micros(if cuts < 100 { 50 + chance.below(2000) } else { 60_000_000 });
+                    let Ok(next) = tokio::time::timeout(patience, subscribed.events.next()).await else {
+                        break;
+                    };
+                    let Delivery::Event(event) = next.unwrap() else { panic!("nothing is removed here") };
+                    place = Some(event.cursor);
+                    received.push(String::from_utf8(event.body.to_vec()).unwrap());
+                }
+                cuts += 1;
+            }
+            (received, cuts)
+        });
+    }
+    let mut chance = Chance(seed);
+    let mut sent = 0;
+    while sent < DELTAS {
+        let more = (1 + chance.below(4)).min(DELTAS - sent);
+        publish(broadcast.journal(), fence, sent + 1..=sent + more).await;
+        sent += more;
+        tokio::time::sleep(Duration::from_micros(chance.below(800))).await;
+    }
+    let expected: Vec<String> = (1..=DELTAS).map(|n| n.to_string()).collect();
+    while let Some(watcher) = watchers.join_next().await {
+        let (received, cuts) = watcher.unwrap();
+        assert_eq!(received, expected, "seed {seed}");
+        assert!(cuts > 30, "seed {seed}: only {cuts} cuts");
+    }
+    assert_eq!(broadcast.watched(), 0, "a session that nobody watches is let go");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f92_f93_watchers_of_memory_that_are_cut_off_miss_nothing() {
+    for seed in 1..=5 {
+        cuts_during_deltas(&mut Memory::default(), seed).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f92_f93_watchers_of_a_file_that_are_cut_off_miss_nothing() {
+    for seed in 1..=3 {
+        cuts_during_deltas(&mut Sqlite::new(), seed).await;
+    }
+}
+
+#[tokio::test]
+async fn f94_every_watcher_gets_its_own_copy() {
+    let mut engine = Memory::default();
+    let (broadcast, fence) = broadcast(&mut engine).await;
+    publish(broadcast.journal(), fence, 1..=3).await;
+    let mut watchers = Vec::new();
+    for _ in 0..3 {
+        watchers.push(broadcast.subscribe(&key(), Watch::default()).await.unwrap().events);
+    }
+    publish(broadcast.journal(), fence, 4..=6).await;
+    for watcher in &mut watchers {
+        for n in 1..=6_u64 {
+            let Delivery::Event(event) = watcher.next().await.unwrap() else { panic!("it was cut off") };
+            assert_eq!(event.cursor.seq, n);
+        }
+    }
+}
+
+#[tokio::test]
+async fn f93_a_long_past_is_replayed_whole_and_the_present_follows() {
+    for engine in [&mut Memory::default() as &mut dyn Engine, &mut Sqlite::new()] {
+        let (broadcast, fence) = broadcast(engine).await;
+        publish(broadcast.journal(), fence, 1..=1000).await;
+        let subscribed = broadcast.subscribe(&key(), Watch::default()).await.unwrap();
+        assert_eq!((subscribed.from.seq, subscribed.head.seq), (0, 1000));
+        let mut events = subscribed.events;
+        for n in 1..=1100_u64 {
+            if n == 500 {
+                publish(broadcast.journal(), fence, 1001..=1100).await;
+            }
+            let Delivery::Event(event) = events.next().await.unwrap() else { panic!("it was cut off") };
+            assert_eq!((event.cursor.seq, &*event.body), (n, n.to_string().as_bytes()));
+        }
+    }
+}
+
+#[tokio::test]
+async fn f98_a_watcher_that_never_reads_is_cut_off_and_comes_back() {
+    let mut engine = Sqlite::new();
+    let (broadcast, fence) = broadcast(&mut engine).await;
+    publish(broadcast.journal(), fence, 1..=3).await;
+    let watch = Watch { bytes_untaken_max: 100_000, ..Watch::default() };
+    let mut stuck = broadcast.subscribe(&key(), watch).await.unwrap().events;
+    let mut reading = broadcast.subscribe(&key(), watch).await.unwrap().events;
+    let Delivery::Event(first) = stuck.next().await.unwrap() else { panic!("it was cut off") };
+    for n in 0..300_u64 {
+        broadcast.journal().append(&key(), fence, vec![delta(vec![b'x'; 1000])]).await.unwrap();
+        // Whoever reads, however slowly, is not cut off: it gets three events for every four that are published.
+        for _ in 0..u64::from(n % 4 != 0) {
+            assert!(matches!(reading.next().await.unwrap(), Delivery::Event(_)));
+        }
+    }
+    // It is told while it waits for its own writing …
+    assert_eq!(stuck.fallen_behind().await, Cut::Resync(first.cursor));
+    // … and when it asks for the next event.
+    assert_eq!(stuck.next().await.unwrap(), Delivery::Cut(Cut::Resync(first.cursor)));
+    let back = broadcast.subscribe(&key(), Watch::after(Some(stuck.place()))).await.unwrap();
+    assert_eq!((back.verdict, back.from.seq, back.head.seq), (Verdict::Ok, 1, 303));
+    let mut events = back.events;
+    for n in 2..=303_u64 {
+        let Delivery::Event(event) = events.next().await.unwrap() else { panic!("it was cut off") };
+        assert_eq!(event.cursor.seq, n);
+    }
+}
+
+#[tokio::test]
+async fn f98_a_thousand_watchers_that_never_read_hold_nothing() {
+    let mut engine = Memory::default();
+    let (broadcast, fence) = broadcast(&mut engine).await;
+    let mut watchers = Vec::new();
+    for _ in 0..1000 {
+        watchers.push(broadcast.subscribe(&key(), Watch::default()).await.unwrap().events);
+    }
+    let body: Arc<[u8]> = vec![b'x'; 64 << 10].into();
+    for _ in 0..100 {
+        broadcast
+            .journal()
+            .append(&key(), fence, vec![Draft { body: Arc::clone(&body), ..delta(Vec::new()) }])
+            .await
+            .unwrap();
+    }
+    // One copy here, one in each event that the journal keeps: no watcher has one.
+    assert_eq!(Arc::strong_count(&body), 101);
+    for watcher in &mut watchers {
+        assert!(matches!(watcher.next().await.unwrap(), Delivery::Cut(Cut::Resync(_))));
+    }
+}
+
+#[tokio::test]
+async fn a_deleted_session_ends_its_watchers() {
+    let mut engine = Sqlite::new();
+    let (broadcast, fence) = broadcast(&mut engine).await;
+    publish(broadcast.journal(), fence, 1..=1).await;
+    let mut events = broadcast.subscribe(&key(), Watch::default()).await.unwrap().events;
+    assert!(matches!(events.next().await.unwrap(), Delivery::Event(_)));
+    let journal = Arc::clone(broadcast.journal());
+    let deleted = tokio::spawn(async move { journal.delete(&key()).await });
+    assert_eq!(events.next().await.unwrap(), Delivery::Cut(Cut::Deleted));
+    deleted.await.unwrap().unwrap();
+    drop(events);
+    assert_eq!(broadcast.watched(), 0);
+    let gone = broadcast.subscribe(&key(), Watch::default()).await.unwrap_err();
+    assert_eq!((gone.kind(), broadcast.watched()), (ErrorKind::NotFound, 0));
+}
