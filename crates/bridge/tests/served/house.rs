@@ -55,7 +55,7 @@ impl House {
         choose_tls();
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
-        let guard = Auth::open(Settings::new(&data, Random::system(), Clock::system())).unwrap();
+        let auth = Auth::open(Settings::new(&data, Random::system(), Clock::system())).unwrap();
         let admin = read_admin_token(&data).unwrap().unwrap().reveal().to_owned();
         let listen = Listen {
             address: Some(([127, 0, 0, 1], 0).into()),
