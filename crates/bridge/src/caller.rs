@@ -1,4 +1,4 @@
-//! Who asks, and what they may.
+//! The caller of a request, and the scopes of its credential.
 
 use std::fmt;
 use std::path::Path;
@@ -8,35 +8,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error};
 
-/// One thing that a credential allows.
+/// A permission that a credential carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// To see sessions and what happens in them.
+    /// Read sessions and their events.
     Read,
-    /// To start sessions, to say something to them and to steer them.
+    /// Start sessions, send prompts and commands to them.
     Prompt,
-    /// To answer what is asked, as it was asked.
+    /// Answer a request as it was asked.
     Decide,
-    /// To answer with another input than the one that was asked about.
+    /// Answer a request with a changed tool input.
     Edit,
-    /// To give answers that add rules.
+    /// Give answers that add permission rules.
     Always,
-    /// Everything else: devices, the audit log, deleting, trust, modes that ask nobody.
+    /// Everything else: devices, the audit log, deleting, trust, `bypassPermissions`.
     Admin,
 }
 
-/// What a credential allows.
+/// The set of scopes of a credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(from = "Vec<Scope>", into = "Vec<Scope>")]
 pub struct Scopes(u8);
 
 impl Scope {
-    /// All of them.
+    /// All scopes.
     pub const ALL: [Scope; 6] =
         [Scope::Read, Scope::Prompt, Scope::Decide, Scope::Edit, Scope::Always, Scope::Admin];
 
-    /// One word, as in JSON.
+    /// The name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Scope::Read => "read",
@@ -61,18 +61,18 @@ impl FromStr for Scope {
     fn from_str(text: &str) -> Result<Self, Error> {
         Scope::ALL.into_iter().find(|scope| scope.as_str() == text).ok_or_else(|| {
             let hint = "use read, prompt, decide, edit, always or admin";
-            Error::new(Code::Invalid, format!("There is no scope `{text}`"), hint)
+            Error::new(Code::Invalid, format!("Unknown scope `{text}`"), hint)
         })
     }
 }
 
 impl Scopes {
-    /// Everything.
+    /// The set of all scopes.
     pub fn all() -> Self {
         Scope::ALL.into_iter().collect()
     }
 
-    /// Whether a scope is among them. `admin` is everything.
+    /// True if the set contains the scope, or `admin`, which includes all others.
     pub fn has(self, scope: Scope) -> bool {
         self.0 & (1 << scope as u8) != 0 || self.0 & (1 << Scope::Admin as u8) != 0
     }
@@ -96,31 +96,31 @@ impl From<Scopes> for Vec<Scope> {
     }
 }
 
-/// Who asks.
+/// The authenticated sender of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// What the person or the program is called in the audit log and to others.
+    /// The name in the audit log and in events that other clients see.
     pub name: String,
-    /// The id of the device; none for the admin token and for the server itself.
+    /// The id of the device; `None` for the admin token and for the server itself.
     pub device: Option<String>,
-    /// What the credential allows.
+    /// The scopes of the credential.
     pub scopes: Scopes,
-    /// The folders that the credential is limited to; everywhere if there are none.
+    /// The folders that the credential is limited to; empty means no limit.
     pub folders: Vec<String>,
 }
 
 impl Caller {
-    /// The server itself, or whoever holds the admin token.
+    /// The server itself, or the holder of the admin token.
     pub fn admin(name: impl Into<String>) -> Self {
         Caller { name: name.into(), device: None, scopes: Scopes::all(), folders: Vec::new() }
     }
 
-    /// Whether a folder is one of those that the credential is limited to, or inside one of them.
+    /// True if the credential has no folder limit, or if the folder lies inside one of its folders.
     pub fn sees(&self, folder: &str) -> bool {
         self.folders.is_empty() || self.folders.iter().any(|root| Path::new(folder).starts_with(root))
     }
 
-    /// Refuses what the credential does not allow.
+    /// Returns an error if the credential lacks the scope.
     pub fn require(&self, scope: Scope) -> Result<(), Error> {
         if self.scopes.has(scope) {
             return Ok(());

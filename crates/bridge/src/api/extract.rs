@@ -1,4 +1,4 @@
-//! What is taken from a request. Whatever does not fit is a problem, never plain text.
+//! Extractors for requests. A rejection is always a problem response, never plain text.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -16,15 +16,15 @@ use super::keys;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
 
-/// What a handler gives back.
+/// The result of a handler.
 pub(crate) type Answer<T> = Result<Json<T>, Error>;
 
-/// A part of the address.
+/// Parameters in the path.
 #[derive(Debug, FromRequestParts)]
 #[from_request(via(axum::extract::Path), rejection(Error))]
 pub(crate) struct Path<T>(pub(crate) T);
 
-/// What stands behind the question mark.
+/// Parameters in the query string.
 #[derive(Debug, FromRequestParts)]
 #[from_request(via(axum::extract::Query), rejection(Error))]
 pub(crate) struct Query<T>(pub(crate) T);
@@ -33,16 +33,16 @@ pub(crate) struct Query<T>(pub(crate) T);
 #[derive(Debug)]
 pub(crate) struct Body<T>(pub(crate) T);
 
-/// The body of a command, with the id from `Idempotency-Key` where the body has none.
+/// The body of a command. The id comes from `Idempotency-Key` if the body has none.
 #[derive(Debug)]
 pub(crate) struct Command<T>(pub(crate) T);
 
-/// A command that can be sent again without a second effect.
+/// A command with an idempotency key.
 pub(crate) trait Repeatable: DeserializeOwned + ToSchema {
-    /// Where the id of the command is.
+    /// The field with the id of the command.
     fn client_id(&mut self) -> &mut Option<String>;
 
-    /// What an empty body means; a problem where there is no such thing.
+    /// The value of an empty body; `None` if an empty body is an error.
     fn empty() -> Option<Self> {
         None
     }
@@ -72,7 +72,7 @@ repeatable! {
 impl<S: Send + Sync> FromRequestParts<S> for Caller {
     type Rejection = Error;
 
-    /// Whom the guard has let in.
+    /// Reads the caller that [`crate::auth`] put into the request.
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
         parts.extensions.get::<Caller>().cloned().ok_or_else(unauthorized)
     }
@@ -115,19 +115,20 @@ impl<T: Repeatable, S: Send + Sync> FromRequest<S> for Command<T> {
 
 fn read<T: DeserializeOwned + ToSchema>(headers: &HeaderMap, body: &[u8]) -> Result<T, Error> {
     if !is_json(headers) {
-        let message = "The body has to be JSON, and its type has to say so";
+        let message = "The body must be JSON, with a matching content type";
         return Err(Error::new(Code::MediaType, message, "send `Content-Type: application/json`"));
     }
     let wrong = |error: serde_json::Error| {
-        let hint = "see /v1/openapi.json for what is expected";
-        Error::new(Code::Invalid, format!("The body does not fit: {error}"), hint)
+        let hint = "see /v1/openapi.json for the schema";
+        Error::new(Code::Invalid, format!("Invalid body: {error}"), hint)
     };
-    // First, since a key that is misspelt is often missing as well.
+    // Checked first, because a misspelt key is often reported as a missing one otherwise.
     keys::check::<T>(&serde_json::from_slice(body).map_err(wrong)?)?;
     serde_json::from_slice(body).map_err(wrong)
 }
 
-/// A form on a foreign page can send other types without asking, and not this one.
+/// True for JSON. A form on a foreign page can send other content types without a preflight request, but not
+/// this one.
 fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();

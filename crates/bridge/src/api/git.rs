@@ -1,8 +1,8 @@
-//! Asks `git` about a folder, without letting the folder say what runs.
+//! Runs `git` in a folder without running programs that the repository configures.
 //!
-//! A repository's own configuration can name programs: monitors, filters, drivers for differences, helpers for
-//! transport. None of them is run here, whatever the repository says (F120, F124). It can also name another folder whose
-//! files are its own, and those are not shown.
+//! The configuration of a repository can name programs: file system monitors, filters, diff drivers,
+//! transport helpers. All of them are switched off here (F120, F124). A repository can also name a work tree
+//! elsewhere; its files are not shown.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -16,10 +16,10 @@ use tokio::process::Command;
 use crate::error::{Code, Error};
 use crate::limits::{DIFF_BYTES_MAX, GIT_BYTES_MAX, GIT_WAIT, UNTRACKED_MAX};
 
-/// The tree without files, which every repository knows.
-const NOTHING: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+/// The id of the empty tree, which exists in every repository.
+const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
-/// Asks for the filters of a repository.
+/// Arguments that list the filters of a repository.
 const FILTERS: [&str; 4] = ["config", "-z", "--get-regexp", r"^filter\."];
 
 /// `git` in one folder.
@@ -27,11 +27,11 @@ const FILTERS: [&str; 4] = ["config", "-z", "--get-regexp", r"^filter\."];
 pub(crate) struct Git {
     program: PathBuf,
     folder: PathBuf,
-    /// The settings of this repository's filters, each of which is set to nothing.
+    /// Filter settings of this repository, which every run overrides with an empty value.
     unset: BTreeSet<OsString>,
 }
 
-/// What `git` printed, and whether it would have printed more.
+/// The output of a run of `git`.
 #[derive(Debug)]
 struct Printed {
     bytes: Vec<u8>,
@@ -40,10 +40,9 @@ struct Printed {
 }
 
 impl Git {
-    /// `git` for a folder; none where there is no such program, or no repository.
+    /// Opens a folder; `None` if `git` is not installed or the folder is not in a repository.
     ///
-    /// The program is looked for in those folders of `PATH` that have a full path, so that none is taken from the
-    /// folder that is asked about.
+    /// `git` is searched in the absolute folders of `PATH` only, so that the folder itself cannot provide it.
     pub(crate) async fn open(environment: &[(String, String)], folder: &str) -> Result<Option<Git>, Error> {
         if !Path::new(folder).is_dir() {
             return Ok(None);
@@ -54,7 +53,7 @@ impl Git {
         let Some(program) = programs.find(|program| program.is_file()) else { return Ok(None) };
         let mut git = Git { program, folder: PathBuf::from(folder), unset: BTreeSet::new() };
         let inside = git.run(&["rev-parse", "--is-inside-work-tree"]).await?;
-        // It is also fine with a repository whose files lie elsewhere, and would show those.
+        // The command also succeeds outside of the work tree, for a repository whose files lie elsewhere.
         if !inside.is_fine || inside.bytes.trim_ascii() != b"true" {
             return Ok(None);
         }
@@ -62,7 +61,7 @@ impl Git {
         Ok(Some(git))
     }
 
-    /// Sets every filter to nothing, and sees whether `git` has understood.
+    /// Overrides every filter with an empty value, and checks that the override works.
     async fn switch_filters_off(&mut self) -> Result<(), Error> {
         let found = self.run(&FILTERS).await?;
         if found.bytes.is_empty() {
@@ -74,28 +73,28 @@ impl Git {
             || left.is_cut
             || values(&left.bytes).values().any(|value| value.is_none_or(|value| !value.is_empty()))
         {
-            let message = "The repository has filters that cannot be switched off";
-            return Err(Error::new(Code::Unprocessable, message, "look at the folder yourself"));
+            let message = "The repository has filters that cannot be disabled";
+            return Err(Error::new(Code::Unprocessable, message, "run `git` in the folder yourself"));
         }
         Ok(())
     }
 
-    /// Paths of the files that are under version control, or could be.
+    /// Paths of tracked files and of untracked files that are not ignored; true if the list was cut.
     pub(crate) async fn files(&self) -> Result<(Vec<String>, bool), Error> {
         let args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"];
         let printed = self.run(&args).await?;
         Ok((whole_names(&printed), printed.is_cut))
     }
 
-    /// How the folder differs from its last commit.
+    /// The differences between the folder and its last commit.
     pub(crate) async fn working_tree(&self) -> Result<WorkingTree, Error> {
         let has_commit = self.run(&["rev-parse", "--verify", "--quiet", "HEAD"]).await?.is_fine;
-        let base = if has_commit { "HEAD" } else { NOTHING };
+        let base = if has_commit { "HEAD" } else { EMPTY_TREE };
         let how = [
             "--no-ext-diff",
             "--no-textconv",
             "--no-color",
-            // Repositories within this one have settings of their own, and are not asked.
+            // Submodules have configurations of their own, so `git` must not run in them.
             "--ignore-submodules=dirty",
             "--submodule=short",
             "--relative",
@@ -141,7 +140,7 @@ impl Git {
                 ("GIT_NO_LAZY_FETCH", "1"),
                 ("GIT_ALLOW_PROTOCOL", "none"),
             ])
-            // As variables they keep their names; after `-c` a name would end at a `=` in it.
+            // Set by environment variables, because a name after `-c` would end at its first `=`.
             .env("GIT_CONFIG_COUNT", self.unset.len().to_string())
             .envs(self.unset.iter().enumerate().map(|(n, name)| (format!("GIT_CONFIG_KEY_{n}"), name)))
             .envs((0..self.unset.len()).map(|n| (format!("GIT_CONFIG_VALUE_{n}"), "")))
@@ -150,8 +149,8 @@ impl Git {
             .stderr(Stdio::null())
             .kill_on_drop(true);
         let failed = |error: std::io::Error| {
-            let hint = "check that `git` runs, and that the folder is there";
-            Error::new(Code::Internal, format!("`git` could not be asked: {error}"), hint)
+            let hint = "check that `git` runs and that the folder exists";
+            Error::new(Code::Internal, format!("Failed to run `git`: {error}"), hint)
         };
         let work = async {
             let mut child = command.spawn()?;
@@ -167,12 +166,12 @@ impl Git {
             let is_fine = child.wait().await?.success() || is_cut;
             Ok(Printed { bytes, is_cut, is_fine })
         };
-        let late = |_| Error::new(Code::Timeout, "`git` takes too long here", "look at the folder yourself");
+        let late = |_| Error::new(Code::Timeout, "`git` took too long", "run `git` in the folder yourself");
         tokio::time::timeout(GIT_WAIT, work).await.map_err(late)?.map_err(failed)
     }
 }
 
-/// The value of each setting that `git` has printed; the last one counts, and one without any is switched on.
+/// The settings that `git` printed, with their last values; `None` is a setting without a value, which is on.
 fn values(bytes: &[u8]) -> BTreeMap<&[u8], Option<&[u8]>> {
     let settings = bytes.split(|byte| *byte == 0).filter(|setting| !setting.is_empty());
     let parts = settings.map(|setting| match setting.iter().position(|byte| *byte == b'\n') {
@@ -182,7 +181,7 @@ fn values(bytes: &[u8]) -> BTreeMap<&[u8], Option<&[u8]>> {
     parts.collect()
 }
 
-/// A name as `git` wrote it, which need not be text.
+/// A name as `git` wrote it, which may be invalid UTF-8.
 #[cfg(unix)]
 fn os_string(bytes: &[u8]) -> OsString {
     std::os::unix::ffi::OsStringExt::from_vec(bytes.to_owned())
@@ -198,7 +197,7 @@ fn names(bytes: &[u8]) -> impl Iterator<Item = String> {
     names.map(|name| String::from_utf8_lossy(name).into_owned())
 }
 
-/// Names without the last one where it was cut off.
+/// Complete names: a last name that was cut off is left out.
 fn whole_names(printed: &Printed) -> Vec<String> {
     let bytes = match printed.bytes.iter().rposition(|byte| *byte == 0) {
         Some(end) => &printed.bytes[..end],

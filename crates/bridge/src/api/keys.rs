@@ -1,6 +1,6 @@
-//! Keys that nobody knows are refused: whoever misspells one would be told that all is well.
+//! Refuses unknown keys in request bodies, so that a misspelt key is not silently ignored.
 //!
-//! What is known is what the description of the API says, so the two cannot differ.
+//! The known keys are taken from the OpenAPI schemas, so the two cannot differ.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,7 +11,7 @@ use utoipa::openapi::{Ref, RefOr};
 
 use crate::error::{Code, Error};
 
-/// Refuses what has a key that its shape does not have, at any depth.
+/// Refuses a value with a key that its schema does not have, at any depth.
 pub(crate) fn check<T: ToSchema>(body: &Value) -> Result<(), Error> {
     let mut named = Vec::new();
     T::schemas(&mut named);
@@ -21,7 +21,7 @@ pub(crate) fn check<T: ToSchema>(body: &Value) -> Result<(), Error> {
 type Shape = RefOr<Schema>;
 type Fields<'a> = BTreeMap<&'a str, &'a Shape>;
 
-/// Shapes by their names.
+/// Schemas by name.
 struct Shapes(HashMap<String, Shape>);
 
 impl Shapes {
@@ -29,7 +29,7 @@ impl Shapes {
         match value {
             Value::Object(object) => {
                 let fields = self.fields(shape);
-                // Some objects are the client's own, such as labels.
+                // The keys of some objects, such as labels, are chosen by the client.
                 if fields.is_empty() {
                     return Ok(());
                 }
@@ -50,12 +50,12 @@ impl Shapes {
         let inside = fields.iter().find(|(_, field)| self.fields(field).contains_key(key));
         let hint = match inside {
             Some((name, _)) => format!("send it inside of `{name}`"),
-            None => format!("known are `{}`", fields.keys().copied().collect::<Vec<_>>().join("`, `")),
+            None => format!("known keys are `{}`", fields.keys().copied().collect::<Vec<_>>().join("`, `")),
         };
-        Error::new(Code::Invalid, format!("There is no key `{place}`"), hint)
+        Error::new(Code::Invalid, format!("Unknown key `{place}`"), hint)
     }
 
-    /// The keys of an object; none where it may have any.
+    /// The keys of an object; empty if it may have any.
     fn fields<'a>(&'a self, shape: &'a Shape) -> Fields<'a> {
         match shape {
             RefOr::Ref(named) => self.named(named).map(|shape| self.fields(shape)).unwrap_or_default(),
@@ -104,21 +104,21 @@ mod tests {
     #[test]
     fn a_key_that_nobody_knows_is_named_with_those_that_are_known() {
         let (message, hint) = refused::<CreateSession>(&json!({"cwd":"/","promt":"x"})).unwrap();
-        assert_eq!(message, "There is no key `promt`");
-        assert!(hint.starts_with("known are `add_dirs`, ") && hint.contains("`prompt`"), "{hint}");
+        assert_eq!(message, "Unknown key `promt`");
+        assert!(hint.starts_with("known keys are `add_dirs`, ") && hint.contains("`prompt`"), "{hint}");
         let (message, hint) = refused::<PatchSession>(&json!({"budget_usd":10})).unwrap();
         assert_eq!(
             (message.as_str(), hint.as_str()),
-            ("There is no key `budget_usd`", "send it inside of `budget`")
+            ("Unknown key `budget_usd`", "send it inside of `budget`")
         );
         for (place, body) in
             [("budget.dollars", json!({"budget":{"dollars":1}})), ("titel", json!({"title":"a","titel":"b"}))]
         {
             let message = refused::<PatchSession>(&body).unwrap().0;
-            assert_eq!(message, format!("There is no key `{place}`"));
+            assert_eq!(message, format!("Unknown key `{place}`"));
         }
         let file = json!({"content":"","attachments":[{"media_type":"text/plain","data":"","path":"a"}]});
-        assert_eq!(refused::<Input>(&file).unwrap().0, "There is no key `attachments.path`");
+        assert_eq!(refused::<Input>(&file).unwrap().0, "Unknown key `attachments.path`");
     }
 
     #[test]
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(refused::<Input>(&json!({"content":"a","metadata":{"b":{"c":1}}})), None);
         let batch =
             |more: &str| json!({"answers":[{"index":0,"decision":"allow","updated_input":{"a":1},more:"x"}]});
-        assert_eq!(refused::<BatchAnswer>(&batch("digest")), None, "what is told in one object");
-        assert_eq!(refused::<BatchAnswer>(&batch("digst")).unwrap().0, "There is no key `answers.digst`");
+        assert_eq!(refused::<BatchAnswer>(&batch("digest")), None, "flattened fields");
+        assert_eq!(refused::<BatchAnswer>(&batch("digst")).unwrap().0, "Unknown key `answers.digst`");
     }
 }

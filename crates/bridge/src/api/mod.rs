@@ -1,8 +1,9 @@
-//! The ways in over HTTP: requests and answers, streams of events, and one WebSocket for everything.
+//! The HTTP API: REST routes, server-sent events, and WebSockets.
 //!
-//! The guard stands before all of them and leaves a [`Caller`] in each request that it lets through.
-//! What each route needs is said where it is declared, in `rest::routes`; the description of the API is made from
-//! the same declarations.
+//! [`crate::auth`] runs before every route and puts a [`Caller`] into each request that it accepts. The scope
+//! of a route
+//! is declared together with the route in `rest::routes`; the OpenAPI document is made from the same
+//! declarations.
 
 mod extract;
 mod git;
@@ -44,36 +45,37 @@ use crate::error::Error;
 use crate::limits::{BODY_REQUEST_BYTES_MAX, REVOCATIONS_MAX, SOCKETS_MAX};
 use crate::sessions::Sessions;
 
-/// The name of what is spoken on the WebSocket.
+/// The WebSocket subprotocol of `/v1/ws`.
 pub const PROTOCOL: &str = "tidings.v1";
 
-/// Turns a credential that comes inside a stream into whom it belongs to. Who is at the other end is counted.
+/// Authenticates a credential that arrives in a WebSocket message. Failures count against the rate limit of
+/// the peer.
 pub type SignIn = Arc<dyn Fn(&str, Peer) -> Result<Caller, Error> + Send + Sync>;
 
-/// What the doors lead to.
+/// The state behind the routes.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Api {
-    /// The sessions.
+    /// The running and stored sessions.
     pub sessions: Sessions,
-    /// Checks the credential in the first message of a WebSocket; nobody gets in that way unless it is set.
+    /// Checks the credential in the first message of a WebSocket. The default refuses all of them.
     pub sign_in: SignIn,
-    /// Ids of devices whose credentials count no longer. Their streams end at once.
+    /// Ids of devices whose credentials were revoked. Their streams end at once.
     pub revoked: broadcast::Sender<String>,
-    /// Cancelled when the server stops: streams end and tell their clients when to come back.
+    /// Cancelled when the server stops: streams end, and their last message says when to reconnect.
     pub stopping: CancellationToken,
-    /// Sessions on disk; none unless it is set.
+    /// Sessions on disk; none by default.
     pub transcripts: Transcripts,
-    /// What comes before every path: empty, or such as `/tidings`.
+    /// The prefix of every path: empty, or for example `/tidings`.
     pub base_path: String,
-    /// One for each WebSocket that may be open.
+    /// One permit for each WebSocket that may be open.
     pub sockets: Arc<Semaphore>,
-    /// Positions of subscribers of the phone dialect.
+    /// Positions of subscribers to the phone dialect.
     pub(crate) recovery: Arc<recovery::Recovery>,
 }
 
 impl Api {
-    /// Doors to these sessions.
+    /// An API for these sessions, with defaults for everything else.
     pub fn new(sessions: Sessions) -> Self {
         let recovery = Arc::new(recovery::Recovery::new(Arc::clone(sessions.broadcast().journal())));
         Api {
@@ -91,11 +93,11 @@ impl Api {
 
 impl fmt::Debug for Api {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Doors").field("sessions", &self.sessions).finish_non_exhaustive()
+        f.debug_struct("Api").field("sessions", &self.sessions).finish_non_exhaustive()
     }
 }
 
-/// All routes under `/v1` that are about sessions. Whoever serves them puts the guard before them.
+/// All routes under `/v1` that concern sessions. The caller must put [`crate::auth`] in front of them.
 pub fn router(api: Api) -> Router {
     let ids = api.sessions.config().ids.clone();
     route::router(rest::routes())

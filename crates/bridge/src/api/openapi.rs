@@ -1,4 +1,4 @@
-//! The description of the API, made from the routes.
+//! The OpenAPI document, made from the routes.
 
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{ComponentsBuilder, Info, OpenApi, OpenApiBuilder};
@@ -14,7 +14,7 @@ pub fn openapi() -> OpenApi {
     all
 }
 
-/// What is said of the API as a whole.
+/// The document without routes.
 fn about() -> OpenApi {
     let mut info = Info::new("Tidings", env!("CARGO_PKG_VERSION"));
     info.description = Some(

@@ -1,6 +1,6 @@
-//! The page: files that were built from `web/` and are part of the program.
+//! The web page: files that were built from `web/` and are embedded in the program.
 //!
-//! Every address in the page is relative, so it can be served below any path.
+//! Every URL in the page is relative, so it can be served below any path.
 
 use axum::Router;
 use axum::extract::Path;
@@ -13,19 +13,19 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use rust_embed::{Embed, EmbeddedFile};
 
-/// Nothing but what is served here, nothing inline, and no text that becomes code.
+/// The content security policy: only files from this server, nothing inline, and no text that becomes code.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; \
      connect-src 'self'; manifest-src 'self'; worker-src 'self'; frame-ancestors 'none'; base-uri 'none'; \
      form-action 'none'; require-trusted-types-for 'script'; trusted-types tidings";
 
-/// What is shown by a program that was built without the page.
+/// Shown by a program that was built without the page.
 const NO_PAGE: &str = include_str!("no_page.html");
 
 #[derive(Embed)]
 #[folder = "../../web/dist"]
 struct Files;
 
-/// The page at `/`, and the files that it loads. They are public: they say nothing about anybody's sessions.
+/// The page at `/` and the files that it loads. They are public, since they contain nothing about sessions.
 pub fn page() -> Router {
     Router::new().route("/", get(|headers: HeaderMap| async move { answer("index.html", &headers) })).route(
         "/{name}",
@@ -44,13 +44,13 @@ fn answer(name: &str, headers: &HeaderMap) -> Response {
     }
 }
 
-/// A file, and how it is compressed.
+/// A file of the page, and its compression.
 struct Found {
     file: EmbeddedFile,
     encoding: Option<&'static str>,
 }
 
-/// The smallest form of a file that the browser takes. The compressed forms have no address of their own.
+/// The smallest form of a file that the browser accepts. Compressed forms have no URL of their own.
 fn find(name: &str, headers: &HeaderMap) -> Option<Found> {
     kind_of(name)?;
     let accepted = headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -70,7 +70,7 @@ impl Found {
             "\"{}\"",
             hash[..16].iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
         );
-        // A name with a checksum in it never means other bytes; everything else is asked about each time.
+        // The content behind a name with a checksum never changes; all other files are revalidated each time.
         let keep = if name.starts_with("page-") { "public, max-age=31536000, immutable" } else { "no-cache" };
         let unchanged = headers.get(IF_NONE_MATCH).is_some_and(|value| value.as_bytes() == tag.as_bytes());
         let mut response = if unchanged {
@@ -92,7 +92,7 @@ impl Found {
     }
 }
 
-/// What the files are; anything else is not served.
+/// The content type of a file by its extension; files with other extensions are not served.
 fn kind_of(name: &str) -> Option<&'static str> {
     match name.rsplit_once('.')?.1 {
         "html" => Some("text/html; charset=utf-8"),
@@ -105,7 +105,7 @@ fn kind_of(name: &str) -> Option<&'static str> {
     }
 }
 
-/// The guard adds what holds for every answer; this is stricter, since the page makes no code from text.
+/// Replaces the policy that [`crate::auth`] sets for every response by a stricter one.
 fn guarded(mut response: Response) -> Response {
     response.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     response

@@ -1,4 +1,4 @@
-//! What goes wrong, as `application/problem+json` (RFC 9457), whoever noticed it.
+//! Errors of all layers as `application/problem+json` (RFC 9457).
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -12,12 +12,12 @@ use crate::error::{Code, Error};
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Names one request, in its answer and in the log.
+/// The id of a request, in its response and in the log.
 #[derive(Debug, Clone)]
 pub struct RequestName(pub String);
 
 impl Error {
-    /// The error as a client gets it.
+    /// The error as it is sent to clients.
     pub fn problem(&self, request_id: &str) -> Problem {
         let code = self.code();
         Problem {
@@ -36,7 +36,7 @@ impl Error {
 }
 
 impl IntoResponse for Error {
-    /// Complete but for the name of the request, which [`name_requests`] puts in.
+    /// The response without the id of the request, which [`name_requests`] adds.
     fn into_response(self) -> Response {
         let mut response = render(&self, "");
         response.extensions_mut().insert(self);
@@ -44,9 +44,9 @@ impl IntoResponse for Error {
     }
 }
 
-/// Gives each request a name, and each refusal the shape of a problem.
+/// Middleware that gives each request an id, and each error response the form of a problem.
 pub async fn name_requests(State(ids): State<Ids>, mut request: Request, next: Next) -> Response {
-    // The guard stands before the doors, and names what it refuses.
+    // The auth layer runs first and may have named the request already.
     let named = request.extensions().get::<RequestName>().map(|name| name.0.clone());
     let name = named.unwrap_or_else(|| ids.next());
     request.extensions_mut().insert(RequestName(name.clone()));
@@ -65,7 +65,7 @@ pub async fn name_requests(State(ids): State<Ids>, mut request: Request, next: N
     response
 }
 
-/// Why a request was refused: in our own words, or in those of its status where a layer below us refused it.
+/// The error of a response: the original one, or one made from the status if a layer below sent it.
 fn refusal(response: &Response) -> Option<Error> {
     if let Some(error) = response.extensions().get::<Error>() {
         return Some(error.clone());
@@ -78,9 +78,9 @@ fn refusal(response: &Response) -> Option<Error> {
     let code = Code::ALL.iter().copied().find(|code| code.status() == status.as_u16());
     let fallback = if status.is_client_error() { Code::Invalid } else { Code::Internal };
     let (message, hint) = match status {
-        StatusCode::NOT_FOUND => ("There is nothing at this address", "see /v1/openapi.json"),
+        StatusCode::NOT_FOUND => ("There is no such route", "see /v1/openapi.json"),
         StatusCode::METHOD_NOT_ALLOWED => {
-            ("This address cannot be asked for that", "see /v1/openapi.json for what it can be asked for")
+            ("This route does not support the method", "see /v1/openapi.json for its methods")
         }
         StatusCode::PAYLOAD_TOO_LARGE => ("The request is too long", "send less at once"),
         status => (status.canonical_reason().unwrap_or("The request was refused"), ""),
@@ -88,7 +88,7 @@ fn refusal(response: &Response) -> Option<Error> {
     Some(Error::new(code.unwrap_or(fallback), message, hint))
 }
 
-/// Headers of the refusal that say more than the problem does.
+/// Copies the headers of an error response that a problem does not contain.
 fn keep(from: &HeaderMap, to: &mut HeaderMap) {
     for name in [header::ALLOW, header::SET_COOKIE, header::SEC_WEBSOCKET_VERSION, header::UPGRADE] {
         if let Some(value) = from.get(&name) {

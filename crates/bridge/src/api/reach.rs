@@ -1,4 +1,5 @@
-//! Which sessions a caller sees. A credential may be limited to some folders; for its holder there is nothing else.
+//! Visibility of sessions: a credential may be limited to folders, and sessions elsewhere do not exist for
+//! its caller.
 
 use std::collections::HashMap;
 
@@ -10,7 +11,7 @@ use crate::journal::AuditEntry;
 use crate::limits::LIST_MAX;
 use crate::sessions::Sessions;
 
-/// The session, if the caller may see it.
+/// Finds a session that the caller may see.
 pub(crate) async fn session(sessions: &Sessions, caller: &Caller, name: &str) -> Result<SessionView, Error> {
     let view = sessions.find(name).await?;
     if caller.sees(&view.cwd) { Ok(view) } else { Err(Error::no_session(name)) }
@@ -24,7 +25,7 @@ pub(crate) async fn admit(sessions: &Sessions, caller: &Caller, name: &str) -> R
     session(sessions, caller, name).await.map(|_| ())
 }
 
-/// Which notices a caller sees; it remembers the folders that it has asked for.
+/// Filters sessions, notices and audit entries for a caller. Results are cached by session.
 #[derive(Debug)]
 pub(crate) struct Sight {
     caller: Caller,
@@ -36,7 +37,7 @@ impl Sight {
         Sight { caller, seen: HashMap::new() }
     }
 
-    /// Whether the caller may know of the session.
+    /// True if the caller may see the session.
     pub(crate) async fn of_session(&mut self, sessions: &Sessions, key: &str) -> bool {
         if self.caller.folders.is_empty() {
             return true;
@@ -49,7 +50,7 @@ impl Sight {
         seen
     }
 
-    /// Whether the caller may know of what happened.
+    /// True if the caller may see the notice.
     pub(crate) async fn of_notice(&mut self, sessions: &Sessions, notice: &Notice) -> bool {
         match notice {
             Notice::Session { session } => {
@@ -69,7 +70,8 @@ impl Sight {
         }
     }
 
-    /// Whether the caller may know of a decision. One that is about no session that is there is for those who see all of them.
+    /// True if the caller may see the entry. Entries without a session are visible only without a folder
+    /// limit.
     pub(crate) async fn of_line(&mut self, sessions: &Sessions, line: &AuditEntry) -> bool {
         match &line.session {
             Some(session) => self.of_session(sessions, session).await,

@@ -1,6 +1,7 @@
 //! Recovery of the phone dialect: the state of its translator at a cursor, computed from the journal.
 //!
-//! The dialects `native`, `ui` and `frames` translate each event without a state, so a cursor is all that they need.
+//! The dialects `native`, `ui` and `frames` translate each event without state, so a cursor is enough for
+//! them.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -74,8 +75,8 @@ impl Recovery {
         Ok(start)
     }
 
-    /// The position before the first event at or after a time, or after the message of that time with this id: requests have
-    /// the id of their tool call.
+    /// The position before the first event at or after a time, or after the message of that time with this
+    /// id. Requests have the id of their tool call.
     pub(crate) async fn after_time(
         &self,
         session: &SessionView,

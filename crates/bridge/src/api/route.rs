@@ -1,6 +1,6 @@
-//! A route: how it is served, and how it is described.
+//! A route: its handler and its OpenAPI description.
 //!
-//! The description of all routes is long, and most servers are never asked for it. So it is made when somebody asks.
+//! The description of all routes is large and rarely requested, so it is built on request.
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -16,11 +16,11 @@ pub(crate) struct Route<S> {
     pub(crate) path: String,
     pub(crate) methods: MethodRouter<S>,
     pub(crate) describe: fn() -> UtoipaMethodRouter<S>,
-    /// What its credential needs.
+    /// The scope that the route needs.
     pub(crate) scope: Option<Scope>,
 }
 
-/// A route from a function that has `#[utoipa::path]`, which says its path and its method.
+/// Makes a route from a function with `#[utoipa::path]`, which contains its path and its method.
 macro_rules! route {
     (@ [$($module:tt)*] $handler:ident) => {
         utoipa_axum::paste! {{
@@ -45,18 +45,18 @@ macro_rules! route {
 pub(crate) use route;
 
 impl<S: Clone + Send + Sync + 'static> Route<S> {
-    /// The same with another bound on what a request may bring.
+    /// Sets another limit on the size of request bodies.
     pub(crate) fn bounded(self, limit: DefaultBodyLimit) -> Self {
         Route { methods: self.methods.layer(limit), ..self }
     }
 }
 
-/// Serves routes.
+/// A router for the routes.
 pub(crate) fn router<S: Clone + Send + Sync + 'static>(routes: Vec<Route<S>>) -> Router<S> {
     routes.into_iter().fold(Router::new(), |router, route| router.route(&route.path, route.methods))
 }
 
-/// Describes routes, behind what is said of all of them.
+/// Adds the descriptions of the routes to a document.
 pub(crate) fn describe<S: Clone + Send + Sync + 'static>(about: OpenApi, routes: &[Route<S>]) -> OpenApi {
     let all = OpenApiRouter::with_openapi(about);
     routes

@@ -1,4 +1,4 @@
-//! What each route needs, said once: where the route is declared.
+//! The scope of each route, declared once together with the route.
 
 use axum::extract::Request;
 use axum::middleware::{self, Next};
@@ -13,10 +13,10 @@ use super::route::Route;
 use crate::caller::{Caller, Scope};
 use crate::error::Error;
 
-/// The name of the way to authenticate, in the description of the API.
+/// The name of the security scheme in the OpenAPI document.
 pub(crate) const BEARER: &str = "bearer";
 
-/// The same route for those only whose credential has the scope, which its description says as well.
+/// Requires a scope for a route, and adds it to the description of the route.
 pub(crate) fn needs(scope: Scope, route: Route<Api>) -> Route<Api> {
     let check = move |caller: Caller, request: Request, next: Next| async move {
         caller.require(scope)?;
@@ -26,12 +26,13 @@ pub(crate) fn needs(scope: Scope, route: Route<Api>) -> Route<Api> {
     Route { methods: route.methods.route_layer(middleware::from_fn(check)), ..route }
 }
 
-/// Only says so: the credential may come later, and the handler has to check it.
+/// Adds a scope to the description of a route. The handler must check it, since the credential may come
+/// later.
 pub(crate) fn needs_later<S>(scope: Scope, route: Route<S>) -> Route<S> {
     Route { scope: Some(scope), ..route }
 }
 
-/// Says in a description what the route needs, if it needs a scope, and how it refuses.
+/// Adds the scope of a route and its error response to its description.
 pub(crate) fn say<S>(
     (schemas, mut paths, methods): UtoipaMethodRouter<S>,
     scope: Option<Scope>,
@@ -56,7 +57,7 @@ fn operations_mut(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
 fn problem() -> Described {
     let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
     ResponseBuilder::new()
-        .description("Why it was refused")
+        .description("The error")
         .content("application/problem+json", content)
         .build()
 }

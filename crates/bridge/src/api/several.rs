@@ -1,17 +1,18 @@
-//! Several things that are waited for at once.
+//! A set of futures that are awaited together.
 
 use futures_core::future::BoxFuture;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 
-/// Futures, any of which may be the next to end.
+/// A set of futures; the first one that completes is returned first.
 pub(crate) struct Several<T>(FuturesUnordered<BoxFuture<'static, T>>);
 
 impl<T: Send + 'static> Several<T> {
     pub(crate) fn new() -> Self {
         let all = FuturesUnordered::<BoxFuture<'static, T>>::new();
-        // After it has looked at as many futures as there are, the library asks to be called once more, so that others
-        // get their turn. With a single one that would be after each look; this one is never looked at again.
+        // `FuturesUnordered` wakes itself and yields after it has polled as many futures as it holds. With a
+        // single future that would cost a second poll per event; this one is never ready and is polled only
+        // once.
         all.push(Box::pin(std::future::pending()));
         Several(all)
     }
@@ -20,7 +21,7 @@ impl<T: Send + 'static> Several<T> {
         self.0.push(Box::pin(future));
     }
 
-    /// What the next one gives that ends. It may be dropped while it waits, and nothing is lost.
+    /// Waits for the next future that completes. Cancel safe.
     pub(crate) async fn next(&mut self) -> T {
         match self.0.next().await {
             Some(output) => output,
@@ -28,7 +29,7 @@ impl<T: Send + 'static> Several<T> {
         }
     }
 
-    /// How many have not ended.
+    /// The number of futures that have not completed.
     pub(crate) fn len(&self) -> usize {
         self.0.len() - 1
     }
@@ -53,7 +54,7 @@ mod tests {
         }
     }
 
-    /// One session that is watched wakes its socket once for each event, and not a second time to look at nothing.
+    /// A socket with one subscription is woken once per event, without a second poll that finds nothing.
     #[test]
     fn one_alone_wakes_once() {
         let mut several = Several::<()>::new();
@@ -66,7 +67,7 @@ mod tests {
         let count = Arc::new(Count::default());
         let waker = Waker::from(Arc::clone(&count));
         let mut look = || pin!(several.next()).poll(&mut Context::from_waker(&waker)).is_pending();
-        // The first look at each of them.
+        // The first poll of each future.
         while {
             let before = count.0.load(Ordering::Relaxed);
             assert!(look());

@@ -1,7 +1,7 @@
 //! Streams of server-sent events.
 //!
-//! Each event has its cursor as `id:`, and so has each sign of life: a client that passes over most events still
-//! comes back to where it was.
+//! Each event carries its cursor as `id:`, and so does each heartbeat: a client that skips most events still
+//! resumes at the right cursor.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -39,17 +39,17 @@ pub(crate) struct Wish {
     answers: Option<bool>,
 }
 
-/// What happens in a session: the verdict first, then what was missed, then what happens.
+/// Streams the events of a session: the verdict, then missed events, then new ones.
 ///
-/// The first event is `subscribed`. The last one may be `resync`: what was to come next is not there any more, or the
-/// client took nothing for too long; it comes back with the last id that it has.
+/// The first event is `subscribed`. The last one may be `resync`: the next event is no longer stored, or the
+/// client has read nothing for too long. The client then reconnects with the last id that it received.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/events", tag = "events",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
         ("dialect" = Option<String>, Query, description = "`native`, `ui`, `mobile` or `frames`"),
         ("after" = Option<String>, Query, description = "The cursor of the last event that the client has"),
-        ("answers" = Option<bool>, Query, description = "`false` if nobody answers here, so that a session that decides by itself while nobody watches goes on doing so"),
+        ("answers" = Option<bool>, Query, description = "`false` if no user answers requests on this stream, so that it does not count as attended for the policy `unattended`"),
         ("Last-Event-ID" = Option<String>, Header, description = "The same, and stronger than `after`"),
     ),
     responses((status = 200, description = "Server-sent events", content_type = "text/event-stream", body = String)),
@@ -70,7 +70,7 @@ pub(crate) async fn session_events(
     }
     // A browser that reconnects repeats the address with its old `after`, and adds the header.
     let after = last_event_id(&headers)?.or(wish.after).filter(|after| !after.is_empty());
-    // An event can become several messages of the phone dialect, of which each has a position.
+    // An event can become several messages of the phone dialect, and each message has a position.
     let place = after.as_deref().filter(|_| dialect == Dialect::Mobile).and_then(|after| after.parse().ok());
     let after = match (place, after) {
         (Some(Place { cursor, .. }), _) => Some(cursor),
@@ -96,7 +96,7 @@ pub(crate) async fn session_events(
     Ok(respond(Feed::new(&api, tether, out.into(), source)))
 }
 
-/// The position of a subscriber of the phone dialect.
+/// The start position of a subscriber to the phone dialect.
 async fn phone_start(api: &Api, subscribed: &Subscribed, place: Option<Place>) -> Result<Start, Error> {
     let from = subscribed.from.parse::<Cursor>()?;
     let state = &subscribed.state;
@@ -106,7 +106,7 @@ async fn phone_start(api: &Api, subscribed: &Subscribed, place: Option<Place>) -
     })
 }
 
-/// What happens in any session: how they stand, and what waits for a person.
+/// Streams notices about all sessions: state changes and pending requests.
 #[utoipa::path(
     get, path = "/v1/events", tag = "events",
     responses((status = 200, description = "Server-sent events", content_type = "text/event-stream", body = String)),
@@ -127,7 +127,7 @@ fn respond(feed: Feed) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-store"),
-        // Some proxies collect an answer before they pass it on, unless they are told.
+        // Some proxies buffer a response before they pass it on, unless this header is set.
         (header::HeaderName::from_static("x-accel-buffering"), "no"),
     ];
     let chunks = stream::unfold(feed, async |mut feed| {
@@ -139,20 +139,21 @@ fn respond(feed: Feed) -> Response {
 fn last_event_id(headers: &HeaderMap) -> Result<Option<String>, Error> {
     let Some(id) = headers.get("last-event-id") else { return Ok(None) };
     let id = id.to_str().map_err(|_| {
-        Error::new(Code::Invalid, "`Last-Event-ID` is no cursor", "give back what the server sent")
+        Error::new(Code::Invalid, "`Last-Event-ID` is not a cursor", "send back the id that the server sent")
     })?;
     Ok(Some(id.to_owned()))
 }
 
 fn opening(subscribed: &Subscribed) -> Result<String, Error> {
     let json = serde_json::to_string(subscribed)
-        .map_err(|error| Error::new(Code::Internal, format!("It could not be written: {error}"), ""))?;
+        .map_err(|error| Error::new(Code::Internal, format!("Failed to encode the subscription: {error}"), ""))?;
     let mut out = String::new();
     block(&mut out, "subscribed", Some(&subscribed.from), &json);
     Ok(out)
 }
 
-/// One event. A line end would end the field, so each line of the data has a field of its own.
+/// Writes one event. A line end would end the field, so each line of the data gets a `data:` field of its
+/// own.
 fn block(out: &mut String, name: &str, id: Option<&str>, data: &str) {
     if let Some(id) = id {
         _ = writeln!(out, "id: {id}");
@@ -171,7 +172,7 @@ fn farewell(end: End, retry_ms: u64) -> Bytes {
     }
 }
 
-/// One client's stream.
+/// The stream of one client.
 struct Feed {
     /// Written and not sent yet.
     ready: VecDeque<Bytes>,
@@ -182,26 +183,26 @@ struct Feed {
     is_over: bool,
 }
 
-/// What a stream tells of.
+/// The source of the events of a stream.
 enum Source {
-    /// One session.
+    /// The events of one session.
     Session { events: Subscription, translator: Translator },
-    /// All of them.
+    /// Notices about all sessions.
     Notices {
         sessions: Sessions,
         receiver: broadcast::Receiver<Arc<Notice>>,
         sight: Sight,
-        /// Received, and not yet known to be for this client.
+        /// A received notice that is not yet checked for visibility to this client.
         held: Option<Arc<Notice>>,
     },
 }
 
-/// What is written at once: short blocks together, and long events in parts.
+/// Output that is written at once: short events together, long events in parts.
 #[derive(Default)]
 struct Out {
     text: String,
     parts: VecDeque<Bytes>,
-    /// Bytes in `parts`.
+    /// The number of bytes in `parts`.
     bytes: usize,
 }
 
@@ -214,7 +215,7 @@ impl Out {
         self.text.len() + self.bytes
     }
 
-    /// Writes an event as it is stored, without a copy of it. Gives false if it has to be changed to be written.
+    /// Writes an event as it is stored, without a copy. Returns false if the event must be re-encoded.
     fn block_in_parts(&mut self, name: &str, event: &Event) -> bool {
         let is_line = !event.body.iter().any(|byte| matches!(byte, b'\n' | b'\r'));
         if !is_line || std::str::from_utf8(&event.body).is_err() {
@@ -243,7 +244,7 @@ impl Out {
     }
 }
 
-/// Whether more will follow.
+/// The state of a stream after a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum More {
     Follows,
@@ -258,8 +259,8 @@ impl Feed {
         Feed { ready: VecDeque::from([opening]), source, heartbeat, tether, retry_ms, is_over: false }
     }
 
-    /// What is sent next; none when the stream is over. It is asked for only when the client has taken what was sent
-    /// before, so a client that never reads holds one chunk.
+    /// The next chunk to send; `None` when the stream is over. It is called only after the client has read
+    /// the chunk before, so a client that never reads costs one chunk of memory.
     async fn chunk(&mut self) -> Option<Bytes> {
         if let Some(ready) = self.ready.pop_front() {
             return Some(ready);
@@ -283,8 +284,7 @@ impl Feed {
 }
 
 impl Source {
-    /// Waits for something, and writes it with whatever else is there already. It may be dropped while it waits, and
-    /// nothing is lost.
+    /// Waits for an event, and writes it together with the events that are already available. Cancel safe.
     async fn next(&mut self, out: &mut Out) -> More {
         match self {
             Source::Session { events, translator } => {
@@ -318,7 +318,7 @@ impl Source {
         }
     }
 
-    /// A sign of life.
+    /// Writes a heartbeat.
     fn beat(&self, out: &mut String) {
         // Writing into a String cannot fail.
         _ = match self {
@@ -328,7 +328,7 @@ impl Source {
     }
 }
 
-/// Writes what came next in a session.
+/// Writes the next delivery of a session.
 fn take(
     next: Result<Delivery, JournalError>,
     place: Cursor,
@@ -362,8 +362,8 @@ fn take(
     }
 }
 
-/// Writes everything that an event becomes. The last part has the cursor of the event as its id; the parts before it have their
-/// position, so that a client that is cut off between them gets the rest.
+/// Writes all messages of an event. The last message has the cursor of the event as its id; the messages
+/// before it have their positions as ids, so that a client that is disconnected between them gets the rest.
 fn write_all(out: &mut String, cursor: &str, say_all: impl FnOnce(&mut dyn FnMut(Said<'_>))) {
     let mut last: Option<(String, String, Option<Place>)> = None;
     say_all(&mut |said| {
@@ -377,7 +377,7 @@ fn write_all(out: &mut String, cursor: &str, say_all: impl FnOnce(&mut dyn FnMut
     }
 }
 
-/// Why a watcher was cut off, as clients are told.
+/// The reason in a `resync` event, from the reason why the subscription ended.
 pub(crate) fn reason(cut: Cut) -> ResyncReason {
     match cut {
         Cut::Resync(_) => ResyncReason::Behind,

@@ -1,4 +1,4 @@
-//! What ends a stream from outside: its credential counts no longer, or the server stops.
+//! The end of a stream from outside: its credential is revoked, or the server stops.
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,38 +12,38 @@ use super::Api;
 use crate::caller::Caller;
 use crate::server::Connection;
 
-/// Why a stream has to end.
+/// The reason why a stream must end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// Its credential was revoked.
+    /// The credential of the stream was revoked.
     Revoked,
     /// The server stops.
     Stopping,
 }
 
-/// Holds a stream to its credential and to the server.
+/// Binds the lifetime of a stream to its credential and to the server.
 pub(crate) struct Tether {
     device: Arc<Mutex<Option<String>>>,
-    /// One for the whole life of the stream, since it is looked at for each event that is sent.
+    /// Created once per stream, because it is polled for each event that is sent.
     pulled: BoxFuture<'static, End>,
     end: Option<End>,
     connection: Option<Connection>,
 }
 
 impl Tether {
-    /// Made before the credential is checked, so that no revocation falls between.
+    /// Must be called before the credential is checked, so that no revocation is missed in between.
     pub(crate) fn new(api: &Api) -> Self {
         let device = Arc::default();
         let pulled = pulled(Arc::clone(&device), api.revoked.subscribe(), api.stopping.clone());
         Tether { device, pulled: Box::pin(pulled), end: None, connection: None }
     }
 
-    /// The connection that stays once a caller is known.
+    /// Sets the connection to mark as authenticated once the caller is known.
     pub(crate) fn on(self, connection: Option<&Connection>) -> Self {
         Tether { connection: connection.cloned(), ..self }
     }
 
-    /// Holds the stream to the credential of this caller.
+    /// Binds the stream to the credential of this caller.
     pub(crate) fn hold(&mut self, caller: &Caller) {
         self.device.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&caller.device);
         if let Some(connection) = &self.connection {
@@ -51,7 +51,7 @@ impl Tether {
         }
     }
 
-    /// Ends when the stream has to. It may be dropped while it waits.
+    /// Waits until the stream must end. Cancel safe.
     pub(crate) async fn cut(&mut self) -> End {
         match self.end {
             Some(end) => end,
@@ -72,7 +72,7 @@ async fn pulled(
             let device = device.lock().unwrap_or_else(PoisonError::into_inner);
             match revoked {
                 Ok(revoked) if device.as_ref() == Some(&revoked) => return,
-                // One of those that were missed may have been ours, so the client has to show itself again.
+                // A missed revocation may have been this one, so the client has to authenticate again.
                 Err(RecvError::Lagged(_)) if device.is_some() => return,
                 Ok(_) | Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => break,
@@ -87,7 +87,7 @@ async fn pulled(
     }
 }
 
-/// When a client is to come back to a server that restarts: not all of them at once.
+/// A random delay before a client reconnects to a restarting server, so that not all clients come at once.
 pub(crate) fn retry_ms(ids: &Ids) -> u64 {
     let id = ids.next();
     let chance = id.get(..8).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or_default();

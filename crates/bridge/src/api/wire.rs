@@ -1,4 +1,4 @@
-//! Events as a dialect has them. What is native is passed on as it was stored, without being read.
+//! Events in the dialects of clients. Native events are passed on as stored, without decoding.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -11,10 +11,10 @@ use super::mobile;
 use crate::error::{Code, Error};
 use crate::journal::Event;
 
-/// The kind of those events that are lines of the CLI.
+/// The kind of events that contain one frame of the CLI.
 pub(crate) const FRAME: &str = "frame";
 
-/// Which way events are written.
+/// A dialect in which events are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Dialect {
     #[default]
@@ -34,23 +34,23 @@ impl FromStr for Dialect {
             "mobile" => Dialect::Mobile,
             "frames" => Dialect::Frames,
             _ => {
-                let message = "There is no such dialect";
+                let message = "Unknown dialect";
                 return Err(Error::new(Code::Invalid, message, "use native, ui, mobile or frames"));
             }
         })
     }
 }
 
-/// One thing to send: what it is, and its JSON.
+/// An encoded message: its name and its JSON.
 #[derive(Debug)]
 pub(crate) struct Said<'a> {
     pub(crate) name: Cow<'a, str>,
     pub(crate) json: Cow<'a, str>,
-    /// The position after it, where an event becomes several things.
+    /// The position after the message, if an event can become several messages.
     pub(crate) place: Option<mobile::Place>,
 }
 
-/// Writes the events of one session in one dialect.
+/// Translates the events of one session into one dialect.
 #[derive(Debug)]
 pub(crate) enum Translator {
     Native,
@@ -60,14 +60,14 @@ pub(crate) enum Translator {
 }
 
 impl Translator {
-    /// The name of the event, if this dialect has it as it is stored.
+    /// The name of the event, if this dialect sends it as it is stored.
     pub(crate) fn as_stored<'a>(&self, event: &'a Event) -> Option<&'a str> {
         let kind = event.kind.as_str();
         match self {
             Translator::Native => (kind != FRAME).then_some(kind),
             Translator::Frames => (kind == FRAME).then_some(kind),
             Translator::Ui if kind != FRAME => match to_ui(&read(event)?)? {
-                // It was stored as it would be written.
+                // The stored form is the form of the dialect.
                 Cow::Borrowed(message) => Some(variant(message)),
                 Cow::Owned(_) => None,
             },
@@ -75,7 +75,7 @@ impl Translator {
         }
     }
 
-    /// What the event is in this dialect: nothing, one thing, or several for a phone.
+    /// Calls `say` with each message of the event in this dialect: none, one, or several for a phone.
     pub(crate) fn translate<'a>(&mut self, event: &'a Event, mut say: impl FnMut(Said<'_>)) {
         let kind = event.kind.as_str();
         let raw = |name: &'a str| Said { name: Cow::Borrowed(name), json: body_text(event), place: None };
@@ -105,17 +105,17 @@ impl Translator {
     }
 }
 
-/// A message for a phone.
+/// Encodes a message for a phone.
 pub(crate) fn phone((place, message): &(mobile::Place, MobileMessage)) -> Said<'static> {
     Said { name: Cow::Borrowed("message"), json: written(message), place: Some(*place) }
 }
 
-/// The event as it was stored. The journal does not look into bodies, so what is no text becomes one here.
+/// The body of an event as text. The journal does not check bodies, so invalid UTF-8 is replaced here.
 pub(crate) fn body_text(event: &Event) -> Cow<'_, str> {
     if event.body.is_empty() { Cow::Borrowed("null") } else { String::from_utf8_lossy(&event.body) }
 }
 
-/// The event, unless it is from a newer version that has more of them.
+/// The decoded event; `None` for an event type of a newer version.
 fn read(event: &Event) -> Option<UiMessage> {
     serde_json::from_slice(&event.body).ok()
 }
@@ -124,7 +124,7 @@ fn written(message: &impl serde::Serialize) -> Cow<'static, str> {
     Cow::Owned(serde_json::to_string(message).unwrap_or_else(|_| "null".to_owned()))
 }
 
-/// The name of one of the twelve events that the dialect `ui` has.
+/// The name of one of the twelve events of the dialect `ui`.
 fn variant(message: &UiMessage) -> &'static str {
     match message {
         UiMessage::TextChunk { .. } => "TextChunk",

@@ -1,4 +1,4 @@
-//! What waits for a person, and what the person says.
+//! Pending permission requests and questions, and the answers to them.
 
 use axum::Json;
 use axum::extract::State;
@@ -17,7 +17,7 @@ pub(crate) struct Whose {
     session: Option<String>,
 }
 
-/// Permissions that wait for an answer.
+/// Lists pending permission requests.
 #[utoipa::path(
     get, path = "/v1/permissions", tag = "asks",
     params(("session" = Option<String>, Query, description = "Only those of one session, by key or number")),
@@ -41,7 +41,7 @@ pub(crate) async fn list_permissions(
     Ok(Json(PermissionList { items }))
 }
 
-/// Questions that wait for an answer.
+/// Lists pending questions.
 #[utoipa::path(
     get, path = "/v1/questions", tag = "asks",
     params(("session" = Option<String>, Query, description = "Only those of one session, by key or number")),
@@ -65,15 +65,15 @@ pub(crate) async fn list_questions(
     Ok(Json(QuestionList { items }))
 }
 
-/// Answers a permission. The first answer counts; whoever comes later gets a 409 with the winner.
+/// Answers a permission request. The first answer wins; later ones get a 409 that contains it.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/permissions/{tool_use_id}", tag = "asks",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
-        ("tool_use_id" = String, Path, description = "What waits"),
+        ("tool_use_id" = String, Path, description = "The id of the request"),
     ),
     request_body = PermissionAnswer,
-    responses((status = 200, description = "What became of it", body = AnswerResult)),
+    responses((status = 200, description = "The result", body = AnswerResult)),
 )]
 pub(crate) async fn answer_permission(
     State(api): State<Api>,
@@ -85,7 +85,7 @@ pub(crate) async fn answer_permission(
     api.sessions.answer_permission(&caller, &id, &tool_use_id, answer).await.map(Json)
 }
 
-/// Answers the permissions of a batch.
+/// Answers the permission requests of a batch.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/permission-batches/{batch_id}", tag = "asks",
     params(
@@ -93,7 +93,7 @@ pub(crate) async fn answer_permission(
         ("batch_id" = String, Path, description = "The batch"),
     ),
     request_body = BatchAnswer,
-    responses((status = 200, description = "What became of each", body = BatchAnswered)),
+    responses((status = 200, description = "The result of each answer", body = BatchAnswered)),
 )]
 pub(crate) async fn answer_batch(
     State(api): State<Api>,
@@ -105,15 +105,15 @@ pub(crate) async fn answer_batch(
     api.sessions.answer_batch(&caller, &id, &batch_id, answer).await.map(Json)
 }
 
-/// Answers questions, or says that nobody will.
+/// Answers questions, or cancels them.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/questions/{tool_use_id}", tag = "asks",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
-        ("tool_use_id" = String, Path, description = "What waits"),
+        ("tool_use_id" = String, Path, description = "The id of the request"),
     ),
     request_body = QuestionAnswer,
-    responses((status = 200, description = "What became of it", body = AnswerResult)),
+    responses((status = 200, description = "The result", body = AnswerResult)),
 )]
 pub(crate) async fn answer_question(
     State(api): State<Api>,

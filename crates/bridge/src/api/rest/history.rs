@@ -1,4 +1,4 @@
-//! What happened in a session, for those who were not there.
+//! Past events of a session: snapshot, history pages, whole tool calls and prompts.
 
 use std::fmt::Write as _;
 
@@ -25,13 +25,13 @@ pub(crate) struct Size {
     bytes: Option<usize>,
 }
 
-/// The conversation in few events, and where to go on from.
+/// Gets the conversation in few events, and the cursor to continue from.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/snapshot", tag = "events",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
         ("limit" = Option<u64>, Query, description = "How many events, at most 2000; the newest ones"),
-        ("bytes" = Option<u64>, Query, description = "How large they may be together, at most 2 MiB"),
+        ("bytes" = Option<u64>, Query, description = "Their total size, at most 2 MiB"),
     ),
     responses((status = 200, description = "The conversation", body = Snapshot)),
 )]
@@ -54,7 +54,7 @@ pub(crate) struct Part {
     after: Option<String>,
 }
 
-/// Events as pages: the newest ones, or those before or after one of them.
+/// Gets a page of events: the newest ones, or those before or after a cursor.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/history", tag = "events",
     params(
@@ -77,14 +77,14 @@ pub(crate) async fn get_history(
     let journal = api.sessions.broadcast().journal();
     let page = match (part.before, part.after) {
         (Some(_), Some(_)) => {
-            let message = "`before` and `after` cannot go together";
+            let message = "`before` and `after` cannot be combined";
             return Err(Error::new(Code::Invalid, message, "send one of them"));
         }
         (None, Some(after)) => {
             let page = journal.read(&key, Some(after.parse()?), max).await?;
             if page.verdict != Verdict::Ok {
-                let hint = "ask without `after` for the newest events";
-                return Err(Error::new(Code::Gone, "What came after this place is gone", hint));
+                let hint = "leave `after` out to get the newest events";
+                return Err(Error::new(Code::Gone, "The events after this cursor are no longer stored", hint));
             }
             page
         }
@@ -99,15 +99,15 @@ pub(crate) struct Place {
     before: Option<String>,
 }
 
-/// What one call of a tool took and gave, in full, where a snapshot has cut it.
+/// Gets the whole input and output of one tool call, which a snapshot may have cut.
 ///
-/// It is looked for in the newest hundred thousand events; one that is further back needs a place to look before.
+/// The newest 100,000 events are searched; for an earlier call, pass `before`.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/calls/{tool_use_id}", tag = "events",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
         ("tool_use_id" = String, Path, description = "The call"),
-        ("before" = Option<String>, Query, description = "A cursor or a number: it is looked for in events before it"),
+        ("before" = Option<String>, Query, description = "A cursor or a number: only events before it are searched"),
     ),
     responses((status = 200, description = "The call", body = WholeCall)),
 )]
@@ -122,14 +122,14 @@ pub(crate) async fn get_call(
     api.sessions.call(&id, &tool_use_id, before).await.map(Json)
 }
 
-/// The pictures and files that came with one prompt: events only say that there were some.
+/// Gets the images and files that came with one prompt. Events only mention them, without their content.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/prompts/{prompt}", tag = "events",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
         ("prompt" = String, Path, description = "The `uuid` of the prompt"),
     ),
-    responses((status = 200, description = "What came with it", body = WholePrompt)),
+    responses((status = 200, description = "The attachments", body = WholePrompt)),
 )]
 pub(crate) async fn get_prompt(
     State(api): State<Api>,
@@ -145,7 +145,7 @@ pub(crate) async fn get_prompt(
     Ok(Json(WholePrompt { uuid, attachments }))
 }
 
-/// A place as a cursor or as a bare number, which is how a snapshot gives it.
+/// Parses a position: a cursor, or a bare sequence number as in a snapshot.
 fn number(text: &str) -> Result<u64, Error> {
     match text.parse::<u64>() {
         Ok(number) => Ok(number),
@@ -153,7 +153,7 @@ fn number(text: &str) -> Result<u64, Error> {
     }
 }
 
-/// The page as JSON. Bodies are put in as they are: they were JSON when they were stored.
+/// The page as JSON. Bodies are inserted unchanged, since they are stored as JSON.
 fn written(page: &Page) -> String {
     let bytes: usize = page.events.iter().map(|event| event.body.len() + 128).sum();
     let mut out = String::with_capacity(bytes + 128);

@@ -1,4 +1,4 @@
-//! Requests and answers.
+//! REST routes.
 
 mod asks;
 mod history;
@@ -16,7 +16,7 @@ use super::{Api, mobile, sse, transcripts, ws};
 use crate::caller::Scope::{Admin, Decide, Prompt, Read};
 use crate::limits::INPUT_BYTES_MAX;
 
-/// Every route, and what it needs.
+/// Every route with the scope that it needs.
 pub(crate) fn routes() -> Vec<Route<Api>> {
     let long = || DefaultBodyLimit::max(INPUT_BYTES_MAX);
     let mut routes = vec![

@@ -1,4 +1,4 @@
-//! Prompts: say something, see what waits, take one back.
+//! Prompts: send one, list the queue, cancel one.
 
 use axum::Json;
 use axum::extract::State;
@@ -11,12 +11,12 @@ use crate::api::reach;
 use crate::caller::Caller;
 use crate::error::Error;
 
-/// Says something to a session.
+/// Sends a prompt to a session.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/input", tag = "input",
     params(("id" = String, Path, description = "The key or the number of the session")),
     request_body = Input,
-    responses((status = 202, description = "It is stored, and has a turn", body = Accepted)),
+    responses((status = 202, description = "The prompt is stored and has a turn", body = Accepted)),
 )]
 pub(crate) async fn post_input(
     State(api): State<Api>,
@@ -29,7 +29,7 @@ pub(crate) async fn post_input(
     Ok((StatusCode::ACCEPTED, Json(accepted)))
 }
 
-/// Prompts that wait for their turn.
+/// Lists the prompts that wait for their turn.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/queue", tag = "input",
     params(("id" = String, Path, description = "The key or the number of the session")),
@@ -44,14 +44,14 @@ pub(crate) async fn get_queue(
     Ok(Json(QueueList { items: api.sessions.queue(&id).await? }))
 }
 
-/// Takes back a prompt that waits.
+/// Cancels a prompt that waits for its turn.
 #[utoipa::path(
     delete, path = "/v1/sessions/{id}/queue/{item}", tag = "input",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
         ("item" = String, Path, description = "The prompt"),
     ),
-    responses((status = 200, description = "It will not be said", body = Accepted)),
+    responses((status = 200, description = "The prompt is cancelled", body = Accepted)),
 )]
 pub(crate) async fn cancel_input(
     State(api): State<Api>,

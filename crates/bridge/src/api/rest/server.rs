@@ -1,4 +1,4 @@
-//! The server itself: what it is, how it is asked, who decided what.
+//! The server itself: metadata, models, the API description and the audit log.
 
 use axum::Json;
 use axum::body::Body;
@@ -21,14 +21,14 @@ use crate::limits::{
     BODY_REQUEST_BYTES_MAX, HEARTBEAT, INPUT_BYTES_MAX, LIST_MAX, MESSAGE_BYTES_MAX, SUBSCRIPTIONS_MAX,
 };
 
-/// What the server is and can do.
+/// Gets the versions, capabilities and limits of the server.
 #[utoipa::path(
     get, path = "/v1/meta", tag = "server",
     responses((status = 200, description = "The server", body = Meta)),
 )]
 pub(crate) async fn meta(State(api): State<Api>, caller: Caller) -> Json<Meta> {
     let config = api.sessions.config();
-    // A journal that cannot be asked has its own error elsewhere.
+    // A journal that fails is reported by other routes.
     let storage_full = api.sessions.broadcast().journal().check_room().await.unwrap_or_default();
     let mut capabilities = vec!["rest", "sse", "websocket", "dialect:native", "dialect:ui", "dialect:mobile"];
     capabilities.push("dialect:frames");
@@ -61,7 +61,7 @@ pub(crate) async fn meta(State(api): State<Api>, caller: Caller) -> Json<Meta> {
     })
 }
 
-/// The models that sessions can be switched to.
+/// Lists the models that sessions can be switched to.
 #[utoipa::path(
     get, path = "/v1/models", tag = "server",
     responses((status = 200, description = "The models", body = ModelList)),
@@ -70,7 +70,7 @@ pub(crate) async fn list_models(State(api): State<Api>) -> Json<ModelList> {
     Json(ModelList { items: api.sessions.models() })
 }
 
-/// This description.
+/// Gets this description.
 #[utoipa::path(
     get, path = "/v1/openapi.json", tag = "server",
     responses((status = 200, description = "OpenAPI 3.1", content_type = "application/json")),
@@ -87,9 +87,9 @@ pub(crate) struct After {
     after: u64,
 }
 
-/// The audit log: one line of JSON for each decision, each chained to the one before.
+/// Gets the audit log: one line of JSON for each decision, chained to the line before.
 ///
-/// A credential that is limited to folders gets the lines about its sessions, which are no whole chain.
+/// A credential that is limited to folders gets only the lines about its sessions, so their chain has gaps.
 #[utoipa::path(
     get, path = "/v1/audit", tag = "server",
     params(("after" = Option<u64>, Query, description = "Only lines with a higher number")),
@@ -101,7 +101,7 @@ pub(crate) async fn audit(
     Query(After { after }): Query<After>,
 ) -> Result<Response, Error> {
     let journal = api.sessions.broadcast().journal();
-    // The first page is read here, so that a journal that cannot be read is a problem and no empty log.
+    // The first page is read here, so that a journal error becomes an error response instead of an empty log.
     let first = journal.audit_log(after).await?;
     let start = (Some(first), after, Sight::new(caller));
     let pages = stream::try_unfold(start, move |(read, after, mut sight)| {

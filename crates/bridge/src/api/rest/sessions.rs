@@ -1,4 +1,4 @@
-//! Sessions: list, make, look at, change, delete.
+//! Sessions: list, create, get, change, delete.
 
 use axum::Json;
 use axum::extract::State;
@@ -22,7 +22,7 @@ pub(crate) struct Part {
     after: Option<u64>,
 }
 
-/// Sessions by number: the newest ones, or those before or after one of them.
+/// Lists sessions by number: the newest ones, or those before or after a number.
 #[utoipa::path(
     get, path = "/v1/sessions", tag = "sessions",
     params(
@@ -40,7 +40,7 @@ pub(crate) async fn list_sessions(
     let limit = part.limit.unwrap_or(LIST_DEFAULT).clamp(1, LIST_MAX);
     let (items, is_rest) = match (part.before, part.after) {
         (Some(_), Some(_)) => {
-            let message = "`before` and `after` cannot go together";
+            let message = "`before` and `after` cannot be combined";
             return Err(Error::new(Code::Invalid, message, "send one of them"));
         }
         (before, None) => newest(&api.sessions, &caller, before, limit).await?,
@@ -56,7 +56,7 @@ pub(crate) async fn list_sessions(
     }))
 }
 
-/// The last sessions below a number, and whether there are none before them.
+/// The last sessions below a number; true if there are no earlier ones.
 async fn newest(
     sessions: &Sessions,
     caller: &Caller,
@@ -86,7 +86,7 @@ async fn newest(
     Ok((kept.into(), is_rest))
 }
 
-/// The first sessions above a number, and whether there are none after them.
+/// The first sessions above a number; true if there are no later ones.
 async fn oldest(
     sessions: &Sessions,
     caller: &Caller,
@@ -111,7 +111,7 @@ fn handle(view: &SessionView) -> Handle {
     Handle::new(u64::try_from(view.handle).unwrap_or_default())
 }
 
-/// Makes a session.
+/// Creates a session.
 #[utoipa::path(
     post, path = "/v1/sessions", tag = "sessions",
     request_body = CreateSession,
@@ -132,7 +132,7 @@ pub(crate) async fn create_session(
     Ok((StatusCode::CREATED, Json(view)))
 }
 
-/// One session, by key or number.
+/// Gets one session, by key or number.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}", tag = "sessions",
     params(("id" = String, Path, description = "The key or the number of the session")),
@@ -146,7 +146,7 @@ pub(crate) async fn get_session(
     reach::session(&api.sessions, &caller, &id).await.map(Json)
 }
 
-/// Changes what is known about a session.
+/// Changes the title, labels, budget or policy of a session.
 #[utoipa::path(
     patch, path = "/v1/sessions/{id}", tag = "sessions",
     params(("id" = String, Path, description = "The key or the number of the session")),
@@ -164,7 +164,7 @@ pub(crate) async fn patch_session(
     api.sessions.patch(&caller, &id, patch).await.map(Json)
 }
 
-/// Refuses a budget with which nothing could ever be said.
+/// Refuses a budget that allows no turn at all.
 fn check_budget(budget: &Budget) -> Result<(), Error> {
     let wrong = [
         ("max_turns", budget.max_turns == Some(0)),
@@ -174,8 +174,8 @@ fn check_budget(budget: &Budget) -> Result<(), Error> {
     match wrong.into_iter().find(|(_, is_wrong)| *is_wrong) {
         None => Ok(()),
         Some((key, _)) => {
-            let message = format!("`{key}` has to be more than nothing");
-            Err(Error::new(Code::Invalid, message, "leave it out for no limit; `stop` ends what runs"))
+            let message = format!("`{key}` must be greater than zero");
+            Err(Error::new(Code::Invalid, message, "leave it out for no limit; `stop` ends the agent"))
         }
     }
 }
@@ -186,14 +186,14 @@ pub(crate) struct Deletion {
     transcript: bool,
 }
 
-/// Deletes a session: what happened in it, and the CLI's session file only if that is asked for.
+/// Deletes a session and its events; the CLI's session file only if requested.
 #[utoipa::path(
     delete, path = "/v1/sessions/{id}", tag = "sessions",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
         ("transcript" = Option<bool>, Query, description = "Deletes the CLI's session file too"),
     ),
-    responses((status = 204, description = "It is gone")),
+    responses((status = 204, description = "The session is deleted")),
 )]
 pub(crate) async fn delete_session(
     State(api): State<Api>,

@@ -1,4 +1,4 @@
-//! What can be asked of a session besides a prompt.
+//! Commands to a session.
 
 use axum::Json;
 use axum::extract::State;
@@ -16,8 +16,8 @@ macro_rules! commands {
         #[utoipa::path(
             post, path = $path, tag = "commands",
             params(("id" = String, Path, description = "The key or the number of the session")),
-            request_body(content = Option<CommandRequest>, description = "What the command needs"),
-            responses((status = 200, description = "Where it took effect", body = Accepted)),
+            request_body(content = Option<CommandRequest>, description = "The arguments of the command"),
+            responses((status = 200, description = "The position of its effect", body = Accepted)),
         )]
         pub(crate) async fn $name(
             State(api): State<Api>,
@@ -32,18 +32,18 @@ macro_rules! commands {
 }
 
 commands! {
-    /// Ends the turn that is under way.
+    /// Interrupts the running turn.
     interrupt, "/v1/sessions/{id}/interrupt", Interrupt;
-    /// Another permission mode from now on.
+    /// Sets the permission mode.
     mode, "/v1/sessions/{id}/mode", Mode;
-    /// Another model from now on.
+    /// Sets the model.
     model, "/v1/sessions/{id}/model", Model;
-    /// Puts files back to where they were before a prompt.
+    /// Rewinds files to their state before a prompt.
     rewind, "/v1/sessions/{id}/rewind", Rewind;
-    /// Ends the agent; the next prompt starts it again.
+    /// Stops the agent; the next prompt starts it again.
     stop, "/v1/sessions/{id}/stop", Stop;
-    /// Sums the conversation up, to make room.
+    /// Compacts the conversation.
     compact, "/v1/sessions/{id}/compact", Compact;
-    /// Begins the conversation anew.
+    /// Clears the conversation.
     clear, "/v1/sessions/{id}/clear", Clear;
 }

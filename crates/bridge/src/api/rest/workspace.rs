@@ -1,4 +1,4 @@
-//! The folder of a session: what can be written after `/` and `@`, and what has changed.
+//! The folder of a session: completions for `/` and `@`, and changes in the working tree.
 
 use std::path::Path as FilePath;
 
@@ -18,7 +18,7 @@ use crate::error::{Code, Error};
 use crate::journal::{Event, Journal, Key, Max};
 use crate::limits::{COMMANDS_PAGES_MAX, COMPLETIONS_MAX, FOLDERS_MAX, PAGE_EVENTS_MAX};
 
-/// Slash commands that the session takes, without their slash.
+/// Lists the slash commands of the session, without the slash.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/commands", tag = "workspace",
     params(("id" = String, Path, description = "The key or the number of the session")),
@@ -34,7 +34,7 @@ pub(crate) async fn list_commands(
     Ok(Json(Completions { items, more: false }))
 }
 
-/// The CLI names its commands when it starts and when they change; the newest list counts.
+/// The newest list of commands. The CLI sends one when it starts and when its commands change.
 async fn newest_commands(journal: &dyn Journal, key: &Key) -> Result<Vec<String>, Error> {
     let mut before = None;
     for _ in 0..COMMANDS_PAGES_MAX {
@@ -68,14 +68,14 @@ pub(crate) struct Wanted {
     q: String,
 }
 
-/// Files below the folder of the session whose path has these letters in it, in this order.
+/// Finds files in the folder of the session whose path contains these letters in this order.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/files", tag = "workspace",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
-        ("q" = Option<String>, Query, description = "What the path has to contain"),
+        ("q" = Option<String>, Query, description = "Letters that the path contains"),
     ),
-    responses((status = 200, description = "The best 50 of them", body = Completions)),
+    responses((status = 200, description = "The 50 best matches", body = Completions)),
 )]
 pub(crate) async fn find_files(
     State(api): State<Api>,
@@ -91,14 +91,15 @@ pub(crate) async fn find_files(
         None => tokio::task::spawn_blocking(move || walk(FilePath::new(&view.cwd))).await.unwrap_or_default(),
     };
     let mut found: Vec<(u32, String)> =
-        paths.into_iter().filter_map(|path| Some((badness(&path, &q)?, path))).collect();
+        paths.into_iter().filter_map(|path| Some((match_rank(&path, &q)?, path))).collect();
     found.sort();
     let more = is_cut || found.len() > COMPLETIONS_MAX;
     found.truncate(COMPLETIONS_MAX);
     Ok(Json(Completions { items: found.into_iter().map(|(_, path)| path).collect(), more }))
 }
 
-/// Refuses to look into a folder that was replaced since the session was made. A folder that is gone has no files.
+/// Refuses a folder that was replaced after the session was created. A folder that no longer exists has no
+/// files.
 fn check_folder(api: &Api, folder: &str) -> Result<(), Error> {
     match paths::unchanged(&api.sessions.config().roots, FilePath::new(folder)) {
         Err(error) if error.code() == Code::Invalid => Ok(()),
@@ -106,7 +107,7 @@ fn check_folder(api: &Api, folder: &str) -> Result<(), Error> {
     }
 }
 
-/// Files below a folder, without hidden ones, and whether there are more. Links are not followed.
+/// Files below a folder, without hidden ones; true if the list was cut. Links are not followed.
 fn walk(root: &FilePath) -> (Vec<String>, bool) {
     let (mut folders, mut files, mut looked) = (vec![root.to_owned()], Vec::new(), 0);
     while let Some(folder) = folders.pop() {
@@ -137,9 +138,10 @@ fn walk(root: &FilePath) -> (Vec<String>, bool) {
     (files, false)
 }
 
-/// How badly a path fits: none where it does not fit at all. A name that begins so is best, then one that has it,
-/// then a path that has it, then a path with these letters in this order.
-fn badness(path: &str, wanted: &str) -> Option<u32> {
+/// The rank of a match, lower is better; `None` if the path does not match. A name with this prefix ranks
+/// first, then a name that contains the text, then a path that contains it, then a path with these letters in
+/// this order.
+fn match_rank(path: &str, wanted: &str) -> Option<u32> {
     let (lower, wanted) = (path.to_lowercase(), wanted.to_lowercase());
     let name = lower.rsplit('/').next().unwrap_or(&lower);
     if name.starts_with(&wanted) {
@@ -155,7 +157,7 @@ fn badness(path: &str, wanted: &str) -> Option<u32> {
     wanted.chars().all(|letter| letters.any(|found| found == letter)).then_some(3)
 }
 
-/// How the folder of the session differs from its last commit.
+/// Gets the differences between the folder of the session and its last commit.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/diff", tag = "workspace",
     params(("id" = String, Path, description = "The key or the number of the session")),
