@@ -1,4 +1,4 @@
-//! Answers of a phone: yes or no, and to questions.
+//! Answers of a phone to permission requests and questions.
 
 use tidings_protocol::api::{Choice, PermissionAnswer, PermissionScope, QuestionAnswer, QuestionReply};
 use tidings_protocol::mobile::PermissionResponse;
@@ -8,7 +8,8 @@ use crate::api::Api;
 use crate::api::reach::Sight;
 use crate::caller::{Caller, Scope};
 
-/// Passes an answer on. Everybody is told of it by the event that it makes, the phone that gave it too.
+/// Passes an answer to its session. All subscribers, this phone included, learn of it by the event that it
+/// causes.
 pub(super) async fn answer(
     api: &Api,
     caller: &Caller,
@@ -47,6 +48,6 @@ pub(super) async fn answer(
         api.sessions.answer_question(caller, &question.session, asked, answer).await?;
         return Ok(());
     }
-    let message = format!("Nothing waits for an answer by the name `{asked}`: it may have been given");
+    let message = format!("No request `{asked}` is pending; it may be answered already");
     Err(Refusal::new("ALREADY_ANSWERED", message))
 }

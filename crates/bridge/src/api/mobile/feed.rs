@@ -1,4 +1,4 @@
-//! What a phone gets of one session: the messages that it missed, in parts, then those of each new event.
+//! The subscription of a phone to one session: missed messages in parts, then the messages of each new event.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,29 +15,29 @@ use crate::broadcast::{Cut, Delivery, Subscription};
 use crate::journal::JournalError;
 use crate::limits::CHUNK_BYTES;
 
-/// One session that a phone watches.
+/// The subscription of a phone to one session.
 pub(crate) struct Feed {
-    /// The project that its messages name.
+    /// The project that the messages name.
     pub(super) project: Arc<str>,
-    /// Ends it.
+    /// Ends the subscription.
     pub(super) stop: CancellationToken,
-    /// The position after the last message that was handed out.
+    /// The position after the last message that was returned.
     pub(super) place: Place,
     events: Subscription,
     translator: Translator,
-    /// Translated and not handed out yet.
+    /// Messages that are translated and not returned yet.
     ready: VecDeque<(Place, MobileMessage)>,
-    /// The messages that the phone missed, until it has them.
+    /// The messages that the phone missed, until they are sent.
     sync: Option<Box<Sync>>,
 }
 
-/// What comes next.
+/// The next messages of a subscription, or its end.
 pub(crate) enum News {
     /// Messages, and more will follow.
     Messages(Vec<MobileMessage>),
-    /// The phone wants no more of it.
+    /// The phone has unsubscribed.
     Stopped,
-    /// There is no more.
+    /// The subscription has ended.
     Over(Result<Cut, JournalError>),
 }
 
@@ -45,7 +45,7 @@ pub(crate) enum News {
 type Over = Result<Cut, JournalError>;
 
 impl Feed {
-    /// Events must come after the cursor of `start`.
+    /// A feed that continues at `start`. Events must come after the cursor of `start`.
     pub(super) fn new(project: &str, events: Subscription, start: Start, sync: Option<Box<Sync>>) -> Self {
         Feed {
             project: Arc::from(project),
@@ -58,7 +58,7 @@ impl Feed {
         }
     }
 
-    /// Waits for one message, and takes along those that are there already.
+    /// Waits for one message, and adds the messages that are already available.
     pub(crate) async fn next(&mut self) -> News {
         let stop = self.stop.clone();
         tokio::select! {
@@ -92,7 +92,7 @@ impl Feed {
             }
             match self.read().now_or_never() {
                 Some(Ok(())) => {}
-                // The messages before the end come first; the subscription tells its end again.
+                // The messages before the end come first; the subscription reports its end again.
                 Some(Err(_)) | None => return Ok(messages),
             }
         }
@@ -121,7 +121,7 @@ impl Feed {
         Ok(sync.part(self.place, messages))
     }
 
-    /// Waits for one event, and translates it. It may be dropped while it waits.
+    /// Waits for one event and translates it. Cancel safe.
     async fn read(&mut self) -> Result<(), Over> {
         match self.events.next().await {
             Ok(Delivery::Event(event)) => {
@@ -136,7 +136,7 @@ impl Feed {
     }
 }
 
-/// The length of a message, about: only texts are long.
+/// The approximate length of a message: only texts are long.
 fn length(message: &MobileMessage) -> usize {
     const REST: usize = 256;
     match &message.body {

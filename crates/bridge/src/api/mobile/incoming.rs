@@ -1,4 +1,4 @@
-//! What a phone sends, of either family.
+//! Messages from phones, of both protocol families.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -9,12 +9,12 @@ use tidings_protocol::mobile::{
 
 use super::outgoing::Refusal;
 
-/// What a phone wants.
+/// A parsed message of a phone.
 #[derive(Debug)]
 pub(super) struct Incoming {
-    /// The name of the message; one that is sent again has one effect.
+    /// The id of the message; a message that is sent twice has one effect.
     pub(super) id: Option<String>,
-    /// The project that it is for; the one that was opened or joined last if none is named.
+    /// The project that the message names; the one that was opened or joined last is used if it names none.
     pub(super) project: Option<String>,
     pub(super) wish: Wish,
 }
@@ -25,17 +25,17 @@ pub(super) enum Wish {
     HealthCheck,
     Answer(PermissionResponse, Vec<QuestionReply>),
     Work(Work),
-    /// A type of message that nobody here knows, or one for phones.
+    /// An unknown type of message, or one that only servers send.
     Nothing,
 }
 
-/// What takes its time, and is done in order.
+/// Requests that take time and are handled in order.
 #[derive(Debug)]
 pub(super) enum Work {
     Execute(Execute),
     Control(SessionAction),
     Resume(SessionResumeMessage),
-    /// The first family's way to open a project and to join it.
+    /// Opens a project and joins it, in the first family.
     Init(String),
     Create(String),
     List,
@@ -47,7 +47,7 @@ pub(super) enum Work {
     Messages(Messages),
 }
 
-/// A prompt, and how its session is to be run.
+/// A prompt, and options for its session.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Execute {
@@ -75,7 +75,7 @@ pub(super) struct Messages {
     pub(super) limit: Option<usize>,
 }
 
-/// The token in a first message.
+/// The token in the first message of a socket.
 pub(super) fn token(text: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Auth {
@@ -88,7 +88,7 @@ pub(super) fn token(text: &str) -> Option<String> {
 
 pub(super) fn read(text: &str) -> Result<Incoming, Refusal> {
     let message: MobileMessage = serde_json::from_str(text)
-        .map_err(|error| Refusal::new("INVALID_MESSAGE", format!("The message does not fit: {error}")))?;
+        .map_err(|error| Refusal::new("INVALID_MESSAGE", format!("Invalid message: {error}")))?;
     let mut project = None;
     let wish = match message.body {
         MobileBody::Heartbeat(_) => Wish::Heartbeat,
@@ -99,7 +99,7 @@ pub(super) fn read(text: &str) -> Result<Incoming, Refusal> {
             Wish::Work(Work::Execute(Execute { prompt: command.command, ..Execute::default() }))
         }
         MobileBody::ProjectInit(init) if init.repository_url.is_some() => {
-            let message = "Repositories are not cloned here: clone it yourself and open its folder";
+            let message = "Cloning repositories is not supported: clone it yourself and open its folder";
             return Err(Refusal::new("VALIDATION_FAILED", message));
         }
         MobileBody::ProjectInit(init) => Wish::Work(Work::Init(init.project_path)),
@@ -114,7 +114,7 @@ pub(super) fn read(text: &str) -> Result<Incoming, Refusal> {
     Ok(Incoming { id: message.id, project, wish })
 }
 
-/// Messages of the second family: `{type, project_id, data}`.
+/// Parses a message of the second family: `{type, project_id, data}`.
 fn named(mut object: Map<String, Value>) -> Result<Wish, Refusal> {
     let data = object.remove("data").unwrap_or_else(|| Value::Object(Map::new()));
     let kind = object.get("type").and_then(Value::as_str).unwrap_or_default();
@@ -131,7 +131,7 @@ fn named(mut object: Map<String, Value>) -> Result<Wish, Refusal> {
         "get_messages" => Work::Messages(fitting(data)?),
         "shell_command" | "execute_script" => return Err(Refusal::shell()),
         "auth_response" => {
-            let message = "Signing in by SSH key is not offered: pair the phone and send its credential";
+            let message = "Signing in by SSH key is not supported: pair the phone and send its credential";
             return Err(Refusal::new("UNAUTHORIZED", message));
         }
         _ => return Ok(Wish::Nothing),
@@ -140,10 +140,11 @@ fn named(mut object: Map<String, Value>) -> Result<Wish, Refusal> {
 
 fn fitting<T: serde::de::DeserializeOwned>(data: Value) -> Result<T, Refusal> {
     serde_json::from_value(data)
-        .map_err(|error| Refusal::new("INVALID_MESSAGE", format!("`data` does not fit: {error}")))
+        .map_err(|error| Refusal::new("INVALID_MESSAGE", format!("Invalid `data`: {error}")))
 }
 
-/// Answers to questions stand beside the yes: `answers` is not in the original, which has no questions.
+/// The answers to questions, in the key `answers`. This is an extension: the original protocol has no
+/// questions.
 fn answers(text: &str) -> Result<Vec<QuestionReply>, Refusal> {
     #[derive(Deserialize)]
     struct Answers {
@@ -151,6 +152,6 @@ fn answers(text: &str) -> Result<Vec<QuestionReply>, Refusal> {
         answers: Vec<QuestionReply>,
     }
     let Answers { answers } = serde_json::from_str(text)
-        .map_err(|error| Refusal::new("INVALID_MESSAGE", format!("`answers` does not fit: {error}")))?;
+        .map_err(|error| Refusal::new("INVALID_MESSAGE", format!("Invalid `answers`: {error}")))?;
     Ok(answers)
 }

@@ -1,8 +1,9 @@
-//! The WebSocket of the phone protocol of seed 002, over the same sessions as everything else.
+//! The WebSocket `/v1/mobile` of the phone protocol, for the same sessions as all other routes.
 //!
-//! Two families of apps speak it. One sends flat messages (`command`, `permission_response`, `session_resume`, …), the
-//! other names a project in each (`execute`, `project_join`, …). Both are understood on one socket, and both get flat
-//! messages, to which `projectId` is added. `docs/mobile.md` says what is left out, and why.
+//! Two families of apps use the protocol. One sends flat messages (`command`, `permission_response`,
+//! `session_resume`, …), the other names a project in each (`execute`, `project_join`, …). Both are accepted
+//! on one socket, and both get flat messages with an added `projectId`. `docs/mobile.md` lists what is left
+//! out, and why.
 
 mod asks;
 mod feed;
@@ -36,12 +37,13 @@ use crate::auth::Peer;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 
-/// Projects, prompts, answers and permissions for phones that speak the protocol of seed 002.
+/// Opens a WebSocket of the phone protocol: projects, prompts, answers and permissions.
 ///
-/// A client that cannot set a header sends `{"type":"auth","token":…}` first. It is closed as `/v1/ws` is.
+/// A client that cannot set a header sends `{"type":"auth","token":…}` first. The close codes are those of
+/// `/v1/ws`.
 #[utoipa::path(
     get, path = "/v1/mobile", tag = "events",
-    responses((status = 101, description = "From here on messages are those of `MobileMessage`")),
+    responses((status = 101, description = "Messages are `MobileMessage`")),
 )]
 pub(crate) async fn mobile(
     State(api): State<Api>,
@@ -52,20 +54,21 @@ pub(crate) async fn mobile(
     let caller = extensions.get::<Caller>().cloned();
     let peer = Peer::of(&extensions);
     caller.as_ref().map_or(Ok(()), |caller| caller.require(Scope::Read))?;
-    // It checks the request; the connection is ours to take over.
+    // The extractor checks the request; `link::upgrade` takes over the connection.
     let refused = |rejection: WebSocketUpgradeRejection| {
         Error::new(Code::Invalid, rejection.body_text(), "open it as a WebSocket")
     };
     drop(upgrade.map_err(refused)?);
     let port = port(&headers);
-    // The guard watches over the credential until there is an answer, and this from here on.
+    // Until the response, the auth layer ends the request when the credential is revoked; from here on, this
+    // does.
     let tether = Tether::new(&api).on(extensions.get());
     link::upgrade(&extensions, &headers, None, move |socket| {
         socket::serve(api, (caller, peer), tether, port, socket)
     })
 }
 
-/// The port that the phone connected to, as it names it itself: a proxy may stand between.
+/// The port that the phone connected to, from its `Host` header, because there may be a proxy in between.
 fn port(headers: &HeaderMap) -> u16 {
     const HTTPS: u16 = 443;
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a phone is told, besides what happens in a session.
+//! Messages to phones that are not made from events of a session.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -8,7 +8,7 @@ use tidings_protocol::mobile::{ErrorMessage, MobileMessage};
 use crate::error::{Code, Error};
 use crate::journal::Project;
 
-/// Why something is not done, as the protocol words it.
+/// An error in the terms of the phone protocol.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     code: &'static str,
@@ -21,20 +21,20 @@ impl Refusal {
         Refusal { code, message: message.into(), hint: String::new() }
     }
 
-    /// Commands of a phone do not go past the agent and its permissions.
+    /// Refuses shell commands: they would bypass the agent and its permissions.
     pub(super) fn shell() -> Self {
-        Refusal::new("PERMISSION_DENIED", "Shell commands are not offered: ask the agent to run it")
+        Refusal::new("PERMISSION_DENIED", "Shell commands are not supported: ask the agent to run it")
     }
 
     pub(super) fn no_project() -> Self {
-        Refusal::new("PROJECT_NOT_FOUND", "No project is named, and none was joined")
+        Refusal::new("PROJECT_NOT_FOUND", "The message names no project, and none was joined")
     }
 
     pub(super) fn unknown_project(id: &str) -> Self {
         Refusal::new("PROJECT_NOT_FOUND", format!("There is no project `{id}`"))
     }
 
-    /// As a message that says which one it is about.
+    /// The error as a message that names the request it is about.
     pub(super) fn message(self, about: Option<&str>) -> MobileMessage {
         let mut details = Map::new();
         if let Some(about) = about {
@@ -72,7 +72,7 @@ impl From<Error> for Refusal {
     }
 }
 
-/// Messages of the second family.
+/// The envelope of messages of the second family.
 #[derive(Debug, Serialize)]
 pub(super) struct Named<'a, T> {
     pub(super) r#type: &'a str,
@@ -86,7 +86,7 @@ pub(super) struct Named<'a, T> {
 #[derive(Debug, Serialize)]
 pub(super) struct Empty {}
 
-/// A project as phones see it. Its folder is its name.
+/// A project as phones see it. Its folder is its id.
 #[derive(Debug, Serialize)]
 pub(super) struct ProjectState {
     id: String,
@@ -133,7 +133,7 @@ pub(super) struct History {
     pub(super) messages: Vec<Past>,
 }
 
-/// A message as it was sent.
+/// A message of the history.
 #[derive(Debug, Serialize)]
 pub(super) struct Past {
     pub(super) timestamp: String,
@@ -141,7 +141,7 @@ pub(super) struct Past {
     pub(super) message: Value,
 }
 
-/// A message of a session, and the project that it is of.
+/// A message of a session with the project that it belongs to.
 #[derive(Debug, Serialize)]
 pub(super) struct OfProject<'a> {
     #[serde(flatten)]
@@ -150,7 +150,7 @@ pub(super) struct OfProject<'a> {
     pub(super) project: &'a str,
 }
 
-/// Anything as JSON.
+/// The message as JSON.
 pub(super) fn written(message: &impl Serialize) -> String {
     serde_json::to_string(message).unwrap_or_default()
 }

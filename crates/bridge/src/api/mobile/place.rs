@@ -1,11 +1,13 @@
-//! Names of messages that say where they stand, so that a phone can come back with the last one that it has.
+//! Ids of messages that contain their position, so that a phone can resume after the last message that it
+//! has.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::journal::Cursor;
 
-/// The name of a message: the event that it was made from, and which of its messages it is.
+/// The position of a message: the event that it was made from, and its number among the messages of that
+/// event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) cursor: Cursor,
@@ -18,8 +20,8 @@ impl Place {
         Place { cursor, number: usize::from(u16::MAX) }
     }
 
-    /// The id of a message that belongs to no event and is sent at this position, such as a heartbeat: a phone may come back
-    /// with it as with any other.
+    /// The id of a message without an event that is sent at this position, such as a heartbeat. A phone can
+    /// resume with it as with any other id.
     pub(crate) fn beside(self, name: &str) -> String {
         format!("{self}~{name}")
     }

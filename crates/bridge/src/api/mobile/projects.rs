@@ -1,4 +1,4 @@
-//! Projects: a folder, and the session that works in it now.
+//! Projects of phones: a folder, and the current session in it.
 
 use tidings_protocol::api::SessionView;
 
@@ -9,7 +9,8 @@ use crate::caller::Caller;
 use crate::journal::{ErrorKind, JournalError, Key, Project, ProjectFolder};
 use crate::limits::LIST_MAX;
 
-/// Opens a folder as a project; an open one is left as it is, or is an error, as the phone's family has it.
+/// Opens a folder as a project. A project that is already open is returned or refused, depending on the
+/// protocol family.
 pub(super) async fn open(api: &Api, caller: &Caller, path: &str, twice: Twice) -> Result<Project, Refusal> {
     let folder = api
         .sessions
@@ -20,7 +21,7 @@ pub(super) async fn open(api: &Api, caller: &Caller, path: &str, twice: Twice) -
         return match twice {
             Twice::Fine => Ok(project),
             Twice::Refused => {
-                let message = format!("The project `{}` is open already", folder.as_str());
+                let message = format!("The project `{}` is already open", folder.as_str());
                 Err(Refusal::new("PROJECT_EXISTS", message))
             }
         };
@@ -29,14 +30,14 @@ pub(super) async fn open(api: &Api, caller: &Caller, path: &str, twice: Twice) -
     api.sessions.broadcast().journal().open_project(folder, None, now).await.map_err(|error| refusal(&error))
 }
 
-/// What happens to a project that is open already.
+/// Handling of a project that is already open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Twice {
     Fine,
     Refused,
 }
 
-/// The project, if there is one that the caller may see.
+/// Finds a project that the caller may see.
 pub(super) async fn find(api: &Api, caller: &Caller, id: &str) -> Result<Option<Project>, Refusal> {
     let all = all(api, caller).await?;
     Ok(all.into_iter().find(|project| project.folder.as_str() == id))
@@ -58,7 +59,7 @@ pub(super) async fn all(api: &Api, caller: &Caller) -> Result<Vec<Project>, Refu
     }
 }
 
-/// The session of a project; none if it has none, if that was deleted, or if the caller may not see it.
+/// The session of a project; `None` if it has none, if it was deleted, or if the caller may not see it.
 pub(super) async fn session(api: &Api, caller: &Caller, project: &Project) -> Option<SessionView> {
     reach::session(&api.sessions, caller, project.session.as_ref()?.as_str()).await.ok()
 }
@@ -67,7 +68,7 @@ pub(super) async fn state(api: &Api, caller: &Caller, project: &Project) -> Proj
     ProjectState::new(project, session(api, caller, project).await.as_ref())
 }
 
-/// Gives a project another session, or none.
+/// Sets or clears the session of a project.
 pub(super) async fn set(api: &Api, project: &Project, session: Option<Key>) -> Result<(), Refusal> {
     let now = api.sessions.config().clock.now();
     let opened = api.sessions.broadcast().journal().open_project(project.folder.clone(), session, now);

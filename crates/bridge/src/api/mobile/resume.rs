@@ -1,4 +1,4 @@
-//! A phone that comes back: where it continues, what it missed, and what waits for it.
+//! Resuming a phone: its position, the messages that it missed, and pending requests.
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ use crate::journal::{Cursor, Event};
 use crate::limits::{MOBILE_QUEUE_KEPT, MOBILE_QUEUE_MAX, PAGE_BYTES_MAX};
 use crate::words::counted;
 
-/// A subscription that continues where a phone was.
+/// A subscription that continues at the position of a phone.
 struct Resumed {
     start: Start,
     events: Subscription,
@@ -33,7 +33,8 @@ struct Resumed {
     has_gap: bool,
 }
 
-/// Subscribes a phone that was away: the messages after its last one, as far as they are kept, then those of new events.
+/// Subscribes a phone that was disconnected: first the messages after its last one, as far as they are kept,
+/// then those of new events.
 pub(crate) async fn resume(
     api: &Api,
     session: &SessionView,
@@ -65,7 +66,7 @@ pub(crate) async fn resume(
         part_len: 1,
         parts: 0,
         before: start.rest.first().map_or(Place::after(start.cursor), |(place, _)| Place {
-            // An event that has more messages has one before them, which the phone has.
+            // These are the remaining messages of an event; the phone has the message before them.
             number: place.number.saturating_sub(1),
             ..*place
         }),
@@ -73,7 +74,7 @@ pub(crate) async fn resume(
     Ok(Feed::new(project, events, start, Some(Box::new(sync))))
 }
 
-/// Finds the position of a phone: by the id of its last message, or by the time of it.
+/// Finds the position of a phone by the id of its last message, or by its time.
 async fn find(api: &Api, session: &SessionView, message: &SessionResumeMessage) -> Result<Resumed, Refusal> {
     let place = message.last_message_id.parse::<Place>().ok();
     let watch = Watch::after(place.map(|place| place.cursor));
@@ -127,18 +128,18 @@ fn announcement(session: &SessionView) -> SessionSyncMessage {
     }
 }
 
-/// The error that tells a phone of messages that it does not get.
+/// The error for messages that the phone does not get.
 fn dropped(skip: usize, has_gap: bool) -> Option<Refusal> {
     let message = match (skip, has_gap) {
         (0, false) => return None,
-        (_, true) => "Some messages are not kept any more".to_owned(),
-        (1, false) => "1 message is not kept any more; ask for the history".to_owned(),
-        (skip, false) => format!("{skip} messages are not kept any more; ask for the history"),
+        (_, true) => "Some messages are no longer stored".to_owned(),
+        (1, false) => "1 message is no longer queued; request the history".to_owned(),
+        (skip, false) => format!("{skip} messages are no longer queued; request the history"),
     };
     Some(Refusal::new("MESSAGES_DROPPED", message))
 }
 
-/// Everything that waits for an answer in a session.
+/// The pending requests of a session.
 pub(super) async fn pending(api: &Api, session: &SessionView) -> Result<MobileMessage, Refusal> {
     let mut waiting = Vec::new();
     for permission in api.sessions.permissions(Some(&session.key)).await? {
@@ -175,7 +176,7 @@ pub(super) async fn pending(api: &Api, session: &SessionView) -> Result<MobileMe
     Ok(MobileMessage::new(PendingPermissionsMessage { permissions }))
 }
 
-/// The newest messages of a session since a time, for a phone that asks for them.
+/// The newest messages of a session since a time, for `get_messages`.
 pub(super) async fn past(
     api: &Api,
     session: &SessionView,

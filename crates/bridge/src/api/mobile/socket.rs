@@ -1,4 +1,4 @@
-//! One phone, from its credential to its end.
+//! The connection of one phone on `/v1/mobile`.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ use crate::limits::{
     WRITE_WAIT,
 };
 
-/// Serves one phone until it goes or has to go.
+/// Serves one phone until the connection ends.
 pub(super) async fn serve(
     api: Api,
     (caller, peer): (Option<Caller>, Peer),
@@ -58,7 +58,7 @@ pub(super) async fn serve(
     farewell(socket, &close).await;
 }
 
-/// Whom the phone belongs to: known from the request, or from the first message.
+/// The caller, from the upgrade request or from the first message.
 async fn sign_in(
     api: &Api,
     caller: Option<Caller>,
@@ -88,7 +88,7 @@ async fn sign_in(
         Err(error) => {
             let code = error.code().as_str().to_uppercase();
             let message = MobileMessage::new(AuthError { code, message: error.message().to_owned() });
-            // Whoever does not hear it sees the code of the close.
+            // If the message is lost, the close code still gives the reason.
             timeout(WRITE_WAIT, socket.send(Message::from(written(&message)))).await.ok();
             Err(if error.code() == Code::TooMany { Close::TooMany } else { Close::NoCredential })
         }
@@ -101,13 +101,13 @@ struct Phone {
     tether: Tether,
     socket: WebSocket,
     notices: broadcast::Receiver<Arc<Notice>>,
-    /// What is watched; each waits for what comes next.
+    /// Subscriptions, each waiting for its next messages.
     feeds: Several<(Feed, News)>,
-    /// The projects that were joined, and the session of each that is watched.
+    /// The joined projects, each with the subscription to its session.
     joined: HashMap<String, Option<Watched>>,
     /// The project that was joined last.
     current: Option<String>,
-    /// What is being done, and what comes after it. Answers to permissions do not wait in it.
+    /// The request in progress; the next ones are in `waiting`. Answers to permission requests do not queue.
     working: Several<Finished>,
     waiting: VecDeque<(Option<String>, Option<String>, Work)>,
     heartbeat: Interval,
@@ -116,7 +116,7 @@ struct Phone {
     place: Option<Place>,
 }
 
-/// The name of a message, and what came of it.
+/// The id of a request, and its result.
 type Finished = (Option<String>, Result<Done, Refusal>);
 
 struct Watched {
@@ -157,7 +157,7 @@ impl Phone {
                 biased;
                 end = self.tether.cut() => Err(Close::from_end(end, retry_ms)),
                 (id, done) = self.working.next() => self.done(id, done).await,
-                // Whoever sends faster than is carried out has to wait.
+                // Back-pressure: no more input is read while too many requests wait.
                 message = self.socket.recv(), if self.waiting.len() < REQUESTS_MAX => match received(message) {
                     Ok(message) => self.receive(message).await,
                     Err(close) => Err(close),
@@ -252,7 +252,7 @@ impl Phone {
         }
         if let Some(project) = &join {
             if self.joined.len() >= SUBSCRIPTIONS_MAX && !self.joined.contains_key(project) {
-                let message = format!("{SUBSCRIPTIONS_MAX} projects were joined already: leave some of them");
+                let message = format!("{SUBSCRIPTIONS_MAX} projects are joined already: leave some of them");
                 return self.refuse(id.as_deref(), Refusal::new("RESOURCE_LIMIT", message)).await;
             }
             self.joined.entry(project.clone()).or_insert(None);
@@ -261,7 +261,7 @@ impl Phone {
         if let Some((session, feed)) = feed {
             self.watch(session, feed);
         } else if let Some(project) = join {
-            // A prompt for a project that was not joined: what comes of it is for this phone too.
+            // A prompt for a project that was not joined: this phone gets its events too.
             self.catch_up(&project).await;
         }
         Ok(())
@@ -276,7 +276,7 @@ impl Phone {
         }
     }
 
-    /// Watches a session as that of its project, and no other one.
+    /// Subscribes to the session of a project, instead of an earlier session.
     fn watch(&mut self, session: String, feed: Feed) {
         let watched = Watched { session, stop: feed.stop.clone() };
         if let Some(Some(before)) = self.joined.insert(feed.project.to_string(), Some(watched)) {
@@ -292,7 +292,7 @@ impl Phone {
         });
     }
 
-    /// Watches the session of a project that is not watched yet: somebody else may have begun it.
+    /// Subscribes to the session of a project if that is not done yet: another client may have started it.
     async fn catch_up(&mut self, project: &str) {
         let Ok(Some(open)) = projects::find(&self.api, &self.caller, project).await else { return };
         let Some(session) = projects::session(&self.api, &self.caller, &open).await else { return };
@@ -305,7 +305,7 @@ impl Phone {
         }
     }
 
-    /// A project that was joined stands differently.
+    /// Handles a notice: sends the new state of a joined project.
     async fn hear(&mut self, notice: Result<Arc<Notice>, broadcast::error::RecvError>) -> Result<(), Close> {
         let Ok(notice) = notice else { return Ok(()) };
         let Notice::Session { session } = &*notice else { return Ok(()) };
@@ -341,7 +341,7 @@ impl Phone {
                 Ok(())
             }
             News::Stopped | News::Over(Ok(Cut::Deleted)) => Ok(()),
-            // It comes back with the last message that it has.
+            // The phone reconnects with the id of the last message that it has.
             News::Over(Ok(_)) => Err(Close::Behind),
             News::Over(Err(error)) => self.refuse(None, crate::error::Error::from(error).into()).await,
         }
@@ -364,7 +364,7 @@ impl Phone {
     async fn say(&mut self, body: tidings_protocol::mobile::MobileBody) -> Result<(), Close> {
         let config = self.api.sessions.config();
         let name = config.ids.next();
-        // A phone may come back with the id of a heartbeat, and continues after the last message before it.
+        // A phone may resume with the id of a heartbeat, and continues after the last message before it.
         let id = self.place.map_or_else(|| name.clone(), |place| place.beside(&name));
         let message = MobileMessage::new(body).stamped(id, config.clock.now().as_millisecond());
         self.write(Message::from(written(&message))).await
@@ -379,7 +379,7 @@ impl Phone {
     }
 }
 
-/// How the agent of a session is, in a word.
+/// The state of the agent of a session in one word.
 async fn claude_status(api: &Api, session: Option<String>) -> &'static str {
     let Some(session) = session else { return "idle" };
     match api.sessions.find(&session).await.map(|session| session.state) {

@@ -1,4 +1,4 @@
-//! `session_sync` in parts: each part announces some missed messages, which follow it.
+//! `session_sync` in parts: each part announces the missed messages that follow it.
 
 use tidings_protocol::mobile::{MessageSummary, MobileBody, MobileMessage, SessionSyncMessage};
 
@@ -6,29 +6,30 @@ use super::place::Place;
 use crate::limits::{MOBILE_SUMMARY_CHARS, MOBILE_SYNC_PART_MAX};
 use crate::sessions::Sessions;
 
-/// The missed messages of a phone that came back.
+/// The missed messages of a phone that resumes.
 pub(super) struct Sync {
     pub(super) sessions: Sessions,
     /// The announcement without messages.
     pub(super) announcement: SessionSyncMessage,
-    /// Sent before the first message: some messages are not kept.
+    /// The error that some messages are not kept; sent before the first message.
     pub(super) dropped: Option<MobileMessage>,
-    /// Sent after the first message.
+    /// The pending requests; sent after the first messages.
     pub(super) pending: Option<MobileMessage>,
-    /// Messages that are passed over because they are not kept for a phone.
+    /// The number of messages to skip because they are not kept for a phone.
     pub(super) skip: usize,
-    /// Messages that are still to be sent.
+    /// The number of messages that are not sent yet.
     pub(super) remaining: usize,
-    /// Messages in the next part.
+    /// The number of messages in the next part.
     pub(super) part_len: usize,
-    /// Parts so far.
+    /// The number of parts so far.
     pub(super) parts: u64,
     /// The position of the phone before the next part.
     pub(super) before: Place,
 }
 
 impl Sync {
-    /// The announcement of a part, its messages, and what belongs to the first part. `place` is the position after `messages`.
+    /// The announcement of a part and its messages; the first part also has `dropped` and `pending`. `place`
+    /// is the position after `messages`.
     pub(super) fn part(&mut self, place: Place, messages: Vec<MobileMessage>) -> Vec<MobileMessage> {
         self.parts += 1;
         self.part_len = (self.part_len * 2).min(MOBILE_SYNC_PART_MAX);

@@ -1,7 +1,7 @@
-//! The events of one session as messages for a phone.
+//! Translation of the events of one session into messages for a phone.
 //!
-//! Each event is translated by itself, and the state is computed from the events before it. So the messages after a cursor
-//! depend on the journal only, and not on how events were delivered.
+//! Each event is translated by itself, with a state that is computed from the events before it. So the
+//! messages after a cursor depend on the journal only, and not on how events were delivered.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,8 @@ use super::place::Place;
 use crate::journal::Event;
 use crate::limits::MOBILE_FILES_MAX;
 
-/// Events that become messages or change the state. All others are passed over without being read: some are long.
+/// Kinds of events that become messages or change the state. All others are skipped without decoding, as some
+/// are long.
 const KINDS: [&str; 24] = [
     "BatchPermissionRequired",
     "Compacted",
@@ -43,14 +44,14 @@ const KINDS: [&str; 24] = [
     "UserInteractionRequired",
 ];
 
-/// Turns events into messages, each with an id and the time of its event.
+/// Translates events into messages, each with an id and the time of its event.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Translator {
     mobile: Mobile,
     session_id: String,
     /// The agent has crashed and was not started again yet.
     is_crashed: bool,
-    /// Files that tools have changed, to be counted.
+    /// Files that tools have changed. Only their number is sent.
     files: HashSet<String>,
     last_text: String,
 }
@@ -121,7 +122,7 @@ impl Translator {
     }
 }
 
-/// The event, unless it is from a newer version that has more of them.
+/// The decoded event; `None` for an event type of a newer version.
 pub(crate) fn ui(event: &Event) -> Option<UiMessage> {
     serde_json::from_slice(&event.body).ok()
 }

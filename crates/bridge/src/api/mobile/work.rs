@@ -1,4 +1,4 @@
-//! What a phone wants that takes its time: projects, prompts, coming back.
+//! Requests of a phone that take time: projects, prompts, resuming.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -20,26 +20,26 @@ use crate::journal::{Cursor, Key, Project};
 use crate::limits::{LIST_MAX, MOBILE_QUEUE_MAX};
 use crate::sessions::{Verb, first_input_id};
 
-/// On whose behalf, and about what.
+/// The context of a request.
 pub(super) struct Order {
     pub(super) api: Api,
     pub(super) caller: Caller,
-    /// The name of the message.
+    /// The id of the message.
     pub(super) id: Option<String>,
-    /// The project that is named, or was joined last.
+    /// The project that the message names, or that was joined last.
     pub(super) project: Option<String>,
 }
 
-/// What came of it.
+/// The result of a request.
 #[derive(Default)]
 pub(super) struct Done {
-    /// What the phone is told, in this order.
+    /// Messages for the phone, in this order.
     pub(super) say: Vec<String>,
     /// The project that the phone has joined.
     pub(super) join: Option<String>,
-    /// The project that it has left, or that has another session now.
+    /// The project that the phone has left, or that has another session now.
     pub(super) leave: Option<String>,
-    /// What it watches from now on.
+    /// The session that the phone is subscribed to from now on.
     pub(super) feed: Option<(String, Feed)>,
 }
 
@@ -118,7 +118,7 @@ impl Order {
         Ok(done)
     }
 
-    /// How a project stands and what waits in it, then what happens in it.
+    /// The state of a project and its pending requests, and a subscription to its session.
     async fn joined(&self, project: &Project, session: Option<SessionView>) -> Result<Done, Refusal> {
         let mut say = vec![self.state(project).await];
         let mut feed = None;
@@ -135,7 +135,7 @@ impl Order {
         Ok(Done { say, join: Some(id_of(project)), leave: None, feed })
     }
 
-    /// A prompt for the session of a project, or for a new one.
+    /// Sends a prompt to the session of a project, or to a new session.
     async fn execute(&self, execute: Execute) -> Result<Done, Refusal> {
         self.caller.require(Scope::Prompt)?;
         let Execute { prompt, options } = execute;
@@ -151,7 +151,7 @@ impl Order {
                     self.api.sessions.command(&self.caller, &session.key, verb, request).await?;
                 }
             }
-            // The first prompt of a session may be sent again when the session is there.
+            // The first prompt of a session may be repeated after the session was created.
             let client_id = self.id.as_deref().map(first_input_id);
             let input = Input { content: prompt, client_id, ..Input::default() };
             self.api.sessions.input(&self.caller, &session.key, input).await?;
@@ -180,7 +180,8 @@ impl Order {
         match action {
             SessionAction::Pause => self.command(&project, Verb::Interrupt).await?,
             SessionAction::Stop | SessionAction::Restart => self.command(&project, Verb::Stop).await?,
-            // Whatever is paused or stopped goes on with the next prompt: nobody speaks for the person.
+            // A paused or stopped session continues with the next prompt of the user; the server sends none
+            // by itself.
             _ => {}
         }
         Ok(Done { say: vec![self.state(&project).await], ..Done::default() })
@@ -208,7 +209,7 @@ impl Order {
         Ok(Done { say: vec![self.named("message_history", &project, history)], ..Done::default() })
     }
 
-    /// What a phone missed, what waits for it, and then what happens.
+    /// Subscribes to a session: missed messages, pending requests, then new events.
     async fn resume(&self, resume: SessionResumeMessage) -> Result<Done, Refusal> {
         let session = self.session(&resume.session_id).await?;
         let project = self.project_of(&session).await?;
@@ -216,7 +217,7 @@ impl Order {
         Ok(Done { say: Vec::new(), join: Some(project), leave: None, feed: Some((session.key, feed)) })
     }
 
-    /// A session by any of its names.
+    /// Finds a session by its key, number, project or CLI session id.
     async fn session(&self, name: &str) -> Result<SessionView, Refusal> {
         let (sessions, caller) = (&self.api.sessions, &self.caller);
         if let Ok(session) = reach::session(sessions, caller, name).await {
@@ -239,10 +240,10 @@ impl Order {
                 return Ok(session.clone());
             }
         }
-        Err(Refusal::new("PROCESS_NOT_FOUND", format!("There is no session `{name}`")))
+        Err(Refusal::new("PROCESS_NOT_FOUND", format!("No session is named `{name}`")))
     }
 
-    /// The project that a session is the current one of; its folder stands in where there is none.
+    /// The project whose current session this is; the folder of the session if there is none.
     async fn project_of(&self, session: &SessionView) -> Result<String, Refusal> {
         let all = projects::all(&self.api, &self.caller).await?;
         let mut of_session = all
@@ -279,7 +280,7 @@ impl ExecuteOptions {
     }
 }
 
-/// Begins to watch a session: after an event, or from its first one on.
+/// Subscribes to a session: after a cursor, or from its first event.
 pub(super) async fn watch(
     api: &Api,
     session: &SessionView,
@@ -301,7 +302,7 @@ fn of_project(message: &MobileMessage, project: &Project) -> String {
     written(&OfProject { message, project: project.folder.as_str() })
 }
 
-/// A time as either family writes it; the beginning of time if there is none.
+/// A time as either family writes it, in milliseconds since the epoch; `i64::MIN` if there is none.
 fn moment(value: &Value) -> Result<i64, Refusal> {
     match value {
         Value::Null => Ok(i64::MIN),
@@ -309,6 +310,6 @@ fn moment(value: &Value) -> Result<i64, Refusal> {
         Value::String(text) if text.parse::<Timestamp>().is_ok() => {
             Ok(text.parse::<Timestamp>().map_or(i64::MIN, Timestamp::as_millisecond))
         }
-        _ => Err(Refusal::new("VALIDATION_FAILED", "`since` is no time")),
+        _ => Err(Refusal::new("VALIDATION_FAILED", "`since` is not a time")),
     }
 }

@@ -1,6 +1,7 @@
-//! Subscribers of every dialect that come back at random positions, against one that never left.
+//! Subscribers of every dialect that resume at random positions, compared with one that was never
+//! disconnected.
 //!
-//! `TIDINGS_SOAK_CASES` says how many cases to run; `make soak` sets it.
+//! `TIDINGS_SOAK_CASES` is the number of cases to run; `make soak` sets it.
 
 use std::sync::Arc;
 
@@ -24,11 +25,11 @@ fn draft(message: &UiMessage, at: Timestamp) -> Draft {
 }
 
 fn cases(normal: u64) -> u64 {
-    let told = std::env::var("TIDINGS_SOAK_CASES").ok();
-    told.map_or(normal, |cases| cases.parse().expect("TIDINGS_SOAK_CASES is a number"))
+    let cases = std::env::var("TIDINGS_SOAK_CASES").ok();
+    cases.map_or(normal, |cases| cases.parse().expect("TIDINGS_SOAK_CASES is a number"))
 }
 
-/// Everything that an uninterrupted phone gets.
+/// All messages that an uninterrupted phone gets.
 fn uninterrupted(events: &[Event]) -> Vec<MobileMessage> {
     let (mut phone, mut said) = (Phone::default(), Vec::new());
     for event in events {
@@ -37,7 +38,7 @@ fn uninterrupted(events: &[Event]) -> Vec<MobileMessage> {
     said.into_iter().map(|(_, message)| message).collect()
 }
 
-/// Messages of the session until there are so many; what is sent beside them is left out.
+/// Takes `count` messages of the session; messages without an event are left out.
 async fn take(feed: &mut Feed, count: usize) -> Vec<MobileMessage> {
     let mut taken = Vec::new();
     while taken.len() < count {
@@ -49,7 +50,7 @@ async fn take(feed: &mut Feed, count: usize) -> Vec<MobileMessage> {
     taken
 }
 
-/// One story, of which a part is there when the phone comes back and the rest comes later.
+/// Runs one story: some events exist when the phone resumes, and the rest is appended later.
 async fn a_phone_comes_back(api: &Api, case: u64) {
     let mut author = Author::new(case);
     let length = 3 + usize::try_from(author.below(38)).unwrap();
@@ -75,7 +76,7 @@ async fn a_phone_comes_back(api: &Api, case: u64) {
     if !drafts.is_empty() {
         journal.append(&key, fence, drafts).await.unwrap();
     }
-    // The phone can only have what was there.
+    // The phone can only have messages of events that exist already.
     let had = uninterrupted(&events[..there]).len();
     let mut feeds = Vec::new();
     for _ in 0..3 {
@@ -103,7 +104,7 @@ async fn a_phone_comes_back(api: &Api, case: u64) {
     journal.delete(&key).await.unwrap();
 }
 
-/// The dialects `native` and `ui` say the same of an event whatever came before it.
+/// The dialects `native` and `ui` translate an event without regard to the events before it.
 fn stateless_dialects(events: &[Event], case: u64) {
     for make in [|| Translator::Native, || Translator::Ui] {
         let said = |translator: &mut Translator, event: &Event| {
@@ -132,7 +133,7 @@ fn k4_every_dialect_continues_where_its_subscriber_was() {
     });
 }
 
-/// Old events are removed, and with them the start of a sub-agent.
+/// Retention removes old events, including the start of a sub-agent.
 #[test]
 fn k4_a_sub_agent_whose_start_is_not_kept_still_ends() {
     let mut phone = Phone::default();

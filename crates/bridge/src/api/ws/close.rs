@@ -1,29 +1,29 @@
-//! Why a WebSocket is closed, as a number that clients can branch on (F97).
+//! Close codes of a WebSocket, which clients can branch on (F97).
 
 use super::link::{CloseFrame, Message};
 
 use crate::api::tether::End;
 
-/// Why a WebSocket ends.
+/// The reason why a WebSocket ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Close {
-    /// The client is gone.
+    /// The connection is lost.
     Gone,
-    /// The client has said goodbye, and waits for the same from us.
+    /// The client sent a close frame and waits for ours.
     Left,
-    /// A message is longer than the server takes.
+    /// A message exceeds the size limit.
     TooLong,
-    /// What comes in is not a WebSocket's.
+    /// The client violated the WebSocket protocol.
     Broken,
-    /// No credential, or one that counts no longer.
+    /// The credential is missing, wrong or revoked.
     NoCredential,
-    /// The credential does not reach that far.
+    /// The credential lacks a scope.
     Forbidden,
-    /// It took nothing for too long.
+    /// The client has read nothing for too long.
     Behind,
-    /// There are too many.
+    /// Too many sockets or failed attempts.
     TooMany,
-    /// The server restarts; come back after so many milliseconds.
+    /// The server restarts; the client may reconnect after this many milliseconds.
     Restart(u64),
 }
 
@@ -35,7 +35,8 @@ impl Close {
         }
     }
 
-    /// What is said to the client; nothing where it is gone, or where its own goodbye is given back by the library below.
+    /// The close frame to send; `None` if the connection is lost, or if the library already answers the
+    /// client's frame.
     pub(crate) fn message(&self) -> Option<Message> {
         let (code, reason) = match self {
             Close::Gone | Close::Left => return None,

@@ -1,4 +1,4 @@
-//! What becomes of the small pieces that an answer comes in.
+//! Delivery of deltas: all, coalesced, or none.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -10,15 +10,15 @@ use crate::error::{Code, Error};
 use crate::journal::{Cursor, Event};
 use crate::limits::{COALESCED_BYTES_MAX, COALESCED_MAX};
 
-/// What a subscriber wants of the pieces.
+/// The delivery of deltas that a subscriber requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Deltas {
-    /// Each of them, as it comes.
+    /// Each delta as it comes.
     #[default]
     All,
-    /// Those that come within a time as one.
+    /// All deltas within this time as one.
     Coalesced(Duration),
-    /// Only what they amount to, once something else follows.
+    /// The whole text, once another event follows.
     None,
 }
 
@@ -32,25 +32,25 @@ impl FromStr for Deltas {
             ("none", _) => Ok(Deltas::None),
             (_, Some(ms)) => Ok(Deltas::Coalesced(Duration::from_millis(ms).min(COALESCED_MAX))),
             _ => {
-                let message = "This is no way to send pieces of text";
+                let message = "Invalid value of `deltas`";
                 Err(Error::new(Code::Invalid, message, "use `all`, `coalesced:MS` or `none`"))
             }
         }
     }
 }
 
-/// Pieces that are held back.
+/// Deltas that are held back and merged.
 #[derive(Debug)]
 pub(crate) struct Held {
     message: Box<UiMessage>,
-    /// The last of them.
+    /// The cursor of the last delta.
     pub(crate) cursor: Cursor,
-    /// When they are sent; no time where something else has to follow first.
+    /// The time at which they are sent; `None` if another event has to follow first.
     pub(crate) until: Option<Instant>,
 }
 
 impl Held {
-    /// The event as the first piece; none where it is no piece.
+    /// Holds back an event; `None` if the event is not a delta or deltas are not held back.
     pub(crate) fn first(event: &Event, deltas: Deltas) -> Option<Held> {
         if !matches!(event.kind.as_str(), "TextChunk" | "Thinking") {
             return None;
@@ -64,7 +64,7 @@ impl Held {
         Some(Held { message, cursor: event.cursor, until })
     }
 
-    /// Takes another piece in, if it goes on where this ends.
+    /// Appends the next delta, if it continues the same text.
     pub(crate) fn join(&mut self, more: Held) -> Result<(), Held> {
         match (&mut *self.message, &*more.message) {
             (
@@ -86,7 +86,7 @@ impl Held {
         Ok(())
     }
 
-    /// The pieces as one event.
+    /// The merged deltas as one event.
     pub(crate) fn json(&self) -> String {
         serde_json::to_string(&self.message).unwrap_or_else(|_| "null".to_owned())
     }

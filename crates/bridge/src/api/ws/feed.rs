@@ -1,4 +1,4 @@
-//! What a WebSocket is subscribed to: a session, or what happens in any of them.
+//! Subscriptions of a WebSocket: to one session, or to notices about all sessions.
 
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ use crate::journal::{Cursor, Event, JournalError};
 use crate::limits::{CHUNK_BYTES, LONG_EVENT_BYTES};
 use crate::sessions::Sessions;
 
-/// What is subscribed to.
+/// One subscription of a WebSocket.
 pub(crate) struct Feed {
-    /// The key of the session; empty for what happens in any of them.
+    /// The key of the session; empty for notices about all sessions.
     pub(crate) key: Arc<str>,
-    /// Ends it, unless it is over already.
+    /// Ends the subscription.
     pub(crate) stop: CancellationToken,
     pub(crate) source: Source,
 }
@@ -32,29 +32,29 @@ pub(crate) enum Source {
     Notices { sessions: Sessions, receiver: broadcast::Receiver<Arc<Notice>>, sight: Sight },
 }
 
-/// One session, as one client watches it.
+/// A subscription to one session.
 pub(crate) struct Watched {
     pub(crate) events: Subscription,
     deltas: Deltas,
     held: Option<Held>,
-    /// The key as JSON.
+    /// The key of the session as JSON.
     key: String,
     is_over: bool,
 }
 
-/// What is to be sent.
+/// The next messages of a subscription.
 #[derive(Debug)]
 pub(crate) enum Sent {
-    /// These messages, and more will follow.
+    /// Messages, and more will follow.
     Some(Vec<Utf8Bytes>),
-    /// These messages and no more.
+    /// The last messages.
     Last(Vec<Utf8Bytes>),
-    /// The client wants no more of it.
+    /// The client has unsubscribed.
     Stopped,
 }
 
 impl Feed {
-    /// What is to be sent next, as soon as there is something.
+    /// Waits for the next messages.
     pub(crate) async fn next(&mut self) -> Sent {
         let Feed { stop, source, .. } = self;
         tokio::select! {
@@ -64,11 +64,11 @@ impl Feed {
         }
     }
 
-    /// Ends when so much has happened while nothing could be sent that the client has to start again.
+    /// Waits until the client is so far behind that it must subscribe again.
     pub(crate) async fn fallen_behind(&mut self) {
         match &mut self.source {
             Source::Session(watched) => _ = watched.events.fallen_behind().await,
-            // Notices are few, and the oldest are dropped where too many wait.
+            // Notices are few, and the channel drops the oldest when it is full.
             Source::Notices { .. } => std::future::pending().await,
         }
     }
@@ -101,7 +101,7 @@ impl Watched {
         Watched { events, deltas, held: None, key, is_over: false }
     }
 
-    /// Waits for one event, and takes along whatever else is there already.
+    /// Waits for one event, and adds the events that are already available.
     async fn next(&mut self) -> Sent {
         let mut out = Out::default();
         loop {
@@ -123,7 +123,7 @@ impl Watched {
         }
     }
 
-    /// The next event; none when what is held back has waited long enough.
+    /// The next event; `None` when the time of held deltas is up.
     async fn next_in_time(&mut self) -> Option<Result<Delivery, JournalError>> {
         match self.held.as_ref().and_then(|held| held.until) {
             Some(until) => tokio::time::timeout_at(until, self.events.next()).await.ok(),
@@ -155,7 +155,7 @@ impl Watched {
         let Some(piece) = Held::first(event, self.deltas) else {
             self.release(out);
             let write = || self.event(event.cursor, &body_text(event));
-            // A long one is held for as long as the client does not read it.
+            // A long message stays in memory until the client reads it, so subscribers share one copy.
             let is_shared = self.events.is_shared() || event.body.len() >= LONG_EVENT_BYTES;
             let message = if is_shared { event.message.once(write) } else { Utf8Bytes::from(write()) };
             out.push(message);
@@ -171,16 +171,16 @@ impl Watched {
         }
     }
 
-    /// Sends what was held back.
+    /// Moves held deltas to the output.
     fn release(&mut self, out: &mut Out) {
         if let Some(held) = self.held.take() {
             out.push(self.event(held.cursor, &held.json()));
         }
     }
 
-    /// The message of an event. Its body is put in as it is.
+    /// The message of an event. The body is inserted unchanged.
     fn event(&self, cursor: Cursor, body: &str) -> String {
-        // Put together in one go: it is done for each piece of text and each watcher.
+        // One allocation, because this runs for each delta and each subscriber.
         let (session, cursor) = (self.key.as_str(), cursor.to_string());
         [r#"{"type":"event","session":"#, session, r#","cursor":""#, &cursor, r#"","event":"#, body, "}"]
             .concat()

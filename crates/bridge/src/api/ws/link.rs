@@ -1,7 +1,7 @@
-//! A WebSocket whose long messages are written in parts.
+//! A WebSocket connection that writes long messages in several frames.
 //!
-//! The library copies each frame into a buffer, which stays as long as the longest frame was. So a long message is sent as
-//! several frames, each after the one before it was taken.
+//! The library copies each frame into a buffer that never shrinks. So a long message is sent as several
+//! frames, each after the one before was written.
 
 use axum::body::Body;
 use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode, header};
@@ -22,23 +22,24 @@ pub(crate) use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 use crate::error::{Code, Error};
 use crate::limits::{CHUNK_BYTES, LONG_EVENT_BYTES, MESSAGE_BYTES_MAX, SOCKET_READ_BYTES};
 
-/// A WebSocket of a client.
+/// The WebSocket of a client.
 #[derive(Debug)]
 pub(crate) struct WebSocket(WebSocketStream<TokioIo<Upgraded>>);
 
 impl WebSocket {
-    /// The next message; none when the connection has ended.
+    /// The next message; `None` when the connection has ended.
     pub(crate) async fn recv(&mut self) -> Option<Result<Message, SocketError>> {
         self.0.next().await
     }
 
-    /// Writes a message, and waits until the client has taken it.
+    /// Writes a message and flushes it.
     pub(crate) async fn send(&mut self, message: Message) -> Result<(), SocketError> {
         self.feed(message).await?;
         self.flush().await
     }
 
-    /// Writes a message that is sent with the next flush. Parts of a long one are sent before this returns.
+    /// Writes a message that is sent with the next flush. The frames of a long message are sent before this
+    /// returns.
     pub(crate) async fn feed(&mut self, message: Message) -> Result<(), SocketError> {
         let Message::Text(text) = &message else { return self.0.feed(message).await };
         if text.len() < LONG_EVENT_BYTES {
@@ -59,7 +60,7 @@ impl WebSocket {
     }
 }
 
-/// Answers a request for a WebSocket, and serves it once the connection is one.
+/// Answers an upgrade request, and calls `serve` once the connection is upgraded.
 pub(crate) fn upgrade<F: Future<Output = ()> + Send + 'static>(
     extensions: &Extensions,
     headers: &HeaderMap,
@@ -76,7 +77,7 @@ pub(crate) fn upgrade<F: Future<Output = ()> + Send + 'static>(
         .read_buffer_size(SOCKET_READ_BYTES)
         .write_buffer_size(CHUNK_BYTES);
     drop(tokio::spawn(async move {
-        // A client that left before it was answered needs nothing.
+        // The upgrade fails if the client disconnected before the response.
         let Ok(upgraded) = on_upgrade.await else { return };
         let stream = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config));
         serve(WebSocket(stream.await)).await;

@@ -1,4 +1,4 @@
-//! One WebSocket for everything: any number of sessions, prompts, answers and commands.
+//! The WebSocket `/v1/ws`: subscriptions to any number of sessions, prompts, answers and commands.
 
 pub(crate) mod close;
 mod deltas;
@@ -19,14 +19,15 @@ use crate::auth::Peer;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 
-/// Sessions on a WebSocket: requests and answers, and events of whatever is subscribed to.
+/// Opens a WebSocket for requests, their replies, and events of subscribed sessions.
 ///
-/// The subprotocol is `tidings.v1`. A client that cannot set a header sends `{"type":"auth","token":…}` first.
-/// It is closed with 4401 (no credential), 4403 (it does not reach that far), 4409 (the client took nothing for too
-/// long), 4429 (too many) or 1012 (the server restarts; the reason says when to come back).
+/// The subprotocol is `tidings.v1`. A client that cannot set a header sends `{"type":"auth","token":…}`
+/// first. Close codes: 4401 (no valid credential), 4403 (missing scope), 4409 (the client read nothing for
+/// too long), 4429 (too many) and 1012 (the server restarts; the reason contains the delay before a
+/// reconnect).
 #[utoipa::path(
     get, path = "/v1/ws", tag = "events",
-    responses((status = 101, description = "From here on messages are those of `SocketRequest` and `SocketMessage`")),
+    responses((status = 101, description = "Messages are `SocketRequest` and `SocketMessage`")),
 )]
 pub(crate) async fn websocket(
     State(api): State<Api>,
@@ -42,10 +43,11 @@ pub(crate) async fn websocket(
     let offers_others = upgrade.requested_protocols().next().is_some();
     let upgrade = upgrade.protocols([PROTOCOL]);
     if offers_others && upgrade.selected_protocol().is_none() {
-        let message = "None of these subprotocols is spoken here";
-        return Err(Error::new(Code::Invalid, message, "ask for `tidings.v1`"));
+        let message = "None of the requested subprotocols is supported";
+        return Err(Error::new(Code::Invalid, message, "request `tidings.v1`"));
     }
-    // The guard watches over the credential until there is an answer, and this from here on.
+    // Until the response, the auth layer ends the request when the credential is revoked; from here on, this
+    // does.
     let tether = Tether::new(&api).on(extensions.get());
     let protocol = upgrade.selected_protocol().cloned();
     link::upgrade(&extensions, &headers, protocol, move |socket| {

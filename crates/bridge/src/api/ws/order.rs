@@ -1,4 +1,5 @@
-//! Prompts for one session keep the order in which a client sent them; everything else may overtake.
+//! Order of prompts: those for one session keep the order in which a client sent them; other requests may
+//! overtake.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -7,15 +8,15 @@ use futures_util::FutureExt as _;
 use futures_util::future::Shared;
 use tokio::sync::oneshot;
 
-/// The last prompt that was sent to each session.
+/// The last prompt of each session.
 #[derive(Default)]
 pub(crate) struct Order(HashMap<String, Shared<oneshot::Receiver<()>>>);
 
-/// Says that a prompt was carried out, when it is dropped.
+/// Signals on drop that a prompt was handled.
 pub(crate) struct Done(#[expect(dead_code, reason = "dropping it is the signal")] oneshot::Sender<()>);
 
 impl Order {
-    /// Ends when the prompts before were carried out.
+    /// Waits until the earlier prompts of the session were handled.
     pub(crate) fn before(&self, session: &str) -> impl Future<Output = ()> + Send + use<> {
         let before = self.0.get(session).cloned();
         async move {
@@ -25,7 +26,7 @@ impl Order {
         }
     }
 
-    /// The same, and what comes later waits until the returned value is dropped.
+    /// The same, and later requests wait until the returned value is dropped.
     pub(crate) fn enter(&mut self, session: &str) -> (impl Future<Output = ()> + Send + use<>, Done) {
         let before = self.before(session);
         let (sender, receiver) = oneshot::channel();

@@ -1,4 +1,4 @@
-//! What a client asks for on a WebSocket.
+//! Requests of clients on a WebSocket.
 
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
@@ -12,18 +12,18 @@ use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::sessions::{Sessions, Verb};
 
-/// What came in.
+/// A parsed message of a client.
 #[derive(Debug)]
 pub(crate) enum Incoming {
-    /// Something that is understood.
+    /// A valid request.
     Request(Box<SocketRequest>),
-    /// Something of another version for whose answer nobody waits, so it is passed over.
+    /// An unknown type without an id. It is ignored, since the client does not wait for a reply.
     Nameless,
-    /// Something that is wrong.
+    /// An invalid request.
     Wrong(Option<RequestId>, Error),
 }
 
-/// What tells one message from another.
+/// The keys that every message has.
 struct Head {
     kind: Option<String>,
     id: Option<RequestId>,
@@ -47,11 +47,11 @@ const KNOWN: [(&str, &[&str]); 7] = [
     ("ping", &[]),
 ];
 
-/// Reads a message.
+/// Parses a message.
 pub(crate) fn read(text: &str) -> Incoming {
     let wrong = |id, error: serde_json::Error| {
         let hint = "see `SocketRequest` in the published types";
-        Incoming::Wrong(id, Error::new(Code::Invalid, format!("The message does not fit: {error}"), hint))
+        Incoming::Wrong(id, Error::new(Code::Invalid, format!("Invalid message: {error}"), hint))
     };
     let object = match serde_json::from_str::<Map<String, Value>>(text) {
         Ok(object) => object,
@@ -70,12 +70,12 @@ pub(crate) fn read(text: &str) -> Incoming {
 
 type Check = fn(&Value) -> Result<(), Error>;
 
-/// Refuses keys that nobody knows, in the message and in what is the body of a request elsewhere.
+/// Refuses unknown keys, in the message and in the objects that are request bodies of REST routes.
 fn check_keys(object: &Map<String, Value>, known: &[&str]) -> Result<(), Error> {
     let is_known = |key: &&String| ["id", "type"].contains(&key.as_str()) || known.contains(&key.as_str());
     if let Some(key) = object.keys().find(|key| !is_known(key)) {
-        let hint = format!("known are `{}`", [&["id", "type"], known].concat().join("`, `"));
-        return Err(Error::new(Code::Invalid, format!("There is no key `{key}`"), hint));
+        let hint = format!("known keys are `{}`", [&["id", "type"], known].concat().join("`, `"));
+        return Err(Error::new(Code::Invalid, format!("Unknown key `{key}`"), hint));
     }
     let checks: [(&str, Check); 5] = [
         ("input", keys::check::<Input>),
@@ -87,20 +87,20 @@ fn check_keys(object: &Map<String, Value>, known: &[&str]) -> Result<(), Error> 
     checks.into_iter().try_for_each(|(key, check)| object.get(key).map_or(Ok(()), check))
 }
 
-/// Something of another version. Whoever has named it waits for an answer.
+/// A message of an unknown type. A client that sent an id waits for a reply.
 fn unknown(kind: Option<&str>, id: Option<RequestId>) -> Incoming {
     if id.is_none() {
         return Incoming::Nameless;
     }
     let message = match kind {
-        Some(kind) => format!("There is no request of the type `{kind}`"),
+        Some(kind) => format!("Unknown request type `{kind}`"),
         None => "The message has no `type`".to_owned(),
     };
-    let hint = format!("known are `{}`", KNOWN.map(|(kind, _)| kind).join("`, `"));
+    let hint = format!("known types are `{}`", KNOWN.map(|(kind, _)| kind).join("`, `"));
     Incoming::Wrong(id, Error::new(Code::Invalid, message, hint))
 }
 
-/// An answer of a person, to whatever it is.
+/// An answer to a permission request, a batch or a question.
 pub(crate) enum Reply {
     Permission(PermissionAnswer),
     Batch(BatchAnswer),
@@ -119,13 +119,13 @@ impl Reply {
             (None, None, Some(answer)) => Ok(Reply::Question(answer)),
             _ => {
                 let hint = "send one of `permission`, `batch` and `question`";
-                Err(Error::new(Code::Invalid, "An answer is to exactly one thing", hint))
+                Err(Error::new(Code::Invalid, "An answer must contain exactly one of its kinds", hint))
             }
         }
     }
 }
 
-/// Says something to a session.
+/// Sends a prompt to a session.
 pub(crate) async fn input(
     sessions: &Sessions,
     caller: &Caller,
@@ -137,7 +137,7 @@ pub(crate) async fn input(
     sessions.input(caller, session, input).await.map(accepted)
 }
 
-/// Answers what waits.
+/// Answers a pending request.
 pub(crate) async fn answer(
     sessions: &Sessions,
     caller: &Caller,
@@ -160,7 +160,7 @@ pub(crate) async fn answer(
     }
 }
 
-/// Carries out a command.
+/// Runs a command.
 pub(crate) async fn command(
     sessions: &Sessions,
     caller: &Caller,
@@ -195,7 +195,7 @@ fn answered(result: AnswerResult) -> SocketAck {
     SocketAck { seq, cursor, answer: Some(result), ..SocketAck::default() }
 }
 
-/// What the client is told in the end.
+/// The reply to a request.
 pub(crate) fn outcome(
     id: Option<RequestId>,
     result: Result<SocketAck, Error>,
@@ -216,7 +216,7 @@ mod tests {
 
     use super::*;
 
-    /// A key that is in the types and not in the list could never be sent.
+    /// A key of the types that is missing in the list would be refused.
     #[test]
     fn every_key_of_every_request_is_known() {
         let filled = json!({

@@ -1,4 +1,4 @@
-//! One WebSocket, from its credential to its end.
+//! The connection of one client on `/v1/ws`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use crate::limits::{
     SUBSCRIPTIONS_MAX, WRITE_WAIT,
 };
 
-/// Serves one client until it goes or has to go.
+/// Serves one client until the connection ends.
 pub(crate) async fn serve(
     api: Api,
     (caller, peer): (Option<Caller>, Peer),
@@ -52,7 +52,7 @@ pub(crate) async fn serve(
     farewell(socket, &close).await;
 }
 
-/// Whom the socket belongs to: known from the request, or from the first message.
+/// The caller, from the upgrade request or from the first message.
 async fn sign_in(
     api: &Api,
     caller: Option<Caller>,
@@ -93,8 +93,8 @@ async fn sign_in(
     }
 }
 
-/// Says why, and gives the client a moment to hear it: a socket that is dropped with unread input takes back what it
-/// has sent.
+/// Sends the close frame and waits for the client to read it. A socket that is dropped with unread input
+/// resets the connection, and what was sent is lost.
 pub(crate) async fn farewell(mut socket: WebSocket, close: &Close) {
     if *close == Close::Gone {
         return;
@@ -102,7 +102,7 @@ pub(crate) async fn farewell(mut socket: WebSocket, close: &Close) {
     let goodbye = async {
         match close.message() {
             Some(message) => socket.send(message).await.ok()?,
-            // The answer to a goodbye is written already, and waits to be sent.
+            // The reply to the client's close frame is already in the buffer.
             None => socket.flush().await.ok()?,
         }
         while socket.recv().await?.is_ok() {}
@@ -117,7 +117,7 @@ pub(crate) fn received(message: Option<Result<Message, SocketError>>) -> Result<
         Some(Ok(Message::Close(_))) => Err(Close::Left),
         Some(Ok(message)) => Ok(message),
         Some(Err(error)) => {
-            // The library below has a kind for it, which is not passed on.
+            // The library does not expose the kind of this error.
             let text = error.to_string();
             let is_long = text.contains("too long") || text.contains("too big") || text.contains("too large");
             Err(if is_long { Close::TooLong } else { Close::Broken })
@@ -131,11 +131,11 @@ struct Connection {
     peer: Peer,
     tether: Tether,
     socket: WebSocket,
-    /// What is subscribed to; each waits for what comes next.
+    /// Subscriptions, each waiting for its next messages.
     feeds: Several<(Feed, Sent)>,
-    /// How to end each of them, by key.
+    /// Cancellation tokens of the subscriptions, by session key.
     watched: HashMap<Arc<str>, CancellationToken>,
-    /// Requests that are being carried out.
+    /// Requests in progress.
     requests: Several<SocketMessage>,
     order: Order,
     heartbeat: Interval,
@@ -170,7 +170,7 @@ impl Connection {
                 biased;
                 end = self.tether.cut() => Err(Close::from_end(end, self.retry_ms)),
                 message = self.requests.next() => self.say(&message).await,
-                // Whoever sends faster than is carried out has to wait.
+                // Back-pressure: no more input is read while too many requests are in progress.
                 message = self.socket.recv(), if self.requests.len() < REQUESTS_MAX => match received(message) {
                     Ok(message) => self.receive(message).await,
                     Err(close) => Err(close),
@@ -204,7 +204,7 @@ impl Connection {
             SocketRequest::Ping { id } => self.answer(id, Ok(SocketAck::default())).await,
             SocketRequest::Auth { id, token } => {
                 let result = self.sign_in_again(&token);
-                // Whoever guesses does not go on guessing here.
+                // A client that guesses credentials is disconnected.
                 if result.as_ref().is_err_and(|error| error.code() == Code::TooMany) {
                     return Err(Close::TooMany);
                 }
@@ -256,7 +256,7 @@ impl Connection {
         }
     }
 
-    /// Lets a request take its time, and answers it when it is done.
+    /// Runs a request concurrently, and sends its reply when it is done.
     fn carry_out<F, W>(&mut self, id: Option<RequestId>, work: W)
     where
         W: FnOnce(Api, Caller) -> F + Send + 'static,
@@ -273,10 +273,10 @@ impl Connection {
     fn sign_in_again(&mut self, token: &str) -> Result<SocketAck, Error> {
         let caller = (self.api.sign_in)(token, self.peer)?;
         caller.require(Scope::Read)?;
-        // What is watched was shown to the one who asked for it, and ends with that credential.
+        // Subscriptions belong to the credential that opened them and end with it.
         if caller.device != self.caller.device {
             let message = "This socket belongs to another credential";
-            return Err(Error::new(Code::Forbidden, message, "open another one"));
+            return Err(Error::new(Code::Forbidden, message, "open another socket"));
         }
         self.caller = caller;
         Ok(SocketAck::default())
@@ -313,10 +313,10 @@ impl Connection {
         Ok((ack, self.begin(&key, source)?))
     }
 
-    /// Whatever was subscribed to by the same key ends.
+    /// Starts a subscription. An earlier one with the same key ends.
     fn begin(&mut self, key: &str, source: Source) -> Result<Feed, Error> {
         if self.watched.len() >= SUBSCRIPTIONS_MAX && !self.watched.contains_key(key) {
-            let message = format!("This socket has {SUBSCRIPTIONS_MAX} subscriptions already");
+            let message = format!("This socket already has {SUBSCRIPTIONS_MAX} subscriptions");
             return Err(Error::new(Code::TooMany, message, "unsubscribe from some of them"));
         }
         let (key, stop) = (Arc::<str>::from(key), CancellationToken::new());
@@ -352,7 +352,8 @@ impl Connection {
             Sent::Stopped => return Ok(()),
         };
         let bytes: usize = messages.iter().map(|message| message.len()).sum();
-        // A long event takes its time on a slow line; a client that takes nothing is noticed by its connection.
+        // A long event takes longer on a slow connection; one that makes no progress times out in the
+        // connection itself.
         let write_wait = WRITE_WAIT + Duration::from_secs((bytes / LONG_EVENT_BYTES) as u64 * 4);
         let socket = &mut self.socket;
         let writing = async {
@@ -383,7 +384,7 @@ impl Connection {
     }
 
     async fn say(&mut self, message: &SocketMessage) -> Result<(), Close> {
-        // Nobody waits for the answer to a request without a name, unless something went wrong.
+        // Requests without an id get a reply only if they fail.
         if matches!(&message, SocketMessage::Ack(ack) if ack.id.is_none()) {
             return Ok(());
         }
