@@ -1,4 +1,4 @@
-//! The words of a notification.
+//! Notifications made from notices.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -9,65 +9,65 @@ use super::target::Occasion;
 use crate::limits::NOTIFY_LINE_CHARS;
 use crate::sessions::Sessions;
 
-/// What a webhook is sent. Programs may rely on the keys.
+/// A notification, as the JSON body of a webhook. Programs may rely on the keys.
 #[derive(Debug, Clone, Serialize)]
 pub struct Delivery {
-    /// Names this notification; one that is sent again has the same.
+    /// The id of the notification; a retry has the same id.
     pub id: String,
-    /// What it is about: `permission`, `question`, `turn_ended` or `failed`.
+    /// The occasion: `permission`, `question`, `turn_ended` or `failed`.
     pub event: &'static str,
-    /// When it happened.
+    /// The time of the occasion.
     pub at: String,
     /// The key of the session.
     pub session: String,
-    /// The name of the folder that it works in.
+    /// The name of the folder of the session.
     pub project: String,
-    /// What to show to a person. It has no details.
+    /// The text to show, without details.
     pub text: String,
-    /// What waits for an answer.
+    /// The id of the request that waits for an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
-    /// The tool that waits.
+    /// The tool that waits for permission.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// How much can go wrong.
+    /// The risk of the tool call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub risk: Option<RiskLevel>,
-    /// The page of the session.
+    /// The URL of the session's page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
-    /// What the agent wants or said, for targets that are told.
+    /// Details, for targets with `include_details`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
 }
 
-/// What the agent wants or said.
+/// Details of a notification: what the agent wants to do or has said.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Details {
-    /// In a line: the command, the path, the question, the last thing that was said.
+    /// One line: the command, the path, the question, or the last line of the answer.
     pub line: String,
-    /// The title of the session, or what was said in it first.
+    /// The title of the session, or its first prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What the tool would get.
+    /// The input of the tool call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
 }
 
 impl Delivery {
-    /// Whether somebody has to answer before the agent goes on.
+    /// True if the agent waits for an answer of the user.
     pub(super) fn needs_answer(&self) -> bool {
         self.tool_use_id.is_some()
     }
 
-    /// The same without what the target is not to know.
+    /// The notification without details.
     #[must_use]
     pub fn without_details(&self) -> Self {
         Delivery { details: None, ..self.clone() }
     }
 }
 
-/// Words for a notice.
+/// Makes a notification from a notice.
 pub(super) async fn delivery(
     sessions: &Sessions,
     notice: &Notice,
@@ -144,7 +144,7 @@ pub(super) fn text(notice: &Notice, project: &str) -> String {
     }
 }
 
-/// The last part of the folder's path: enough to know, and no more than that.
+/// The last component of the folder's path, which reveals less than the whole path.
 fn project(view: &SessionView) -> String {
     let name = view.cwd.trim_end_matches('/').rsplit('/').next().filter(|name| !name.is_empty());
     name.unwrap_or("/").to_owned()

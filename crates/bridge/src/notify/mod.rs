@@ -1,7 +1,7 @@
-//! Tells people who look at nothing of ours that something needs them: webhooks, and ntfy for phones.
+//! Notifications for users who have no page open: webhooks, and ntfy for phones.
 //!
-//! The words leave out what the agent wants to do and what it has said, unless the owner asks for that: they pass
-//! through other people's servers and lie on locked screens.
+//! Texts leave out what the agent wants to do and what it has said, unless the owner enables
+//! `include_details`: they pass through servers of third parties and appear on locked screens.
 
 mod compose;
 mod send;
@@ -25,22 +25,23 @@ use crate::journal::Handle;
 use crate::limits::{LIST_MAX, NOTIFY_KNOWN_MAX, NOTIFY_QUEUE_MAX};
 use crate::sessions::Sessions;
 
-/// Sends what needs a person to where its owner wants it.
+/// Sends notifications to the configured targets.
 #[derive(Debug)]
 pub struct Notifier {
     senders: Vec<Sender>,
-    /// The page of this server, for links.
+    /// The URL of this server's page, for links.
     page: Option<String>,
 }
 
 impl Notifier {
-    /// Checks the targets. Nothing is sent before it runs.
+    /// Checks the targets. Nothing is sent before [`Notifier::run`].
     pub fn new(targets: Vec<Target>, page: Option<String>) -> Result<Self, Error> {
         let senders = targets.into_iter().map(Sender::new).collect::<Result<_, _>>()?;
         Ok(Notifier { senders, page })
     }
 
-    /// Sends until the server stops. What is on its way then is given up: it is news, and the journal has it.
+    /// Sends notifications until the server stops. Unsent ones are dropped then; the journal has their
+    /// events.
     pub async fn run(self, sessions: Sessions, stopping: CancellationToken) {
         let mut notices = sessions.notices();
         let mut queues = Vec::new();
@@ -59,7 +60,7 @@ impl Notifier {
             let notice = match notice {
                 Ok(notice) => notice,
                 Err(broadcast::error::RecvError::Lagged(count)) => {
-                    tracing::warn!(count, "too much happened at once to tell of all of it");
+                    tracing::warn!(count, "too many notices at once; some notifications were not sent");
                     continue;
                 }
                 Err(broadcast::error::RecvError::Closed) => break,
@@ -71,7 +72,7 @@ impl Notifier {
             let delivery = compose::delivery(&sessions, &notice, occasion, self.page.as_deref()).await;
             let delivery = Arc::new(delivery);
             for (_, queue) in queues.iter().filter(|(wants, _)| wants.contains(&occasion)) {
-                // Whoever sends takes it at once, and chooses what to drop; so there is always room.
+                // The sender task takes it at once and drops from its own queue, so this never waits long.
                 if queue.send(Arc::clone(&delivery)).await.is_err() {
                     break;
                 }
@@ -81,17 +82,18 @@ impl Notifier {
     }
 }
 
-/// How sessions stood, so that an end that nobody wanted is told once.
+/// The last known phase of each session, so that a failure is notified once.
 #[derive(Debug, Default)]
 struct States(HashMap<String, ServerPhase>);
 
 impl States {
-    /// What had ended before anybody listened is known, and not told again when its title changes.
+    /// Reads the phases at start, so that an old failure is not notified again when the title of its session
+    /// changes.
     async fn of(sessions: &Sessions) -> Self {
         let (mut states, mut after) = (HashMap::new(), None);
         loop {
             let page = sessions.list(after, LIST_MAX).await.unwrap_or_else(|error| {
-                tracing::warn!(%error, "how sessions stand could not be read");
+                tracing::warn!(%error, "failed to read the states of sessions");
                 Vec::new()
             });
             let Some(last) = page.last() else { return States(states) };
@@ -101,7 +103,7 @@ impl States {
         }
     }
 
-    /// What a notice is to a person; nothing if it needs nobody.
+    /// The occasion of a notice; `None` if it needs no notification.
     fn occasion(&mut self, notice: &Notice) -> Option<Occasion> {
         match notice {
             Notice::Permission { .. } => Some(Occasion::Permission),
@@ -125,7 +127,7 @@ impl States {
     }
 }
 
-/// Whether a session is at its end without anybody having wanted it: neither a person nor a server that stops leaves these.
+/// True if a session has failed or was cut off. A user or a server that stops does not cause these phases.
 fn has_ended(phase: ServerPhase) -> bool {
     matches!(phase, ServerPhase::Failed | ServerPhase::Interrupted)
 }
@@ -134,7 +136,7 @@ fn has_ended(phase: ServerPhase) -> bool {
 mod tests {
     use super::*;
 
-    /// The agent calls it an error; whoever pressed the button does not.
+    /// An interrupted turn is an error for the agent, but not for the user who interrupted it.
     #[test]
     fn a_turn_that_somebody_interrupted_has_not_failed() {
         for (is_error, interrupted, occasion, words) in [

@@ -1,4 +1,4 @@
-//! Sending to one target: what waits for an answer first, again when it fails, and not for ever.
+//! Sending to one target: pending requests first, with a limited number of retries.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -21,27 +21,27 @@ use crate::http::http_client;
 use crate::limits::{NOTIFY_CONNECT_WAIT, NOTIFY_REDIRECTS_MAX, NOTIFY_TRIES_MAX, NOTIFY_WAIT};
 use crate::sessions::Sessions;
 
-/// Sends to one target.
+/// The sender of one target.
 pub(super) struct Sender {
     target: Target,
-    /// What the log calls it.
+    /// The name in the log.
     name: String,
     url: Url,
     client: Client,
 }
 
-/// What came of one try.
+/// The outcome of one attempt.
 enum Tried {
     Taken,
-    /// Nobody has to be told any more.
+    /// The request was answered meanwhile.
     Needless,
-    /// It may work later, perhaps after so long.
+    /// A temporary failure, with the delay that the target requested.
     Failed(String, Option<Duration>),
-    /// It never will.
+    /// A permanent failure.
     Refused(String),
 }
 
-/// A notification as ntfy takes it.
+/// A notification in the format of ntfy.
 #[derive(Debug, Serialize)]
 struct Ntfy<'a> {
     topic: &'a str,
@@ -64,7 +64,7 @@ impl Sender {
             if is_home && attempt.previous().len() <= NOTIFY_REDIRECTS_MAX {
                 attempt.follow()
             } else {
-                // Another host was not what the owner has named, and would get the words and the signature.
+                // The owner has not named this host, so it must not get the text and the signature.
                 attempt.stop()
             }
         });
@@ -79,13 +79,13 @@ impl Sender {
         Ok(Sender { name: target.shown(&url), target, url, client })
     }
 
-    /// What the target is told of.
+    /// The occasions that the target subscribed to.
     pub(super) fn wants(&self) -> HashSet<Occasion> {
         let all = || Occasion::ALL.into_iter().collect();
         if self.target.events.is_empty() { all() } else { self.target.events.iter().copied().collect() }
     }
 
-    /// Sends what comes, one at a time. What failed waits for its next try without holding up what is behind it.
+    /// Sends notifications one at a time. A failed one waits for its retry without delaying those behind it.
     pub(super) async fn run(self, sessions: Sessions, mut arriving: mpsc::Receiver<Arc<Delivery>>) {
         let mut waiting = Waiting::default();
         loop {
@@ -126,7 +126,7 @@ impl Sender {
                 at = self.name,
                 session,
                 event,
-                "too many notifications wait, and one was dropped"
+                "the queue is full; a notification was dropped"
             );
         }
     }
@@ -138,18 +138,18 @@ impl Sender {
         self.send(sessions, delivery).await
     }
 
-    /// Puts back what may be taken later.
+    /// Logs the outcome, and queues a retry after a temporary failure.
     fn conclude(&self, waiting: &mut Waiting, due: Due, tried: Tried) {
         let (at, event) = (&self.name, due.delivery.event);
         match tried {
             Tried::Taken | Tried::Needless => {}
             Tried::Refused(why) => tracing::warn!(at, event, why, "a notification was refused"),
             Tried::Failed(why, _) if due.tries + 1 >= NOTIFY_TRIES_MAX => {
-                tracing::warn!(at, event, why, "a notification was given up");
+                tracing::warn!(at, event, why, "a notification failed for the last time");
             }
             Tried::Failed(why, after) => {
                 if due.tries == 0 {
-                    tracing::warn!(at, event, why, "a notification has failed, and is tried again");
+                    tracing::warn!(at, event, why, "a notification failed and will be retried");
                 }
                 waiting.put_back(due, after, Instant::now());
             }
@@ -161,9 +161,9 @@ impl Sender {
             Kind::Webhook => self.webhook(sessions, delivery),
             Kind::Ntfy => self.ntfy(delivery),
         };
-        let Some(request) = request else { return Tried::Refused("it cannot be written".to_owned()) };
+        let Some(request) = request else { return Tried::Refused("it cannot be encoded".to_owned()) };
         match request.send().await {
-            // The address may be a secret, and stands in the error otherwise.
+            // The URL may be a secret and must not appear in the log.
             Err(error) => Tried::Failed(error.without_url().to_string(), None),
             Ok(response) => judge(&response),
         }
@@ -191,7 +191,7 @@ impl Sender {
         )
     }
 
-    /// As JSON to the address above the topic: a header could not carry every letter.
+    /// A JSON request to the URL above the topic. Headers could not carry all characters.
     fn ntfy(&self, delivery: &Delivery) -> Option<RequestBuilder> {
         let mut url = self.url.clone();
         let topic = url.path_segments()?.next_back()?.to_owned();
@@ -231,7 +231,7 @@ fn judge(response: &Response) -> Tried {
         return Tried::Taken;
     }
     if status.is_redirection() {
-        return Tried::Refused("it leads to another host".to_owned());
+        return Tried::Refused("it redirects to another host".to_owned());
     }
     let may_work = status.is_server_error()
         || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
@@ -242,7 +242,7 @@ fn judge(response: &Response) -> Tried {
     Tried::Failed(status.to_string(), after.map(Duration::from_secs))
 }
 
-/// Whether somebody has answered meanwhile: nobody needs to be told any more.
+/// True if the request was answered meanwhile, so that no notification is needed.
 async fn is_settled(sessions: &Sessions, delivery: &Delivery) -> bool {
     let Some(asked) = &delivery.tool_use_id else { return false };
     let session = Some(delivery.session.as_str());
@@ -254,7 +254,7 @@ async fn is_settled(sessions: &Sessions, delivery: &Delivery) -> bool {
     };
     match open.await {
         Ok(is_open) => !is_open,
-        // The session was deleted; if it only cannot be read, somebody may still have to answer.
+        // True if the session was deleted. After other errors the request may still be pending.
         Err(error) => error.code() == Code::NotFound,
     }
 }

@@ -1,4 +1,4 @@
-//! HMAC-SHA-256 (RFC 2104), by which the program behind a webhook knows who sends.
+//! HMAC-SHA-256 (RFC 2104), by which the receiver of a webhook authenticates the sender.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 const BLOCK_BYTES: usize = 64;
 
-/// The signature of a body at a time, as a header has it.
+/// The signature of a body and a timestamp, as header value.
 pub(super) fn signature(secret: &str, timestamp: i64, body: &[u8]) -> String {
     let signed = hmac(secret.as_bytes(), &[timestamp.to_string().as_bytes(), b".", body]);
     let mut header = String::from("sha256=");
@@ -17,7 +17,7 @@ pub(super) fn signature(secret: &str, timestamp: i64, body: &[u8]) -> String {
     header
 }
 
-/// The HMAC of a message that is given in parts.
+/// The HMAC of the concatenated parts of a message.
 pub(crate) fn hmac(key: &[u8], message: &[&[u8]]) -> [u8; 32] {
     let mut block = [0; BLOCK_BYTES];
     if key.len() > BLOCK_BYTES {

@@ -1,4 +1,4 @@
-//! Where notifications go, as it stands in a configuration.
+//! Targets of notifications, as in the configuration.
 
 use std::fmt;
 
@@ -6,45 +6,45 @@ use serde::Deserialize;
 
 use crate::error::{Code, Error};
 
-/// Where notifications go.
+/// A target of notifications.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
-    /// The address: of a program of yours, or of a topic at ntfy (`https://ntfy.sh/my-topic`).
+    /// The URL of a webhook, or of a topic at ntfy (`https://ntfy.sh/my-topic`).
     pub url: String,
-    /// What is there.
+    /// The kind of the target.
     pub kind: Kind,
-    /// What it is told of; everything if nothing is named.
+    /// The occasions to notify of; all if empty.
     #[serde(default)]
     pub events: Vec<Occasion>,
-    /// Whether it is told what the agent wants to do, and what it said.
+    /// True to send what the agent wants to do and what it said.
     #[serde(default)]
     pub include_details: bool,
-    /// Webhooks are signed with it, so that the program knows who sends.
+    /// The key of webhook signatures, by which the receiver authenticates the sender.
     #[serde(default)]
     pub secret: Option<String>,
-    /// The access token of a protected topic at ntfy.
+    /// The access token of a protected ntfy topic.
     #[serde(default)]
     pub token: Option<String>,
 }
 
-/// What is at an address.
+/// The kind of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// A program that takes JSON.
+    /// A program that accepts JSON.
     Webhook,
-    /// A topic of ntfy, which shows it on phones.
+    /// A topic of ntfy, which shows notifications on phones.
     Ntfy,
 }
 
-/// What somebody may want to be told of.
+/// An occasion for a notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Occasion {
-    /// A tool waits for a yes.
+    /// A tool call waits for permission.
     Permission,
-    /// The agent asks something.
+    /// The agent asks a question.
     Question,
     /// A turn has ended well.
     TurnEnded,
@@ -53,11 +53,11 @@ pub enum Occasion {
 }
 
 impl Occasion {
-    /// All of them.
+    /// All occasions.
     pub const ALL: [Occasion; 4] =
         [Occasion::Permission, Occasion::Question, Occasion::TurnEnded, Occasion::Failed];
 
-    /// One word, as in a configuration.
+    /// The name in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Occasion::Permission => "permission",
@@ -69,22 +69,22 @@ impl Occasion {
 }
 
 impl Target {
-    /// The address, if it makes sense and is safe enough for what is sent.
+    /// The parsed URL, if it is valid and safe enough for the details that are sent.
     pub(super) fn address(&self) -> Result<reqwest::Url, Error> {
         let wrong = |why: &str, hint: &'static str| {
-            // The path of an address is often a secret by itself.
-            Error::new(Code::Invalid, format!("The address of a {} target {why}", self.name()), hint)
+            // The path of a URL is often a secret, so the message leaves it out.
+            Error::new(Code::Invalid, format!("The URL of a {} target {why}", self.name()), hint)
         };
         let hint = "write it as https://example.org/path";
         let url =
-            reqwest::Url::parse(&self.url).map_err(|error| wrong(&format!("is none: {error}"), hint))?;
+            reqwest::Url::parse(&self.url).map_err(|error| wrong(&format!("is invalid: {error}"), hint))?;
         let Some(host) = url.host_str().filter(|_| matches!(url.scheme(), "http" | "https")) else {
-            return Err(wrong("is not of the web", hint));
+            return Err(wrong("must begin with http:// or https://", hint));
         };
         let is_near = host == "localhost" || host.trim_matches(['[', ']']).parse().is_ok_and(is_loopback);
         if url.scheme() == "http" && self.include_details && !is_near {
             return Err(wrong(
-                "would carry details that anybody on the way can read",
+                "would send details without encryption",
                 "use https, or leave the details out",
             ));
         }
@@ -94,7 +94,7 @@ impl Target {
         Ok(url)
     }
 
-    /// What a log may show: what is there and its host, since everything behind that may be a secret.
+    /// The name for the log: kind and host. The rest of the URL may be a secret.
     pub(super) fn shown(&self, address: &reqwest::Url) -> String {
         let port = address.port().map(|port| format!(":{port}")).unwrap_or_default();
         format!("{} {}{port}", self.name(), address.host_str().unwrap_or_default())
@@ -112,7 +112,7 @@ fn is_loopback(address: std::net::IpAddr) -> bool {
     address.is_loopback()
 }
 
-/// Without the secrets, and without the path, which may be one.
+/// Leaves out the secrets, and the URL, whose path may be a secret.
 impl fmt::Debug for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Target { kind, events, include_details, .. } = self;

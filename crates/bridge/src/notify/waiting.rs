@@ -1,4 +1,4 @@
-//! What one target is still to be told.
+//! The queue of notifications for one target.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -9,22 +9,22 @@ use tokio::time::Instant;
 use super::compose::Delivery;
 use crate::limits::{NOTIFY_PAUSE_FIRST, NOTIFY_PAUSE_MAX, NOTIFY_QUEUE_MAX};
 
-/// What waits for its first try or for another one, the oldest first.
+/// Notifications that wait for their first attempt or for a retry, the oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Waiting(Vec<Due>);
 
-/// A notification, and when it is to be tried.
+/// A notification, and the time of its next attempt.
 #[derive(Debug)]
 pub(super) struct Due {
     pub(super) delivery: Arc<Delivery>,
-    /// How often it was tried.
+    /// The number of attempts so far.
     pub(super) tries: u32,
     at: Instant,
 }
 
 impl Waiting {
-    /// One more to be sent at once. Gives back what is dropped for it where too much waits: the oldest for which nobody
-    /// waits.
+    /// Adds a notification to send at once. Returns the one that is dropped if the queue is full: the oldest
+    /// that needs no answer, or else the oldest.
     pub(super) fn add(&mut self, delivery: Arc<Delivery>, now: Instant) -> Option<Arc<Delivery>> {
         self.0.push(Due { delivery, tries: 0, at: now });
         if self.0.len() <= NOTIFY_QUEUE_MAX {
@@ -34,19 +34,20 @@ impl Waiting {
         Some(self.0.remove(news.unwrap_or_default()).delivery)
     }
 
-    /// What is sent now: what waits for an answer before other news, what is new before what has failed, and then by age.
+    /// Takes the next notification to send: those that need an answer first, then new ones before retries,
+    /// then by age.
     pub(super) fn take(&mut self, now: Instant) -> Option<Due> {
         let due = self.0.iter().enumerate().filter(|(_, due)| due.at <= now);
         let (at, _) = due.min_by_key(|(_, due)| (Reverse(due.delivery.needs_answer()), due.tries > 0))?;
         Some(self.0.remove(at))
     }
 
-    /// When something is to be sent next.
+    /// The time of the next attempt.
     pub(super) fn next_due(&self) -> Option<Instant> {
         self.0.iter().map(|due| due.at).min()
     }
 
-    /// It has failed, and is tried again after a pause: the one that the target asks for, or twice that of the last time.
+    /// Queues a retry after a pause: the one that the target requested, or twice the last one.
     pub(super) fn put_back(&mut self, due: Due, after: Option<Duration>, now: Instant) {
         let pause = NOTIFY_PAUSE_FIRST.saturating_mul(1 << due.tries.min(16));
         let pause = after.unwrap_or(pause).min(NOTIFY_PAUSE_MAX);

@@ -13,7 +13,7 @@ use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::snapshot::tells_of;
 
-/// What one call of a tool took and gave, in full, on whatever branch it is.
+/// Gets the whole input and output of one tool call, on any branch.
 #[utoipa::path(
     get, path = "/v1/transcripts/{id}/calls/{tool_use_id}", tag = "transcripts",
     params(
@@ -36,7 +36,7 @@ pub(crate) async fn transcript_call(
 
 fn call(session: &Session, tool_use_id: String) -> Result<WholeCall, Error> {
     let uses = session.tools().iter().filter(|tool| *tool.id == *tool_use_id);
-    // Of several, which copied files have, the last one that came to its end.
+    // Copied files can contain a call several times: the last one with a result counts.
     let Some(tool) = uses.max_by_key(|tool| tool.result.is_some()) else {
         let message = format!("The session has no call `{tool_use_id}`");
         return Err(Error::new(Code::NotFound, message, "read its events again"));

@@ -22,14 +22,14 @@ pub(crate) struct Which {
     since: Option<String>,
 }
 
-/// Figures about sessions on disk: messages, tools, errors.
+/// Gets statistics about sessions on disk: messages, tools, errors.
 #[utoipa::path(
     get, path = "/v1/transcripts/stats", tag = "transcripts",
     params(
         ("project" = Option<String>, Query, description = "Only sessions whose folder contains this"),
-        ("since" = Option<String>, Query, description = "Only sessions that changed since this day or moment"),
+        ("since" = Option<String>, Query, description = "Only sessions that changed since this day or time"),
     ),
-    responses((status = 200, description = "The figures", body = TranscriptStats)),
+    responses((status = 200, description = "The statistics", body = TranscriptStats)),
 )]
 pub(crate) async fn transcript_stats(
     State(api): State<Api>,
@@ -77,19 +77,19 @@ enum WhatBy {
     Block,
 }
 
-/// Tokens and dollars of sessions on disk, each response counted once.
+/// Gets tokens and dollars of sessions on disk, each response counted once.
 #[utoipa::path(
     get, path = "/v1/transcripts/cost", tag = "transcripts",
     params(
         ("by" = Option<String>, Query,
             description = "`day`, `week`, `month`, `session`, `project`, `model` or `block`"),
-        ("tz" = Option<String>, Query, description = "The zone in which days begin, such as Europe/Berlin"),
-        ("since" = Option<String>, Query, description = "Only what came from this day or moment on"),
-        ("until" = Option<String>, Query, description = "Only what came until then; a day is included"),
+        ("tz" = Option<String>, Query, description = "The time zone of days, such as Europe/Berlin"),
+        ("since" = Option<String>, Query, description = "Only responses from this day or time on"),
+        ("until" = Option<String>, Query, description = "Only responses until this day or time; the day is included"),
         ("project" = Option<String>, Query, description = "Only projects whose folder contains this"),
         ("model" = Option<String>, Query, description = "Only models whose name contains this"),
         ("session" = Option<String>, Query, description = "Only the session with this id"),
-        ("limit" = Option<u64>, Query, description = "So many rows: the latest, or the dearest"),
+        ("limit" = Option<u64>, Query, description = "The number of rows: the latest, or the most expensive"),
     ),
     responses((status = 200, description = "The sums", body = CostReport)),
 )]
@@ -105,7 +105,7 @@ pub(crate) async fn transcript_cost(
         query.since = sums.since.as_deref().map(|since| when::since(since, &zone)).transpose()?;
         query.until = sums.until.as_deref().map(|until| when::until(until, &zone)).transpose()?;
         if query.since.zip(query.until).is_some_and(|(since, until)| since >= until) {
-            let message = "`until` is not after `since`";
+            let message = "`until` must be after `since`";
             return Err(Error::new(Code::Invalid, message, "swap them, or leave one out"));
         }
         query.project = sums.project;
@@ -127,7 +127,7 @@ pub(crate) async fn transcript_cost(
     report.await.map(Json)
 }
 
-/// The same that `tidings sessions cost --json` prints.
+/// The report as `tidings sessions cost --json` prints it.
 fn view(report: Report) -> CostReport {
     let row = |row: cost::Row| CostRow {
         key: row.key,

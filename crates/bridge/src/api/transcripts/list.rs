@@ -33,16 +33,16 @@ enum Sort {
     Largest,
 }
 
-/// Sessions on disk, the newest first.
+/// Lists sessions on disk, the newest first.
 #[utoipa::path(
     get, path = "/v1/transcripts", tag = "transcripts",
     params(
         ("limit" = Option<u64>, Query, description = "How many, at most 1000"),
-        ("before" = Option<String>, Query, description = "Only those before this id in the list"),
-        ("after" = Option<String>, Query, description = "Only those after this id in the list"),
-        ("project" = Option<String>, Query, description = "Only those whose folder contains this"),
-        ("since" = Option<String>, Query, description = "Only those that changed since this day or moment"),
-        ("sort" = Option<String>, Query, description = "What comes first: `newest`, `oldest` or `largest`"),
+        ("before" = Option<String>, Query, description = "Only sessions before this id in the list"),
+        ("after" = Option<String>, Query, description = "Only sessions after this id in the list"),
+        ("project" = Option<String>, Query, description = "Only sessions whose folder contains this"),
+        ("since" = Option<String>, Query, description = "Only sessions that changed since this day or time"),
+        ("sort" = Option<String>, Query, description = "The first session: `newest`, `oldest` or `largest`"),
     ),
     responses((status = 200, description = "The sessions", body = TranscriptList)),
 )]
@@ -84,18 +84,18 @@ pub(crate) async fn list_transcripts(
     list.await.map(Json)
 }
 
-/// Which part of a list is asked for.
+/// The start and end of the requested part of a list.
 fn range(ids: &[&str], part: &Part) -> Result<(usize, usize), Error> {
     let limit = part.limit.unwrap_or(LIST_DEFAULT).clamp(1, LIST_MAX);
     let place = |id: &str| {
         ids.iter().position(|known| *known == id).ok_or_else(|| {
-            let message = format!("`{id}` is not in this list any more");
-            Error::new(Code::Gone, message, "ask for the list from its beginning")
+            let message = format!("`{id}` is no longer in this list");
+            Error::new(Code::Gone, message, "request the list from its beginning")
         })
     };
     match (&part.before, &part.after) {
         (Some(_), Some(_)) => {
-            let message = "`before` and `after` cannot go together";
+            let message = "`before` and `after` cannot be combined";
             Err(Error::new(Code::Invalid, message, "send one of them"))
         }
         (Some(before), None) => {
@@ -109,7 +109,7 @@ fn range(ids: &[&str], part: &Part) -> Result<(usize, usize), Error> {
     }
 }
 
-/// The same that `tidings sessions list --json` prints.
+/// The session as `tidings sessions list --json` prints it.
 pub(super) fn view(row: Listed) -> Transcript {
     Transcript {
         id: row.id,

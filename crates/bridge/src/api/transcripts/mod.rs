@@ -1,7 +1,7 @@
 //! Sessions on disk: list, read, search, count. Nothing here writes to them.
 //!
-//! Reading files takes time, so that it is done on threads of its own, a few at a time. What a client sends is never a
-//! part of a path: files are looked for where sessions lie, and the client's words pick among what was found.
+//! Files are read on blocking threads, a few at a time. Input of a client never becomes part of a path: the
+//! session folders are scanned, and the input selects among the sessions that were found.
 
 mod call;
 mod cost;

@@ -22,7 +22,7 @@ use crate::limits::{
 use crate::sessions::adopt::listed;
 use crate::snapshot::{Budget, Compacted, Compactor};
 
-/// One session on disk.
+/// Gets one session on disk.
 #[utoipa::path(
     get, path = "/v1/transcripts/{id}", tag = "transcripts",
     params(("id" = String, Path, description = "The id of the session")),
@@ -44,7 +44,7 @@ pub(crate) struct Part {
     results: Option<Results>,
 }
 
-/// How much is shown of what tools took and gave.
+/// The length of tool inputs and results.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Results {
@@ -52,15 +52,15 @@ enum Results {
     Whole,
 }
 
-/// A session on disk as events: the newest ones, or those before one of them.
+/// Gets a session on disk as events: the newest ones, or those before a number.
 #[utoipa::path(
     get, path = "/v1/transcripts/{id}/events", tag = "transcripts",
     params(
         ("id" = String, Path, description = "The id of the session"),
         ("limit" = Option<u64>, Query, description = "How many, at most 2000"),
         ("before" = Option<u64>, Query, description = "Only events before this number"),
-        ("leaf" = Option<String>, Query, description = "The last entry of the branch; the active one if absent"),
-        ("results" = Option<String>, Query, description = "`whole` cuts nothing of what tools took and gave; `short` if absent"),
+        ("leaf" = Option<String>, Query, description = "The last entry of the branch; default: the active branch"),
+        ("results" = Option<String>, Query, description = "`short` cuts long tool inputs and results, `whole` does not; default: `short`"),
     ),
     responses((status = 200, description = "The events, the oldest first", body = TranscriptEvents)),
 )]
@@ -82,9 +82,9 @@ pub(crate) async fn transcript_events(
     events.await.map(Json)
 }
 
-/// Why reading ended before the end of the session.
+/// The reason to stop reading before the end of the session.
 enum Stop {
-    /// It got to where it was asked to.
+    /// The requested number was reached.
     Reached,
     Failed(Error),
 }
@@ -100,7 +100,7 @@ fn read(session: &Session, part: &Part) -> Result<Compacted, Error> {
         None => None,
         Some(uuid) => Some(session.by_uuid(LaneId::MAIN, uuid).ok_or_else(|| {
             let message = format!("The session has no entry `{uuid}`");
-            Error::new(Code::NotFound, message, "ask for its branches")
+            Error::new(Code::NotFound, message, "list its branches")
         })?),
     };
     let (bytes_max, result_bytes_max) = match part.results.unwrap_or(Results::Short) {
@@ -126,7 +126,7 @@ fn read(session: &Session, part: &Part) -> Result<Compacted, Error> {
     }
 }
 
-/// The ways that a session on disk went.
+/// Lists the branches of a session on disk.
 #[utoipa::path(
     get, path = "/v1/transcripts/{id}/branches", tag = "transcripts",
     params(("id" = String, Path, description = "The id of the session")),
@@ -145,7 +145,8 @@ pub(crate) async fn transcript_branches(
     branches.await.map(Json)
 }
 
-/// A branch whose last entry has no id cannot be asked for; there are some in files of the oldest versions.
+/// A branch as the API shows it. `None` if its last entry has no id, as in files of the oldest versions: it
+/// could not be requested.
 fn branch(session: &Session, branch: &Branch) -> Option<TranscriptBranch> {
     let uuid = |id| session.node(id).uuid.as_deref().map(str::to_owned);
     let own = session.own_path(branch);
@@ -163,6 +164,6 @@ fn branch(session: &Session, branch: &Branch) -> Option<TranscriptBranch> {
 
 fn about(files: &SessionFiles) -> Result<Transcript, Error> {
     listed(files).map(view).ok_or_else(|| {
-        Error::new(Code::NotFound, format!("The session `{}` has no lines", files.id), "it may be new")
+        Error::new(Code::NotFound, format!("The session `{}` is empty", files.id), "it may be new")
     })
 }

@@ -9,14 +9,14 @@ use crate::api::extract::{Answer, Path};
 use crate::caller::Caller;
 use crate::sessions::attachments;
 
-/// The pictures and files that came with one prompt, on whatever branch it is.
+/// Gets the images and files that came with one prompt, on any branch.
 #[utoipa::path(
     get, path = "/v1/transcripts/{id}/prompts/{prompt}", tag = "transcripts",
     params(
         ("id" = String, Path, description = "The id of the session"),
         ("prompt" = String, Path, description = "The `uuid` of the prompt"),
     ),
-    responses((status = 200, description = "What came with it", body = WholePrompt)),
+    responses((status = 200, description = "The attachments", body = WholePrompt)),
 )]
 pub(crate) async fn transcript_prompt(
     State(api): State<Api>,

@@ -31,20 +31,20 @@ pub(crate) struct Asked {
     limit: Option<usize>,
 }
 
-/// Text in every session on disk.
+/// Searches text in all sessions on disk.
 #[utoipa::path(
     get, path = "/v1/transcripts/search", tag = "transcripts",
     params(
-        ("q" = String, Query, description = "What to find"),
-        ("regex" = Option<bool>, Query, description = "Whether it is a regular expression"),
-        ("ignore_case" = Option<bool>, Query, description = "Whether upper and lower case are the same"),
+        ("q" = String, Query, description = "The text to find"),
+        ("regex" = Option<bool>, Query, description = "`true` if `q` is a regular expression"),
+        ("ignore_case" = Option<bool>, Query, description = "`true` to ignore case"),
         ("role" = Option<String>, Query,
-            description = "Only what these said, with commas between: `user`, `assistant`, `system`, `tool`"),
-        ("tool" = Option<String>, Query, description = "Only calls of this tool and what it gave back"),
+            description = "Only text of these roles, separated by commas: `user`, `assistant`, `system`, `tool`"),
+        ("tool" = Option<String>, Query, description = "Only calls of this tool and their results"),
         ("project" = Option<String>, Query, description = "Only sessions whose folder contains this"),
-        ("since" = Option<String>, Query, description = "Only what was said from this day or moment on"),
-        ("until" = Option<String>, Query, description = "Only what was said until then; a day is included"),
-        ("sidechains" = Option<bool>, Query, description = "Whether sub-agents are searched too; they are"),
+        ("since" = Option<String>, Query, description = "Only lines from this day or time on"),
+        ("until" = Option<String>, Query, description = "Only lines until this day or time; the day is included"),
+        ("sidechains" = Option<bool>, Query, description = "`false` to leave out sub-agents"),
         ("limit" = Option<u64>, Query, description = "How many lines, at most 1000"),
     ),
     responses((status = 200, description = "The lines", body = TranscriptHits)),
@@ -85,7 +85,7 @@ pub(crate) async fn search_transcripts(
             hits.items.push(view(&hit));
             Flow::Continue
         };
-        // An index fails before the first hit or not at all.
+        // If the index fails, it fails before the first hit.
         let indexed = shelf.index().and_then(|index| index.search(&found.sessions, &query, &mut each).ok());
         if indexed.is_none() {
             search::run(&found.sessions, &query, &mut each);
@@ -104,7 +104,7 @@ fn roles(text: Option<&str>) -> Result<Vec<Role>, Error> {
         "tool" => Ok(Role::Tool),
         other => {
             let hint = "use user, assistant, system or tool";
-            Err(Error::new(Code::Invalid, format!("There is no role `{other}`"), hint))
+            Err(Error::new(Code::Invalid, format!("Unknown role `{other}`"), hint))
         }
     };
     names.map(role).collect()

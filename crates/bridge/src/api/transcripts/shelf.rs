@@ -1,4 +1,4 @@
-//! Where sessions on disk lie, and who may look at the same time.
+//! Access to sessions on disk: folders, cache, index, and the number of concurrent readers.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,23 +24,23 @@ use crate::sessions::adopt::sees_session;
 #[derive(Debug, Clone)]
 pub struct Transcripts(Arc<Shelf>);
 
-/// What a job on a thread of its own works with.
+/// The folders and caches that a job on a blocking thread uses.
 #[derive(Debug)]
 pub(in crate::api) struct Shelf {
     roots: Vec<PathBuf>,
-    /// Where caches and the index lie.
+    /// The folder of the caches and the index.
     cache_folder: Option<PathBuf>,
     clock: Clock,
     zone: TimeZone,
     cache: Mutex<Option<Cache>>,
-    /// Whether somebody is reading everything, so that sums are known next time.
+    /// True while a background thread reads all sessions to fill the cache.
     is_counting: AtomicBool,
     jobs: Arc<Semaphore>,
 }
 
 impl Transcripts {
-    /// Sessions under these configuration folders, such as `~/.claude`; none if there are no folders. Days begin as in
-    /// `zone`, unless a request says otherwise.
+    /// Sessions under these configuration folders, such as `~/.claude`. `zone` is the time zone of days,
+    /// unless a request names another one.
     pub fn new(roots: Vec<PathBuf>, cache_folder: Option<PathBuf>, clock: Clock, zone: TimeZone) -> Self {
         Transcripts(Arc::new(Shelf {
             roots,
@@ -53,7 +53,7 @@ impl Transcripts {
         }))
     }
 
-    /// Runs a job on a thread where it may wait for the disk.
+    /// Runs a job on a blocking thread.
     pub(in crate::api) async fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce(&Arc<Shelf>) -> Result<T, Error> + Send + 'static,
@@ -61,11 +61,11 @@ impl Transcripts {
         let shared = Arc::clone(&self.0);
         let jobs = Arc::clone(&self.0.jobs);
         let Ok(Ok(permit)) = timeout(TRANSCRIPT_WAIT, jobs.acquire_owned()).await else {
-            let message = "Too many are reading sessions at this moment";
+            let message = "Too many requests are reading sessions";
             return Err(Error::new(Code::TooMany, message, "try again in a moment").retry_after_ms(1000));
         };
         let job = tokio::task::spawn_blocking(move || {
-            // It is held until the job is done, also if its client has gone.
+            // Held until the job is done, even if its client has disconnected.
             let _permit = permit;
             job(&shared)
         });
@@ -82,18 +82,18 @@ impl Default for Transcripts {
 }
 
 impl Shelf {
-    /// The configuration folders that are there. A machine on which Claude Code never ran has no sessions, which is no
-    /// error.
+    /// The configuration folders that exist. A machine on which Claude Code never ran has no sessions, which
+    /// is not an error.
     pub(super) fn roots(&self) -> Roots {
         Roots::new(self.roots.iter().filter(|root| root.is_dir()).cloned())
     }
 
-    /// The configuration folder whose settings say how long sessions are kept.
+    /// The configuration folder whose settings contain the retention of sessions.
     pub(super) fn settings(&self) -> Option<PathBuf> {
         self.roots().paths().first().cloned()
     }
 
-    /// Every session that the caller may see.
+    /// All sessions that the caller may see.
     pub(super) fn found(&self, caller: &Caller) -> Result<Found, Error> {
         let mut found = self.roots().scan()?;
         if !caller.folders.is_empty() {
@@ -105,22 +105,23 @@ impl Shelf {
         Ok(found)
     }
 
-    /// One session, by its whole id.
+    /// Finds one session by its full id.
     pub(super) fn one(&self, caller: &Caller, id: &str) -> Result<SessionFiles, Error> {
         let found = self.roots().scan_some(|known, _| known == id)?;
         let mut fitting = found.sessions.into_iter().filter(|session| session.id == id);
         fitting.next().filter(|session| sees_session(caller, session)).ok_or_else(|| {
             let hint = "list the transcripts; the CLI deletes old ones";
-            Error::new(Code::NotFound, format!("There is no session `{id}` on disk"), hint)
+            Error::new(Code::NotFound, format!("No session on disk has the id `{id}`"), hint)
         })
     }
 
-    /// What is known about files. Whoever holds it keeps others from reading the same files again.
+    /// Locks the cache of facts about files. The lock keeps other jobs from reading the same files at the
+    /// same time.
     pub(super) fn cache(&self) -> Cached<'_> {
         self.opened(self.cache.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The same, unless somebody is counting: then there is nothing to be quick with.
+    /// Locks the cache if it is free; `None` while another job fills it.
     pub(super) fn cache_if_free(&self) -> Option<Cached<'_>> {
         self.cache.try_lock().ok().map(|cache| self.opened(cache))
     }
@@ -131,13 +132,13 @@ impl Shelf {
         Cached(cache)
     }
 
-    /// The full-text index, if somebody has made one.
+    /// The full-text index, if it was built.
     pub(super) fn index(&self) -> Option<Index> {
         let path = self.cache_folder.as_ref()?.join("index.sqlite");
         Index::open(&path).ok().flatten()
     }
 
-    /// Reads everything that costs need on a thread of its own, unless that is being done already.
+    /// Fills the cost cache on a background thread, unless one is running already.
     pub(super) fn count_later(self: &Arc<Self>) {
         if self.is_counting.swap(true, Ordering::AcqRel) {
             return;
@@ -159,30 +160,30 @@ impl Shelf {
         self.clock.now()
     }
 
-    /// The present, in a zone that a client asked for.
+    /// The current time in the requested time zone.
     pub(super) fn now_in(&self, zone: Option<&str>) -> Result<Zoned, Error> {
         let zone = match zone {
             None => self.zone.clone(),
             Some(name) => TimeZone::get(name).map_err(|_| {
                 let hint = "use a name of the tz database, such as Europe/Berlin, or UTC";
-                Error::new(Code::Invalid, format!("There is no time zone `{name}`"), hint)
+                Error::new(Code::Invalid, format!("Unknown time zone `{name}`"), hint)
             })?,
         };
         Ok(self.now().to_zoned(zone))
     }
 }
 
-/// What is known about files, for one job.
+/// The locked cache, for one job.
 pub(super) struct Cached<'a>(MutexGuard<'a, Option<Cache>>);
 
 impl Cached<'_> {
-    /// Lets a job learn, and keeps what it learnt.
+    /// Runs a job with the cache, and saves the cache afterwards.
     pub(super) fn with<T>(mut self, job: impl FnOnce(&mut Cache) -> T) -> T {
         let mut none = Cache::none();
         let cache = self.0.as_mut().unwrap_or(&mut none);
         let done = job(cache);
         if let Err(error) = cache.save() {
-            // Without it the next start is slower and nothing else.
+            // The only consequence is that the next start is slower.
             tracing::warn!("{error}");
         }
         done

@@ -20,10 +20,10 @@ use crate::error::{Code, Error};
 
 const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// All sessions on disk at a glance.
+/// Gets a summary of all sessions on disk.
 #[utoipa::path(
     get, path = "/v1/transcripts/summary", tag = "transcripts",
-    responses((status = 200, description = "How many, how large, how dear", body = TranscriptSummary)),
+    responses((status = 200, description = "Number, size and cost of the sessions", body = TranscriptSummary)),
 )]
 pub(crate) async fn transcript_summary(State(api): State<Api>, caller: Caller) -> Answer<TranscriptSummary> {
     let summary = api.transcripts.run(move |shelf| {

@@ -6,12 +6,12 @@ use jiff::{Timestamp, ToSpan as _};
 
 use crate::error::{Code, Error};
 
-/// The first moment of what was written.
+/// The start of a day, or a time.
 pub(super) fn since(text: &str, zone: &TimeZone) -> Result<Timestamp, Error> {
     moment(text, zone, 0)
 }
 
-/// The first moment after it: a day that is named is included.
+/// The end of a day, or a time.
 pub(super) fn until(text: &str, zone: &TimeZone) -> Result<Timestamp, Error> {
     moment(text, zone, 1)
 }
@@ -19,7 +19,7 @@ pub(super) fn until(text: &str, zone: &TimeZone) -> Result<Timestamp, Error> {
 fn moment(text: &str, zone: &TimeZone, days: i32) -> Result<Timestamp, Error> {
     let day = || text.parse::<Date>().ok()?.checked_add(days.days()).ok()?.to_zoned(zone.clone()).ok();
     text.parse().ok().or_else(|| day().map(|day| day.timestamp())).ok_or_else(|| {
-        let hint = "write a day (2026-11-14) or a moment (2026-11-14T09:30:00Z)";
-        Error::new(Code::Invalid, format!("This is no time: `{text}`"), hint)
+        let hint = "write a day (2026-11-14) or a time (2026-11-14T09:30:00Z)";
+        Error::new(Code::Invalid, format!("Not a time: `{text}`"), hint)
     })
 }
