@@ -1,4 +1,4 @@
-//! What is done to credentials and to trust, in the audit log.
+//! Audit log entries for changes to credentials and trust.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -8,10 +8,10 @@ use crate::caller::Caller;
 use crate::journal::AuditDraft;
 use crate::limits::AUDIT_RULE_CHARS;
 
-/// Takes lines for the audit log. It must not wait.
+/// A sink for audit log entries. It must not block.
 pub type AuditSink = Arc<dyn Fn(AuditDraft) + Send + Sync>;
 
-/// The sink of a guard, once there is one.
+/// The sink, once it is set.
 #[derive(Default)]
 pub(super) struct Audited(OnceLock<AuditSink>);
 
@@ -22,12 +22,12 @@ impl fmt::Debug for Audited {
 }
 
 impl Auth {
-    /// Says once where lines for the audit log go. Until then there are none.
+    /// Sets the sink for audit log entries. Only the first call counts; earlier entries are dropped.
     pub fn audit_to(&self, sink: AuditSink) {
         drop(self.0.audited.0.set(sink));
     }
 
-    /// Notes that somebody has done something, such as `device revoked`, and to what.
+    /// Writes an entry: the caller, the action, such as `device revoked`, and its object.
     pub(super) fn note(&self, caller: &Caller, done: &str, about: &str, digest: Option<&str>) {
         let Some(sink) = self.0.audited.0.get() else { return };
         sink(AuditDraft {

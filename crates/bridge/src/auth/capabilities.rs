@@ -1,8 +1,8 @@
 //! Capabilities: the scope that each field of a request needs, in one table.
 //!
-//! Every request that reaches a session is taken apart here field by field. The patterns name all fields, so a field that is
-//! added to a request does not compile until it has a capability. All endpoints (REST, WebSocket, phone) call the same
-//! methods of `Sessions`, which check this table before they do anything.
+//! Every request to a session is taken apart here field by field. The patterns name all fields, so a field
+//! that is added to a request does not compile until it has a capability. All endpoints (REST, WebSocket,
+//! phone) call the same methods of `Sessions`, which check this table before they do anything.
 #![expect(
     clippy::ref_option,
     clippy::unnecessary_wraps,
@@ -23,29 +23,29 @@ use tidings_protocol::api::{
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 
-/// The mode in which the CLI asks nobody.
+/// The mode in which the CLI never asks for permission.
 pub(crate) const BYPASS: &str = "bypassPermissions";
 
-/// The mode of a session for which nobody has chosen one. It is always passed: the CLI would take its default from settings
-/// files, and that default may be a mode in which things run unasked.
+/// The mode of a session without a chosen mode. It is always passed to the CLI, whose own default comes from
+/// settings files and may let tools run unasked.
 pub(crate) const USUAL_MODE: &str = "default";
 
-/// The thing that a field of a request lets its sender do.
+/// An ability that a field of a request gives to its sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Capability {
-    /// Says something to a session, or steers it. Everything that the CLI asks about is still asked about.
+    /// Sends prompts and commands to a session. The CLI still asks for permissions as before.
     Steer,
     /// Answers a request as it was asked.
     Decide,
-    /// Answers a request with another input than the one that was asked about.
+    /// Answers a request with a changed tool input.
     EditInput,
-    /// Lets tool calls run without a request to a person.
+    /// Lets tool calls run without a permission request.
     RunUnasked,
     /// Has the agent start programs, such as MCP servers.
     StartPrograms,
-    /// Lets a session use more than it was allowed to use.
+    /// Raises the budget of a session.
     RaiseBudget,
-    /// Lets everything run.
+    /// Lets everything run without permission requests.
     AskNobody,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Need {
     pub(crate) capability: Capability,
 }
 
-/// The server's own answer to requests that want everything to run.
+/// The server's setting for requests that let everything run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bypass {
     Allowed,
@@ -96,7 +96,7 @@ pub(crate) fn require(caller: &Caller, bypass: Bypass, needs: &[Need]) -> Result
             return Err(Error::new(Code::Forbidden, message, hint));
         }
         if *capability == Capability::AskNobody && bypass == Bypass::Refused {
-            let message = "This server does not run agents that ask nobody";
+            let message = "This server does not run agents without permission requests";
             return Err(Error::new(Code::Forbidden, message, "start it with `--allow-bypass`"));
         }
     }
@@ -134,7 +134,7 @@ pub(crate) fn of_create(new: &CreateSession) -> Needs {
         append_system_prompt: steer,
         allowed_tools: |rules: &Vec<String>| unless(rules.is_empty(), Capability::RunUnasked),
         mcp_config: |config: &Option<_>| unless(config.is_none(), Capability::StartPrograms),
-        // The files in them are read unasked, and they bring skills.
+        // Files in these folders are read unasked, and the folders can contain skills.
         add_dirs: |folders: &Vec<String>| unless(folders.is_empty(), Capability::RunUnasked),
         max_turns: steer,
         budget_usd: steer,
@@ -217,7 +217,7 @@ pub(crate) fn of_question_answer(answer: &QuestionAnswer, inquiry: Option<&Inqui
         let is_loose = !is_cancelled
             && match inquiry {
                 Some(inquiry) => lets_run(inquiry, replies.collect()),
-                // The agent may be about to ask again, so the words of a plan count.
+                // The agent may ask again soon, so approving words of a plan count.
                 None => replies.flat_map(|reply| reply.answer).any(|word| is_yes_to_a_plan(&word)),
             };
         Ok(if is_loose { Capability::RunUnasked } else { Capability::Decide })
@@ -257,7 +257,7 @@ fn rank(policy: Policy) -> u8 {
         Policy::Deny => 0,
         Policy::Ask => 1,
         Policy::Standard => 2,
-        // While nobody watches, more than what is known to be harmless runs.
+        // Without subscribers, more than the known harmless calls run.
         Policy::Unattended => 3,
         Policy::Allow => 4,
     }
@@ -274,13 +274,13 @@ fn raises(before: &Budget, after: &Budget) -> bool {
         || is_more(before.max_seconds, *max_seconds)
 }
 
-/// True if these answers let the agent do more without asking than it may in its usual mode.
+/// True if these answers let the agent do more unasked than in its usual mode.
 fn lets_run(inquiry: &Inquiry, replies: Vec<Reply>) -> bool {
     let outcome = Outcome::by_person(Replied::Answers(replies), "");
     let CliReply::Tool(Decision::Allow(allow)) = inquiry.cli_reply(&outcome) else { return false };
     let usual = PermissionUpdate::set_mode(PermissionMode::DEFAULT, PermissionDestination::SESSION);
     let is_looser = allow.updated_permissions.iter().flatten().any(|update| *update != usual);
-    // A plan can name what it would do without asking, and a yes to the plan is a yes to that.
+    // A plan can name prompts that it would run unasked; approving the plan approves them.
     let names_prompts = match &inquiry.origin {
         Origin::Plan(input) => {
             let input: serde_json::Value = serde_json::from_str(input.raw().as_str()).unwrap_or_default();
@@ -328,7 +328,7 @@ mod tests {
         needs.unwrap().into_iter().map(|need| need.field.to_owned()).collect()
     }
 
-    /// The names in the table are the names on the wire.
+    /// The field names in the table are the JSON keys.
     #[test]
     fn k1_every_published_field_has_a_capability() {
         let answer: PermissionAnswer = serde_json::from_value(json!({"decision":"allow"})).unwrap();
@@ -352,7 +352,7 @@ mod tests {
         }
     }
 
-    /// A yes to a plan changes the mode, and can bring permissions that the plan names.
+    /// Approving a plan changes the mode, and can grant permissions that the plan names.
     #[test]
     fn k1_a_plan_that_lets_things_run_unasked_needs_more_than_a_yes() {
         let plan = |input: Value| {

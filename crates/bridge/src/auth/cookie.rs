@@ -1,4 +1,4 @@
-//! The credential of a page.
+//! The credential of the web page, in a cookie.
 
 use axum::http::HeaderMap;
 use axum::http::header::COOKIE;
@@ -8,10 +8,11 @@ use super::secret::Secret;
 
 use crate::limits::COOKIES_SAME_NAME_MAX;
 
-/// As long as browsers keep any cookie.
+/// The longest lifetime that browsers accept.
 const LIFETIME_S: u32 = 400 * 24 * 60 * 60;
 
-/// The header that gives a page its credential. No script can read it, and no other site can have it sent.
+/// The `Set-Cookie` header with the credential. Scripts cannot read it, and requests from other sites do not
+/// carry it.
 pub(crate) fn set(name: &str, secret: &Secret, path: &str, scheme: Scheme) -> String {
     let path = if path.is_empty() { "/" } else { path };
     let secure = match scheme {
@@ -24,7 +25,7 @@ pub(crate) fn set(name: &str, secret: &Secret, path: &str, scheme: Scheme) -> St
     )
 }
 
-/// The values of a cookie.
+/// The values of the cookies with this name.
 pub(crate) fn get<'a>(headers: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a str> {
     let pairs = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let pairs = pairs.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));

@@ -1,4 +1,4 @@
-//! Devices that have credentials: who they are, what they may, and what is kept of their secrets.
+//! Devices with credentials: names, scopes, folders, and fingerprints of their secrets.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ use crate::caller::{Caller, Scope, Scopes};
 use crate::error::{Code, Error};
 use crate::limits::{DEVICE_FOLDERS_MAX, DEVICE_NAME_CHARS_MAX, DEVICE_SEEN_AGAIN, DEVICES_MAX};
 
-/// What a device may if nobody says otherwise: what a phone is for.
+/// The default scopes of a device, chosen for phones.
 const USUAL: [Scope; 3] = [Scope::Read, Scope::Prompt, Scope::Decide];
 
 /// All devices, in memory and in a file.
@@ -23,18 +23,18 @@ const USUAL: [Scope; 3] = [Scope::Read, Scope::Prompt, Scope::Decide];
 pub(crate) struct Devices {
     path: PathBuf,
     state: Mutex<State>,
-    /// Held while the file is written, so that an older list never takes the place of a newer one.
+    /// Held while the file is written, so that an older list never replaces a newer one.
     writing: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     known: Vec<Known>,
-    /// Whether a device was seen that is not written down as seen.
+    /// True if a `last_seen` time is not saved yet.
     seen_since: bool,
 }
 
-/// What a device will be.
+/// The checked properties of a new device.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     pub(crate) name: Option<String>,
@@ -55,7 +55,7 @@ struct Known {
     secret: Fingerprint,
 }
 
-/// The file. A newer one is refused, not guessed at (F113).
+/// The content of the file. A file of a newer version is refused (F113).
 #[derive(Serialize, Deserialize)]
 struct Document {
     version: u32,
@@ -70,7 +70,7 @@ struct Record {
 }
 
 impl Plan {
-    /// Reads what somebody wants a device to be, and refuses what makes no sense.
+    /// Checks the requested properties of a device.
     pub(crate) fn new(wanted: NewDevice) -> Result<Self, Error> {
         let scopes = match wanted.scopes {
             None => USUAL.into_iter().collect(),
@@ -78,25 +78,25 @@ impl Plan {
         };
         let refused = |message: &str, hint: &'static str| Err(Error::new(Code::Invalid, message, hint));
         if Vec::from(scopes).is_empty() {
-            return refused("A device without a scope could do nothing", "name one, such as `read`");
+            return refused("A device needs at least one scope", "name one, such as `read`");
         }
         if wanted.folders.len() > DEVICE_FOLDERS_MAX
             || wanted.folders.iter().any(|folder| folder.len() > 4096)
         {
-            return refused("The device has too many folders, or too long ones", "name a folder above them");
+            return refused("The device has too many folders, or too long paths", "name a parent folder");
         }
         let is_whole =
             |folder: &String| folder.starts_with('/') && !folder.split('/').any(|part| part == "..");
         if !wanted.folders.iter().all(is_whole) {
-            return refused("The folders of a device are whole paths", "begin with `/`, and leave `..` out");
+            return refused("The folders of a device must be absolute paths", "begin with `/`, and leave `..` out");
         }
         let lifetime = match wanted.expires_in_s.map(i64::try_from) {
             Some(Ok(seconds)) if (1..=LIFETIME_S_MAX).contains(&seconds) => {
                 Some(SignedDuration::from_secs(seconds))
             }
             Some(_) => {
-                let message = "The credential has to end within ten years, and not at once";
-                return refused(message, "leave `expires_in_s` out for no end");
+                let message = "The credential must expire within ten years, and not at once";
+                return refused(message, "leave `expires_in_s` out for no expiry");
             }
             None => None,
         };
@@ -105,23 +105,23 @@ impl Plan {
     }
 }
 
-/// Ten years. Whoever wants more wants no end.
+/// The longest lifetime of a credential with an expiry: ten years.
 const LIFETIME_S_MAX: i64 = 10 * 366 * 24 * 60 * 60;
 
-/// A name as others may see it.
+/// A checked name of a device.
 pub(crate) fn plain_name(name: &str) -> Result<String, Error> {
     let name = name.trim();
-    // U+FE0F only colours the picture before it, and people have those in names.
+    // U+FE0F only selects the emoji form of the character before it, which is common in names.
     let hidden = |c: char| c.is_control() || (is_hidden(c) && c != '\u{fe0f}');
     if name.is_empty() || name.chars().count() > DEVICE_NAME_CHARS_MAX || name.chars().any(hidden) {
         let hint = "use up to 64 characters, none of them invisible";
-        return Err(Error::new(Code::Invalid, "It is no name for a device", hint));
+        return Err(Error::new(Code::Invalid, "Invalid device name", hint));
     }
     Ok(name.to_owned())
 }
 
 impl Devices {
-    /// Reads the file; there is none at first.
+    /// Reads the file; a missing one is an empty list.
     pub(crate) fn open(path: PathBuf) -> Result<Self, Error> {
         let damaged = |reason: &str| {
             let message = format!("Failed to read the devices in `{}`: {reason}", path.display());
@@ -133,17 +133,17 @@ impl Devices {
                 let document: Document =
                     serde_json::from_str(&text).map_err(|error| damaged(&error.to_string()))?;
                 if document.version != 1 {
-                    return Err(damaged("a newer version has written it"));
+                    return Err(damaged("it was written by a newer version"));
                 }
                 let known: Option<Vec<Known>> = document.devices.into_iter().map(Known::read).collect();
-                known.ok_or_else(|| damaged("a device is not whole"))?
+                known.ok_or_else(|| damaged("a device is incomplete"))?
             }
         };
         let state = Mutex::new(State { known, seen_since: false });
         Ok(Devices { path, state, writing: Mutex::new(()) })
     }
 
-    /// Adds a device. Waits for the disk.
+    /// Adds a device. Blocks on disk I/O.
     pub(crate) fn add(&self, plan: Plan, now: Timestamp, random: &Random) -> Result<(Device, Secret), Error> {
         let secret = random.token()?;
         let known = Known {
@@ -160,7 +160,7 @@ impl Devices {
         {
             let mut all = self.lock();
             if all.known.len() >= DEVICES_MAX {
-                let hint = "revoke those that are not used any more";
+                let hint = "revoke unused devices";
                 return Err(Error::new(Code::TooMany, "There are too many devices", hint));
             }
             all.known.push(known);
@@ -172,7 +172,7 @@ impl Devices {
         saved.map(|()| (device, secret))
     }
 
-    /// Takes a device away. From here on its credential is worth nothing, even if the disk is full.
+    /// Removes a device. Its credential is invalid from here on, even if the file cannot be written.
     pub(crate) fn remove(&self, id: &str, random: &Random) -> Result<(), Error> {
         let mut all = self.lock();
         let count = all.known.len();
@@ -185,7 +185,7 @@ impl Devices {
         self.save(random)
     }
 
-    /// Takes those away whose time is over, and says which they were, and whether that could be written down.
+    /// Removes expired devices. Returns their ids, and the result of writing the file.
     pub(crate) fn expire(&self, now: Timestamp, random: &Random) -> (Vec<String>, Result<(), Error>) {
         let mut over = Vec::new();
         self.lock().known.retain(|known| {
@@ -203,7 +203,7 @@ impl Devices {
         self.lock().known.iter().map(Known::view).collect()
     }
 
-    /// Whose secret it is. Every device is compared, so that the time tells nothing.
+    /// The caller with this secret. Every device is compared, so that the time reveals nothing.
     pub(crate) fn caller(&self, secret: &Fingerprint, now: Timestamp) -> Option<Caller> {
         let mut guard = self.lock();
         let State { known: all, seen_since } = &mut *guard;
@@ -224,7 +224,7 @@ impl Devices {
         Some(known.caller())
     }
 
-    /// Writes the file if a device was seen since.
+    /// Writes the file if a `last_seen` time is not saved yet.
     pub(crate) fn save_seen(&self, random: &Random) -> Result<(), Error> {
         if !std::mem::take(&mut self.lock().seen_since) {
             return Ok(());
@@ -232,7 +232,7 @@ impl Devices {
         self.save(random)
     }
 
-    /// Writes the file. It is read by the next start only.
+    /// Writes the file, which is read at the next start only.
     fn save(&self, random: &Random) -> Result<(), Error> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let record = |known: &Known| Record { device: known.view(), sha256: known.secret.to_string() };
@@ -249,7 +249,7 @@ impl Devices {
 }
 
 pub(super) fn no_device(id: &str) -> Error {
-    Error::new(Code::NotFound, format!("There is no device `{id}`"), "list them first")
+    Error::new(Code::NotFound, format!("No device has the id `{id}`"), "list the devices first")
 }
 
 impl Known {

@@ -1,9 +1,8 @@
-//! What a child process gets to know of the server's environment: as little as it works with (T14).
+//! The environment of agents: a minimal part of the server's environment (T14).
 
 use std::ffi::{OsStr, OsString};
 
-/// Names that every agent gets. Secrets are not among them, whatever they are for: who wants an agent to have one
-/// names it.
+/// Variables that every agent gets. None of them holds a secret; secrets must be named with `--pass-env`.
 const USUAL: &[&str] = &[
     "CLAUDE_CONFIG_DIR",
     "COLORTERM",
@@ -31,9 +30,9 @@ const USUAL: &[&str] = &[
     "XDG_RUNTIME_DIR",
 ];
 
-/// What agents get of an environment: usual names, and those that are allowed besides, such as `ANTHROPIC_API_KEY` or
-/// `HTTPS_*`. What is not text is left out. The search path loses what is relative, so that nothing in a folder that
-/// somebody else filled is run by its name (F124).
+/// The variables that agents receive: the usual ones, and those in `extra_allowed`, such as
+/// `ANTHROPIC_API_KEY` or `HTTPS_*`. Values that are not UTF-8 are left out. Relative folders are removed
+/// from `PATH`, so that programs in the working folder are not run by name (F124).
 pub fn environment(
     from: impl Iterator<Item = (OsString, OsString)>,
     extra_allowed: &[String],
@@ -41,7 +40,7 @@ pub fn environment(
     let allowed = |name: &str| {
         let usual = USUAL.iter().any(|pattern| matches(pattern, name));
         let extra = extra_allowed.iter().any(|pattern| matches(pattern, name));
-        // Ours are about the server, and one of them may some day be a secret.
+        // These configure the server and may contain secrets.
         (usual || extra) && !name.starts_with("TIDINGS_")
     };
     let text =

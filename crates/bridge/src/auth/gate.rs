@@ -1,4 +1,4 @@
-//! The way in: what is checked of every request, and in which order.
+//! The authentication middleware: the checks of every request, in order.
 
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, HOST, LOCATION, ORIGIN, UPGRADE};
@@ -17,32 +17,32 @@ use crate::api::RequestName;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
 
-/// What a path asks of whoever calls it.
+/// The credential that a path needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Access {
-    /// Nothing: files of the page, and whether the server is alive.
+    /// None: files of the page, and the liveness check.
     Public,
-    /// A one-time code in the body.
+    /// A pairing code in the body.
     Pairing,
-    /// A credential now, or in the first message.
+    /// A credential in the request, or in the first WebSocket message.
     Socket,
-    /// A credential.
+    /// A credential in the request.
     Credential,
 }
 
-/// Checks a request, and hands it on without the base path.
+/// Checks a request, and passes it on without the base path.
 pub(crate) async fn gate(State(auth): State<Auth>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let peer = Peer::of(&parts.extensions);
     let id = parts.extensions.get::<RequestName>().map_or("", |name| name.0.as_str());
     let span = info_span!("request", id, %peer, method = %parts.method, path = parts.uri.path());
-    // Before the credential is checked, so that no revocation falls between.
+    // Subscribed before the credential is checked, so that no revocation is missed.
     let revoked = auth.revoked().subscribe();
     let admitted = span.in_scope(|| auth.admit(&mut parts, peer));
     match admitted {
         Ok(Admitted::Go) => {
             let device = parts.extensions.get::<Caller>().and_then(|caller| caller.device.clone());
-            // A device that revokes itself is told that it has.
+            // A device that revokes itself still gets the response.
             let device = device.filter(|device| parts.uri.path() != format!("/v1/devices/{device}"));
             let answered = next.run(Request::from_parts(parts, body)).instrument(span);
             match device {
@@ -59,7 +59,8 @@ pub(crate) async fn gate(State(auth): State<Auth>, request: Request, next: Next)
     }
 }
 
-/// The answer, unless the credential ends before there is one: a request can take as long as its client wants to send it.
+/// The response, unless the credential is revoked first. A slow client can make a request last arbitrarily
+/// long.
 async fn unless_revoked(
     device: &str,
     mut revoked: broadcast::Receiver<String>,
@@ -69,7 +70,7 @@ async fn unless_revoked(
         loop {
             match revoked.recv().await {
                 Ok(revoked) if revoked != device => {}
-                // One of those that were missed may have been this one.
+                // A missed revocation may have been this one.
                 Ok(_) | Err(RecvError::Lagged(_)) => return,
                 Err(RecvError::Closed) => std::future::pending().await,
             }
@@ -79,7 +80,7 @@ async fn unless_revoked(
         biased;
         () = ended => {
             let hint = "pair the device again with `tidings pair`";
-            Error::new(Code::Unauthorized, "The credential counts no longer", hint).into_response()
+            Error::new(Code::Unauthorized, "The credential was revoked", hint).into_response()
         }
         answer = answered => answer,
     }
@@ -87,7 +88,7 @@ async fn unless_revoked(
 
 enum Admitted {
     Go,
-    /// The page is one level deeper, and its links count on it.
+    /// A redirect to the base path with a trailing slash, which the relative links of the page need.
     Elsewhere(String),
 }
 
@@ -114,7 +115,7 @@ impl Auth {
         Ok(Admitted::Go)
     }
 
-    /// By which name was the server called? There is exactly one, and it is on the list.
+    /// Checks that the request has exactly one `Host`, and that it is in the list of names.
     fn check_host(&self, parts: &Parts, peer: Peer) -> Result<(Host, Option<u16>), Error> {
         let mut named = parts.headers.get_all(HOST).iter();
         let header = named.next().and_then(|value| value.to_str().ok()).and_then(authority);
@@ -128,15 +129,15 @@ impl Auth {
         if let (Some(allowed), None) = (allowed, named.next()) {
             return Ok(allowed);
         }
-        let hint = "call it by its own name, or start it with --public-url";
-        Err(Error::new(Code::Forbidden, "The server is not called by one of its names", hint))
+        let hint = "use one of its own names, or start it with --public-url";
+        Err(Error::new(Code::Forbidden, "The host of the request is not a name of this server", hint))
     }
 
-    /// From which page? A browser says so, and another site's page is refused whatever it carries.
+    /// Checks the origin that browsers send. Pages of other sites are refused, even with a credential.
     fn check_origin(&self, parts: &Parts, called: (&Host, Option<u16>)) -> Result<(), Error> {
         let refused = || {
             let hint = "open the page that the server itself serves, or name yours with --public-url";
-            Error::new(Code::Forbidden, "A page from elsewhere may not call the server", hint)
+            Error::new(Code::Forbidden, "Requests from pages of other origins are refused", hint)
         };
         let settings = self.settings();
         let mut origins = parts.headers.get_all(ORIGIN).iter();
@@ -149,7 +150,7 @@ impl Auth {
         let text = |name: &str| parts.headers.get(name).map(|value| value.to_str().unwrap_or("?"));
         match text("sec-fetch-site") {
             None | Some("same-origin") => Ok(()),
-            // Somebody typed the address or followed a link: fine for looking, and for nothing else.
+            // The user typed the URL or used a bookmark: only safe methods are allowed.
             Some("none") if parts.method.is_safe() => Ok(()),
             Some(_) => {
                 let looks = parts.method == Method::GET && text("sec-fetch-mode") == Some("navigate");
@@ -159,21 +160,21 @@ impl Auth {
         }
     }
 
-    /// The path without the base path; what is outside of it is nobody's business.
+    /// The path without the base path; paths outside of it are treated as `/v1`, which needs a credential.
     pub(super) fn inner<'a>(&self, path: &'a str) -> &'a str {
         path.strip_prefix(self.settings().base_path.as_str()).unwrap_or("/v1")
     }
 
-    /// Takes the base path off.
+    /// Removes the base path from the URI. Returns the target of a redirect if the trailing slash is missing.
     fn enter(&self, parts: &mut Parts) -> Result<Option<String>, Error> {
         let base = &self.settings().base_path;
         if base.is_empty() {
             return Ok(None);
         }
         let not_here =
-            || Error::new(Code::NotFound, "There is nothing here", format!("look under `{base}/`"));
+            || Error::new(Code::NotFound, "The path is outside of the base path", format!("look under `{base}/`"));
         let whole = parts.uri.path_and_query().map_or("/", PathAndQuery::as_str);
-        // Whatever watches over the process does not come through the proxy that knows the base path.
+        // Health checks of a supervisor do not pass through the proxy that adds the base path.
         if matches!(parts.uri.path(), "/healthz" | "/readyz") {
             return Ok(None);
         }
@@ -188,7 +189,7 @@ impl Auth {
         Ok(None)
     }
 
-    /// A wrong credential is told from the right one each time; those that come too often have to wait.
+    /// Counts a failed authentication. Peers with too many failures get a rate limit error instead.
     pub(super) fn count_failure(&self, error: Error, peer: Peer) -> Result<Caller, Error> {
         self.0.limiter.failure(&peer)?;
         Err(error)
@@ -202,7 +203,7 @@ impl Auth {
         let headers = &parts.headers;
         let missing = || {
             let hint = "send `Authorization: Bearer TOKEN`, or open the page with a link from `tidings pair`";
-            Error::new(Code::Unauthorized, "A credential is needed", hint)
+            Error::new(Code::Unauthorized, "This needs a credential", hint)
         };
         if let Some(value) = headers.get(AUTHORIZATION) {
             let (scheme, token) =
@@ -216,13 +217,14 @@ impl Auth {
             .map(|token| self.caller(token))
             .reduce(Result::or)
             .ok_or_else(missing)??;
-        // A browser adds cookies by itself, so what changes something also has to say which page asks.
+        // A browser adds cookies by itself, so requests that change something must also carry the origin of
+        // their page.
         let changes = !parts.method.is_safe() || headers.contains_key(UPGRADE);
         if changes && !headers.contains_key(ORIGIN) {
             let hint = "programs send `Authorization: Bearer TOKEN` instead of a cookie";
             return Err(Error::new(
                 Code::Forbidden,
-                "A cookie counts only with the page that it came from",
+                "A cookie is only accepted together with the `Origin` of its page",
                 hint,
             ));
         }
@@ -230,7 +232,7 @@ impl Auth {
     }
 }
 
-/// How a page that calls now was loaded.
+/// The scheme by which the page of a request was loaded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Called {
     pub(crate) scheme: super::Scheme,
@@ -245,8 +247,8 @@ fn access(method: &Method, path: &str) -> Access {
     }
 }
 
-/// Whether a path is one of the page's files, or says no more than that the server is alive. Everything that the doors
-/// serve under `/v1` asks for the caller again, so that a path which is read in two ways opens nothing.
+/// True for files of the page and for the liveness check. All routes under `/v1` check the caller again, so
+/// that a path that is parsed in two ways bypasses nothing.
 pub(super) fn is_files(path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
     !matches!(first, "v1" | "readyz" | "metrics")

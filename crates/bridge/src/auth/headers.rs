@@ -1,4 +1,4 @@
-//! What every answer tells a browser to refuse.
+//! Security headers of every response.
 
 use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, HeaderName, HeaderValue};
@@ -8,7 +8,7 @@ use axum::response::Response;
 use super::Auth;
 use super::gate::is_files;
 
-/// Nothing but our own files, no script in the page, no frame around it (T7).
+/// The content security policy: only files of this server, no inline scripts, no frames around the page (T7).
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; font-src 'self'; \
                       connect-src 'self'; manifest-src 'self'; worker-src 'self'; frame-ancestors 'none'; \
                       base-uri 'none'; form-action 'none'";
@@ -26,7 +26,7 @@ const ALWAYS: [(HeaderName, HeaderValue); 7] = [
     ),
 ];
 
-/// Adds the headers. What a door has set itself stays, but nobody's conversation is kept by a browser.
+/// Adds the headers. Those that a route has set stay, except that browsers must not store API responses.
 pub(crate) async fn secure(State(auth): State<Auth>, request: Request, next: Next) -> Response {
     let files = is_files(auth.inner(request.uri().path()));
     let mut response = next.run(request).await;

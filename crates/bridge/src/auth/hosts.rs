@@ -1,13 +1,13 @@
-//! Under which names the server may be called, and from which pages.
+//! Allowed hosts and origins.
 //!
-//! A page whose own name points to this machine sends that name as `Host` (T2), and a page from elsewhere sends its
-//! own address as `Origin` (T1). Both are compared with lists, not with patterns.
+//! A page whose own name resolves to this machine sends that name as `Host` (T2), and a page of another site
+//! sends its own origin as `Origin` (T1). Both are compared with lists, not with patterns.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::error::{Code, Error};
 
-/// Under which names a server is called.
+/// The allowed hosts and origins of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Names {
     hosts: Vec<Host>,
@@ -15,14 +15,14 @@ pub struct Names {
     any_local_address: bool,
 }
 
-/// The name in a `Host`, without its port.
+/// The host in a `Host` header, without its port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Host {
     Name(String),
     Address(IpAddr),
 }
 
-/// Where a page comes from: all three parts count.
+/// The origin of a page. All three parts are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Origin {
     pub(crate) scheme: Scheme,
@@ -30,17 +30,17 @@ pub(crate) struct Origin {
     pub(crate) port: u16,
 }
 
-/// How a page was loaded.
+/// The scheme of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
-    /// In the clear.
+    /// Without encryption.
     Http,
-    /// Through TLS.
+    /// With TLS.
     Https,
 }
 
 impl Scheme {
-    /// As in an address.
+    /// The scheme as in a URL.
     pub fn as_str(self) -> &'static str {
         match self {
             Scheme::Http => "http",
@@ -57,7 +57,7 @@ impl Scheme {
 }
 
 impl Names {
-    /// The names of this machine for itself.
+    /// The loopback names of this machine.
     pub fn loopback() -> Self {
         let hosts = vec![
             Host::Name("localhost".to_owned()),
@@ -67,8 +67,8 @@ impl Names {
         Names { hosts, ..Names::default() }
     }
 
-    /// Also the address that the server listens on; where that is every address, the one that a connection came to.
-    /// An address cannot be made to point elsewhere, as a name can.
+    /// Adds the address that the server listens on; if that is the unspecified address, the local address of
+    /// each connection is allowed. Unlike a name, an address cannot be made to resolve to another machine.
     #[must_use]
     pub fn and_address(mut self, address: IpAddr) -> Self {
         if address.is_unspecified() {
@@ -79,24 +79,25 @@ impl Names {
         self
     }
 
-    /// Also a public address, such as `https://box.example`, and pages that were loaded from it.
+    /// Adds a public URL, such as `https://box.example`, as host and as origin.
     pub fn and_url(mut self, url: &str) -> Result<Self, Error> {
         let origin = Origin::parse(url.trim_end_matches('/')).ok_or_else(|| {
-            let hint = "it looks like `https://box.example` or `http://192.168.1.5:7717`, without a path";
-            Error::new(Code::Invalid, format!("It is no public address: `{url}`"), hint)
+            let hint = "write it as `https://box.example` or `http://192.168.1.5:7717`, without a path";
+            Error::new(Code::Invalid, format!("Not a public URL: `{url}`"), hint)
         })?;
         self.hosts.push(origin.host.clone());
         self.origins.push(origin);
         Ok(self)
     }
 
-    /// Whether the server may be called by this name on a connection that came to `local`.
+    /// True if the host is allowed on a connection to the address `local`.
     pub(crate) fn allows_host(&self, host: &Host, local: Option<IpAddr>) -> bool {
         let local = local.map(|local| Host::Address(local.to_canonical()));
         self.hosts.contains(host) || self.any_local_address && local.is_some_and(|local| local == *host)
     }
 
-    /// Whether a page from there may call, when the server was called by `host`, which is allowed, in the way of `own`.
+    /// True if the origin is allowed. `host` is the allowed host of the request, and `own` the scheme of the
+    /// server.
     pub(crate) fn allows_origin(
         &self,
         origin: &Origin,
@@ -107,7 +108,7 @@ impl Names {
         same || self.origins.contains(origin)
     }
 
-    /// How pages that call the server by this name were loaded.
+    /// The scheme of pages that use this host.
     pub(crate) fn scheme_of(&self, host: &Host, own: Scheme) -> Scheme {
         let public = self.origins.iter().find(|origin| origin.host == *host);
         public.map_or(own, |origin| origin.scheme)
@@ -127,7 +128,8 @@ impl Origin {
     }
 }
 
-/// Reads a name or an address with or without a port. Everything that two programs might read differently is none.
+/// Parses a name or an address with an optional port. Returns `None` for text that programs could parse
+/// differently.
 pub(crate) fn authority(text: &str) -> Option<(Host, Option<u16>)> {
     let (host, port) = if let Some(rest) = text.strip_prefix('[') {
         let (address, rest) = rest.split_once(']')?;
@@ -152,7 +154,7 @@ fn named(name: &str) -> Option<Host> {
     if let Ok(address) = name.parse::<Ipv4Addr>() {
         return Some(Host::Address(address.into()));
     }
-    // A dot at the end says that the name is whole, and means the same.
+    // A trailing dot marks a fully qualified name and has no other meaning.
     let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     let plain = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'.' | b'_');
     (!name.is_empty() && name.bytes().all(plain)).then_some(Host::Name(name))

@@ -1,8 +1,8 @@
-//! Who is let in.
+//! Authentication: credentials, devices, pairing, rate limits and trust in folders.
 //!
-//! Whoever may send a prompt or a yes runs programs as the owner of the server, so every request passes here first, and
-//! in this order: by which name was the server called, from which page, how often, and with which credential. What
-//! comes out of it is a [`Caller`] in the extensions of the request, which the doors ask for scopes.
+//! A caller that may send prompts or approvals can run programs as the owner of the server. So every request
+//! is checked here first, in this order: host, origin, rate limit, credential. The result is a [`Caller`] in
+//! the extensions of the request, whose scopes the routes check.
 
 mod audit;
 pub(crate) mod capabilities;
@@ -52,28 +52,28 @@ use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::limits::{CODE_LIFETIME, DEVICE_REPEATED_FOR, REVOKED_MAX};
 
-/// How a guard is set up.
+/// The configuration of [`Auth`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Settings {
-    /// Where credentials are kept.
+    /// The data folder, which holds the credentials.
     pub data: PathBuf,
-    /// Under which names the server may be called.
+    /// The allowed hosts and origins.
     pub names: Names,
-    /// Whether the server itself speaks TLS.
+    /// The scheme of the server itself.
     pub scheme: Scheme,
-    /// What comes before every path: empty, or such as `/tidings`.
+    /// The prefix of every path: empty, or for example `/tidings`.
     pub base_path: String,
-    /// How often somebody may ask.
+    /// The rate limits.
     pub rates: Rates,
-    /// What time it is.
+    /// The source of the current time.
     pub clock: Clock,
-    /// Where secrets come from.
+    /// The source of random secrets.
     pub random: Random,
 }
 
 impl Settings {
-    /// A guard for this machine only, which keeps its credentials there.
+    /// A configuration for clients on this machine only, with credentials in the folder `data`.
     pub fn new(data: impl Into<PathBuf>, random: Random, clock: Clock) -> Self {
         Settings {
             data: data.into(),
@@ -87,7 +87,7 @@ impl Settings {
     }
 }
 
-/// Who is let in. Handles are cheap to clone.
+/// Authentication of requests, and the credentials behind it. Handles are cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Auth(Arc<Shared>);
 
@@ -108,14 +108,14 @@ struct Shared {
 }
 
 impl Auth {
-    /// Opens the data folder, and makes the admin token on the first start. It waits for the disk.
+    /// Opens the data folder, and creates the admin token on the first start. Blocks on disk I/O.
     pub fn open(settings: Settings) -> Result<Self, Error> {
         data_folder(&settings.data)?;
         let admin = admin_token(&settings.data, &settings.random)?;
         let admin = Fingerprint::of(admin.reveal());
         let devices = Devices::open(settings.data.join("devices.json"))?;
         let trust = Trust::open(settings.data.join("trust.json"), settings.random.clone())?;
-        // Cookies do not tell ports apart, so two servers on one machine need two names.
+        // Cookies do not distinguish ports, so two servers on one machine need two cookie names.
         let cookie = format!("tidings-{}", &Fingerprint::of(&admin.to_string()).to_string()[..8]);
         let limiter = Limiter::new(&settings.rates);
         let (revoked, codes) = (broadcast::Sender::new(REVOKED_MAX), Mutex::default());
@@ -135,7 +135,7 @@ impl Auth {
         })))
     }
 
-    /// Whose credential it is.
+    /// The caller that a token belongs to.
     pub fn caller(&self, token: &str) -> Result<Caller, Error> {
         let print = Fingerprint::of(token);
         if bool::from(self.0.admin.same(&print)) {
@@ -144,11 +144,12 @@ impl Auth {
         let known = self.0.devices.caller(&print, self.0.settings.clock.now());
         known.ok_or_else(|| {
             let hint = "pair the device again with `tidings pair`";
-            Error::new(Code::Unauthorized, "The credential is not known, or not any more", hint)
+            Error::new(Code::Unauthorized, "The credential is unknown or was revoked", hint)
         })
     }
 
-    /// The same for a credential that comes inside a stream. Wrong ones are counted, as they are when they come in a request.
+    /// The same for a token in a WebSocket message. Failures count against the rate limit, as those in
+    /// requests do.
     pub fn sign_in(&self, token: &str, peer: Peer) -> Result<Caller, Error> {
         let caller = self.caller(token).or_else(|error| self.count_failure(error, peer));
         if let Ok(caller) = &caller {
@@ -159,11 +160,11 @@ impl Auth {
         })
     }
 
-    /// Stands before everything that a server answers, and names each request. Whatever is inside sees paths without
+    /// Puts authentication, request ids and security headers in front of a router, which sees paths without
     /// the base path.
     pub fn protect(&self, inside: Router, ids: Ids) -> Router {
-        // The gate is before the choice of the route, since the path that is chosen by is not the one that came. The
-        // headers are outside of everything that makes answers.
+        // The auth middleware runs before routing, since it changes the path. The security headers come last,
+        // so that every response has them.
         Router::new()
             .fallback_service(inside)
             .layer(middleware::from_fn_with_state(self.clone(), gate::gate))
@@ -171,17 +172,17 @@ impl Auth {
             .layer(middleware::from_fn_with_state(self.clone(), headers::secure))
     }
 
-    /// What the guard itself answers: pairing, devices and trust.
+    /// The routes for pairing, devices and trust.
     pub fn routes(&self) -> Router {
         route::router(routes::routes()).with_state(self.clone())
     }
 
-    /// The ids of devices whose credentials have just ended. Whatever they hold open has to be closed.
+    /// The ids of devices whose credentials were revoked or have expired. Their open streams must be closed.
     pub fn revoked(&self) -> &broadcast::Sender<String> {
         &self.0.revoked
     }
 
-    /// Folders that bring commands of their own.
+    /// Trust in folders that contain commands of their own.
     pub fn trust(&self) -> &Trust {
         &self.0.trust
     }
@@ -191,53 +192,55 @@ impl Auth {
         self.0.devices.list()
     }
 
-    /// Makes a device with its credential. It waits for the disk.
+    /// Creates a device with its credential. Blocks on disk I/O.
     pub fn add_device(&self, wanted: NewDevice) -> Result<(Device, Secret), Error> {
         self.add(Plan::new(wanted)?)
     }
 
-    /// The same for a command with an id: sent again soon, it gives the same device with the same credential.
+    /// The same for a command with an id: a repetition within ten minutes returns the same device and
+    /// credential.
     pub(crate) fn add_device_once(&self, id: &str, wanted: NewDevice) -> Result<(Device, Secret), Error> {
         self.0.made_devices.once(id, wanted, |wanted| self.add_device(wanted))
     }
 
-    /// Ends the credential of a device. It waits for the disk.
+    /// Revokes the credential of a device. Blocks on disk I/O.
     pub fn revoke(&self, id: &str) -> Result<(), Error> {
         let removed = self.0.devices.remove(id, &self.0.settings.random);
-        // Nobody may be listening, and a device that could not be struck from the file is shut out all the same.
+        // There may be no receiver. A device that could not be removed from the file is revoked all the same.
         drop(self.0.revoked.send(id.to_owned()));
         removed
     }
 
-    /// Makes a code that lets one device in within a minute.
+    /// Creates a pairing code for one device. It expires after a minute.
     pub fn pairing_code(&self, wanted: NewDevice) -> Result<Secret, Error> {
         let plan = Plan::new(wanted)?;
         self.codes().make(plan, Instant::now(), &self.0.settings.random)
     }
 
-    /// The same for a command with an id: sent again while the code is good, it gives the same one. Also says for how long it is good.
+    /// The same for a command with an id: a repetition returns the same code while it is valid. Also returns
+    /// its remaining lifetime.
     pub(crate) fn pairing_code_once(&self, id: &str, wanted: NewDevice) -> Result<(Secret, Duration), Error> {
         let make = |wanted| Ok((self.pairing_code(wanted)?, Instant::now()));
         let (code, since) = self.0.made_codes.once(id, wanted, make)?;
         Ok((code, CODE_LIFETIME.saturating_sub(since.elapsed())))
     }
 
-    /// The address to open on a device that has a code. The code is behind the `#`, so it is in no log.
+    /// The URL to open on a new device. The code is in the fragment, so it appears in no log.
     pub fn link(&self, code: &Secret) -> String {
         let address = self.0.address.get().map_or("", String::as_str);
         format!("{address}{}/#code={}", self.0.settings.base_path, code.reveal())
     }
 
-    /// Says once where the server can be reached, such as `http://127.0.0.1:7717`.
+    /// Sets the URL of the server, such as `http://127.0.0.1:7717`. Only the first call counts.
     pub fn reached_at(&self, address: impl Into<String>) {
         drop(self.0.address.set(address.into()));
     }
 
-    /// Ends credentials whose time is over, and writes down when devices were last seen. To be called now and then; it
-    /// waits for the disk.
+    /// Removes expired credentials, and saves when devices were last seen. Call it periodically; it blocks on
+    /// disk I/O.
     pub fn sweep(&self) -> Result<(), Error> {
         let (over, saved) = self.0.devices.expire(self.0.settings.clock.now(), &self.0.settings.random);
-        // They are shut out whether or not the disk has room for it.
+        // They are revoked even if the file could not be written.
         for id in over {
             self.note(&Caller::admin("the server"), "device expired", &id, None);
             drop(self.0.revoked.send(id));
@@ -246,7 +249,7 @@ impl Auth {
         self.0.devices.save_seen(&self.0.settings.random)
     }
 
-    /// How it was set up.
+    /// The configuration.
     pub(crate) fn settings(&self) -> &Settings {
         &self.0.settings
     }
@@ -275,9 +278,9 @@ pub fn read_admin_token(data: &Path) -> Result<Option<Secret>, Error> {
     if secret::is_token(token) {
         return Ok(Some(Secret::new(token)));
     }
-    // A short or well-known secret would be worse than none (F118).
-    let message = format!("It holds no token of ours: `{}`", path.display());
-    Err(Error::new(Code::Internal, message, "remove the file, and the next start makes a new one"))
+    // A short or well-known secret would be worse than no secret (F118).
+    let message = format!("Not a token of this program: `{}`", path.display());
+    Err(Error::new(Code::Internal, message, "remove the file; the next start creates a new one"))
 }
 
 fn admin_token(data: &Path, random: &Random) -> Result<Secret, Error> {
@@ -286,6 +289,6 @@ fn admin_token(data: &Path, random: &Random) -> Result<Secret, Error> {
     }
     let token = random.token()?;
     let made = private::create(&data.join("token"), format!("{}\n", token.reveal()).as_bytes());
-    made.map_err(|error| Error::new(Code::Internal, error.to_string(), "see that the disk has room"))?;
+    made.map_err(|error| Error::new(Code::Internal, error.to_string(), "check the free disk space"))?;
     Ok(token)
 }

@@ -1,4 +1,4 @@
-//! One-time codes: how a device comes in that has nothing yet.
+//! Pairing codes: one-time credentials for new devices.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use super::secret::{Fingerprint, Random, Secret};
 use crate::error::{Code, Error};
 use crate::limits::{CODE_LIFETIME, CODE_TRIES_MAX, CODES_MAX};
 
-/// Codes that are good now. They are never written down.
+/// The valid codes. They are never stored on disk.
 #[derive(Debug, Default)]
 pub(crate) struct Codes(Vec<Live>);
 
@@ -22,12 +22,12 @@ struct Live {
 }
 
 impl Codes {
-    /// Makes a code for a device that will be like this.
+    /// Creates a code for a device with these properties.
     pub(crate) fn make(&mut self, plan: Plan, now: Instant, random: &Random) -> Result<Secret, Error> {
         self.forget(now);
         if self.0.len() >= CODES_MAX {
             let ms = u64::try_from(CODE_LIFETIME.as_millis()).unwrap_or(u64::MAX);
-            return Err(Error::new(Code::TooMany, "Too many codes wait to be used", "wait a minute")
+            return Err(Error::new(Code::TooMany, "Too many pairing codes are open", "wait a minute")
                 .retry_after_ms(ms));
         }
         let code = random.code()?;
@@ -36,7 +36,7 @@ impl Codes {
         Ok(code)
     }
 
-    /// Uses a code up. A wrong one counts against each that is good, since nobody knows which was meant.
+    /// Uses up a code. A wrong one counts against all valid codes, since it could be meant for any of them.
     pub(crate) fn take(&mut self, typed: &str, now: Instant) -> Result<Plan, Error> {
         self.forget(now);
         let typed = Fingerprint::of_code(typed);
@@ -48,8 +48,8 @@ impl Codes {
             live.wrong += 1;
         }
         self.0.retain(|live| live.wrong < CODE_TRIES_MAX);
-        let hint = "make a new code with `tidings pair`; each is good for a minute and for one device";
-        Err(Error::new(Code::Unauthorized, "The code is not good, or not any more", hint))
+        let hint = "make a new code with `tidings pair`; each is valid for a minute and for one device";
+        Err(Error::new(Code::Unauthorized, "The code is wrong, used or expired", hint))
     }
 
     fn forget(&mut self, now: Instant) {

@@ -1,30 +1,30 @@
-//! Who is at the other end of a connection.
+//! The remote end of a connection.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use axum::http::Extensions;
 
-/// Who is at the other end of a connection.
+/// The remote end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Peer {
-    /// Somebody on the network, or a program on this machine.
+    /// A client over TCP.
     Tcp {
-        /// Their address.
+        /// The address of the client.
         remote: SocketAddr,
-        /// The address of ours that they called.
+        /// The local address of the connection.
         local: SocketAddr,
     },
-    /// A program of the same user on this machine, as the system has said.
+    /// A program of the same user on this machine, as the operating system has verified.
     Unix,
 }
 
 impl Peer {
-    /// Who has sent a request. Where nobody says so it is somebody of this machine.
+    /// The peer in the extensions of a request; [`Peer::Unix`] if there is none.
     pub(crate) fn of(extensions: &Extensions) -> Self {
         extensions.get().copied().unwrap_or(Peer::Unix)
     }
 
-    /// The address of ours that was called.
+    /// The local address of the connection.
     pub(crate) fn local(&self) -> Option<IpAddr> {
         match self {
             Peer::Tcp { local, .. } => Some(local.ip()),
@@ -32,7 +32,8 @@ impl Peer {
         }
     }
 
-    /// Those who are counted together. Whoever has one IPv6 address has 2^64 of them, so their network is counted.
+    /// The address by which requests are counted. An IPv6 client usually has 2^64 addresses, so its /64
+    /// network is counted.
     pub(crate) fn group(&self) -> IpAddr {
         match self {
             Peer::Unix => Ipv4Addr::UNSPECIFIED.into(),

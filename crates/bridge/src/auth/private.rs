@@ -1,4 +1,4 @@
-//! Files that only their owner may read, in a folder that nobody else may write.
+//! Files that only their owner may read, in a folder that only the owner may write.
 
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::secret::Random;
 use crate::error::{Code, Error};
 use crate::limits::PRIVATE_FILE_BYTES_MAX;
 
-/// Makes the folder, or sees to it that it is ours: no link, and nobody else may write to it.
+/// Creates the folder, or checks that it is not a link and that only its owner may write to it.
 pub fn private_folder(path: &Path) -> Result<(), Error> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -18,7 +18,7 @@ pub fn private_folder(path: &Path) -> Result<(), Error> {
     let made = builder.create(path);
     let found = std::fs::symlink_metadata(path);
     let (Ok(()), Ok(found)) = (made, found) else {
-        let message = format!("Failed to make the folder `{}`", path.display());
+        let message = format!("Failed to create the folder `{}`", path.display());
         return Err(Error::new(Code::Internal, message, "name another folder with --data"));
     };
     if found.is_symlink() || !found.is_dir() {
@@ -28,23 +28,23 @@ pub fn private_folder(path: &Path) -> Result<(), Error> {
     ours(&found, path, 0o022)
 }
 
-/// Makes the data folder, or sees to it that it is ours and that nothing in it is a link.
+/// Creates the data folder, or checks its owner and rights, and that it contains no links.
 pub fn data_folder(path: &Path) -> Result<(), Error> {
     private_folder(path)?;
     let failed =
-        |error: io::Error| Error::new(Code::Internal, error.to_string(), "see who may read the folder");
+        |error: io::Error| Error::new(Code::Internal, error.to_string(), "check the permissions of the folder");
     for entry in fs::read_dir(path).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         if entry.file_type().map_err(failed)?.is_symlink() {
             let message = format!("The data folder must not contain links: `{}`", entry.path().display());
-            let hint = "put what it points to in its place, or remove it";
+            let hint = "replace it by the file that it points to, or remove it";
             return Err(Error::new(Code::Forbidden, message, hint));
         }
     }
     Ok(())
 }
 
-/// Makes a file that was not there before.
+/// Creates a file that must not exist yet.
 pub(crate) fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -55,13 +55,13 @@ pub(crate) fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Puts a file in the place of another: whoever reads it sees the old one or the new one, and nothing between.
+/// Replaces a file atomically: readers see the old content or the new one.
 pub(crate) fn replace(path: &Path, bytes: &[u8], random: &Random) -> Result<(), Error> {
     let failed = |error: io::Error| {
         let message = format!("{error}");
-        Error::new(Code::Unavailable, message, "see that the disk has room")
+        Error::new(Code::Unavailable, message, "check the free disk space")
     };
-    // The name is new each time, so that two writers do not write into each other's file (F110).
+    // The temporary name is unique, so that two writers do not write to the same file (F110).
     let fresh = path.with_extension(format!("{}.new", random.name()?));
     let written = create(&fresh, bytes).and_then(|()| fs::rename(&fresh, path));
     if written.is_err() {
@@ -74,7 +74,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], random: &Random) -> Result<(), 
     Ok(())
 }
 
-/// Reads a file of ours; none if it is not there, and refused if others could have read or written it.
+/// Reads a private file; `None` if it does not exist. Refuses a file that other users may read or write.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
     let mut options = fs::OpenOptions::new();
     options.read(true);
@@ -91,7 +91,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
     };
     let found = file.metadata().map_err(failed)?;
     if !found.is_file() || found.len() > PRIVATE_FILE_BYTES_MAX {
-        let message = format!("It is not a file of ours: `{}`", path.display());
+        let message = format!("Not a file of this program: `{}`", path.display());
         return Err(Error::new(Code::Internal, message, "move it away"));
     }
     ours(&found, path, 0o077)?;
@@ -100,21 +100,21 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
     Ok(Some(text))
 }
 
-/// Refuses what belongs to somebody else, or what others may use in the way of these bits.
+/// Refuses a file or folder of another user, or one that grants these mode bits.
 #[cfg(unix)]
 fn ours(found: &std::fs::Metadata, path: &Path, others: u32) -> Result<(), Error> {
     use std::os::unix::fs::MetadataExt as _;
     let refused = |message: String, hint: &'static str| Err(Error::new(Code::Forbidden, message, hint));
     if found.uid() != rustix::process::geteuid().as_raw() {
         return refused(
-            format!("It belongs to somebody else: `{}`", path.display()),
-            "name another with --data",
+            format!("Owned by another user: `{}`", path.display()),
+            "name another folder with --data",
         );
     }
     if found.mode() & others != 0 {
         return refused(
-            format!("Others may use what only its owner may: `{}`", path.display()),
-            "take their rights away: `chmod go-rwx`",
+            format!("Accessible to other users: `{}`", path.display()),
+            "remove their permissions with `chmod go-rwx`",
         );
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! How often somebody may ask.
+//! Rate limits.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -11,32 +11,32 @@ use super::peer::Peer;
 use crate::error::{Code, Error};
 use crate::limits::RATE_ADDRESSES_MAX;
 
-/// So many at once, and one more each time the period has passed.
+/// A burst, and one more request after each period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    /// How many at once.
+    /// The number of requests that may come at once.
     pub burst: NonZeroU32,
-    /// After how long there is room for one more.
+    /// The period after which one more request is allowed.
     pub every: Duration,
 }
 
-/// How often somebody may ask.
+/// The rate limits of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rates {
-    /// Requests of one address.
+    /// Requests from one address.
     pub address: Rate,
-    /// Requests of all.
+    /// Requests from all addresses.
     pub total: Rate,
     /// Wrong credentials from one address.
     pub failures: Rate,
-    /// Tries to pair, from one address.
+    /// Pairing attempts from one address.
     pub pairing: Rate,
-    /// Tries to pair, of all.
+    /// Pairing attempts from all addresses.
     pub pairing_total: Rate,
 }
 
 impl Rate {
-    /// So many at once, and one more each time the period has passed.
+    /// A burst, and one more request after each period.
     pub const fn new(burst: NonZeroU32, every: Duration) -> Self {
         Rate { burst, every }
     }
@@ -54,7 +54,8 @@ impl Default for Rates {
             Rate::new(NonZeroU32::new(burst).unwrap_or(NonZeroU32::MIN), Duration::from_millis(every_ms))
         };
         Rates {
-            // A page that opens asks for some dozens of things at once, and scripts on this machine share an address.
+            // A page sends some dozens of requests when it opens, and scripts on this machine share an
+            // address.
             address: rate(2_000, 2),
             total: rate(10_000, 1),
             failures: rate(20, 3_000),
@@ -64,7 +65,7 @@ impl Default for Rates {
     }
 }
 
-/// Counts.
+/// Counts requests and refuses those over the limit.
 pub(crate) struct Limiter {
     address: DefaultKeyedRateLimiter<IpAddr>,
     total: DefaultDirectRateLimiter,
@@ -92,12 +93,12 @@ impl Limiter {
         self.all(&self.total)
     }
 
-    /// Counts a wrong credential, and refuses those that come too often with another word.
+    /// Counts a wrong credential, and returns a rate limit error if there were too many.
     pub(crate) fn failure(&self, peer: &Peer) -> Result<(), Error> {
         self.each(&self.failures, peer)
     }
 
-    /// Counts a try to pair.
+    /// Counts a pairing attempt.
     pub(crate) fn pairing(&self, peer: &Peer) -> Result<(), Error> {
         self.each(&self.pairing, peer)?;
         self.all(&self.pairing_total)

@@ -1,4 +1,4 @@
-//! What was made a moment ago, for whoever did not hear of it and asks again.
+//! Recent results of commands with an id, for clients that repeat a command whose response was lost.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,7 @@ use super::secret::Fingerprint;
 use crate::error::{Code, Error};
 use crate::limits::DEVICE_REPEATS_MAX;
 
-/// The last few. Their secrets are nowhere else, so they are not kept for long, and never on disk.
+/// Recent results by command id. They contain secrets, so they are kept briefly and never on disk.
 #[derive(Debug)]
 pub(super) struct Repeats<T> {
     kept_for: Duration,
@@ -26,12 +26,13 @@ struct Made<T> {
 }
 
 impl<T: Clone> Repeats<T> {
-    /// Keeps what is made for so long.
+    /// Keeps results for this time.
     pub(super) fn new(kept_for: Duration) -> Self {
         Repeats { kept_for, made: Mutex::default() }
     }
 
-    /// Makes something, unless the same command has made it. Another command with the same id is refused.
+    /// Runs a command once per id; a repetition returns the first result. Another command with the same id is
+    /// refused.
     pub(super) fn once(
         &self,
         id: &str,
@@ -40,13 +41,13 @@ impl<T: Clone> Repeats<T> {
     ) -> Result<T, Error> {
         let what = serde_json::to_string(&wanted).unwrap_or_default();
         let what = Fingerprint::of(&what).to_string();
-        // It is held while something is made, so that two at once make one.
+        // Held while the command runs, so that two concurrent repetitions run it once.
         let mut all = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|made| made.at.elapsed() < self.kept_for);
         if let Some(made) = all.iter().find(|made| made.id == id) {
             if made.what != what {
-                let message = "The id of this command was used for another device";
-                return Err(Error::new(Code::Conflict, message, "give each command an id of its own"));
+                let message = "The id of this command was used for another command";
+                return Err(Error::new(Code::Conflict, message, "use a new id for each command"));
             }
             return Ok(made.gave.clone());
         }

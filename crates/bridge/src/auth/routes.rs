@@ -1,4 +1,4 @@
-//! Devices, codes and trust over HTTP.
+//! Routes for devices, pairing codes and trust.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::limits::{BODY_REQUEST_BYTES_MAX, CODE_LIFETIME};
 
-/// What belongs to the guard itself.
+/// The routes with the scopes that they need.
 pub(crate) fn routes() -> Vec<Route<Auth>> {
     let own = [
         route!(pair),
@@ -40,8 +40,8 @@ pub(crate) fn routes() -> Vec<Route<Auth>> {
 
 type Answer = Result<Response, Error>;
 
-/// A caller with the scope `admin`. It is checked before the body or the query is read, so others learn nothing from what is
-/// wrong with those.
+/// A caller with the scope `admin`. The scope is checked before the body or the query is parsed, so errors in
+/// those reveal nothing to other callers.
 struct Admin(Caller);
 
 impl<S: Send + Sync> FromRequestParts<S> for Admin {
@@ -54,10 +54,11 @@ impl<S: Send + Sync> FromRequestParts<S> for Admin {
     }
 }
 
-/// A device that has a one-time code gets its credential: as a cookie, or in the answer if it says `"credential":"token"`.
+/// Exchanges a pairing code for a credential: a cookie, or a token in the response with
+/// `"credential":"token"`.
 #[utoipa::path(post, path = "/v1/pair", tag = "devices", request_body = PairRequest,
-    responses((status = 201, description = "The device, and its credential where it is no cookie", body = NewCredential),
-        (status = 401, description = "The code is not good")))]
+    responses((status = 201, description = "The device, and its credential unless it is a cookie", body = NewCredential),
+        (status = 401, description = "The code is wrong, used or expired")))]
 async fn pair(
     State(auth): State<Auth>,
     Extension(called): Extension<Called>,
@@ -77,9 +78,9 @@ async fn pair(
     Ok(response)
 }
 
-/// Makes a one-time code.
+/// Creates a pairing code.
 #[utoipa::path(post, path = "/v1/pair/codes", tag = "devices", request_body = NewDevice,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Sent again while the code is good, it gives the same code")),
+    params(("Idempotency-Key" = Option<String>, Header, description = "A repetition returns the same code while it is valid")),
     responses((status = 201, description = "The code", body = PairingCode)))]
 async fn make_code(
     State(auth): State<Auth>,
@@ -98,7 +99,7 @@ async fn make_code(
     Ok((StatusCode::CREATED, Json(code)).into_response())
 }
 
-/// Lists devices. A credential that is limited to folders shows those that reach no further.
+/// Lists devices. A credential that is limited to folders sees only devices within these folders.
 #[utoipa::path(get, path = "/v1/devices", tag = "devices",
     responses((status = 200, description = "The devices", body = DeviceList)))]
 async fn list(State(auth): State<Auth>, Admin(caller): Admin) -> Answer {
@@ -106,9 +107,9 @@ async fn list(State(auth): State<Auth>, Admin(caller): Admin) -> Answer {
     Ok(Json(DeviceList { items }).into_response())
 }
 
-/// Makes a device and its credential, which is in the answer and nowhere else.
+/// Creates a device and its credential, which only this response contains.
 #[utoipa::path(post, path = "/v1/devices", tag = "devices", request_body = NewDevice,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Sent again within ten minutes, it makes no second device")),
+    params(("Idempotency-Key" = Option<String>, Header, description = "A repetition within ten minutes creates no second device")),
     responses((status = 201, description = "The device and its credential", body = NewCredential)))]
 async fn add(
     State(auth): State<Auth>,
@@ -129,10 +130,10 @@ async fn add(
     Ok((StatusCode::CREATED, Json(NewCredential { device, token })).into_response())
 }
 
-/// Ends the credential of a device, and closes what it holds open. A device may revoke itself.
+/// Revokes the credential of a device, and closes its connections. A device may revoke itself.
 #[utoipa::path(delete, path = "/v1/devices/{id}", tag = "devices",
     params(("id" = String, Path, description = "The id of the device")),
-    responses((status = 204, description = "It is out"), (status = 404, description = "There is no such device")))]
+    responses((status = 204, description = "The device is revoked"), (status = 404, description = "No such device")))]
 async fn revoke(State(auth): State<Auth>, caller: Caller, Path(device): Path<String>) -> Answer {
     if caller.device.as_deref() != Some(&device) {
         caller.require(Scope::Admin)?;
@@ -152,10 +153,10 @@ struct Folder {
     folder: String,
 }
 
-/// What a folder would have the agent run, and whether somebody has agreed to it.
+/// Gets the commands that a folder would make the agent run, and if they are trusted.
 #[utoipa::path(get, path = "/v1/trust", tag = "trust",
     params(("folder" = String, Query, description = "The folder")),
-    responses((status = 200, description = "What the folder brings", body = FolderTrust)))]
+    responses((status = 200, description = "The commands of the folder", body = FolderTrust)))]
 async fn show_trust(
     State(auth): State<Auth>,
     Admin(caller): Admin,
@@ -165,10 +166,10 @@ async fn show_trust(
     Ok(Json(view).into_response())
 }
 
-/// Agrees to what a folder brings, as it was shown; or takes that back.
+/// Trusts the commands of a folder as they were shown, or withdraws the trust.
 #[utoipa::path(post, path = "/v1/trust", tag = "trust", request_body = TrustRequest,
-    responses((status = 200, description = "What was agreed to", body = FolderTrust),
-        (status = 409, description = "The folder has changed since")))]
+    responses((status = 200, description = "The commands of the folder", body = FolderTrust),
+        (status = 409, description = "The folder has changed since it was shown")))]
 async fn set_trust(
     State(auth): State<Auth>,
     Admin(caller): Admin,
@@ -190,28 +191,29 @@ async fn set_trust(
     Ok(Json(view).into_response())
 }
 
-/// The caller that a device is from now on.
+/// A device as the caller of an audit log entry.
 fn of_device(device: &Device) -> Caller {
     Caller { device: Some(device.id.clone()), ..Caller::admin(device.name.clone()) }
 }
 
-/// A device in one line of the audit log.
+/// A device as text for the audit log.
 fn described(device: &Device) -> String {
     format!("{} {:?}: {}", device.id, device.name, device.scopes.join(", "))
 }
 
-/// A code that is good for less than a second is good for one.
+/// Seconds, rounded up.
 fn whole_seconds(left: Duration) -> u64 {
     left.as_secs() + u64::from(left.subsec_nanos() > 0)
 }
 
-/// The id of a command. Each caller has ids of its own.
+/// The id of a command, unique per caller.
 fn command_id(caller: &Caller, headers: &HeaderMap) -> Result<Option<String>, Error> {
     let id = idempotency_key(headers)?;
     Ok(id.map(|id| format!("{}\n{id}", caller.device.as_deref().unwrap_or_default())))
 }
 
-/// The folder, unless it is outside of those that a credential is limited to; what is there or not is not told either.
+/// The folder, unless it is outside of the folders of the credential. The error does not reveal whether it
+/// exists.
 fn within_reach(caller: &Caller, folder: &str) -> Result<PathBuf, Error> {
     let named = PathBuf::from(folder);
     if caller.folders.is_empty() {
@@ -224,17 +226,17 @@ fn within_reach(caller: &Caller, folder: &str) -> Result<PathBuf, Error> {
     })
 }
 
-/// Whether a caller may know of a device, and end it: one that reaches no further than the caller.
+/// True if a caller may see and revoke a device with these folders: all of them are inside the caller's own.
 fn reaches(caller: &Caller, folders: &[String]) -> bool {
     let is_inside = !folders.is_empty() && folders.iter().all(|folder| caller.sees(folder));
     caller.folders.is_empty() || is_inside
 }
 
-/// A device with its folders as they are found on the disk, since sessions are compared with those. Whoever is limited to some
-/// folders gives nobody a credential that reaches further.
+/// Resolves the folders of a new device, since sessions have resolved paths. Refuses folders outside of the
+/// caller's own.
 fn within(caller: &Caller, mut wanted: NewDevice) -> Result<NewDevice, Error> {
     for folder in &mut wanted.folders {
-        // One that is not there may have been, or may come.
+        // A folder that does not exist now may be created later.
         if let Ok(Ok(real)) = std::fs::canonicalize(&*folder).map(|real| real.into_os_string().into_string())
         {
             *folder = real;
@@ -243,11 +245,11 @@ fn within(caller: &Caller, mut wanted: NewDevice) -> Result<NewDevice, Error> {
     if reaches(caller, &wanted.folders) {
         return Ok(wanted);
     }
-    let message = "A credential for some folders cannot make one that reaches further";
-    Err(Error::new(Code::Forbidden, message, "name folders inside of its own"))
+    let message = "A credential that is limited to folders cannot create one for other folders";
+    Err(Error::new(Code::Forbidden, message, "name folders inside of these folders"))
 }
 
-/// Runs what waits for the disk where that holds nobody up.
+/// Runs a job on a blocking thread.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {

@@ -1,4 +1,4 @@
-//! Secrets: where they come from, how they are compared, and what is kept of them.
+//! Secrets: generation, comparison, and fingerprints for storage.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -9,44 +9,44 @@ use subtle::{Choice, ConstantTimeEq as _};
 
 use crate::error::{Code, Error};
 
-/// Where randomness comes from.
+/// A source of random bytes.
 #[derive(Clone)]
 pub struct Random(Arc<Fill>);
 
 type Fill = dyn Fn(&mut [u8]) -> Result<(), Error> + Send + Sync;
 
-/// Tells a credential of ours from other text, for people and for programs that look for leaked secrets.
+/// The prefix of credentials, by which people and secret scanners recognize them.
 const PREFIX: &str = "tidings_";
 
-/// 256 bits: nobody guesses them, whatever they may try.
+/// The length of a token: 256 bits.
 const TOKEN_BYTES: usize = 32;
 
-/// Letters and digits of a code that somebody may have to type: none of them looks like another.
+/// Letters and digits of pairing codes, which users may have to type: no two look alike.
 const CODE_LETTERS: &[u8; 32] = b"ABCDEFGHJKMNPQRSTVWXYZ0123456789";
 
-/// Fifty bits, of which five guesses are allowed.
+/// The length of a pairing code: fifty bits, with five guesses allowed.
 const CODE_LENGTH: usize = 10;
 
-/// A secret, which shows itself only to whoever asks for it by name.
+/// A secret. `Debug` hides it; only [`Secret::reveal`] returns it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
-/// What is kept of a secret. The secret cannot be found from it.
+/// The SHA-256 of a secret, which is stored instead of the secret.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fingerprint([u8; 32]);
 
 impl Random {
-    /// The randomness of the system.
+    /// The random generator of the system.
     pub fn system() -> Self {
         let source = rustls::crypto::ring::default_provider().secure_random;
         Random::from_fn(move |bytes| {
             source.fill(bytes).map_err(|_| {
-                Error::new(Code::Internal, "The system has no random numbers", "wait until it has started")
+                Error::new(Code::Internal, "The system has no random numbers yet", "wait until it has started")
             })
         })
     }
 
-    /// Randomness from elsewhere, such as from a test that wants the same run twice.
+    /// Random bytes from a function, for reproducible tests.
     pub fn from_fn(fill: impl Fn(&mut [u8]) -> Result<(), Error> + Send + Sync + 'static) -> Self {
         Random(Arc::new(fill))
     }
@@ -56,7 +56,7 @@ impl Random {
         Ok(Secret(format!("{PREFIX}{}", hex(&self.bytes::<TOKEN_BYTES>()?))))
     }
 
-    /// A new one-time code, in two groups.
+    /// A new pairing code, in two groups.
     pub(crate) fn code(&self) -> Result<Secret, Error> {
         let letter = |byte: &u8| char::from(CODE_LETTERS[usize::from(byte % 32)]);
         let letters: String = self.bytes::<CODE_LENGTH>()?.iter().map(letter).collect();
@@ -64,7 +64,7 @@ impl Random {
         Ok(Secret(format!("{first}-{second}")))
     }
 
-    /// A short name that is no secret.
+    /// A short random name, which is not secret.
     pub(crate) fn name(&self) -> Result<String, Error> {
         Ok(hex(&self.bytes::<6>()?))
     }
@@ -87,7 +87,7 @@ impl Secret {
         Secret(text.into())
     }
 
-    /// The secret itself, for where it is meant to go.
+    /// The secret as text.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -104,7 +104,7 @@ impl Fingerprint {
         Fingerprint(Sha256::digest(secret.as_bytes()).into())
     }
 
-    /// The fingerprint of a code, however it was typed.
+    /// The fingerprint of a code, independent of case, separators and look-alike letters.
     pub(crate) fn of_code(typed: &str) -> Self {
         let plain = typed.chars().filter(char::is_ascii_alphanumeric).map(|c| match c.to_ascii_uppercase() {
             'I' | 'L' => '1',
@@ -126,7 +126,7 @@ impl Fingerprint {
         Some(Fingerprint(bytes))
     }
 
-    /// Takes the same time whether they are alike or not.
+    /// Compares in constant time.
     pub(crate) fn same(&self, other: &Fingerprint) -> Choice {
         self.0.ct_eq(&other.0)
     }
@@ -138,7 +138,7 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// Whether a text has the form of a credential of ours.
+/// True if a text has the form of a credential.
 pub(crate) fn is_token(text: &str) -> bool {
     let digits = text.strip_prefix(PREFIX).unwrap_or_default();
     digits.len() == 2 * TOKEN_BYTES && Fingerprint::parse(digits).is_some()

@@ -114,7 +114,7 @@ async fn a_body_that_makes_no_sense_is_refused_and_nothing_happens() {
     }
     for (wrong, hint) in [
         (json!({"budget_usd":10}), "send it inside of `budget`"),
-        (json!({"budget":{"budget_usd":-0.5}}), "leave it out for no limit; `stop` ends what runs"),
+        (json!({"budget":{"budget_usd":-0.5}}), "leave it out for no limit; `stop` ends the agent"),
     ] {
         let url = house.server.url(&format!("/v1/sessions/{key}"));
         let patch = reqwest::Client::new().patch(url).bearer_auth("admin").json(&wrong);

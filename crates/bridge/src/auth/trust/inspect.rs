@@ -1,4 +1,4 @@
-//! Looking for what a folder would have an agent run.
+//! Search for commands that a folder would make an agent run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -12,43 +12,44 @@ use super::super::secret::hex;
 use super::{markdown, settings};
 use crate::limits::{TRUST_DEPTH_MAX, TRUST_FILE_BYTES_MAX, TRUST_FILES_MAX, TRUST_LEVELS_MAX};
 
-/// What a folder brings.
+/// The result of inspecting a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
-    /// Stands for every byte of the files that were found.
+    /// The hash of the names and contents of all files that were found.
     pub digest: String,
-    /// What is run or obeyed; none if the folder is harmless.
+    /// Commands and settings that need trust; empty if the folder is harmless.
     pub commands: Vec<Found>,
-    /// The same as `digest` without the local settings.
+    /// Like `digest`, without the local settings.
     pub(super) rest: String,
-    /// What the local settings say.
+    /// The local settings by path.
     pub(super) local: BTreeMap<PathBuf, Value>,
 }
 
-/// Something that runs programs, or changes whom the agent talks to.
+/// A setting or command that runs programs, or changes the servers that the agent talks to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// The file, from the folder where it can be.
+    /// The file, relative to the folder if possible.
     pub file: String,
-    /// Where in the file.
+    /// The position in the file.
     pub place: String,
-    /// What it says.
+    /// The setting or command.
     pub text: String,
 }
 
-/// Files of one level that are looked into.
+/// Settings files of one folder level.
 const SETTINGS: [&str; 2] = [".claude/settings.json", LOCAL];
 
-/// Settings of one person, which the agent writes to as well.
+/// The settings of one user, which the agent writes to as well.
 const LOCAL: &str = ".claude/settings.local.json";
 
-/// Folders whose files may say what is run.
+/// Folders whose files may contain commands.
 const DESCRIPTIONS: [&str; 3] = [".claude/agents", ".claude/commands", ".claude/skills"];
 
-/// Folders whose files are run by what is found elsewhere: they are part of the digest, and no finding by themselves.
+/// Folders with programs that other settings run. Their files are part of the digest, but not listed as
+/// commands.
 const PROGRAMS: [&str; 2] = [".claude/hooks", ".claude/plugins"];
 
-/// Looks into a folder, and into those above it as far as `claude` does.
+/// Inspects a folder and its parents, as far up as `claude` reads them.
 pub fn inspect(folder: &Path) -> Inspection {
     let mut look = Look {
         folder,
@@ -61,7 +62,8 @@ pub fn inspect(folder: &Path) -> Inspection {
     let repository = folder.ancestors().take(TRUST_LEVELS_MAX).find(|level| level.join(".git").exists());
     for level in folder.ancestors().take(TRUST_LEVELS_MAX) {
         look.file(&level.join(".mcp.json"), settings::servers);
-        // Settings are those of the folder, or of the repository that it is in. Above that there is only the user.
+        // Settings apply in the folder and in the repository around it. Above that, only the user's settings
+        // apply.
         if level == folder || repository.is_some_and(|repository| level.starts_with(repository)) {
             look.level(level);
         }
@@ -83,7 +85,7 @@ struct Look<'a> {
     files: usize,
 }
 
-/// Reads a file: places and what stands there.
+/// Extracts positions and texts from a file.
 type Reader = fn(&str) -> Vec<(String, String)>;
 
 impl Look<'_> {
@@ -103,12 +105,12 @@ impl Look<'_> {
         }
     }
 
-    /// Files are part of the digest by their name, their length and every byte.
+    /// Adds a file to the digest, by its name, length and content, and records its commands.
     fn file(&mut self, path: &Path, read: Reader) {
         let Some(mut file) = open(path) else {
-            // One that is there and cannot be read now may be readable for the agent.
+            // A file that cannot be read now may be readable for the agent.
             if fs::symlink_metadata(path).is_ok() && !path.is_dir() {
-                self.found(path, "", "It cannot be read");
+                self.found(path, "", "The file cannot be read");
             }
             return;
         };
@@ -129,16 +131,16 @@ impl Look<'_> {
         }
         match std::str::from_utf8(&bytes) {
             _ if !whole || bytes.len() as u64 > TRUST_FILE_BYTES_MAX => {
-                self.found(path, "", "It is too long to be read");
+                self.found(path, "", "The file is too long to inspect");
             }
             Ok(text) => {
                 for (place, text) in read(text) {
                     self.found(path, &place, &text);
                 }
             }
-            // A program may be anything; a description in no known text is not understood.
+            // Programs may be binary; a description that is not UTF-8 cannot be inspected.
             Err(_) if is_program(path) => {}
-            Err(_) => self.found(path, "", "It is no text"),
+            Err(_) => self.found(path, "", "The file is not text"),
         }
     }
 
@@ -151,7 +153,7 @@ impl Look<'_> {
         path.strip_prefix(self.folder).unwrap_or(path).display().to_string()
     }
 
-    /// The files below a folder, always in the same order.
+    /// The files below a folder, sorted.
     fn files(&mut self, folder: &Path) -> BTreeSet<PathBuf> {
         let mut found = BTreeSet::new();
         let mut waiting = vec![(folder.to_owned(), 0)];
@@ -160,7 +162,7 @@ impl Look<'_> {
             for entry in entries {
                 self.files += 1;
                 if self.files > TRUST_FILES_MAX || depth > TRUST_DEPTH_MAX {
-                    self.found(&entry.path(), "", "There are too many files to look into");
+                    self.found(&entry.path(), "", "There are too many files to inspect");
                     return found;
                 }
                 match entry.path().metadata() {
@@ -173,7 +175,7 @@ impl Look<'_> {
     }
 }
 
-/// Opens a file, and nothing else: a pipe or a device is not waited for.
+/// Opens a regular file. Pipes and devices are refused without blocking.
 fn open(path: &Path) -> Option<fs::File> {
     let mut options = fs::OpenOptions::new();
     options.read(true);

@@ -1,7 +1,7 @@
-//! What the description of an agent, a command or a skill would have an agent run.
+//! Commands in the Markdown description of an agent, a command or a skill.
 
-/// Keys of a front matter that run nothing and allow nothing. One that is not here counts, as `claude` may know it, and
-/// so does one in a spelling of YAML that is not looked into.
+/// Front matter keys that run nothing and allow nothing. All other keys count, since `claude` may know them;
+/// so do keys in YAML syntax that is not parsed here.
 const HARMLESS: &[&str] = &[
     "agent",
     "argument-hint",
@@ -31,9 +31,9 @@ const HARMLESS: &[&str] = &[
     "when_to_use",
 ];
 
-/// Lines that run or allow something.
+/// The lines that run or allow something, with their numbers.
 pub(super) fn description(text: &str) -> Vec<(String, String)> {
-    // Editors put one in front, and `claude` reads over it.
+    // Some editors write a byte order mark, which `claude` ignores.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut found = Vec::new();
     let mut front = Front::Before;
@@ -45,21 +45,21 @@ pub(super) fn description(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Whether commands stand here that are run when the description is used: `` !`command` ``, or a block of them, which
-/// opens with a fence and an exclamation mark.
+/// True if the line contains commands that run when the description is used: `` !`command` ``, or the start
+/// of a block of commands, which is a fence with an exclamation mark.
 fn runs(line: &str) -> bool {
     let opens = |fence: &str| {
-        // A fence may be longer than three.
+        // A fence may have more than three characters.
         let mut rests = line.split(fence).skip(1).map(|rest| rest.trim_start_matches(['`', '~', ' ', '\t']));
         rests.any(|rest| rest.starts_with('!'))
     };
     line.contains("!`") || opens("```") || opens("~~~")
 }
 
-/// Where a line stands to the front matter.
+/// The position of a line relative to the front matter.
 enum Front {
     Before,
-    /// In it; keys stand this far from the edge once one was seen, and what follows the last one belongs to it.
+    /// Inside; `edge` is the indentation of keys, once one was seen.
     Within {
         edge: Option<usize>,
     },
@@ -67,7 +67,7 @@ enum Front {
 }
 
 impl Front {
-    /// Goes on by a line, and says whether it is a key that counts.
+    /// Advances by a line. Returns true if the line is a key that counts.
     fn counts(&mut self, line: &str) -> bool {
         let is_rule = line.trim_end() == "---";
         match self {
@@ -80,7 +80,7 @@ impl Front {
                     return false;
                 }
                 let indent = line.len() - text.len();
-                // Deeper lines, and lists, are the value of a key above them.
+                // Lines with more indentation, and lists, belong to the value of the key above.
                 if edge.is_some_and(|edge| indent > edge || text.starts_with("- ")) {
                     return false;
                 }

@@ -1,10 +1,11 @@
-//! Folders that bring commands of their own, and whether somebody has agreed to them (T10).
+//! Trust in folders that contain commands of their own (T10).
 //!
-//! A repository can carry hooks, MCP servers, helpers for keys and settings that send the agent elsewhere. `claude`
-//! asks a person before it uses them, but not where it runs without a terminal, so the server asks in its place.
+//! A repository can contain hooks, MCP servers, API key helpers and settings that send the agent to another
+//! server. In a terminal `claude` asks the user before it uses them. Without a terminal it does not ask, so
+//! the server does.
 //!
-//! Whoever starts an agent in a folder calls [`Trust::look`] first. Where the answer is not trusted, the agent is
-//! started with the settings of the user only (`Options::setting_sources([SettingSource::User])`) and without the
+//! Call [`Trust::look`] before an agent is started in a folder. If the folder is not trusted, start the agent
+//! with the settings of the user only (`Options::setting_sources([SettingSource::User])`) and without the
 //! folder's MCP servers (`Options::strict_mcp_config()`).
 
 mod inspect;
@@ -27,7 +28,7 @@ use super::secret::Random;
 use crate::error::{Code, Error};
 use crate::limits::TRUSTED_FOLDERS_MAX;
 
-/// What somebody has agreed to. Handles are cheap to clone.
+/// The trusted folders. Handles are cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Trust(Arc<Shared>);
 
@@ -38,7 +39,7 @@ struct Shared {
     agreed: Mutex<Agreed>,
 }
 
-/// The file: folders, each with the digest that was agreed to.
+/// The content of the file: trusted folders with their digests.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Agreed {
     version: u32,
@@ -54,13 +55,13 @@ impl Trust {
                 .filter(|agreed: &Agreed| agreed.version == 1)
                 .ok_or_else(|| {
                     let message = format!("Failed to read the trusted folders in `{}`", path.display());
-                    Error::new(Code::Internal, message, "move the file away and agree again")
+                    Error::new(Code::Internal, message, "move the file away and trust your folders again")
                 })?,
         };
         Ok(Trust(Arc::new(Shared { path, random, agreed: Mutex::new(agreed) })))
     }
 
-    /// What a folder brings, and whether it may be used. It waits for the disk.
+    /// Inspects a folder. Returns true if it is harmless or trusted. Blocks on disk I/O.
     pub fn look(&self, folder: &Path) -> Result<(Inspection, bool), Error> {
         let folder = whole(folder)?;
         let found = inspect(&folder);
@@ -68,17 +69,17 @@ impl Trust {
         Ok((found, trusted))
     }
 
-    /// Whether somebody has agreed to exactly this.
+    /// True if exactly this digest of the folder is trusted.
     pub fn is_trusted(&self, folder: &Path, digest: &str) -> bool {
         let agreed = self.0.agreed.lock().unwrap_or_else(PoisonError::into_inner);
         agreed.folders.get(folder).is_some_and(|agreed| agreed == digest)
     }
 
-    /// Agrees to what was shown; refused if that is not what is there now.
+    /// Trusts a folder with the digest that was shown. Fails if the folder has changed since.
     pub fn agree(&self, folder: &Path, digest: &str) -> Result<(), Error> {
         let folder = whole(folder)?;
         if inspect(&folder).digest != digest {
-            let hint = "look at it again before you agree";
+            let hint = "inspect it again before you trust it";
             return Err(Error::new(Code::DigestMismatch, "The folder has changed since it was shown", hint));
         }
         self.change(|folders| {
@@ -86,7 +87,7 @@ impl Trust {
         })
     }
 
-    /// Takes it back.
+    /// Withdraws the trust in a folder.
     pub fn withdraw(&self, folder: &Path) -> Result<(), Error> {
         let folder = whole(folder)?;
         self.change(|folders| {
@@ -110,7 +111,7 @@ impl Trust {
         let before = agreed.folders.clone();
         change(&mut agreed.folders);
         let saved = if agreed.folders.len() > TRUSTED_FOLDERS_MAX {
-            Err(Error::new(Code::TooMany, "Too many folders are trusted", "take some back"))
+            Err(Error::new(Code::TooMany, "Too many folders are trusted", "withdraw the trust in some of them"))
         } else {
             let text = serde_json::to_vec_pretty(&*agreed)
                 .map_err(|error| Error::new(Code::Internal, error.to_string(), ""));
@@ -123,7 +124,7 @@ impl Trust {
     }
 }
 
-/// A folder by its one name.
+/// The canonical path of a folder.
 fn whole(folder: &Path) -> Result<PathBuf, Error> {
     super::paths::inside(&[], folder)
 }

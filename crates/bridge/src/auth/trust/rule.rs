@@ -1,5 +1,5 @@
-//! A rule that somebody has just agreed to is written into the folder's own settings by the agent. That change alone must
-//! not cost the folder its trust.
+//! Trust after a permission rule is added: the agent writes a rule that the user has just approved into the
+//! folder's local settings. That change alone must not end the trust in the folder.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Trust, inspect, whole};
 use crate::error::Error;
 
-/// A trusted folder before a rule is added to it.
+/// The state of a trusted folder before a rule is added to it.
 #[derive(Debug, Clone)]
 pub(crate) struct Before {
     folder: PathBuf,
@@ -18,19 +18,20 @@ pub(crate) struct Before {
     local: BTreeMap<PathBuf, Value>,
 }
 
-/// What became of the folder.
+/// The change of a folder after a rule was added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum After {
     /// Nothing has changed yet.
     Same,
-    /// A rule was added and nothing else, and the folder stays trusted.
+    /// Only rules were added, and the folder stays trusted.
     Agreed,
-    /// Something else has changed, and somebody has to look at it.
+    /// Something else has changed, and the user has to inspect it.
     Doubtful,
 }
 
 impl Trust {
-    /// The folder as it is; none if it is not trusted, since then nothing of it is used. It waits for the disk.
+    /// The current state of a folder; `None` if it is not trusted, since then its settings are not used.
+    /// Blocks on disk I/O.
     pub(crate) fn before_rule(&self, folder: &Path) -> Result<Option<Before>, Error> {
         let folder = whole(folder)?;
         let (found, trusted) = self.look(&folder)?;
@@ -38,8 +39,7 @@ impl Trust {
         Ok(trusted.then_some(before))
     }
 
-    /// Agrees to what is there now, if it differs by more rules that allow something and by nothing else. It waits for
-    /// the disk.
+    /// Trusts the current state if it differs from `before` only by added `allow` rules. Blocks on disk I/O.
     pub(crate) fn after_rule(&self, before: &Before) -> Result<After, Error> {
         let now = inspect(&before.folder);
         if now.digest == before.digest {
@@ -56,7 +56,7 @@ impl Trust {
     }
 }
 
-/// Whether one file of settings is another with more in `permissions.allow`.
+/// True if the settings differ only by additional entries in `permissions.allow`.
 fn only_allows_more(before: Option<&Value>, now: &Value) -> bool {
     let nothing = Value::Object(serde_json::Map::new());
     let before = before.unwrap_or(&nothing);
@@ -69,7 +69,7 @@ fn only_allows_more(before: Option<&Value>, now: &Value) -> bool {
     old.iter().all(|rule| new.contains(rule)) && without_allowed(before) == without_allowed(now)
 }
 
-/// The settings without the rules that allow something, and without what is empty for the lack of them.
+/// The settings without `permissions.allow`, and without `permissions` if that is empty then.
 fn without_allowed(settings: &Value) -> Value {
     let mut settings = settings.clone();
     if let Some(all) = settings.as_object_mut()

@@ -1,10 +1,10 @@
-//! What a settings file would have an agent run.
+//! Commands in settings files.
 
 use serde_json::Value;
 
 use crate::limits::TRUST_TEXT_CHARS_MAX;
 
-/// Settings that run nothing and allow nothing. A name that is not here counts, as `claude` may know it.
+/// Settings that run nothing and allow nothing. All other settings count, since `claude` may know them.
 const HARMLESS: &[&str] = &[
     "$schema",
     "alwaysThinkingEnabled",
@@ -25,7 +25,7 @@ const HARMLESS: &[&str] = &[
     "viewMode",
 ];
 
-/// What a settings file says, place by place.
+/// The settings that need trust, with their keys.
 pub(super) fn settings(text: &str) -> Vec<(String, String)> {
     let Some(all) = object(text) else { return unreadable() };
     let mut found = Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn settings(text: &str) -> Vec<(String, String)> {
         all.iter().filter(|(key, value)| !HARMLESS.contains(&key.as_str()) && !is_empty(value))
     {
         match (key.as_str(), value) {
-            // Rules that forbid or ask take nothing away from anybody.
+            // Rules that deny or ask are harmless.
             ("permissions", Value::Object(rules)) => {
                 let more = rules
                     .iter()
@@ -49,7 +49,7 @@ pub(super) fn settings(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// What a file of MCP servers says.
+/// The MCP servers of a `.mcp.json` file.
 pub(super) fn servers(text: &str) -> Vec<(String, String)> {
     let Some(all) = object(text) else { return unreadable() };
     match all.get("mcpServers") {
@@ -68,9 +68,9 @@ fn object(text: &str) -> Option<serde_json::Map<String, Value>> {
     serde_json::from_str(text).ok()
 }
 
-/// What we cannot read, `claude` may.
+/// The finding for a file that cannot be parsed here, but perhaps by `claude`.
 fn unreadable() -> Vec<(String, String)> {
-    vec![(String::new(), "It is not understood".to_owned())]
+    vec![(String::new(), "The file is not a JSON object".to_owned())]
 }
 
 fn is_empty(value: &Value) -> bool {
