@@ -17,7 +17,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 use tidings_bridge::journal::{Epoch, MemoryJournal, MemoryStore, Opening};
-use tidings_bridge::notify::{Kind, Notifier, Occasion, Target};
+use tidings_bridge::notify::{Notifier, Occasion, Target, TargetKind};
 use tidings_bridge::sessions::{Config, Verb};
 use tidings_bridge::{Broadcast, Caller, Sessions};
 use tidings_protocol::api::{
@@ -82,7 +82,7 @@ impl Receiver {
         next.await.expect("a notification comes").unwrap()
     }
 
-    fn target(&self, kind: Kind, events: &[Occasion]) -> Target {
+    fn target(&self, kind: TargetKind, events: &[Occasion]) -> Target {
         let mut target: Target =
             serde_json::from_value(serde_json::json!({"url":self.address,"kind":"webhook"})).unwrap();
         target.url.push_str("/topic");
@@ -168,7 +168,7 @@ fn hmac(secret: &str, message: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn s2_29_what_needs_a_person_is_told_without_what_it_is_about() {
     let mut receiver = Receiver::start(fine).await;
-    let mut target = receiver.target(Kind::Webhook, &[]);
+    let mut target = receiver.target(TargetKind::Webhook, &[]);
     target.secret = Some("between us".to_owned());
     let house = House::telling(vec![target]).await;
     let session = house.ask().await;
@@ -199,7 +199,7 @@ async fn s2_29_what_needs_a_person_is_told_without_what_it_is_about() {
 #[tokio::test(flavor = "multi_thread")]
 async fn s2_29_details_are_told_where_the_owner_wants_it_and_only_of_what_is_wanted() {
     let mut receiver = Receiver::start(fine).await;
-    let mut target = receiver.target(Kind::Webhook, &[Occasion::TurnEnded]);
+    let mut target = receiver.target(TargetKind::Webhook, &[Occasion::TurnEnded]);
     target.include_details = true;
     let house = House::telling(vec![target]).await;
     let session = house.ask().await;
@@ -220,7 +220,7 @@ async fn s2_29_details_are_told_where_the_owner_wants_it_and_only_of_what_is_wan
 #[tokio::test(flavor = "multi_thread")]
 async fn p13_s2_29_ntfy_gets_a_title_a_text_a_priority_and_the_session_to_open() {
     let mut receiver = Receiver::start(fine).await;
-    let mut target = receiver.target(Kind::Ntfy, &[Occasion::Permission]);
+    let mut target = receiver.target(TargetKind::Ntfy, &[Occasion::Permission]);
     target.token = Some("tk_1".to_owned());
     let house = House::telling(vec![target]).await;
     let session = house.ask().await;
@@ -240,7 +240,7 @@ async fn a_notification_that_fails_is_sent_again_with_the_same_name() {
         count => fine(count),
     };
     let mut receiver = Receiver::start(flaky).await;
-    let house = House::telling(vec![receiver.target(Kind::Webhook, &[Occasion::Permission])]).await;
+    let house = House::telling(vec![receiver.target(TargetKind::Webhook, &[Occasion::Permission])]).await;
     house.ask().await;
     let (first, second) = (receiver.next().await.json(), receiver.next().await.json());
     assert_eq!(first["id"], second["id"]);
@@ -251,7 +251,7 @@ async fn a_notification_that_fails_is_sent_again_with_the_same_name() {
 async fn nothing_waits_behind_a_notification_that_fails() {
     let broken = |_| (StatusCode::INTERNAL_SERVER_ERROR, [(header::RETRY_AFTER, "60")]).into_response();
     let mut receiver = Receiver::start(broken).await;
-    let house = House::telling(vec![receiver.target(Kind::Webhook, &[])]).await;
+    let house = House::telling(vec![receiver.target(TargetKind::Webhook, &[])]).await;
     let (first, second) = (house.ask().await, house.ask().await);
     let told = [receiver.next().await.json(), receiver.next().await.json()];
     let mut asked = told.each_ref().map(|told| told["session"].as_str().unwrap());
@@ -268,7 +268,7 @@ async fn what_somebody_has_answered_is_not_told_any_more() {
         count => fine(count),
     };
     let mut receiver = Receiver::start(flaky).await;
-    let house = House::telling(vec![receiver.target(Kind::Webhook, &[])]).await;
+    let house = House::telling(vec![receiver.target(TargetKind::Webhook, &[])]).await;
     let session = house.ask().await;
     let told = receiver.next().await.json();
     house.allow(&session, told["tool_use_id"].as_str().unwrap()).await;
@@ -283,13 +283,13 @@ async fn an_agent_that_dies_in_a_turn_has_failed_and_one_that_is_stopped_has_not
     let dies = format!("{ASKS}\n[[fault]]\nkind = \"exit\"\nat_frame = 4\ncode = 137\n");
     let mut receiver = Receiver::start(fine).await;
     let events = [Occasion::Failed, Occasion::TurnEnded];
-    let house = House::playing(&dies, vec![receiver.target(Kind::Webhook, &events)]).await;
+    let house = House::playing(&dies, vec![receiver.target(TargetKind::Webhook, &events)]).await;
     let session = house.ask().await;
     let told = receiver.next().await.json();
     assert_eq!((&told["event"], &told["session"]), (&"failed".into(), &session.key.as_str().into()));
     assert_eq!(told["text"], "shop: the agent has ended during a turn");
 
-    let house = House::telling(vec![receiver.target(Kind::Webhook, &[Occasion::Failed])]).await;
+    let house = House::telling(vec![receiver.target(TargetKind::Webhook, &[Occasion::Failed])]).await;
     let session = house.ask().await;
     while house.sessions.permissions(Some(&session.key)).await.unwrap().is_empty() {
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -319,7 +319,7 @@ async fn no_other_host_is_told() {
         count => fine(count),
     };
     let mut moved = Receiver::start(around).await;
-    let targets = [&receiver, &moved].map(|it| it.target(Kind::Webhook, &[Occasion::Permission]));
+    let targets = [&receiver, &moved].map(|it| it.target(TargetKind::Webhook, &[Occasion::Permission]));
     let house = House::telling(targets.to_vec()).await;
     house.ask().await;
     receiver.next().await;

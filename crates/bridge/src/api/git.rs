@@ -33,10 +33,10 @@ pub(crate) struct Git {
 
 /// The output of a run of `git`.
 #[derive(Debug)]
-struct Printed {
+struct GitOutput {
     bytes: Vec<u8>,
     is_cut: bool,
-    is_fine: bool,
+    is_ok: bool,
 }
 
 impl Git {
@@ -54,7 +54,7 @@ impl Git {
         let mut git = Git { program, folder: PathBuf::from(folder), unset: BTreeSet::new() };
         let inside = git.run(&["rev-parse", "--is-inside-work-tree"]).await?;
         // The command also succeeds outside of the work tree, for a repository whose files lie elsewhere.
-        if !inside.is_fine || inside.bytes.trim_ascii() != b"true" {
+        if !inside.is_ok || inside.bytes.trim_ascii() != b"true" {
             return Ok(None);
         }
         git.switch_filters_off().await?;
@@ -82,13 +82,13 @@ impl Git {
     /// Paths of tracked files and of untracked files that are not ignored; true if the list was cut.
     pub(crate) async fn files(&self) -> Result<(Vec<String>, bool), Error> {
         let args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"];
-        let printed = self.run(&args).await?;
-        Ok((whole_names(&printed), printed.is_cut))
+        let output = self.run(&args).await?;
+        Ok((whole_names(&output), output.is_cut))
     }
 
     /// The differences between the folder and its last commit.
     pub(crate) async fn working_tree(&self) -> Result<WorkingTree, Error> {
-        let has_commit = self.run(&["rev-parse", "--verify", "--quiet", "HEAD"]).await?.is_fine;
+        let has_commit = self.run(&["rev-parse", "--verify", "--quiet", "HEAD"]).await?.is_ok;
         let base = if has_commit { "HEAD" } else { EMPTY_TREE };
         let how = [
             "--no-ext-diff",
@@ -115,7 +115,7 @@ impl Git {
         })
     }
 
-    async fn run(&self, args: &[&str]) -> Result<Printed, Error> {
+    async fn run(&self, args: &[&str]) -> Result<GitOutput, Error> {
         let mut command = Command::new(&self.program);
         for setting in [
             "core.fsmonitor=false",
@@ -163,8 +163,8 @@ impl Git {
             if is_cut {
                 child.kill().await?;
             }
-            let is_fine = child.wait().await?.success() || is_cut;
-            Ok(Printed { bytes, is_cut, is_fine })
+            let is_ok = child.wait().await?.success() || is_cut;
+            Ok(GitOutput { bytes, is_cut, is_ok })
         };
         let late = |_| Error::new(Code::Timeout, "`git` took too long", "run `git` in the folder yourself");
         tokio::time::timeout(GIT_WAIT, work).await.map_err(late)?.map_err(failed)
@@ -198,9 +198,9 @@ fn names(bytes: &[u8]) -> impl Iterator<Item = String> {
 }
 
 /// Complete names: a last name that was cut off is left out.
-fn whole_names(printed: &Printed) -> Vec<String> {
-    let bytes = match printed.bytes.iter().rposition(|byte| *byte == 0) {
-        Some(end) => &printed.bytes[..end],
+fn whole_names(output: &GitOutput) -> Vec<String> {
+    let bytes = match output.bytes.iter().rposition(|byte| *byte == 0) {
+        Some(end) => &output.bytes[..end],
         None => &[],
     };
     names(bytes).collect()

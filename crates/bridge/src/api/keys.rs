@@ -25,7 +25,7 @@ type Fields<'a> = BTreeMap<&'a str, &'a Shape>;
 struct Shapes(HashMap<String, Shape>);
 
 impl Shapes {
-    fn check(&self, shape: &Shape, value: &Value, place: &str) -> Result<(), Error> {
+    fn check(&self, shape: &Shape, value: &Value, path: &str) -> Result<(), Error> {
         match value {
             Value::Object(object) => {
                 let fields = self.fields(shape);
@@ -34,25 +34,25 @@ impl Shapes {
                     return Ok(());
                 }
                 object.iter().try_for_each(|(key, value)| match fields.get(key.as_str()) {
-                    Some(field) => self.check(field, value, &format!("{place}{key}.")),
-                    None => Err(self.unknown(&format!("{place}{key}"), key, &fields)),
+                    Some(field) => self.check(field, value, &format!("{path}{key}.")),
+                    None => Err(self.unknown(&format!("{path}{key}"), key, &fields)),
                 })
             }
             Value::Array(items) => match self.items(shape) {
-                Some(item) => items.iter().try_for_each(|value| self.check(item, value, place)),
+                Some(item) => items.iter().try_for_each(|value| self.check(item, value, path)),
                 None => Ok(()),
             },
             _ => Ok(()),
         }
     }
 
-    fn unknown(&self, place: &str, key: &str, fields: &Fields<'_>) -> Error {
+    fn unknown(&self, path: &str, key: &str, fields: &Fields<'_>) -> Error {
         let inside = fields.iter().find(|(_, field)| self.fields(field).contains_key(key));
         let hint = match inside {
             Some((name, _)) => format!("send it inside of `{name}`"),
             None => format!("known keys are `{}`", fields.keys().copied().collect::<Vec<_>>().join("`, `")),
         };
-        Error::new(Code::Invalid, format!("Unknown key `{place}`"), hint)
+        Error::new(Code::Invalid, format!("Unknown key `{path}`"), hint)
     }
 
     /// The keys of an object; empty if it may have any.
@@ -111,11 +111,11 @@ mod tests {
             (message.as_str(), hint.as_str()),
             ("Unknown key `budget_usd`", "send it inside of `budget`")
         );
-        for (place, body) in
+        for (path, body) in
             [("budget.dollars", json!({"budget":{"dollars":1}})), ("titel", json!({"title":"a","titel":"b"}))]
         {
             let message = refused::<PatchSession>(&body).unwrap().0;
-            assert_eq!(message, format!("Unknown key `{place}`"));
+            assert_eq!(message, format!("Unknown key `{path}`"));
         }
         let file = json!({"content":"","attachments":[{"media_type":"text/plain","data":"","path":"a"}]});
         assert_eq!(refused::<Input>(&file).unwrap().0, "Unknown key `attachments.path`");

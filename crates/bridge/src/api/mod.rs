@@ -6,21 +6,21 @@
 //! declarations.
 
 mod extract;
+mod future_set;
 mod git;
 mod keys;
 mod mobile;
 mod openapi;
 mod page;
 mod problem;
-mod reach;
 mod recovery;
 mod rest;
 pub(crate) mod route;
 pub(crate) mod scope;
-mod several;
 mod sse;
-mod tether;
+mod stream_lifetime;
 mod transcripts;
+mod visibility;
 mod wire;
 mod ws;
 

@@ -23,7 +23,7 @@ const NO_PAGE: &str = include_str!("no_page.html");
 
 #[derive(Embed)]
 #[folder = "../../web/dist"]
-struct Files;
+struct PageAssets;
 
 /// The page at `/` and the files that it loads. They are public, since they contain nothing about sessions.
 pub fn page() -> Router {
@@ -38,32 +38,32 @@ fn answer(name: &str, headers: &HeaderMap) -> Response {
         Some(found) => found.respond(name, headers),
         None if name == "index.html" => {
             let kind = [(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))];
-            guarded((StatusCode::OK, kind, NO_PAGE).into_response())
+            with_policy((StatusCode::OK, kind, NO_PAGE).into_response())
         }
-        None => guarded(StatusCode::NOT_FOUND.into_response()),
+        None => with_policy(StatusCode::NOT_FOUND.into_response()),
     }
 }
 
 /// A file of the page, and its compression.
-struct Found {
+struct PageFile {
     file: EmbeddedFile,
     encoding: Option<&'static str>,
 }
 
 /// The smallest form of a file that the browser accepts. Compressed forms have no URL of their own.
-fn find(name: &str, headers: &HeaderMap) -> Option<Found> {
+fn find(name: &str, headers: &HeaderMap) -> Option<PageFile> {
     kind_of(name)?;
     let accepted = headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let takes =
         |encoding: &str| accepted.split(',').any(|one| one.trim().split(';').next() == Some(encoding));
     let compressed = [("br", "br"), ("gzip", "gz")].into_iter().find_map(|(encoding, extension)| {
-        let file = takes(encoding).then(|| Files::get(&format!("{name}.{extension}"))).flatten()?;
-        Some(Found { file, encoding: Some(encoding) })
+        let file = takes(encoding).then(|| PageAssets::get(&format!("{name}.{extension}"))).flatten()?;
+        Some(PageFile { file, encoding: Some(encoding) })
     });
-    compressed.or_else(|| Some(Found { file: Files::get(name)?, encoding: None }))
+    compressed.or_else(|| Some(PageFile { file: PageAssets::get(name)?, encoding: None }))
 }
 
-impl Found {
+impl PageFile {
     fn respond(self, name: &str, headers: &HeaderMap) -> Response {
         let hash = self.file.metadata.sha256_hash();
         let tag = format!(
@@ -88,7 +88,7 @@ impl Found {
         if let (Some(encoding), false) = (self.encoding, unchanged) {
             fields.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding));
         }
-        guarded(response)
+        with_policy(response)
     }
 }
 
@@ -106,7 +106,7 @@ fn kind_of(name: &str) -> Option<&'static str> {
 }
 
 /// Replaces the policy that [`crate::auth`] sets for every response by a stricter one.
-fn guarded(mut response: Response) -> Response {
+fn with_policy(mut response: Response) -> Response {
     response.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     response
 }
@@ -153,7 +153,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_file_that_the_browser_has_is_not_sent_again() {
-        for name in Files::iter().filter(|name| kind_of(name).is_some()) {
+        for name in PageAssets::iter().filter(|name| kind_of(name).is_some()) {
             let path = format!("/{name}");
             for accepted in ["identity", "gzip, br"] {
                 let first = get_page(&path, &[(ACCEPT_ENCODING, accepted)]).await;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tidings_protocol::api::SessionView;
 use tidings_protocol::mobile::MobileMessage;
 
-use super::mobile::{Place, Translator};
+use super::mobile::{MessagePosition, MobileTranslator};
 use crate::journal::{Cursor, Event, Journal, JournalError, Key, Max, Verdict};
 use crate::limits::{RECOVERY_CHECKPOINTS_MAX, RECOVERY_PART_BYTES, RECOVERY_PART_EVENTS};
 
@@ -30,7 +30,7 @@ struct Checkpoint {
     cursor: Cursor,
     /// The time of the event, in milliseconds since the epoch.
     at_ms: i64,
-    translator: Arc<Translator>,
+    translator: Arc<MobileTranslator>,
 }
 
 /// A position in the phone dialect, to continue from.
@@ -38,9 +38,9 @@ pub(crate) struct Start {
     /// The events that follow come after this cursor.
     pub(crate) cursor: Cursor,
     /// The translator after the event at `cursor`.
-    pub(crate) translator: Translator,
+    pub(crate) translator: MobileTranslator,
     /// Messages of the event at `cursor` that the client does not have yet.
-    pub(crate) rest: Vec<(Place, MobileMessage)>,
+    pub(crate) rest: Vec<(MessagePosition, MobileMessage)>,
 }
 
 impl Recovery {
@@ -60,18 +60,18 @@ impl Recovery {
     pub(crate) async fn after_message(
         &self,
         session: &SessionView,
-        place: Place,
+        position: MessagePosition,
     ) -> Result<Start, JournalError> {
-        let before = Cursor::new(place.cursor.epoch, place.cursor.seq.saturating_sub(1));
+        let before = Cursor::new(position.cursor.epoch, position.cursor.seq.saturating_sub(1));
         let mut start = self.after(session, before).await?;
         let key = Key::new(&session.key)?;
         let one = Max { events: 1, bytes: RECOVERY_PART_BYTES };
         let page = self.journal.read(&key, Some(before), one).await?;
-        if let Some(event) = page.events.first().filter(|event| event.cursor.seq == place.cursor.seq) {
+        if let Some(event) = page.events.first().filter(|event| event.cursor.seq == position.cursor.seq) {
             start.translator.translate(event, &mut start.rest);
-            start.rest.drain(..start.rest.len().min(place.number.saturating_add(1)));
+            start.rest.drain(..start.rest.len().min(position.number.saturating_add(1)));
         }
-        start.cursor = place.cursor;
+        start.cursor = position.cursor;
         Ok(start)
     }
 
@@ -87,10 +87,10 @@ impl Recovery {
         let (cursor, translator) =
             self.fold(session, head, is_before, |event| event.at.as_millisecond() >= at_ms).await?;
         let start = Start { cursor, translator, rest: Vec::new() };
-        let (mut place, mut translator) = (start.cursor, start.translator.clone());
+        let (mut cursor, mut translator) = (start.cursor, start.translator.clone());
         let key = Key::new(&session.key)?;
         loop {
-            let page = self.journal.read(&key, Some(place), PART).await?;
+            let page = self.journal.read(&key, Some(cursor), PART).await?;
             if page.events.is_empty() || page.verdict != Verdict::Ok {
                 return Ok(start);
             }
@@ -98,12 +98,14 @@ impl Recovery {
                 if event.at.as_millisecond() > at_ms {
                     return Ok(start);
                 }
-                place = event.cursor;
-                let mut said = Vec::new();
-                translator.translate(event, &mut said);
-                if let Some(known) = said.iter().position(|(_, message)| message.id.as_deref() == Some(id)) {
-                    said.drain(..=known);
-                    return Ok(Start { cursor: place, translator, rest: said });
+                cursor = event.cursor;
+                let mut messages = Vec::new();
+                translator.translate(event, &mut messages);
+                if let Some(known) =
+                    messages.iter().position(|(_, message)| message.id.as_deref() == Some(id))
+                {
+                    messages.drain(..=known);
+                    return Ok(Start { cursor, translator, rest: messages });
                 }
             }
         }
@@ -118,11 +120,11 @@ impl Recovery {
         mut visit: impl FnMut(&Event),
     ) -> Result<(), JournalError> {
         let key = Key::new(&session.key)?;
-        let mut place = after;
-        while place.seq < head {
-            let page = self.journal.read(&key, Some(place), PART).await?;
+        let mut cursor = after;
+        while cursor.seq < head {
+            let page = self.journal.read(&key, Some(cursor), PART).await?;
             let Some(last) = page.events.last() else { break };
-            place = last.cursor;
+            cursor = last.cursor;
             page.events.iter().take_while(|event| event.cursor.seq <= head).for_each(|event| visit(event));
         }
         Ok(())
@@ -135,7 +137,7 @@ impl Recovery {
         current: Cursor,
         is_before: impl Fn(&Checkpoint) -> bool,
         is_past: impl Fn(&Event) -> bool,
-    ) -> Result<(Cursor, Translator), JournalError> {
+    ) -> Result<(Cursor, MobileTranslator), JournalError> {
         let key = Key::new(&session.key)?;
         let known = self.nearest(&key, current, is_before);
         let mut at_ms = known.as_ref().map_or(i64::MIN, |known| known.at_ms);
@@ -144,7 +146,7 @@ impl Recovery {
         'all: loop {
             let page = self.journal.read(&key, cursor, PART).await?;
             if page.verdict != Verdict::Ok || (cursor.is_none() && page.floor > 1) {
-                translator = Translator::at_floor(session);
+                translator = MobileTranslator::at_floor(session);
                 cursor = Some(Cursor::new(page.head.epoch, page.floor - 1));
             }
             for event in &page.events {

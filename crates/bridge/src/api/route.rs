@@ -26,12 +26,12 @@ macro_rules! route {
         utoipa_axum::paste! {{
             use utoipa::Path as _;
             use utoipa_axum::PathItemExt as _;
-            type Said = $($module)* [<__path_ $handler>];
-            let methods = Said::methods().iter().fold(axum::routing::MethodRouter::new(), |methods, method| {
+            type Handler = $($module)* [<__path_ $handler>];
+            let methods = Handler::methods().iter().fold(axum::routing::MethodRouter::new(), |methods, method| {
                 methods.on(method.to_method_filter(), $($module)* $handler)
             });
             let describe = || utoipa_axum::routes!($($module)* $handler);
-            $crate::api::route::Route { path: Said::path(), methods, describe, scope: None }
+            $crate::api::route::Route { path: Handler::path(), methods, describe, scope: None }
         }}
     };
     ($module:ident :: $handler:ident) => {
@@ -61,6 +61,6 @@ pub(crate) fn describe<S: Clone + Send + Sync + 'static>(about: OpenApi, routes:
     let all = OpenApiRouter::with_openapi(about);
     routes
         .iter()
-        .fold(all, |all, route| all.routes(scope::say((route.describe)(), route.scope)))
+        .fold(all, |all, route| all.routes(scope::describe_scope((route.describe)(), route.scope)))
         .into_openapi()
 }

@@ -33,7 +33,7 @@ pub(crate) fn needs_later<S>(scope: Scope, route: Route<S>) -> Route<S> {
 }
 
 /// Adds the scope of a route and its error response to its description.
-pub(crate) fn say<S>(
+pub(crate) fn describe_scope<S>(
     (schemas, mut paths, methods): UtoipaMethodRouter<S>,
     scope: Option<Scope>,
 ) -> UtoipaMethodRouter<S> {
@@ -56,8 +56,5 @@ fn operations_mut(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
 
 fn problem() -> Described {
     let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
-    ResponseBuilder::new()
-        .description("The error")
-        .content("application/problem+json", content)
-        .build()
+    ResponseBuilder::new().description("The error").content("application/problem+json", content).build()
 }

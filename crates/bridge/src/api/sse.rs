@@ -20,11 +20,11 @@ use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::Api;
 use super::extract::{Path, Query};
-use super::mobile::Place;
-use super::reach::{self, Sight};
+use super::mobile::MessagePosition;
 use super::recovery::Start;
-use super::tether::{End, Tether, retry_ms};
-use super::wire::{self, Dialect, Said, Translator};
+use super::stream_lifetime::{StreamEnd, StreamLifetime, retry_ms};
+use super::visibility::{self, Visibility};
+use super::wire::{self, Dialect, DialectTranslator, EncodedMessage};
 use crate::broadcast::{Cut, Delivery, Subscription, Watch};
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
@@ -33,7 +33,7 @@ use crate::limits::{CHUNK_BYTES, HEARTBEAT, LONG_EVENT_BYTES};
 use crate::sessions::Sessions;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Wish {
+pub(crate) struct SessionEventsQuery {
     dialect: Option<String>,
     after: Option<String>,
     answers: Option<bool>,
@@ -58,50 +58,57 @@ pub(crate) async fn session_events(
     State(api): State<Api>,
     caller: Caller,
     Path(id): Path<String>,
-    Query(wish): Query<Wish>,
+    Query(query): Query<SessionEventsQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    let mut tether = Tether::new(&api);
-    tether.hold(&caller);
-    reach::admit(&api.sessions, &caller, &id).await?;
-    let dialect = wish.dialect.as_deref().map_or(Ok(Dialect::default()), str::parse)?;
+    let mut lifetime = StreamLifetime::new(&api);
+    lifetime.bind(&caller);
+    visibility::check(&api.sessions, &caller, &id).await?;
+    let dialect = query.dialect.as_deref().map_or(Ok(Dialect::default()), str::parse)?;
     if dialect == Dialect::Frames {
         api.sessions.check_frames(&id).await?;
     }
     // A browser that reconnects repeats the address with its old `after`, and adds the header.
-    let after = last_event_id(&headers)?.or(wish.after).filter(|after| !after.is_empty());
+    let after = last_event_id(&headers)?.or(query.after).filter(|after| !after.is_empty());
     // An event can become several messages of the phone dialect, and each message has a position.
-    let place = after.as_deref().filter(|_| dialect == Dialect::Mobile).and_then(|after| after.parse().ok());
-    let after = match (place, after) {
-        (Some(Place { cursor, .. }), _) => Some(cursor),
+    let position =
+        after.as_deref().filter(|_| dialect == Dialect::Mobile).and_then(|after| after.parse().ok());
+    let after = match (position, after) {
+        (Some(MessagePosition { cursor, .. }), _) => Some(cursor),
         (None, after) => after.map(|after| after.parse::<Cursor>()).transpose()?,
     };
-    let may_answer = caller.scopes.has(Scope::Decide) && wish.answers != Some(false);
+    let may_answer = caller.scopes.has(Scope::Decide) && query.answers != Some(false);
     let watch = Watch { may_answer, ..Watch::after(after) };
     let (subscribed, events) = api.sessions.subscribe(&id, watch).await?;
-    let mut out = opening(&subscribed)?;
+    let mut out = encode_subscribed(&subscribed)?;
     let translator = match dialect {
-        Dialect::Native => Translator::Native,
-        Dialect::Ui => Translator::Ui,
-        Dialect::Frames => Translator::Frames,
+        Dialect::Native => DialectTranslator::Native,
+        Dialect::Ui => DialectTranslator::Ui,
+        Dialect::Frames => DialectTranslator::Frames,
         Dialect::Mobile => {
-            let start = phone_start(&api, &subscribed, place).await?;
-            write_all(&mut out, &start.cursor.to_string(), |say| {
-                start.rest.iter().for_each(|message| say(wire::phone(message)));
+            let start = phone_start(&api, &subscribed, position).await?;
+            write_all(&mut out, &start.cursor.to_string(), |emit| {
+                start.rest.iter().for_each(|message| emit(wire::phone(message)));
             });
-            Translator::Mobile(Box::new(start.translator))
+            DialectTranslator::Mobile(Box::new(start.translator))
         }
     };
-    let source = Source::Session { events, translator };
-    Ok(respond(Feed::new(&api, tether, out.into(), source)))
+    let source = SseSource::Session { events, translator };
+    Ok(respond(SseFeed::new(&api, lifetime, out.into(), source)))
 }
 
 /// The start position of a subscriber to the phone dialect.
-async fn phone_start(api: &Api, subscribed: &Subscribed, place: Option<Place>) -> Result<Start, Error> {
+async fn phone_start(
+    api: &Api,
+    subscribed: &Subscribed,
+    position: Option<MessagePosition>,
+) -> Result<Start, Error> {
     let from = subscribed.from.parse::<Cursor>()?;
     let state = &subscribed.state;
-    Ok(match place.filter(|_| subscribed.verdict == Verdict::Ok) {
-        Some(place) => api.recovery.after_message(state, Place { cursor: from, ..place }).await?,
+    Ok(match position.filter(|_| subscribed.verdict == Verdict::Ok) {
+        Some(position) => {
+            api.recovery.after_message(state, MessagePosition { cursor: from, ..position }).await?
+        }
         None => api.recovery.after(state, from).await?,
     })
 }
@@ -112,18 +119,18 @@ async fn phone_start(api: &Api, subscribed: &Subscribed, place: Option<Place>) -
     responses((status = 200, description = "Server-sent events", content_type = "text/event-stream", body = String)),
 )]
 pub(crate) async fn all_events(State(api): State<Api>, caller: Caller) -> Response {
-    let mut tether = Tether::new(&api);
-    tether.hold(&caller);
-    let source = Source::Notices {
+    let mut lifetime = StreamLifetime::new(&api);
+    lifetime.bind(&caller);
+    let source = SseSource::Notices {
         receiver: api.sessions.notices(),
-        sight: Sight::new(caller),
+        visibility: Visibility::new(caller),
         sessions: api.sessions.clone(),
         held: None,
     };
-    respond(Feed::new(&api, tether, Bytes::from_static(b": notices\n\n"), source))
+    respond(SseFeed::new(&api, lifetime, Bytes::from_static(b": notices\n\n"), source))
 }
 
-fn respond(feed: Feed) -> Response {
+fn respond(feed: SseFeed) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-store"),
@@ -144,9 +151,10 @@ fn last_event_id(headers: &HeaderMap) -> Result<Option<String>, Error> {
     Ok(Some(id.to_owned()))
 }
 
-fn opening(subscribed: &Subscribed) -> Result<String, Error> {
-    let json = serde_json::to_string(subscribed)
-        .map_err(|error| Error::new(Code::Internal, format!("Failed to encode the subscription: {error}"), ""))?;
+fn encode_subscribed(subscribed: &Subscribed) -> Result<String, Error> {
+    let json = serde_json::to_string(subscribed).map_err(|error| {
+        Error::new(Code::Internal, format!("Failed to encode the subscription: {error}"), "")
+    })?;
     let mut out = String::new();
     block(&mut out, "subscribed", Some(&subscribed.from), &json);
     Ok(out)
@@ -165,33 +173,33 @@ fn block(out: &mut String, name: &str, id: Option<&str>, data: &str) {
     out.push('\n');
 }
 
-fn farewell(end: End, retry_ms: u64) -> Bytes {
+fn last_event(end: StreamEnd, retry_ms: u64) -> Bytes {
     match end {
-        End::Revoked => Bytes::from_static(b"event: revoked\ndata: {}\n\n"),
-        End::Stopping => format!("retry: {retry_ms}\n\n").into(),
+        StreamEnd::Revoked => Bytes::from_static(b"event: revoked\ndata: {}\n\n"),
+        StreamEnd::Stopping => format!("retry: {retry_ms}\n\n").into(),
     }
 }
 
 /// The stream of one client.
-struct Feed {
+struct SseFeed {
     /// Written and not sent yet.
     ready: VecDeque<Bytes>,
-    source: Source,
+    source: SseSource,
     heartbeat: Interval,
-    tether: Tether,
+    lifetime: StreamLifetime,
     retry_ms: u64,
     is_over: bool,
 }
 
 /// The source of the events of a stream.
-enum Source {
+enum SseSource {
     /// The events of one session.
-    Session { events: Subscription, translator: Translator },
+    Session { events: Subscription, translator: DialectTranslator },
     /// Notices about all sessions.
     Notices {
         sessions: Sessions,
         receiver: broadcast::Receiver<Arc<Notice>>,
-        sight: Sight,
+        visibility: Visibility,
         /// A received notice that is not yet checked for visibility to this client.
         held: Option<Arc<Notice>>,
     },
@@ -199,14 +207,14 @@ enum Source {
 
 /// Output that is written at once: short events together, long events in parts.
 #[derive(Default)]
-struct Out {
+struct SseBuffer {
     text: String,
     parts: VecDeque<Bytes>,
     /// The number of bytes in `parts`.
     bytes: usize,
 }
 
-impl Out {
+impl SseBuffer {
     fn is_empty(&self) -> bool {
         self.text.is_empty() && self.parts.is_empty()
     }
@@ -246,17 +254,17 @@ impl Out {
 
 /// The state of a stream after a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum More {
-    Follows,
-    Ends,
+enum StreamState {
+    Open,
+    Ended,
 }
 
-impl Feed {
-    fn new(api: &Api, tether: Tether, opening: Bytes, source: Source) -> Self {
+impl SseFeed {
+    fn new(api: &Api, lifetime: StreamLifetime, opening: Bytes, source: SseSource) -> Self {
         let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let retry_ms = retry_ms(&api.sessions.config().ids);
-        Feed { ready: VecDeque::from([opening]), source, heartbeat, tether, retry_ms, is_over: false }
+        SseFeed { ready: VecDeque::from([opening]), source, heartbeat, lifetime, retry_ms, is_over: false }
     }
 
     /// The next chunk to send; `None` when the stream is over. It is called only after the client has read
@@ -265,15 +273,15 @@ impl Feed {
         if let Some(ready) = self.ready.pop_front() {
             return Some(ready);
         }
-        let mut out = Out::default();
+        let mut out = SseBuffer::default();
         while out.is_empty() && !self.is_over {
             tokio::select! {
                 biased;
-                end = self.tether.cut() => {
+                end = self.lifetime.ended() => {
                     self.is_over = true;
-                    return Some(farewell(end, self.retry_ms));
+                    return Some(last_event(end, self.retry_ms));
                 }
-                more = self.source.next(&mut out) => self.is_over = more == More::Ends,
+                state = self.source.next(&mut out) => self.is_over = state == StreamState::Ended,
                 _ = self.heartbeat.tick() => self.source.beat(&mut out.text),
             }
         }
@@ -283,36 +291,36 @@ impl Feed {
     }
 }
 
-impl Source {
+impl SseSource {
     /// Waits for an event, and writes it together with the events that are already available. Cancel safe.
-    async fn next(&mut self, out: &mut Out) -> More {
+    async fn next(&mut self, out: &mut SseBuffer) -> StreamState {
         match self {
-            Source::Session { events, translator } => {
+            SseSource::Session { events, translator } => {
                 let mut next = events.next().await;
                 loop {
-                    let more = take(next, events.place(), translator, out);
-                    if more == More::Ends || out.len() >= CHUNK_BYTES {
-                        return more;
+                    let state = write_delivery(next, events.place(), translator, out);
+                    if state == StreamState::Ended || out.len() >= CHUNK_BYTES {
+                        return state;
                     }
-                    let Some(ready) = events.next().now_or_never() else { return more };
+                    let Some(ready) = events.next().now_or_never() else { return state };
                     next = ready;
                 }
             }
-            Source::Notices { sessions, receiver, sight, held } => loop {
+            SseSource::Notices { sessions, receiver, visibility, held } => loop {
                 if let Some(notice) = held {
-                    let seen = sight.of_notice(sessions, notice).await;
+                    let seen = visibility.sees_notice(sessions, notice).await;
                     let notice = held.take().filter(|_| seen);
                     let Some(notice) = notice else { continue };
-                    say(&notice, &mut out.text);
-                    return More::Follows;
+                    write_notice(&notice, &mut out.text);
+                    return StreamState::Open;
                 }
                 match receiver.recv().await {
                     Ok(notice) => *held = Some(notice),
                     Err(RecvError::Lagged(_)) => {
-                        say(&Notice::Resync {}, &mut out.text);
-                        return More::Follows;
+                        write_notice(&Notice::Resync {}, &mut out.text);
+                        return StreamState::Open;
                     }
-                    Err(RecvError::Closed) => return More::Ends,
+                    Err(RecvError::Closed) => return StreamState::Ended,
                 }
             },
         }
@@ -322,54 +330,54 @@ impl Source {
     fn beat(&self, out: &mut String) {
         // Writing into a String cannot fail.
         _ = match self {
-            Source::Session { events, .. } => write!(out, ": \nid: {}\n\n", events.place()),
-            Source::Notices { .. } => write!(out, ": \n\n"),
+            SseSource::Session { events, .. } => write!(out, ": \nid: {}\n\n", events.place()),
+            SseSource::Notices { .. } => write!(out, ": \n\n"),
         };
     }
 }
 
 /// Writes the next delivery of a session.
-fn take(
+fn write_delivery(
     next: Result<Delivery, JournalError>,
-    place: Cursor,
-    translator: &mut Translator,
-    out: &mut Out,
-) -> More {
+    cursor: Cursor,
+    translator: &mut DialectTranslator,
+    out: &mut SseBuffer,
+) -> StreamState {
     match next {
         Ok(Delivery::Event(event)) => {
             if event.body.len() >= LONG_EVENT_BYTES
                 && let Some(name) = translator.as_stored(&event)
                 && out.block_in_parts(name, &event)
             {
-                return More::Follows;
+                return StreamState::Open;
             }
             let out = &mut out.text;
-            write_all(out, &event.cursor.to_string(), |say| translator.translate(&event, say));
-            More::Follows
+            write_all(out, &event.cursor.to_string(), |emit| translator.translate(&event, emit));
+            StreamState::Open
         }
         Ok(Delivery::Cut(cut)) => {
-            let place = place.to_string();
+            let cursor = cursor.to_string();
             let reason = serde_json::to_string(&reason(cut)).unwrap_or_default();
-            let data = format!(r#"{{"reason":{reason},"cursor":"{place}"}}"#);
-            block(&mut out.text, "resync", Some(&place), &data);
-            More::Ends
+            let data = format!(r#"{{"reason":{reason},"cursor":"{cursor}"}}"#);
+            block(&mut out.text, "resync", Some(&cursor), &data);
+            StreamState::Ended
         }
         Err(error) => {
             let problem = Error::from(error).problem("");
             block(&mut out.text, "problem", None, &serde_json::to_string(&problem).unwrap_or_default());
-            More::Ends
+            StreamState::Ended
         }
     }
 }
 
 /// Writes all messages of an event. The last message has the cursor of the event as its id; the messages
 /// before it have their positions as ids, so that a client that is disconnected between them gets the rest.
-fn write_all(out: &mut String, cursor: &str, say_all: impl FnOnce(&mut dyn FnMut(Said<'_>))) {
-    let mut last: Option<(String, String, Option<Place>)> = None;
-    say_all(&mut |said| {
-        let next = (said.name.into_owned(), said.json.into_owned(), said.place);
-        if let Some((name, json, place)) = last.replace(next) {
-            block(out, &name, place.map(|place| place.to_string()).as_deref(), &json);
+fn write_all(out: &mut String, cursor: &str, emit_all: impl FnOnce(&mut dyn FnMut(EncodedMessage<'_>))) {
+    let mut last: Option<(String, String, Option<MessagePosition>)> = None;
+    emit_all(&mut |message| {
+        let next = (message.name.into_owned(), message.json.into_owned(), message.position);
+        if let Some((name, json, position)) = last.replace(next) {
+            block(out, &name, position.map(|position| position.to_string()).as_deref(), &json);
         }
     });
     if let Some((name, json, _)) = last {
@@ -386,7 +394,7 @@ pub(crate) fn reason(cut: Cut) -> ResyncReason {
     }
 }
 
-fn say(notice: &Notice, out: &mut String) {
+fn write_notice(notice: &Notice, out: &mut String) {
     let name = match notice {
         Notice::Session { .. } => "session",
         Notice::Deleted { .. } => "deleted",
@@ -411,7 +419,7 @@ mod tests {
         let body = serde_json::to_vec(&"x".repeat(1 << 20)).unwrap();
         let draft = Draft::new(Class::Delta, Timestamp::UNIX_EPOCH, Kind::new("Display").unwrap(), body);
         let event = Event::of(&draft, Cursor::new(Epoch::from_random(1), 7));
-        let mut out = Out::default();
+        let mut out = SseBuffer::default();
         assert!(out.block_in_parts("Display", &event));
         let parts = out.finish();
         let stored = event.body.as_ptr_range();

@@ -43,62 +43,66 @@ impl FromStr for Dialect {
 
 /// An encoded message: its name and its JSON.
 #[derive(Debug)]
-pub(crate) struct Said<'a> {
+pub(crate) struct EncodedMessage<'a> {
     pub(crate) name: Cow<'a, str>,
     pub(crate) json: Cow<'a, str>,
     /// The position after the message, if an event can become several messages.
-    pub(crate) place: Option<mobile::Place>,
+    pub(crate) position: Option<mobile::MessagePosition>,
 }
 
 /// Translates the events of one session into one dialect.
 #[derive(Debug)]
-pub(crate) enum Translator {
+pub(crate) enum DialectTranslator {
     Native,
     Ui,
-    Mobile(Box<mobile::Translator>),
+    Mobile(Box<mobile::MobileTranslator>),
     Frames,
 }
 
-impl Translator {
+impl DialectTranslator {
     /// The name of the event, if this dialect sends it as it is stored.
     pub(crate) fn as_stored<'a>(&self, event: &'a Event) -> Option<&'a str> {
         let kind = event.kind.as_str();
         match self {
-            Translator::Native => (kind != FRAME).then_some(kind),
-            Translator::Frames => (kind == FRAME).then_some(kind),
-            Translator::Ui if kind != FRAME => match to_ui(&read(event)?)? {
+            DialectTranslator::Native => (kind != FRAME).then_some(kind),
+            DialectTranslator::Frames => (kind == FRAME).then_some(kind),
+            DialectTranslator::Ui if kind != FRAME => match to_ui(&read(event)?)? {
                 // The stored form is the form of the dialect.
                 Cow::Borrowed(message) => Some(variant(message)),
                 Cow::Owned(_) => None,
             },
-            Translator::Ui | Translator::Mobile(_) => None,
+            DialectTranslator::Ui | DialectTranslator::Mobile(_) => None,
         }
     }
 
-    /// Calls `say` with each message of the event in this dialect: none, one, or several for a phone.
-    pub(crate) fn translate<'a>(&mut self, event: &'a Event, mut say: impl FnMut(Said<'_>)) {
+    /// Calls `emit` with each message of the event in this dialect: none, one, or several for a phone.
+    pub(crate) fn translate<'a>(&mut self, event: &'a Event, mut emit: impl FnMut(EncodedMessage<'_>)) {
         let kind = event.kind.as_str();
-        let raw = |name: &'a str| Said { name: Cow::Borrowed(name), json: body_text(event), place: None };
+        let raw = |name: &'a str| EncodedMessage {
+            name: Cow::Borrowed(name),
+            json: body_text(event),
+            position: None,
+        };
         match self {
-            Translator::Frames if kind == FRAME => say(raw(FRAME)),
-            Translator::Frames => {}
+            DialectTranslator::Frames if kind == FRAME => emit(raw(FRAME)),
+            DialectTranslator::Frames => {}
             _ if kind == FRAME => {}
-            Translator::Native => say(raw(kind)),
-            Translator::Ui => {
+            DialectTranslator::Native => emit(raw(kind)),
+            DialectTranslator::Ui => {
                 let Some(message) = read(event) else { return };
                 if let Some(message) = to_ui(&message) {
-                    say(Said {
+                    emit(EncodedMessage {
                         name: Cow::Borrowed(variant(&message)),
                         json: written(&message),
-                        place: None,
+                        position: None,
                     });
                 }
             }
-            Translator::Mobile(mobile) => {
+            DialectTranslator::Mobile(mobile) => {
                 let mut messages = Vec::new();
                 mobile.translate(event, &mut messages);
                 for message in &messages {
-                    say(phone(message));
+                    emit(phone(message));
                 }
             }
         }
@@ -106,8 +110,10 @@ impl Translator {
 }
 
 /// Encodes a message for a phone.
-pub(crate) fn phone((place, message): &(mobile::Place, MobileMessage)) -> Said<'static> {
-    Said { name: Cow::Borrowed("message"), json: written(message), place: Some(*place) }
+pub(crate) fn phone(
+    (position, message): &(mobile::MessagePosition, MobileMessage),
+) -> EncodedMessage<'static> {
+    EncodedMessage { name: Cow::Borrowed("message"), json: written(message), position: Some(*position) }
 }
 
 /// The body of an event as text. The journal does not check bodies, so invalid UTF-8 is replaced here.

@@ -13,23 +13,23 @@ pub type AuditSink = Arc<dyn Fn(AuditDraft) + Send + Sync>;
 
 /// The sink, once it is set.
 #[derive(Default)]
-pub(super) struct Audited(OnceLock<AuditSink>);
+pub(super) struct AuditSlot(OnceLock<AuditSink>);
 
-impl fmt::Debug for Audited {
+impl fmt::Debug for AuditSlot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Audited")
+        f.write_str("AuditSlot")
     }
 }
 
 impl Auth {
     /// Sets the sink for audit log entries. Only the first call counts; earlier entries are dropped.
     pub fn audit_to(&self, sink: AuditSink) {
-        drop(self.0.audited.0.set(sink));
+        drop(self.0.audit_slot.0.set(sink));
     }
 
     /// Writes an entry: the caller, the action, such as `device revoked`, and its object.
-    pub(super) fn note(&self, caller: &Caller, done: &str, about: &str, digest: Option<&str>) {
-        let Some(sink) = self.0.audited.0.get() else { return };
+    pub(super) fn audit(&self, caller: &Caller, done: &str, about: &str, digest: Option<&str>) {
+        let Some(sink) = self.0.audit_slot.0.get() else { return };
         sink(AuditDraft {
             at: self.settings().clock.now(),
             who: caller.name.clone(),

@@ -22,21 +22,21 @@ const USUAL: [Scope; 3] = [Scope::Read, Scope::Prompt, Scope::Decide];
 #[derive(Debug)]
 pub(crate) struct Devices {
     path: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<DeviceState>,
     /// Held while the file is written, so that an older list never replaces a newer one.
     writing: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    known: Vec<Known>,
+struct DeviceState {
+    known: Vec<KnownDevice>,
     /// True if a `last_seen` time is not saved yet.
     seen_since: bool,
 }
 
 /// The checked properties of a new device.
 #[derive(Debug, Clone)]
-pub(crate) struct Plan {
+pub(crate) struct DevicePlan {
     pub(crate) name: Option<String>,
     scopes: Scopes,
     folders: Vec<String>,
@@ -44,7 +44,7 @@ pub(crate) struct Plan {
 }
 
 #[derive(Debug, Clone)]
-struct Known {
+struct KnownDevice {
     id: String,
     name: String,
     scopes: Scopes,
@@ -69,7 +69,7 @@ struct Record {
     sha256: String,
 }
 
-impl Plan {
+impl DevicePlan {
     /// Checks the requested properties of a device.
     pub(crate) fn new(wanted: NewDevice) -> Result<Self, Error> {
         let scopes = match wanted.scopes {
@@ -88,7 +88,10 @@ impl Plan {
         let is_whole =
             |folder: &String| folder.starts_with('/') && !folder.split('/').any(|part| part == "..");
         if !wanted.folders.iter().all(is_whole) {
-            return refused("The folders of a device must be absolute paths", "begin with `/`, and leave `..` out");
+            return refused(
+                "The folders of a device must be absolute paths",
+                "begin with `/`, and leave `..` out",
+            );
         }
         let lifetime = match wanted.expires_in_s.map(i64::try_from) {
             Some(Ok(seconds)) if (1..=LIFETIME_S_MAX).contains(&seconds) => {
@@ -101,7 +104,7 @@ impl Plan {
             None => None,
         };
         let name = wanted.name.as_deref().map(plain_name).transpose()?;
-        Ok(Plan { name, scopes, folders: wanted.folders, lifetime })
+        Ok(DevicePlan { name, scopes, folders: wanted.folders, lifetime })
     }
 }
 
@@ -135,18 +138,24 @@ impl Devices {
                 if document.version != 1 {
                     return Err(damaged("it was written by a newer version"));
                 }
-                let known: Option<Vec<Known>> = document.devices.into_iter().map(Known::read).collect();
+                let known: Option<Vec<KnownDevice>> =
+                    document.devices.into_iter().map(KnownDevice::read).collect();
                 known.ok_or_else(|| damaged("a device is incomplete"))?
             }
         };
-        let state = Mutex::new(State { known, seen_since: false });
+        let state = Mutex::new(DeviceState { known, seen_since: false });
         Ok(Devices { path, state, writing: Mutex::new(()) })
     }
 
     /// Adds a device. Blocks on disk I/O.
-    pub(crate) fn add(&self, plan: Plan, now: Timestamp, random: &Random) -> Result<(Device, Secret), Error> {
+    pub(crate) fn add(
+        &self,
+        plan: DevicePlan,
+        now: Timestamp,
+        random: &Random,
+    ) -> Result<(Device, Secret), Error> {
         let secret = random.token()?;
-        let known = Known {
+        let known = KnownDevice {
             id: random.name()?,
             name: plan.name.unwrap_or_else(|| "device".to_owned()),
             scopes: plan.scopes,
@@ -200,13 +209,13 @@ impl Devices {
     }
 
     pub(crate) fn list(&self) -> Vec<Device> {
-        self.lock().known.iter().map(Known::view).collect()
+        self.lock().known.iter().map(KnownDevice::view).collect()
     }
 
     /// The caller with this secret. Every device is compared, so that the time reveals nothing.
     pub(crate) fn caller(&self, secret: &Fingerprint, now: Timestamp) -> Option<Caller> {
         let mut guard = self.lock();
-        let State { known: all, seen_since } = &mut *guard;
+        let DeviceState { known: all, seen_since } = &mut *guard;
         let mut found = u64::MAX;
         for (known, place) in all.iter().zip(0_u64..) {
             let same: Choice = known.secret.same(secret);
@@ -235,7 +244,7 @@ impl Devices {
     /// Writes the file, which is read at the next start only.
     fn save(&self, random: &Random) -> Result<(), Error> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let record = |known: &Known| Record { device: known.view(), sha256: known.secret.to_string() };
+        let record = |known: &KnownDevice| Record { device: known.view(), sha256: known.secret.to_string() };
         let devices = self.lock().known.iter().map(record).collect();
         let document = Document { version: 1, devices };
         let text = serde_json::to_vec_pretty(&document)
@@ -243,7 +252,7 @@ impl Devices {
         private::replace(&self.path, &text, random)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, DeviceState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -252,7 +261,7 @@ pub(super) fn no_device(id: &str) -> Error {
     Error::new(Code::NotFound, format!("No device has the id `{id}`"), "list the devices first")
 }
 
-impl Known {
+impl KnownDevice {
     fn caller(&self) -> Caller {
         Caller {
             name: self.name.clone(),
@@ -274,11 +283,11 @@ impl Known {
         }
     }
 
-    fn read(record: Record) -> Option<Known> {
+    fn read(record: Record) -> Option<KnownDevice> {
         let Record { device, sha256 } = record;
         let scopes: Option<Vec<Scope>> = device.scopes.iter().map(|scope| scope.parse().ok()).collect();
         let time = |text: Option<String>| text.map(|text| text.parse()).transpose().ok();
-        Some(Known {
+        Some(KnownDevice {
             id: device.id,
             name: device.name,
             scopes: scopes?.into(),

@@ -6,7 +6,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 
 use super::Auth;
-use super::gate::is_files;
+use super::request_check::is_files;
 
 /// The content security policy: only files of this server, no inline scripts, no frames around the page (T7).
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; font-src 'self'; \

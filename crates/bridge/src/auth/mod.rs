@@ -9,7 +9,6 @@ pub(crate) mod capabilities;
 mod cookie;
 mod devices;
 mod environment;
-mod gate;
 mod headers;
 mod hosts;
 mod pairing;
@@ -17,7 +16,8 @@ pub mod paths;
 mod peer;
 mod private;
 mod rates;
-mod repeats;
+mod recent_results;
+mod request_check;
 mod routes;
 mod secret;
 pub mod trust;
@@ -42,10 +42,10 @@ pub(crate) use routes::routes;
 pub(crate) use secret::Fingerprint;
 pub use secret::{Random, Secret};
 
-use self::devices::{Devices, Plan};
+use self::devices::{DevicePlan, Devices};
 use self::pairing::Codes;
 use self::rates::Limiter;
-use self::repeats::Repeats;
+use self::recent_results::RecentResults;
 use self::trust::Trust;
 use crate::api::{name_requests, route};
 use crate::caller::Caller;
@@ -89,22 +89,22 @@ impl Settings {
 
 /// Authentication of requests, and the credentials behind it. Handles are cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Auth(Arc<Shared>);
+pub struct Auth(Arc<AuthState>);
 
 #[derive(Debug)]
-struct Shared {
+struct AuthState {
     settings: Settings,
     admin: Fingerprint,
     cookie: String,
     devices: Devices,
     codes: Mutex<Codes>,
-    made_devices: Repeats<(Device, Secret)>,
-    made_codes: Repeats<(Secret, Instant)>,
+    made_devices: RecentResults<(Device, Secret)>,
+    made_codes: RecentResults<(Secret, Instant)>,
     limiter: Limiter,
     trust: Trust,
     revoked: broadcast::Sender<String>,
     address: OnceLock<String>,
-    audited: audit::Audited,
+    audit_slot: audit::AuditSlot,
 }
 
 impl Auth {
@@ -119,19 +119,19 @@ impl Auth {
         let cookie = format!("tidings-{}", &Fingerprint::of(&admin.to_string()).to_string()[..8]);
         let limiter = Limiter::new(&settings.rates);
         let (revoked, codes) = (broadcast::Sender::new(REVOKED_MAX), Mutex::default());
-        Ok(Auth(Arc::new(Shared {
+        Ok(Auth(Arc::new(AuthState {
             settings,
             admin,
             cookie,
             devices,
             codes,
-            made_devices: Repeats::new(DEVICE_REPEATED_FOR),
-            made_codes: Repeats::new(CODE_LIFETIME),
+            made_devices: RecentResults::new(DEVICE_REPEATED_FOR),
+            made_codes: RecentResults::new(CODE_LIFETIME),
             limiter,
             trust,
             revoked,
             address: OnceLock::new(),
-            audited: audit::Audited::default(),
+            audit_slot: audit::AuditSlot::default(),
         })))
     }
 
@@ -153,7 +153,7 @@ impl Auth {
     pub fn sign_in(&self, token: &str, peer: Peer) -> Result<Caller, Error> {
         let caller = self.caller(token).or_else(|error| self.count_failure(error, peer));
         if let Ok(caller) = &caller {
-            self.note(caller, "signed in", &peer.to_string(), None);
+            self.audit(caller, "signed in", &peer.to_string(), None);
         }
         caller.inspect_err(|error| {
             tracing::warn!(%peer, code = error.code().as_str(), reason = error.message(), "refused");
@@ -167,7 +167,7 @@ impl Auth {
         // so that every response has them.
         Router::new()
             .fallback_service(inside)
-            .layer(middleware::from_fn_with_state(self.clone(), gate::gate))
+            .layer(middleware::from_fn_with_state(self.clone(), request_check::check_request))
             .layer(middleware::from_fn_with_state(ids, name_requests))
             .layer(middleware::from_fn_with_state(self.clone(), headers::secure))
     }
@@ -194,7 +194,7 @@ impl Auth {
 
     /// Creates a device with its credential. Blocks on disk I/O.
     pub fn add_device(&self, wanted: NewDevice) -> Result<(Device, Secret), Error> {
-        self.add(Plan::new(wanted)?)
+        self.add(DevicePlan::new(wanted)?)
     }
 
     /// The same for a command with an id: a repetition within ten minutes returns the same device and
@@ -213,7 +213,7 @@ impl Auth {
 
     /// Creates a pairing code for one device. It expires after a minute.
     pub fn pairing_code(&self, wanted: NewDevice) -> Result<Secret, Error> {
-        let plan = Plan::new(wanted)?;
+        let plan = DevicePlan::new(wanted)?;
         self.codes().make(plan, Instant::now(), &self.0.settings.random)
     }
 
@@ -242,7 +242,7 @@ impl Auth {
         let (over, saved) = self.0.devices.expire(self.0.settings.clock.now(), &self.0.settings.random);
         // They are revoked even if the file could not be written.
         for id in over {
-            self.note(&Caller::admin("the server"), "device expired", &id, None);
+            self.audit(&Caller::admin("the server"), "device expired", &id, None);
             drop(self.0.revoked.send(id));
         }
         saved?;
@@ -261,7 +261,7 @@ impl Auth {
         self.add(plan)
     }
 
-    fn add(&self, plan: Plan) -> Result<(Device, Secret), Error> {
+    fn add(&self, plan: DevicePlan) -> Result<(Device, Secret), Error> {
         self.0.devices.add(plan, self.0.settings.clock.now(), &self.0.settings.random)
     }
 

@@ -4,26 +4,26 @@ use std::time::Instant;
 
 use subtle::Choice;
 
-use super::devices::Plan;
+use super::devices::DevicePlan;
 use super::secret::{Fingerprint, Random, Secret};
 use crate::error::{Code, Error};
 use crate::limits::{CODE_LIFETIME, CODE_TRIES_MAX, CODES_MAX};
 
 /// The valid codes. They are never stored on disk.
 #[derive(Debug, Default)]
-pub(crate) struct Codes(Vec<Live>);
+pub(crate) struct Codes(Vec<LiveCode>);
 
 #[derive(Debug)]
-struct Live {
+struct LiveCode {
     code: Fingerprint,
     until: Instant,
     wrong: u32,
-    plan: Plan,
+    plan: DevicePlan,
 }
 
 impl Codes {
     /// Creates a code for a device with these properties.
-    pub(crate) fn make(&mut self, plan: Plan, now: Instant, random: &Random) -> Result<Secret, Error> {
+    pub(crate) fn make(&mut self, plan: DevicePlan, now: Instant, random: &Random) -> Result<Secret, Error> {
         self.forget(now);
         if self.0.len() >= CODES_MAX {
             let ms = u64::try_from(CODE_LIFETIME.as_millis()).unwrap_or(u64::MAX);
@@ -32,12 +32,12 @@ impl Codes {
         }
         let code = random.code()?;
         let print = Fingerprint::of_code(code.reveal());
-        self.0.push(Live { code: print, until: now + CODE_LIFETIME, wrong: 0, plan });
+        self.0.push(LiveCode { code: print, until: now + CODE_LIFETIME, wrong: 0, plan });
         Ok(code)
     }
 
     /// Uses up a code. A wrong one counts against all valid codes, since it could be meant for any of them.
-    pub(crate) fn take(&mut self, typed: &str, now: Instant) -> Result<Plan, Error> {
+    pub(crate) fn take(&mut self, typed: &str, now: Instant) -> Result<DevicePlan, Error> {
         self.forget(now);
         let typed = Fingerprint::of_code(typed);
         let same: Vec<Choice> = self.0.iter().map(|live| live.code.same(&typed)).collect();
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn t5_a_code_is_good_for_a_minute() {
         let (mut codes, random, start) = (Codes::default(), Random::system(), Instant::now());
-        let plan = || Plan::new(tidings_protocol::api::NewDevice::default()).unwrap();
+        let plan = || DevicePlan::new(tidings_protocol::api::NewDevice::default()).unwrap();
         let early = codes.make(plan(), start, &random).unwrap();
         let late = codes.make(plan(), start, &random).unwrap();
         assert!(codes.take(early.reveal(), start + Duration::from_secs(59)).is_ok());

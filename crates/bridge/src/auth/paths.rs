@@ -11,11 +11,7 @@ use crate::limits::TEXT_BYTES_MAX;
 pub fn inside(roots: &[PathBuf], path: &Path) -> Result<PathBuf, Error> {
     let bytes = path.as_os_str().as_encoded_bytes();
     if bytes.contains(&0) || bytes.len() > TEXT_BYTES_MAX || !path.is_absolute() {
-        return Err(Error::new(
-            Code::Invalid,
-            "Not an absolute path of a folder",
-            "send the absolute path",
-        ));
+        return Err(Error::new(Code::Invalid, "Not an absolute path of a folder", "send the absolute path"));
     }
     let found = path.canonicalize().ok().filter(|found| found.is_dir());
     // Outside of the roots, the error must not reveal whether the folder exists.

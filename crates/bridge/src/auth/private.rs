@@ -31,8 +31,9 @@ pub fn private_folder(path: &Path) -> Result<(), Error> {
 /// Creates the data folder, or checks its owner and rights, and that it contains no links.
 pub fn data_folder(path: &Path) -> Result<(), Error> {
     private_folder(path)?;
-    let failed =
-        |error: io::Error| Error::new(Code::Internal, error.to_string(), "check the permissions of the folder");
+    let failed = |error: io::Error| {
+        Error::new(Code::Internal, error.to_string(), "check the permissions of the folder")
+    };
     for entry in fs::read_dir(path).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         if entry.file_type().map_err(failed)?.is_symlink() {

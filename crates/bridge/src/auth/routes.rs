@@ -15,7 +15,7 @@ use tidings_protocol::api::{
     TrustRequest,
 };
 
-use super::gate::Called;
+use super::request_check::RequestScheme;
 use super::{Auth, cookie, devices};
 use crate::api::route::{Route, route};
 use crate::api::scope::needs_later;
@@ -38,7 +38,7 @@ pub(crate) fn routes() -> Vec<Route<Auth>> {
     own.map(|route| route.bounded(DefaultBodyLimit::max(BODY_REQUEST_BYTES_MAX))).into()
 }
 
-type Answer = Result<Response, Error>;
+type AuthResult = Result<Response, Error>;
 
 /// A caller with the scope `admin`. The scope is checked before the body or the query is parsed, so errors in
 /// those reveal nothing to other callers.
@@ -61,14 +61,14 @@ impl<S: Send + Sync> FromRequestParts<S> for Admin {
         (status = 401, description = "The code is wrong, used or expired")))]
 async fn pair(
     State(auth): State<Auth>,
-    Extension(called): Extension<Called>,
+    Extension(called): Extension<RequestScheme>,
     Body(request): Body<PairRequest>,
-) -> Answer {
+) -> AuthResult {
     let kind = request.credential;
     let asked = auth.clone();
     let (device, secret) = blocking(move || asked.pair(&request.code, request.name.as_deref())).await?;
     tracing::info!(device = device.id, name = device.name, "a device was paired");
-    auth.note(&of_device(&device), "device paired", &described(&device), None);
+    auth.audit(&of_device(&device), "device paired", &described(&device), None);
     let cookie = cookie::set(&auth.0.cookie, &secret, &auth.settings().base_path, called.scheme);
     let token = (kind == CredentialKind::Token).then(|| secret.reveal().to_owned());
     let mut response = (StatusCode::CREATED, Json(NewCredential { device, token })).into_response();
@@ -87,13 +87,13 @@ async fn make_code(
     Admin(caller): Admin,
     headers: HeaderMap,
     Body(wanted): Body<NewDevice>,
-) -> Answer {
+) -> AuthResult {
     let wanted = within(&caller, wanted)?;
     let (code, left) = match command_id(&caller, &headers)? {
         Some(id) => auth.pairing_code_once(&id, wanted)?,
         None => (auth.pairing_code(wanted)?, CODE_LIFETIME),
     };
-    auth.note(&caller, "pairing code made", "", None);
+    auth.audit(&caller, "pairing code made", "", None);
     let (link, expires_in_s) = (auth.link(&code), whole_seconds(left));
     let code = PairingCode { code: code.reveal().to_owned(), link, expires_in_s };
     Ok((StatusCode::CREATED, Json(code)).into_response())
@@ -102,7 +102,7 @@ async fn make_code(
 /// Lists devices. A credential that is limited to folders sees only devices within these folders.
 #[utoipa::path(get, path = "/v1/devices", tag = "devices",
     responses((status = 200, description = "The devices", body = DeviceList)))]
-async fn list(State(auth): State<Auth>, Admin(caller): Admin) -> Answer {
+async fn list(State(auth): State<Auth>, Admin(caller): Admin) -> AuthResult {
     let items = auth.devices().into_iter().filter(|device| reaches(&caller, &device.folders)).collect();
     Ok(Json(DeviceList { items }).into_response())
 }
@@ -116,7 +116,7 @@ async fn add(
     Admin(caller): Admin,
     headers: HeaderMap,
     Body(wanted): Body<NewDevice>,
-) -> Answer {
+) -> AuthResult {
     let wanted = within(&caller, wanted)?;
     let id = command_id(&caller, &headers)?;
     let asked = auth.clone();
@@ -125,7 +125,7 @@ async fn add(
         None => asked.add_device(wanted),
     });
     let (device, secret) = made.await?;
-    auth.note(&caller, "device added", &described(&device), None);
+    auth.audit(&caller, "device added", &described(&device), None);
     let token = Some(secret.reveal().to_owned());
     Ok((StatusCode::CREATED, Json(NewCredential { device, token })).into_response())
 }
@@ -134,7 +134,7 @@ async fn add(
 #[utoipa::path(delete, path = "/v1/devices/{id}", tag = "devices",
     params(("id" = String, Path, description = "The id of the device")),
     responses((status = 204, description = "The device is revoked"), (status = 404, description = "No such device")))]
-async fn revoke(State(auth): State<Auth>, caller: Caller, Path(device): Path<String>) -> Answer {
+async fn revoke(State(auth): State<Auth>, caller: Caller, Path(device): Path<String>) -> AuthResult {
     if caller.device.as_deref() != Some(&device) {
         caller.require(Scope::Admin)?;
         let others = auth.devices().into_iter().filter(|other| !reaches(&caller, &other.folders));
@@ -144,7 +144,7 @@ async fn revoke(State(auth): State<Auth>, caller: Caller, Path(device): Path<Str
     }
     let (asked, id) = (auth.clone(), device.clone());
     blocking(move || asked.revoke(&id)).await?;
-    auth.note(&caller, "device revoked", &device, None);
+    auth.audit(&caller, "device revoked", &device, None);
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -161,7 +161,7 @@ async fn show_trust(
     State(auth): State<Auth>,
     Admin(caller): Admin,
     Query(Folder { folder }): Query<Folder>,
-) -> Answer {
+) -> AuthResult {
     let view = blocking(move || auth.trust().view(&within_reach(&caller, &folder)?)).await?;
     Ok(Json(view).into_response())
 }
@@ -174,7 +174,7 @@ async fn set_trust(
     State(auth): State<Auth>,
     Admin(caller): Admin,
     Body(request): Body<TrustRequest>,
-) -> Answer {
+) -> AuthResult {
     let (who, asked, asks) = (caller.name.clone(), auth.clone(), caller.clone());
     let done = if request.digest.is_some() { "trust agreed" } else { "trust withdrawn" };
     let view = blocking(move || {
@@ -186,7 +186,7 @@ async fn set_trust(
         asked.trust().view(&folder)
     })
     .await?;
-    auth.note(&caller, done, &view.folder, Some(&view.digest));
+    auth.audit(&caller, done, &view.folder, Some(&view.digest));
     tracing::info!(folder = view.folder, digest = view.digest, trusted = view.trusted, who, "trust");
     Ok(Json(view).into_response())
 }

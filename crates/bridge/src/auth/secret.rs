@@ -41,7 +41,11 @@ impl Random {
         let source = rustls::crypto::ring::default_provider().secure_random;
         Random::from_fn(move |bytes| {
             source.fill(bytes).map_err(|_| {
-                Error::new(Code::Internal, "The system has no random numbers yet", "wait until it has started")
+                Error::new(
+                    Code::Internal,
+                    "The system has no random numbers yet",
+                    "wait until it has started",
+                )
             })
         })
     }

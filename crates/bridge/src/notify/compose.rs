@@ -11,7 +11,7 @@ use crate::sessions::Sessions;
 
 /// A notification, as the JSON body of a webhook. Programs may rely on the keys.
 #[derive(Debug, Clone, Serialize)]
-pub struct Delivery {
+pub struct Notification {
     /// The id of the notification; a retry has the same id.
     pub id: String,
     /// The occasion: `permission`, `question`, `turn_ended` or `failed`.
@@ -54,7 +54,7 @@ pub struct Details {
     pub input: Option<Value>,
 }
 
-impl Delivery {
+impl Notification {
     /// True if the agent waits for an answer of the user.
     pub(super) fn needs_answer(&self) -> bool {
         self.tool_use_id.is_some()
@@ -63,17 +63,17 @@ impl Delivery {
     /// The notification without details.
     #[must_use]
     pub fn without_details(&self) -> Self {
-        Delivery { details: None, ..self.clone() }
+        Notification { details: None, ..self.clone() }
     }
 }
 
 /// Makes a notification from a notice.
-pub(super) async fn delivery(
+pub(super) async fn notification(
     sessions: &Sessions,
     notice: &Notice,
     occasion: Occasion,
     page: Option<&str>,
-) -> Delivery {
+) -> Notification {
     let key = match notice {
         Notice::Permission { permission } => permission.session.clone(),
         Notice::Question { question } => question.session.clone(),
@@ -88,7 +88,7 @@ pub(super) async fn delivery(
     };
     let config = sessions.config();
     let project = view.as_ref().map_or_else(|| "a session".to_owned(), project);
-    let mut delivery = Delivery {
+    let mut notification = Notification {
         id: config.ids.next(),
         event: occasion.as_str(),
         at: config.clock.now().to_string(),
@@ -105,15 +105,15 @@ pub(super) async fn delivery(
     let mut details = Details { title, ..Details::default() };
     match notice {
         Notice::Permission { permission } => {
-            delivery.tool_use_id = Some(permission.tool_use_id.clone());
-            delivery.tool = Some(permission.details.tool_name.clone());
-            delivery.risk = Some(permission.details.risk);
+            notification.tool_use_id = Some(permission.tool_use_id.clone());
+            notification.tool = Some(permission.details.tool_name.clone());
+            notification.risk = Some(permission.details.risk);
             details.line =
                 permission.request.as_ref().map(|request| request.target.clone()).unwrap_or_default();
             details.input = Some(permission.details.input.clone());
         }
         Notice::Question { question } => {
-            delivery.tool_use_id = Some(question.tool_use_id.clone());
+            notification.tool_use_id = Some(question.tool_use_id.clone());
             details.line = question.request.questions.first().map(|it| it.text.clone()).unwrap_or_default();
         }
         Notice::TurnEnded { last_line, .. } => details.line = last_line.clone().unwrap_or_default(),
@@ -121,8 +121,8 @@ pub(super) async fn delivery(
         _ => {}
     }
     details.line = details.line.lines().next().unwrap_or_default().chars().take(NOTIFY_LINE_CHARS).collect();
-    delivery.details = Some(details);
-    delivery
+    notification.details = Some(details);
+    notification
 }
 
 pub(super) fn text(notice: &Notice, project: &str) -> String {

@@ -4,10 +4,10 @@
 //! `include_details`: they pass through servers of third parties and appear on locked screens.
 
 mod compose;
+mod queue;
 mod send;
 pub(crate) mod signature;
 mod target;
-mod waiting;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use tidings_protocol::api::{Notice, ServerPhase};
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 
-pub use compose::{Delivery, Details};
-pub use target::{Kind, Occasion, Target};
+pub use compose::{Details, Notification};
+pub use target::{Occasion, Target, TargetKind};
 
 use self::send::Sender;
 use crate::error::Error;
@@ -51,7 +51,7 @@ impl Notifier {
             queues.push((sender.wants(), queue));
             tasks.spawn(sender.run(sessions.clone(), waiting));
         }
-        let mut states = States::of(&sessions).await;
+        let mut phases = KnownPhases::of(&sessions).await;
         loop {
             let notice = tokio::select! {
                 () = stopping.cancelled() => break,
@@ -65,15 +65,16 @@ impl Notifier {
                 }
                 Err(broadcast::error::RecvError::Closed) => break,
             };
-            let Some(occasion) = states.occasion(&notice) else { continue };
+            let Some(occasion) = phases.occasion(&notice) else { continue };
             if !queues.iter().any(|(wants, _)| wants.contains(&occasion)) {
                 continue;
             }
-            let delivery = compose::delivery(&sessions, &notice, occasion, self.page.as_deref()).await;
-            let delivery = Arc::new(delivery);
+            let notification =
+                compose::notification(&sessions, &notice, occasion, self.page.as_deref()).await;
+            let notification = Arc::new(notification);
             for (_, queue) in queues.iter().filter(|(wants, _)| wants.contains(&occasion)) {
                 // The sender task takes it at once and drops from its own queue, so this never waits long.
-                if queue.send(Arc::clone(&delivery)).await.is_err() {
+                if queue.send(Arc::clone(&notification)).await.is_err() {
                     break;
                 }
             }
@@ -84,22 +85,22 @@ impl Notifier {
 
 /// The last known phase of each session, so that a failure is notified once.
 #[derive(Debug, Default)]
-struct States(HashMap<String, ServerPhase>);
+struct KnownPhases(HashMap<String, ServerPhase>);
 
-impl States {
+impl KnownPhases {
     /// Reads the phases at start, so that an old failure is not notified again when the title of its session
     /// changes.
     async fn of(sessions: &Sessions) -> Self {
-        let (mut states, mut after) = (HashMap::new(), None);
+        let (mut phases, mut after) = (HashMap::new(), None);
         loop {
             let page = sessions.list(after, LIST_MAX).await.unwrap_or_else(|error| {
-                tracing::warn!(%error, "failed to read the states of sessions");
+                tracing::warn!(%error, "failed to read the phases of sessions");
                 Vec::new()
             });
-            let Some(last) = page.last() else { return States(states) };
+            let Some(last) = page.last() else { return KnownPhases(phases) };
             after = u64::try_from(last.handle).ok().map(Handle::new);
             let ended = page.into_iter().filter(|view| has_ended(view.state));
-            states.extend(ended.map(|view| (view.key, view.state)).take(NOTIFY_KNOWN_MAX - states.len()));
+            phases.extend(ended.map(|view| (view.key, view.state)).take(NOTIFY_KNOWN_MAX - phases.len()));
         }
     }
 
@@ -146,7 +147,7 @@ mod tests {
         ] {
             let session = "session".to_owned();
             let notice = Notice::TurnEnded { session, is_error, interrupted, last_line: None };
-            assert_eq!(States::default().occasion(&notice), Some(occasion));
+            assert_eq!(KnownPhases::default().occasion(&notice), Some(occasion));
             assert_eq!(compose::text(&notice, "shop"), words);
         }
     }

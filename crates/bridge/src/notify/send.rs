@@ -12,10 +12,10 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::compose::Delivery;
+use super::compose::Notification;
+use super::queue::{Due, NotificationQueue};
 use super::signature::signature;
-use super::target::{Kind, Occasion, Target};
-use super::waiting::{Due, Waiting};
+use super::target::{Occasion, Target, TargetKind};
 use crate::error::{Code, Error};
 use crate::http::http_client;
 use crate::limits::{NOTIFY_CONNECT_WAIT, NOTIFY_REDIRECTS_MAX, NOTIFY_TRIES_MAX, NOTIFY_WAIT};
@@ -31,10 +31,10 @@ pub(super) struct Sender {
 }
 
 /// The outcome of one attempt.
-enum Tried {
-    Taken,
+enum SendOutcome {
+    Sent,
     /// The request was answered meanwhile.
-    Needless,
+    Obsolete,
     /// A temporary failure, with the delay that the target requested.
     Failed(String, Option<Duration>),
     /// A permanent failure.
@@ -76,7 +76,7 @@ impl Sender {
             .map_err(|error| {
                 Error::new(Code::Internal, format!("Notifications cannot be sent: {error}"), "")
             })?;
-        Ok(Sender { name: target.shown(&url), target, url, client })
+        Ok(Sender { name: target.log_name(&url), target, url, client })
     }
 
     /// The occasions that the target subscribed to.
@@ -86,8 +86,8 @@ impl Sender {
     }
 
     /// Sends notifications one at a time. A failed one waits for its retry without delaying those behind it.
-    pub(super) async fn run(self, sessions: Sessions, mut arriving: mpsc::Receiver<Arc<Delivery>>) {
-        let mut waiting = Waiting::default();
+    pub(super) async fn run(self, sessions: Sessions, mut arriving: mpsc::Receiver<Arc<Notification>>) {
+        let mut waiting = NotificationQueue::default();
         loop {
             let Some(due) = waiting.take(Instant::now()) else {
                 let next = waiting.next_due();
@@ -99,55 +99,50 @@ impl Sender {
                 };
                 tokio::select! {
                     arrived = arriving.recv() => match arrived {
-                        Some(delivery) => self.queue(&mut waiting, delivery),
+                        Some(notification) => self.queue(&mut waiting, notification),
                         None => return,
                     },
                     () = pause => {}
                 }
                 continue;
             };
-            let delivery = Arc::clone(&due.delivery);
-            let trying = self.attempt(&sessions, &delivery);
+            let notification = Arc::clone(&due.notification);
+            let trying = self.attempt(&sessions, &notification);
             tokio::pin!(trying);
-            let tried = loop {
+            let outcome = loop {
                 tokio::select! {
-                    tried = &mut trying => break tried,
-                    Some(delivery) = arriving.recv() => self.queue(&mut waiting, delivery),
+                    outcome = &mut trying => break outcome,
+                    Some(notification) = arriving.recv() => self.queue(&mut waiting, notification),
                 }
             };
-            self.conclude(&mut waiting, due, tried);
+            self.conclude(&mut waiting, due, outcome);
         }
     }
 
-    fn queue(&self, waiting: &mut Waiting, delivery: Arc<Delivery>) {
-        if let Some(dropped) = waiting.add(delivery, Instant::now()) {
-            let Delivery { session, event, .. } = &*dropped;
-            tracing::warn!(
-                at = self.name,
-                session,
-                event,
-                "the queue is full; a notification was dropped"
-            );
+    fn queue(&self, waiting: &mut NotificationQueue, notification: Arc<Notification>) {
+        if let Some(dropped) = waiting.add(notification, Instant::now()) {
+            let Notification { session, event, .. } = &*dropped;
+            tracing::warn!(at = self.name, session, event, "the queue is full; a notification was dropped");
         }
     }
 
-    async fn attempt(&self, sessions: &Sessions, delivery: &Delivery) -> Tried {
-        if is_settled(sessions, delivery).await {
-            return Tried::Needless;
+    async fn attempt(&self, sessions: &Sessions, notification: &Notification) -> SendOutcome {
+        if is_settled(sessions, notification).await {
+            return SendOutcome::Obsolete;
         }
-        self.send(sessions, delivery).await
+        self.send(sessions, notification).await
     }
 
     /// Logs the outcome, and queues a retry after a temporary failure.
-    fn conclude(&self, waiting: &mut Waiting, due: Due, tried: Tried) {
-        let (at, event) = (&self.name, due.delivery.event);
-        match tried {
-            Tried::Taken | Tried::Needless => {}
-            Tried::Refused(why) => tracing::warn!(at, event, why, "a notification was refused"),
-            Tried::Failed(why, _) if due.tries + 1 >= NOTIFY_TRIES_MAX => {
+    fn conclude(&self, waiting: &mut NotificationQueue, due: Due, outcome: SendOutcome) {
+        let (at, event) = (&self.name, due.notification.event);
+        match outcome {
+            SendOutcome::Sent | SendOutcome::Obsolete => {}
+            SendOutcome::Refused(why) => tracing::warn!(at, event, why, "a notification was refused"),
+            SendOutcome::Failed(why, _) if due.tries + 1 >= NOTIFY_TRIES_MAX => {
                 tracing::warn!(at, event, why, "a notification failed for the last time");
             }
-            Tried::Failed(why, after) => {
+            SendOutcome::Failed(why, after) => {
                 if due.tries == 0 {
                     tracing::warn!(at, event, why, "a notification failed and will be retried");
                 }
@@ -156,24 +151,24 @@ impl Sender {
         }
     }
 
-    async fn send(&self, sessions: &Sessions, delivery: &Delivery) -> Tried {
+    async fn send(&self, sessions: &Sessions, notification: &Notification) -> SendOutcome {
         let request = match self.target.kind {
-            Kind::Webhook => self.webhook(sessions, delivery),
-            Kind::Ntfy => self.ntfy(delivery),
+            TargetKind::Webhook => self.webhook(sessions, notification),
+            TargetKind::Ntfy => self.ntfy(notification),
         };
-        let Some(request) = request else { return Tried::Refused("it cannot be encoded".to_owned()) };
+        let Some(request) = request else { return SendOutcome::Refused("it cannot be encoded".to_owned()) };
         match request.send().await {
             // The URL may be a secret and must not appear in the log.
-            Err(error) => Tried::Failed(error.without_url().to_string(), None),
-            Ok(response) => judge(&response),
+            Err(error) => SendOutcome::Failed(error.without_url().to_string(), None),
+            Ok(response) => outcome_of(&response),
         }
     }
 
-    fn webhook(&self, sessions: &Sessions, delivery: &Delivery) -> Option<RequestBuilder> {
+    fn webhook(&self, sessions: &Sessions, notification: &Notification) -> Option<RequestBuilder> {
         let body = if self.target.include_details {
-            serde_json::to_vec(delivery)
+            serde_json::to_vec(notification)
         } else {
-            serde_json::to_vec(&delivery.without_details())
+            serde_json::to_vec(&notification.without_details())
         };
         let body = body.ok()?;
         let timestamp = sessions.config().clock.now().as_second();
@@ -184,32 +179,32 @@ impl Sender {
         Some(
             request
                 .header(CONTENT_TYPE, "application/json")
-                .header("x-tidings-event", delivery.event)
-                .header("x-tidings-delivery", &delivery.id)
+                .header("x-tidings-event", notification.event)
+                .header("x-tidings-delivery", &notification.id)
                 .header("x-tidings-timestamp", timestamp)
                 .body(body),
         )
     }
 
     /// A JSON request to the URL above the topic. Headers could not carry all characters.
-    fn ntfy(&self, delivery: &Delivery) -> Option<RequestBuilder> {
+    fn ntfy(&self, notification: &Notification) -> Option<RequestBuilder> {
         let mut url = self.url.clone();
         let topic = url.path_segments()?.next_back()?.to_owned();
         url.path_segments_mut().ok()?.pop().push("");
-        let details = delivery.details.as_ref().filter(|_| self.target.include_details);
+        let details = notification.details.as_ref().filter(|_| self.target.include_details);
         let message = details.map(|details| details.line.as_str()).filter(|line| !line.is_empty());
         let body = serde_json::to_vec(&Ntfy {
             topic: &topic,
-            title: if message.is_some() { &delivery.text } else { "Tidings" },
-            message: message.unwrap_or(&delivery.text),
-            priority: if delivery.needs_answer() { 4 } else { 3 },
-            tags: [match delivery.event {
+            title: if message.is_some() { &notification.text } else { "Tidings" },
+            message: message.unwrap_or(&notification.text),
+            priority: if notification.needs_answer() { 4 } else { 3 },
+            tags: [match notification.event {
                 "permission" => "lock",
                 "question" => "question",
                 "failed" => "warning",
                 _ => "white_check_mark",
             }],
-            click: delivery.link.as_deref(),
+            click: notification.link.as_deref(),
         });
         let mut request = self.client.post(url).header(CONTENT_TYPE, "application/json").body(body.ok()?);
         if let Some(token) = &self.target.token {
@@ -225,27 +220,27 @@ impl fmt::Debug for Sender {
     }
 }
 
-fn judge(response: &Response) -> Tried {
+fn outcome_of(response: &Response) -> SendOutcome {
     let status = response.status();
     if status.is_success() {
-        return Tried::Taken;
+        return SendOutcome::Sent;
     }
     if status.is_redirection() {
-        return Tried::Refused("it redirects to another host".to_owned());
+        return SendOutcome::Refused("it redirects to another host".to_owned());
     }
     let may_work = status.is_server_error()
         || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
     if !may_work {
-        return Tried::Refused(status.to_string());
+        return SendOutcome::Refused(status.to_string());
     }
     let after = response.headers().get(RETRY_AFTER).and_then(|after| after.to_str().ok()?.parse().ok());
-    Tried::Failed(status.to_string(), after.map(Duration::from_secs))
+    SendOutcome::Failed(status.to_string(), after.map(Duration::from_secs))
 }
 
 /// True if the request was answered meanwhile, so that no notification is needed.
-async fn is_settled(sessions: &Sessions, delivery: &Delivery) -> bool {
-    let Some(asked) = &delivery.tool_use_id else { return false };
-    let session = Some(delivery.session.as_str());
+async fn is_settled(sessions: &Sessions, notification: &Notification) -> bool {
+    let Some(asked) = &notification.tool_use_id else { return false };
+    let session = Some(notification.session.as_str());
     let open = async {
         let permissions = sessions.permissions(session).await?;
         let questions = sessions.questions(session).await?;

@@ -13,7 +13,7 @@ pub struct Target {
     /// The URL of a webhook, or of a topic at ntfy (`https://ntfy.sh/my-topic`).
     pub url: String,
     /// The kind of the target.
-    pub kind: Kind,
+    pub kind: TargetKind,
     /// The occasions to notify of; all if empty.
     #[serde(default)]
     pub events: Vec<Occasion>,
@@ -31,7 +31,7 @@ pub struct Target {
 /// The kind of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum TargetKind {
     /// A program that accepts JSON.
     Webhook,
     /// A topic of ntfy, which shows notifications on phones.
@@ -88,22 +88,24 @@ impl Target {
                 "use https, or leave the details out",
             ));
         }
-        if self.kind == Kind::Ntfy && url.path_segments().and_then(Iterator::last).is_none_or(str::is_empty) {
+        if self.kind == TargetKind::Ntfy
+            && url.path_segments().and_then(Iterator::last).is_none_or(str::is_empty)
+        {
             return Err(wrong("names no topic", "write it as https://ntfy.sh/my-topic"));
         }
         Ok(url)
     }
 
     /// The name for the log: kind and host. The rest of the URL may be a secret.
-    pub(super) fn shown(&self, address: &reqwest::Url) -> String {
+    pub(super) fn log_name(&self, address: &reqwest::Url) -> String {
         let port = address.port().map(|port| format!(":{port}")).unwrap_or_default();
         format!("{} {}{port}", self.name(), address.host_str().unwrap_or_default())
     }
 
     fn name(&self) -> &'static str {
         match self.kind {
-            Kind::Webhook => "webhook",
-            Kind::Ntfy => "ntfy",
+            TargetKind::Webhook => "webhook",
+            TargetKind::Ntfy => "ntfy",
         }
     }
 }
@@ -116,9 +118,9 @@ fn is_loopback(address: std::net::IpAddr) -> bool {
 impl fmt::Debug for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Target { kind, events, include_details, .. } = self;
-        let mut shown = f.debug_struct("Target");
-        shown.field("kind", kind).field("events", events).field("include_details", include_details);
-        shown.finish_non_exhaustive()
+        let mut fields = f.debug_struct("Target");
+        fields.field("kind", kind).field("events", events).field("include_details", include_details);
+        fields.finish_non_exhaustive()
     }
 }
 
@@ -137,24 +139,25 @@ mod tests {
             token: None,
         };
         let cases = [
-            (Kind::Webhook, "https://example.org/hook", true, true),
-            (Kind::Webhook, "http://example.org/hook", false, true),
-            (Kind::Webhook, "http://example.org/hook", true, false),
-            (Kind::Webhook, "http://127.0.0.1:9/hook", true, true),
-            (Kind::Webhook, "http://[::1]:9/hook", true, true),
-            (Kind::Webhook, "file:///etc/passwd", false, false),
-            (Kind::Webhook, "example.org", false, false),
-            (Kind::Ntfy, "https://ntfy.sh/topic", false, true),
-            (Kind::Ntfy, "https://ntfy.sh/", false, false),
+            (TargetKind::Webhook, "https://example.org/hook", true, true),
+            (TargetKind::Webhook, "http://example.org/hook", false, true),
+            (TargetKind::Webhook, "http://example.org/hook", true, false),
+            (TargetKind::Webhook, "http://127.0.0.1:9/hook", true, true),
+            (TargetKind::Webhook, "http://[::1]:9/hook", true, true),
+            (TargetKind::Webhook, "file:///etc/passwd", false, false),
+            (TargetKind::Webhook, "example.org", false, false),
+            (TargetKind::Ntfy, "https://ntfy.sh/topic", false, true),
+            (TargetKind::Ntfy, "https://ntfy.sh/", false, false),
         ];
         for (kind, url, details, fine) in cases {
             let address = target(kind, url, details).address();
             assert_eq!(address.is_ok(), fine, "{url} {details}: {address:?}");
         }
-        let error = target(Kind::Webhook, "ftp://example.org/secret-path", false).address().unwrap_err();
+        let error =
+            target(TargetKind::Webhook, "ftp://example.org/secret-path", false).address().unwrap_err();
         assert!(!error.to_string().contains("secret-path"));
         let target =
-            target(Kind::Webhook, "https://me:secret@example.org:8443/secret-path?key=secret", false);
-        assert_eq!(target.shown(&target.address().unwrap()), "webhook example.org:8443", "for the log");
+            target(TargetKind::Webhook, "https://me:secret@example.org:8443/secret-path?key=secret", false);
+        assert_eq!(target.log_name(&target.address().unwrap()), "webhook example.org:8443", "for the log");
     }
 }

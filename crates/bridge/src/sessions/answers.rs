@@ -19,7 +19,7 @@ use super::asks::{Beyond, Shown, audit, resolution, shown, word};
 use super::commands;
 use super::entry::Entry;
 use crate::auth::capabilities::{self, Bypass};
-use crate::auth::trust::{After, Before};
+use crate::auth::trust::{TrustBaseline, TrustChange};
 use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::journal::{Ask, AskId, ClientId, Settle, Settlement};
@@ -103,14 +103,14 @@ impl Entry {
     }
 
     /// The folder of the session before a rule is added to it; none if it is not trusted.
-    async fn before_rule(&self) -> Option<Before> {
+    async fn before_rule(&self) -> Option<TrustBaseline> {
         let (trust, cwd) = (self.trust.clone()?, self.memory().row.cwd.clone());
         let look = move || trust.before_rule(Path::new(&cwd));
         tokio::task::spawn_blocking(look).await.ok()?.unwrap_or_default()
     }
 
     /// The agent is about to write a rule into the folder's settings; when it has, the folder stays trusted.
-    fn follow_rule(&self, before: Before) {
+    fn follow_rule(&self, before: TrustBaseline) {
         let Some(trust) = self.trust.clone() else { return };
         let key = self.key.clone();
         drop(tokio::spawn(async move {
@@ -119,9 +119,9 @@ impl Entry {
                 let (trust, before) = (trust.clone(), before.clone());
                 let followed = tokio::task::spawn_blocking(move || trust.after_rule(&before)).await;
                 match followed {
-                    Ok(Ok(After::Same)) => {}
-                    Ok(Ok(After::Agreed)) | Err(_) => return,
-                    Ok(Ok(After::Doubtful)) => {
+                    Ok(Ok(TrustChange::Same)) => {}
+                    Ok(Ok(TrustChange::Agreed)) | Err(_) => return,
+                    Ok(Ok(TrustChange::Doubtful)) => {
                         return tracing::warn!(session = %key, "more than a rule has changed in the folder");
                     }
                     Ok(Err(error)) => return tracing::warn!(session = %key, %error),

@@ -12,7 +12,7 @@ use super::commands;
 use crate::error::{Code, Error};
 use crate::journal::ClientId;
 use crate::limits::{COMMANDS_REMEMBERED, ERROR_CHARS, LAUNCH_BYTES_MAX};
-use crate::words::counted;
+use crate::plural::counted;
 
 /// Everything that the server remembers about a session besides its events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

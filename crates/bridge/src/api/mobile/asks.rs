@@ -5,7 +5,7 @@ use tidings_protocol::mobile::PermissionResponse;
 
 use super::outgoing::Refusal;
 use crate::api::Api;
-use crate::api::reach::Sight;
+use crate::api::visibility::Visibility;
 use crate::caller::{Caller, Scope};
 
 /// Passes an answer to its session. All subscribers, this phone included, learn of it by the event that it
@@ -19,9 +19,11 @@ pub(super) async fn answer(
 ) -> Result<(), Refusal> {
     caller.require(Scope::Decide)?;
     let asked = &response.request_id;
-    let mut sight = Sight::new(caller.clone());
+    let mut visibility = Visibility::new(caller.clone());
     for permission in api.sessions.permissions(None).await? {
-        if permission.tool_use_id != *asked || !sight.of_session(&api.sessions, &permission.session).await {
+        if permission.tool_use_id != *asked
+            || !visibility.sees_session(&api.sessions, &permission.session).await
+        {
             continue;
         }
         let answer = PermissionAnswer {
@@ -37,7 +39,8 @@ pub(super) async fn answer(
         return Ok(());
     }
     for question in api.sessions.questions(None).await? {
-        if question.tool_use_id != *asked || !sight.of_session(&api.sessions, &question.session).await {
+        if question.tool_use_id != *asked || !visibility.sees_session(&api.sessions, &question.session).await
+        {
             continue;
         }
         if response.approved && answers.is_empty() {

@@ -7,50 +7,50 @@ use futures_util::FutureExt as _;
 use tidings_protocol::mobile::{MobileBody, MobileMessage};
 use tokio_util::sync::CancellationToken;
 
-use super::place::Place;
+use super::position::MessagePosition;
 use super::sync::Sync;
-use super::translator::Translator;
+use super::translator::MobileTranslator;
 use crate::api::recovery::Start;
 use crate::broadcast::{Cut, Delivery, Subscription};
 use crate::journal::JournalError;
 use crate::limits::CHUNK_BYTES;
 
 /// The subscription of a phone to one session.
-pub(crate) struct Feed {
+pub(crate) struct PhoneFeed {
     /// The project that the messages name.
     pub(super) project: Arc<str>,
     /// Ends the subscription.
     pub(super) stop: CancellationToken,
     /// The position after the last message that was returned.
-    pub(super) place: Place,
+    pub(super) position: MessagePosition,
     events: Subscription,
-    translator: Translator,
+    translator: MobileTranslator,
     /// Messages that are translated and not returned yet.
-    ready: VecDeque<(Place, MobileMessage)>,
+    ready: VecDeque<(MessagePosition, MobileMessage)>,
     /// The messages that the phone missed, until they are sent.
     sync: Option<Box<Sync>>,
 }
 
 /// The next messages of a subscription, or its end.
-pub(crate) enum News {
+pub(crate) enum PhoneUpdate {
     /// Messages, and more will follow.
     Messages(Vec<MobileMessage>),
     /// The phone has unsubscribed.
     Stopped,
     /// The subscription has ended.
-    Over(Result<Cut, JournalError>),
+    Ended(Result<Cut, JournalError>),
 }
 
 /// The end of a subscription.
-type Over = Result<Cut, JournalError>;
+type FeedEnd = Result<Cut, JournalError>;
 
-impl Feed {
+impl PhoneFeed {
     /// A feed that continues at `start`. Events must come after the cursor of `start`.
     pub(super) fn new(project: &str, events: Subscription, start: Start, sync: Option<Box<Sync>>) -> Self {
-        Feed {
+        PhoneFeed {
             project: Arc::from(project),
             stop: CancellationToken::new(),
-            place: Place::after(start.cursor),
+            position: MessagePosition::after(start.cursor),
             events,
             translator: start.translator,
             ready: start.rest.into(),
@@ -59,16 +59,16 @@ impl Feed {
     }
 
     /// Waits for one message, and adds the messages that are already available.
-    pub(crate) async fn next(&mut self) -> News {
+    pub(crate) async fn next(&mut self) -> PhoneUpdate {
         let stop = self.stop.clone();
         tokio::select! {
             biased;
-            () = stop.cancelled() => News::Stopped,
-            messages = self.messages() => messages.map_or_else(News::Over, News::Messages),
+            () = stop.cancelled() => PhoneUpdate::Stopped,
+            messages = self.messages() => messages.map_or_else(PhoneUpdate::Ended, PhoneUpdate::Messages),
         }
     }
 
-    async fn messages(&mut self) -> Result<Vec<MobileMessage>, Over> {
+    async fn messages(&mut self) -> Result<Vec<MobileMessage>, FeedEnd> {
         if let Some(mut sync) = self.sync.take() {
             let part = self.part(&mut sync).await?;
             if sync.remaining > 0 {
@@ -78,8 +78,8 @@ impl Feed {
         }
         let (mut messages, mut bytes) = (Vec::new(), 0);
         loop {
-            while let Some((place, message)) = self.ready.pop_front() {
-                self.place = place;
+            while let Some((position, message)) = self.ready.pop_front() {
+                self.position = position;
                 bytes += length(&message);
                 messages.push(message);
                 if bytes >= CHUNK_BYTES {
@@ -99,17 +99,17 @@ impl Feed {
     }
 
     /// The next part of the missed messages.
-    async fn part(&mut self, sync: &mut Sync) -> Result<Vec<MobileMessage>, Over> {
+    async fn part(&mut self, sync: &mut Sync) -> Result<Vec<MobileMessage>, FeedEnd> {
         let (mut messages, mut bytes) = (Vec::new(), 0);
         while messages.len() < sync.part_len && sync.remaining > 0 && bytes < CHUNK_BYTES {
-            let Some((place, message)) = self.ready.pop_front() else {
+            let Some((position, message)) = self.ready.pop_front() else {
                 match self.read().await {
                     Ok(()) => continue,
                     Err(over) if messages.is_empty() => return Err(over),
                     Err(_) => break,
                 }
             };
-            self.place = place;
+            self.position = position;
             if sync.skip > 0 {
                 sync.skip -= 1;
                 continue;
@@ -118,16 +118,16 @@ impl Feed {
             bytes += length(&message);
             messages.push(message);
         }
-        Ok(sync.part(self.place, messages))
+        Ok(sync.part(self.position, messages))
     }
 
     /// Waits for one event and translates it. Cancel safe.
-    async fn read(&mut self) -> Result<(), Over> {
+    async fn read(&mut self) -> Result<(), FeedEnd> {
         match self.events.next().await {
             Ok(Delivery::Event(event)) => {
-                let mut said = Vec::new();
-                self.translator.translate(&event, &mut said);
-                self.ready.extend(said);
+                let mut messages = Vec::new();
+                self.translator.translate(&event, &mut messages);
+                self.ready.extend(messages);
                 Ok(())
             }
             Ok(Delivery::Cut(cut)) => Err(Ok(cut)),

@@ -11,22 +11,22 @@ use super::outgoing::Refusal;
 
 /// A parsed message of a phone.
 #[derive(Debug)]
-pub(super) struct Incoming {
+pub(super) struct PhoneMessage {
     /// The id of the message; a message that is sent twice has one effect.
     pub(super) id: Option<String>,
     /// The project that the message names; the one that was opened or joined last is used if it names none.
     pub(super) project: Option<String>,
-    pub(super) wish: Wish,
+    pub(super) action: PhoneAction,
 }
 
 #[derive(Debug)]
-pub(super) enum Wish {
+pub(super) enum PhoneAction {
     Heartbeat,
     HealthCheck,
     Answer(PermissionResponse, Vec<QuestionReply>),
     Work(Work),
     /// An unknown type of message, or one that only servers send.
-    Nothing,
+    Ignore,
 }
 
 /// Requests that take time and are handled in order.
@@ -78,48 +78,48 @@ pub(super) struct Messages {
 /// The token in the first message of a socket.
 pub(super) fn token(text: &str) -> Option<String> {
     #[derive(Deserialize)]
-    struct Auth {
+    struct AuthMessage {
         r#type: String,
         token: String,
     }
-    let auth: Auth = serde_json::from_str(text).ok()?;
+    let auth: AuthMessage = serde_json::from_str(text).ok()?;
     (auth.r#type == "auth").then_some(auth.token)
 }
 
-pub(super) fn read(text: &str) -> Result<Incoming, Refusal> {
+pub(super) fn read(text: &str) -> Result<PhoneMessage, Refusal> {
     let message: MobileMessage = serde_json::from_str(text)
         .map_err(|error| Refusal::new("INVALID_MESSAGE", format!("Invalid message: {error}")))?;
     let mut project = None;
-    let wish = match message.body {
-        MobileBody::Heartbeat(_) => Wish::Heartbeat,
-        MobileBody::HealthCheck(_) => Wish::HealthCheck,
-        MobileBody::PermissionResponse(response) => Wish::Answer(response, answers(text)?),
+    let action = match message.body {
+        MobileBody::Heartbeat(_) => PhoneAction::Heartbeat,
+        MobileBody::HealthCheck(_) => PhoneAction::HealthCheck,
+        MobileBody::PermissionResponse(response) => PhoneAction::Answer(response, answers(text)?),
         MobileBody::Command(command) if command.is_shell_command => return Err(Refusal::shell()),
         MobileBody::Command(command) => {
-            Wish::Work(Work::Execute(Execute { prompt: command.command, ..Execute::default() }))
+            PhoneAction::Work(Work::Execute(Execute { prompt: command.command, ..Execute::default() }))
         }
         MobileBody::ProjectInit(init) if init.repository_url.is_some() => {
             let message = "Cloning repositories is not supported: clone it yourself and open its folder";
             return Err(Refusal::new("VALIDATION_FAILED", message));
         }
-        MobileBody::ProjectInit(init) => Wish::Work(Work::Init(init.project_path)),
-        MobileBody::SessionControl(control) => Wish::Work(Work::Control(control.action)),
-        MobileBody::SessionResume(resume) => Wish::Work(Work::Resume(resume)),
+        MobileBody::ProjectInit(init) => PhoneAction::Work(Work::Init(init.project_path)),
+        MobileBody::SessionControl(control) => PhoneAction::Work(Work::Control(control.action)),
+        MobileBody::SessionResume(resume) => PhoneAction::Work(Work::Resume(resume)),
         MobileBody::Unknown(object) => {
             project = object.get("project_id").and_then(Value::as_str).map(str::to_owned);
             named(object)?
         }
-        _ => Wish::Nothing,
+        _ => PhoneAction::Ignore,
     };
-    Ok(Incoming { id: message.id, project, wish })
+    Ok(PhoneMessage { id: message.id, project, action })
 }
 
 /// Parses a message of the second family: `{type, project_id, data}`.
-fn named(mut object: Map<String, Value>) -> Result<Wish, Refusal> {
+fn named(mut object: Map<String, Value>) -> Result<PhoneAction, Refusal> {
     let data = object.remove("data").unwrap_or_else(|| Value::Object(Map::new()));
     let kind = object.get("type").and_then(Value::as_str).unwrap_or_default();
     let path = || data.get("path").and_then(Value::as_str).unwrap_or_default().to_owned();
-    Ok(Wish::Work(match kind {
+    Ok(PhoneAction::Work(match kind {
         "execute" => Work::Execute(fitting(data)?),
         "project_create" => Work::Create(path()),
         "project_list" => Work::List,
@@ -134,7 +134,7 @@ fn named(mut object: Map<String, Value>) -> Result<Wish, Refusal> {
             let message = "Signing in by SSH key is not supported: pair the phone and send its credential";
             return Err(Refusal::new("UNAUTHORIZED", message));
         }
-        _ => return Ok(Wish::Nothing),
+        _ => return Ok(PhoneAction::Ignore),
     }))
 }
 

@@ -9,7 +9,7 @@ mod asks;
 mod feed;
 mod incoming;
 mod outgoing;
-mod place;
+mod position;
 mod projects;
 mod resume;
 mod socket;
@@ -17,11 +17,11 @@ mod sync;
 mod translator;
 mod work;
 
-pub(crate) use place::Place;
-pub(crate) use translator::Translator;
+pub(crate) use position::MessagePosition;
+pub(crate) use translator::MobileTranslator;
 #[cfg(test)]
 pub(crate) use {
-    feed::{Feed, News},
+    feed::{PhoneFeed, PhoneUpdate},
     resume::resume,
 };
 
@@ -31,7 +31,7 @@ use axum::http::{Extensions, HeaderMap, header};
 use axum::response::Response;
 
 use super::Api;
-use super::tether::Tether;
+use super::stream_lifetime::StreamLifetime;
 use super::ws::link;
 use crate::auth::Peer;
 use crate::caller::{Caller, Scope};
@@ -62,9 +62,9 @@ pub(crate) async fn mobile(
     let port = port(&headers);
     // Until the response, the auth layer ends the request when the credential is revoked; from here on, this
     // does.
-    let tether = Tether::new(&api).on(extensions.get());
+    let lifetime = StreamLifetime::new(&api).on(extensions.get());
     link::upgrade(&extensions, &headers, None, move |socket| {
-        socket::serve(api, (caller, peer), tether, port, socket)
+        socket::serve(api, (caller, peer), lifetime, port, socket)
     })
 }
 

@@ -74,7 +74,7 @@ impl From<Error> for Refusal {
 
 /// The envelope of messages of the second family.
 #[derive(Debug, Serialize)]
-pub(super) struct Named<'a, T> {
+pub(super) struct ProjectEnvelope<'a, T> {
     pub(super) r#type: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) project_id: Option<&'a str>,
@@ -130,12 +130,12 @@ pub(super) struct Killed {
 
 #[derive(Debug, Serialize)]
 pub(super) struct History {
-    pub(super) messages: Vec<Past>,
+    pub(super) messages: Vec<PastMessage>,
 }
 
 /// A message of the history.
 #[derive(Debug, Serialize)]
-pub(super) struct Past {
+pub(super) struct PastMessage {
     pub(super) timestamp: String,
     pub(super) direction: &'static str,
     pub(super) message: Value,
@@ -143,7 +143,7 @@ pub(super) struct Past {
 
 /// A message of a session with the project that it belongs to.
 #[derive(Debug, Serialize)]
-pub(super) struct OfProject<'a> {
+pub(super) struct WithProject<'a> {
     #[serde(flatten)]
     pub(super) message: &'a MobileMessage,
     #[serde(rename = "projectId")]
@@ -151,6 +151,6 @@ pub(super) struct OfProject<'a> {
 }
 
 /// The message as JSON.
-pub(super) fn written(message: &impl Serialize) -> String {
+pub(super) fn to_json(message: &impl Serialize) -> String {
     serde_json::to_string(message).unwrap_or_default()
 }

@@ -4,23 +4,28 @@ use tidings_protocol::api::SessionView;
 
 use super::outgoing::{ProjectState, Refusal};
 use crate::api::Api;
-use crate::api::reach;
+use crate::api::visibility;
 use crate::caller::Caller;
 use crate::journal::{ErrorKind, JournalError, Key, Project, ProjectFolder};
 use crate::limits::LIST_MAX;
 
 /// Opens a folder as a project. A project that is already open is returned or refused, depending on the
 /// protocol family.
-pub(super) async fn open(api: &Api, caller: &Caller, path: &str, twice: Twice) -> Result<Project, Refusal> {
+pub(super) async fn open(
+    api: &Api,
+    caller: &Caller,
+    path: &str,
+    if_open: IfOpen,
+) -> Result<Project, Refusal> {
     let folder = api
         .sessions
         .folder(caller, path)
         .map_err(|error| Refusal::new("INVALID_PATH", error.message().to_owned()))?;
     let folder = ProjectFolder::new(folder).map_err(|error| refusal(&error))?;
     if let Some(project) = find(api, caller, folder.as_str()).await? {
-        return match twice {
-            Twice::Fine => Ok(project),
-            Twice::Refused => {
+        return match if_open {
+            IfOpen::Return => Ok(project),
+            IfOpen::Refuse => {
                 let message = format!("The project `{}` is already open", folder.as_str());
                 Err(Refusal::new("PROJECT_EXISTS", message))
             }
@@ -32,9 +37,9 @@ pub(super) async fn open(api: &Api, caller: &Caller, path: &str, twice: Twice) -
 
 /// Handling of a project that is already open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Twice {
-    Fine,
-    Refused,
+pub(super) enum IfOpen {
+    Return,
+    Refuse,
 }
 
 /// Finds a project that the caller may see.
@@ -61,7 +66,7 @@ pub(super) async fn all(api: &Api, caller: &Caller) -> Result<Vec<Project>, Refu
 
 /// The session of a project; `None` if it has none, if it was deleted, or if the caller may not see it.
 pub(super) async fn session(api: &Api, caller: &Caller, project: &Project) -> Option<SessionView> {
-    reach::session(&api.sessions, caller, project.session.as_ref()?.as_str()).await.ok()
+    visibility::session(&api.sessions, caller, project.session.as_ref()?.as_str()).await.ok()
 }
 
 pub(super) async fn state(api: &Api, caller: &Caller, project: &Project) -> ProjectState {

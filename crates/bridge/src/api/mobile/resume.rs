@@ -10,9 +10,9 @@ use tidings_protocol::mobile::{
 };
 use tidings_protocol::ui::UiMessage;
 
-use super::feed::Feed;
-use super::outgoing::{Past, Refusal};
-use super::place::Place;
+use super::feed::PhoneFeed;
+use super::outgoing::{PastMessage, Refusal};
+use super::position::MessagePosition;
 use super::sync::Sync;
 use super::translator::ui;
 use crate::api::Api;
@@ -21,7 +21,7 @@ use crate::broadcast::{Subscription, Watch};
 use crate::error::Error;
 use crate::journal::{Cursor, Event};
 use crate::limits::{MOBILE_QUEUE_KEPT, MOBILE_QUEUE_MAX, PAGE_BYTES_MAX};
-use crate::words::counted;
+use crate::plural::counted;
 
 /// A subscription that continues at the position of a phone.
 struct Resumed {
@@ -40,16 +40,16 @@ pub(crate) async fn resume(
     session: &SessionView,
     project: &str,
     message: &SessionResumeMessage,
-) -> Result<Feed, Refusal> {
+) -> Result<PhoneFeed, Refusal> {
     let Resumed { start, events, session, head, has_gap } = find(api, session, message).await?;
     let now_ms = api.sessions.config().clock.now().as_millisecond();
     let oldest_ms = now_ms.saturating_sub(i64::try_from(MOBILE_QUEUE_KEPT.as_millis()).unwrap_or(i64::MAX));
     let (mut total, mut old) = (start.rest.len(), 0);
     let mut translator = start.translator.clone();
     let count = |event: &Event| {
-        let mut said = Vec::new();
-        translator.translate(event, &mut said);
-        total += said.len();
+        let mut messages = Vec::new();
+        translator.translate(event, &mut messages);
+        total += messages.len();
         if event.at.as_millisecond() < oldest_ms {
             old = total;
         }
@@ -65,27 +65,29 @@ pub(crate) async fn resume(
         remaining: total - skip,
         part_len: 1,
         parts: 0,
-        before: start.rest.first().map_or(Place::after(start.cursor), |(place, _)| Place {
-            // These are the remaining messages of an event; the phone has the message before them.
-            number: place.number.saturating_sub(1),
-            ..*place
+        before: start.rest.first().map_or(MessagePosition::after(start.cursor), |(position, _)| {
+            MessagePosition {
+                // These are the remaining messages of an event; the phone has the message before them.
+                number: position.number.saturating_sub(1),
+                ..*position
+            }
         }),
     };
-    Ok(Feed::new(project, events, start, Some(Box::new(sync))))
+    Ok(PhoneFeed::new(project, events, start, Some(Box::new(sync))))
 }
 
 /// Finds the position of a phone by the id of its last message, or by its time.
 async fn find(api: &Api, session: &SessionView, message: &SessionResumeMessage) -> Result<Resumed, Refusal> {
-    let place = message.last_message_id.parse::<Place>().ok();
-    let watch = Watch::after(place.map(|place| place.cursor));
+    let position = message.last_message_id.parse::<MessagePosition>().ok();
+    let watch = Watch::after(position.map(|position| position.cursor));
     let (subscribed, events) = api.sessions.subscribe(&session.key, watch).await?;
     let (head, from) = (cursor(&subscribed.head)?, cursor(&subscribed.from)?);
     let (recovery, session) = (&api.recovery, subscribed.state);
-    match (place, subscribed.verdict) {
-        (Some(place), api::Verdict::Ok) => {
+    match (position, subscribed.verdict) {
+        (Some(position), api::Verdict::Ok) => {
             // An earlier epoch may have the same events; the current one names them.
-            let place = Place { cursor: from, ..place };
-            let start = recovery.after_message(&session, place).await.map_err(Error::from)?;
+            let position = MessagePosition { cursor: from, ..position };
+            let start = recovery.after_message(&session, position).await.map_err(Error::from)?;
             Ok(Resumed { start, events, session, head, has_gap: false })
         }
         (Some(_), api::Verdict::Gap) => {
@@ -163,10 +165,10 @@ pub(super) async fn pending(api: &Api, session: &SessionView) -> Result<MobileMe
     mobile.tick(api.sessions.config().clock.now().as_millisecond());
     let mut permissions = Vec::new();
     for (opened, asked) in waiting {
-        let mut said = Vec::new();
-        mobile.translate(&asked, &mut said);
+        let mut messages = Vec::new();
+        mobile.translate(&asked, &mut messages);
         let timestamp = opened.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond);
-        for message in said {
+        for message in messages {
             if let (Some(id), MobileBody::PermissionRequest(request)) = (message.id, message.body) {
                 permissions.push(PendingPermission { id, timestamp, request });
             }
@@ -177,21 +179,21 @@ pub(super) async fn pending(api: &Api, session: &SessionView) -> Result<MobileMe
 }
 
 /// The newest messages of a session since a time, for `get_messages`.
-pub(super) async fn past(
+pub(super) async fn history(
     api: &Api,
     session: &SessionView,
     since_ms: i64,
     limit: usize,
-) -> Result<Vec<Past>, Error> {
+) -> Result<Vec<PastMessage>, Error> {
     let head = cursor(&session.cursor)?;
     let start = api.recovery.after_time(session, head, (since_ms, "")).await?;
     let mut translator = start.translator;
-    let mut past: VecDeque<(usize, Past)> = VecDeque::new();
+    let mut past: VecDeque<(usize, PastMessage)> = VecDeque::new();
     let mut bytes = 0;
     let visit = |event: &Event| {
         let mut add = |direction: &'static str, message: &MobileMessage| {
             bytes += event.body.len();
-            past.push_back((event.body.len(), of_past(event, direction, message)));
+            past.push_back((event.body.len(), past_message(event, direction, message)));
             while past.len() > limit || (bytes > PAGE_BYTES_MAX && past.len() > 1) {
                 let Some((oldest, _)) = past.pop_front() else { break };
                 bytes -= oldest;
@@ -203,9 +205,9 @@ pub(super) async fn past(
             let command = CommandMessage { command: prompt.text, is_shell_command: false };
             add("client", &MobileMessage::new(command));
         }
-        let mut said = Vec::new();
-        translator.translate(event, &mut said);
-        for (_, message) in &said {
+        let mut messages = Vec::new();
+        translator.translate(event, &mut messages);
+        for (_, message) in &messages {
             add("claude", message);
         }
     };
@@ -213,7 +215,7 @@ pub(super) async fn past(
     Ok(past.into_iter().map(|(_, past)| past).collect())
 }
 
-fn of_past(event: &Event, direction: &'static str, message: &MobileMessage) -> Past {
+fn past_message(event: &Event, direction: &'static str, message: &MobileMessage) -> PastMessage {
     let message = serde_json::to_value(message).unwrap_or(Value::Null);
-    Past { timestamp: event.at.to_string(), direction, message }
+    PastMessage { timestamp: event.at.to_string(), direction, message }
 }

@@ -12,18 +12,18 @@ use tokio::sync::broadcast;
 use tokio::time::{Instant, Interval, MissedTickBehavior, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::feed::{Feed, News};
-use super::incoming::{self, Incoming, Wish, Work};
-use super::outgoing::{Named, OfProject, Refusal, written};
-use super::place::Place;
-use super::work::{self, Done, Order};
+use super::feed::{PhoneFeed, PhoneUpdate};
+use super::incoming::{self, PhoneAction, PhoneMessage, Work};
+use super::outgoing::{ProjectEnvelope, Refusal, WithProject, to_json};
+use super::position::MessagePosition;
+use super::work::{self, WorkContext, WorkResult};
 use super::{asks, projects};
 use crate::api::Api;
-use crate::api::several::Several;
-use crate::api::tether::{Tether, retry_ms};
+use crate::api::future_set::FutureSet;
+use crate::api::stream_lifetime::{StreamLifetime, retry_ms};
 use crate::api::ws::close::Close;
 use crate::api::ws::link::{Message, WebSocket};
-use crate::api::ws::socket::{farewell, received};
+use crate::api::ws::socket::{close_socket, received};
 use crate::auth::Peer;
 use crate::broadcast::Cut;
 use crate::caller::{Caller, Scope};
@@ -37,25 +37,25 @@ use crate::limits::{
 pub(super) async fn serve(
     api: Api,
     (caller, peer): (Option<Caller>, Peer),
-    mut tether: Tether,
+    mut lifetime: StreamLifetime,
     port: u16,
     mut socket: WebSocket,
 ) {
-    let Ok(_seat) = Arc::clone(&api.sockets).try_acquire_owned() else {
-        farewell(socket, &Close::TooMany).await;
+    let Ok(_permit) = Arc::clone(&api.sockets).try_acquire_owned() else {
+        close_socket(socket, &Close::TooMany).await;
         return;
     };
     let close = match sign_in(&api, caller, peer, &mut socket).await {
         Ok(caller) => {
-            tether.hold(&caller);
-            let mut phone = Phone::new(api, caller, tether, socket);
+            lifetime.bind(&caller);
+            let mut phone = Phone::new(api, caller, lifetime, socket);
             let close = phone.run(port).await;
             socket = phone.socket;
             close
         }
         Err(close) => close,
     };
-    farewell(socket, &close).await;
+    close_socket(socket, &close).await;
 }
 
 /// The caller, from the upgrade request or from the first message.
@@ -89,7 +89,7 @@ async fn sign_in(
             let code = error.code().as_str().to_uppercase();
             let message = MobileMessage::new(AuthError { code, message: error.message().to_owned() });
             // If the message is lost, the close code still gives the reason.
-            timeout(WRITE_WAIT, socket.send(Message::from(written(&message)))).await.ok();
+            timeout(WRITE_WAIT, socket.send(Message::from(to_json(&message)))).await.ok();
             Err(if error.code() == Code::TooMany { Close::TooMany } else { Close::NoCredential })
         }
     }
@@ -98,73 +98,73 @@ async fn sign_in(
 struct Phone {
     api: Api,
     caller: Caller,
-    tether: Tether,
+    lifetime: StreamLifetime,
     socket: WebSocket,
     notices: broadcast::Receiver<Arc<Notice>>,
     /// Subscriptions, each waiting for its next messages.
-    feeds: Several<(Feed, News)>,
+    feeds: FutureSet<(PhoneFeed, PhoneUpdate)>,
     /// The joined projects, each with the subscription to its session.
-    joined: HashMap<String, Option<Watched>>,
+    joined: HashMap<String, Option<PhoneSubscription>>,
     /// The project that was joined last.
     current: Option<String>,
     /// The request in progress; the next ones are in `waiting`. Answers to permission requests do not queue.
-    working: Several<Finished>,
+    working: FutureSet<Finished>,
     waiting: VecDeque<(Option<String>, Option<String>, Work)>,
     heartbeat: Interval,
     heartbeats_missed: u32,
     /// The position after the last message of a session that was sent.
-    place: Option<Place>,
+    position: Option<MessagePosition>,
 }
 
 /// The id of a request, and its result.
-type Finished = (Option<String>, Result<Done, Refusal>);
+type Finished = (Option<String>, Result<WorkResult, Refusal>);
 
-struct Watched {
+struct PhoneSubscription {
     session: String,
     stop: CancellationToken,
 }
 
 impl Phone {
-    fn new(api: Api, caller: Caller, tether: Tether, socket: WebSocket) -> Self {
+    fn new(api: Api, caller: Caller, lifetime: StreamLifetime, socket: WebSocket) -> Self {
         let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let notices = api.sessions.notices();
         Phone {
             api,
             caller,
-            tether,
+            lifetime,
             socket,
             notices,
-            feeds: Several::new(),
+            feeds: FutureSet::new(),
             joined: HashMap::new(),
             current: None,
-            working: Several::new(),
+            working: FutureSet::new(),
             waiting: VecDeque::new(),
             heartbeat,
             heartbeats_missed: 0,
-            place: None,
+            position: None,
         }
     }
 
     async fn run(&mut self, port: u16) -> Close {
-        if let Err(close) = self.greet(port).await {
+        if let Err(close) = self.send_greeting(port).await {
             return close;
         }
         let retry_ms = retry_ms(&self.api.sessions.config().ids);
         loop {
-            self.begin_work();
+            self.start_next_work();
             let step = tokio::select! {
                 biased;
-                end = self.tether.cut() => Err(Close::from_end(end, retry_ms)),
-                (id, done) = self.working.next() => self.done(id, done).await,
+                end = self.lifetime.ended() => Err(Close::from_end(end, retry_ms)),
+                (id, result) = self.working.next() => self.finish(id, result).await,
                 // Back-pressure: no more input is read while too many requests wait.
                 message = self.socket.recv(), if self.waiting.len() < REQUESTS_MAX => match received(message) {
                     Ok(message) => self.receive(message).await,
                     Err(close) => Err(close),
                 },
-                notice = self.notices.recv() => self.hear(notice).await,
-                (feed, news) = self.feeds.next() => self.pass_on(feed, news).await,
-                _ = self.heartbeat.tick() => self.beat().await,
+                notice = self.notices.recv() => self.on_notice(notice).await,
+                (feed, update) = self.feeds.next() => self.forward(feed, update).await,
+                _ = self.heartbeat.tick() => self.send_heartbeat().await,
             };
             if let Err(close) = step {
                 return close;
@@ -172,12 +172,12 @@ impl Phone {
         }
     }
 
-    async fn greet(&mut self, port: u16) -> Result<(), Close> {
+    async fn send_greeting(&mut self, port: u16) -> Result<(), Close> {
         let config = self.api.sessions.config();
         let session_id = config.ids.next();
         let kept = i64::try_from(MOBILE_QUEUE_KEPT.as_millis()).unwrap_or(i64::MAX);
         let expires_at = config.clock.now().as_millisecond().saturating_add(kept);
-        self.say(AuthSuccess { session_id: session_id.clone(), expires_at }.into()).await?;
+        self.send(AuthSuccess { session_id: session_id.clone(), expires_at }.into()).await?;
         let features = ["projects", "permissions", "questions", "session_resume", "sub_agents", "progress"];
         let handshake = WrapperHandshakeMessage {
             wrapper_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -186,22 +186,23 @@ impl Phone {
             websocket_port: port,
             session_id,
         };
-        self.say(handshake.into()).await
+        self.send(handshake.into()).await
     }
 
     async fn receive(&mut self, message: Message) -> Result<(), Close> {
         self.heartbeats_missed = 0;
         let Message::Text(text) = message else { return Ok(()) };
-        let Incoming { id, project, wish } = match incoming::read(&text) {
+        let PhoneMessage { id, project, action } = match incoming::read(&text) {
             Ok(incoming) => incoming,
             Err(refusal) => return self.refuse(None, refusal).await,
         };
-        match wish {
-            Wish::Nothing => Ok(()),
-            Wish::Heartbeat => self.say(HeartbeatMessage {}.into()).await,
-            Wish::HealthCheck => {
-                let watched = self.current.as_ref().and_then(|project| self.joined.get(project)?.as_ref());
-                let session = watched.map(|watched| watched.session.clone());
+        match action {
+            PhoneAction::Ignore => Ok(()),
+            PhoneAction::Heartbeat => self.send(HeartbeatMessage {}.into()).await,
+            PhoneAction::HealthCheck => {
+                let subscription =
+                    self.current.as_ref().and_then(|project| self.joined.get(project)?.as_ref());
+                let session = subscription.map(|subscription| subscription.session.clone());
                 let sessions = self.api.sessions.list(None, 1).await;
                 let status = claude_status(&self.api, session).await;
                 let health = HealthCheckResponse {
@@ -210,23 +211,23 @@ impl Phone {
                     wrapper_version: env!("CARGO_PKG_VERSION").to_owned(),
                     claude_status: status.to_owned(),
                 };
-                self.say(health.into()).await
+                self.send(health.into()).await
             }
-            Wish::Answer(response, answers) => {
+            PhoneAction::Answer(response, answers) => {
                 let answered = asks::answer(&self.api, &self.caller, id.clone(), response, answers).await;
                 match answered {
                     Ok(()) => Ok(()),
                     Err(refusal) => self.refuse(id.as_deref(), refusal).await,
                 }
             }
-            Wish::Work(work) => {
+            PhoneAction::Work(work) => {
                 self.waiting.push_back((id, project, work));
                 Ok(())
             }
         }
     }
 
-    fn begin_work(&mut self) {
+    fn start_next_work(&mut self) {
         if self.working.len() > 0 {
             return;
         }
@@ -234,20 +235,20 @@ impl Phone {
         let project = project.or_else(|| self.current.clone());
         let (api, caller) = (self.api.clone(), self.caller.clone());
         self.working.push(async move {
-            let order = Order { api, caller, id: id.clone(), project };
-            (id, order.run(work).await)
+            let context = WorkContext { api, caller, id: id.clone(), project };
+            (id, context.run(work).await)
         });
     }
 
-    async fn done(&mut self, id: Option<String>, done: Result<Done, Refusal>) -> Result<(), Close> {
-        let Done { say, join, leave, feed } = match done {
-            Ok(done) => done,
+    async fn finish(&mut self, id: Option<String>, result: Result<WorkResult, Refusal>) -> Result<(), Close> {
+        let WorkResult { messages, join, leave, feed } = match result {
+            Ok(result) => result,
             Err(refusal) => return self.refuse(id.as_deref(), refusal).await,
         };
         if let Some(project) = leave {
-            self.forget(&project);
+            self.leave(&project);
         }
-        for message in say {
+        for message in messages {
             self.write(Message::from(message)).await?;
         }
         if let Some(project) = &join {
@@ -259,17 +260,17 @@ impl Phone {
             self.current = Some(project.clone());
         }
         if let Some((session, feed)) = feed {
-            self.watch(session, feed);
+            self.subscribe(session, feed);
         } else if let Some(project) = join {
             // A prompt for a project that was not joined: this phone gets its events too.
-            self.catch_up(&project).await;
+            self.subscribe_to_project(&project).await;
         }
         Ok(())
     }
 
-    fn forget(&mut self, project: &str) {
-        if let Some(Some(watched)) = self.joined.remove(project) {
-            watched.stop.cancel();
+    fn leave(&mut self, project: &str) {
+        if let Some(Some(subscription)) = self.joined.remove(project) {
+            subscription.stop.cancel();
         }
         if self.current.as_deref() == Some(project) {
             self.current = None;
@@ -277,47 +278,50 @@ impl Phone {
     }
 
     /// Subscribes to the session of a project, instead of an earlier session.
-    fn watch(&mut self, session: String, feed: Feed) {
-        let watched = Watched { session, stop: feed.stop.clone() };
-        if let Some(Some(before)) = self.joined.insert(feed.project.to_string(), Some(watched)) {
+    fn subscribe(&mut self, session: String, feed: PhoneFeed) {
+        let subscription = PhoneSubscription { session, stop: feed.stop.clone() };
+        if let Some(Some(before)) = self.joined.insert(feed.project.to_string(), Some(subscription)) {
             before.stop.cancel();
         }
         self.wait_for(feed);
     }
 
-    fn wait_for(&mut self, mut feed: Feed) {
+    fn wait_for(&mut self, mut feed: PhoneFeed) {
         self.feeds.push(async move {
-            let news = feed.next().await;
-            (feed, news)
+            let update = feed.next().await;
+            (feed, update)
         });
     }
 
     /// Subscribes to the session of a project if that is not done yet: another client may have started it.
-    async fn catch_up(&mut self, project: &str) {
+    async fn subscribe_to_project(&mut self, project: &str) {
         let Ok(Some(open)) = projects::find(&self.api, &self.caller, project).await else { return };
         let Some(session) = projects::session(&self.api, &self.caller, &open).await else { return };
         let known = self.joined.get(project).and_then(Option::as_ref);
         if known.is_some_and(|known| known.session == session.key) {
             return;
         }
-        if let Ok((key, feed)) = work::watch(&self.api, &session, project, None).await {
-            self.watch(key, feed);
+        if let Ok((key, feed)) = work::subscribe(&self.api, &session, project, None).await {
+            self.subscribe(key, feed);
         }
     }
 
     /// Handles a notice: sends the new state of a joined project.
-    async fn hear(&mut self, notice: Result<Arc<Notice>, broadcast::error::RecvError>) -> Result<(), Close> {
+    async fn on_notice(
+        &mut self,
+        notice: Result<Arc<Notice>, broadcast::error::RecvError>,
+    ) -> Result<(), Close> {
         let Ok(notice) = notice else { return Ok(()) };
         let Notice::Session { session } = &*notice else { return Ok(()) };
         let Some(known) = self.joined.get(&session.cwd) else { return Ok(()) };
         if known.as_ref().is_none_or(|known| known.session != session.key) {
             let project = session.cwd.clone();
-            self.catch_up(&project).await;
+            self.subscribe_to_project(&project).await;
         }
-        self.tell_state(session).await
+        self.send_state(session).await
     }
 
-    async fn tell_state(&mut self, session: &SessionView) -> Result<(), Close> {
+    async fn send_state(&mut self, session: &SessionView) -> Result<(), Close> {
         let project = projects::find(&self.api, &self.caller, &session.cwd).await;
         let Ok(Some(project)) = project else { return Ok(()) };
         if project.session.as_ref().is_none_or(|key| key.as_str() != session.key) {
@@ -325,49 +329,51 @@ impl Phone {
         }
         let data = super::outgoing::ProjectState::new(&project, Some(session));
         let project_id = Some(project.folder.as_str());
-        let message = written(&Named { r#type: "project_state", project_id, id: None, data });
+        let message = to_json(&ProjectEnvelope { r#type: "project_state", project_id, id: None, data });
         self.write(Message::from(message)).await
     }
 
-    async fn pass_on(&mut self, feed: Feed, news: News) -> Result<(), Close> {
-        match news {
-            News::Messages(messages) => {
+    async fn forward(&mut self, feed: PhoneFeed, update: PhoneUpdate) -> Result<(), Close> {
+        match update {
+            PhoneUpdate::Messages(messages) => {
                 for message in &messages {
-                    let text = written(&OfProject { message, project: &feed.project });
+                    let text = to_json(&WithProject { message, project: &feed.project });
                     self.write(Message::from(text)).await?;
                 }
-                self.place = Some(feed.place);
+                self.position = Some(feed.position);
                 self.wait_for(feed);
                 Ok(())
             }
-            News::Stopped | News::Over(Ok(Cut::Deleted)) => Ok(()),
+            PhoneUpdate::Stopped | PhoneUpdate::Ended(Ok(Cut::Deleted)) => Ok(()),
             // The phone reconnects with the id of the last message that it has.
-            News::Over(Ok(_)) => Err(Close::Behind),
-            News::Over(Err(error)) => self.refuse(None, crate::error::Error::from(error).into()).await,
+            PhoneUpdate::Ended(Ok(_)) => Err(Close::Behind),
+            PhoneUpdate::Ended(Err(error)) => {
+                self.refuse(None, crate::error::Error::from(error).into()).await
+            }
         }
     }
 
-    async fn beat(&mut self) -> Result<(), Close> {
+    async fn send_heartbeat(&mut self) -> Result<(), Close> {
         if self.heartbeats_missed >= HEARTBEATS_MISSED_MAX {
             return Err(Close::Gone);
         }
         self.heartbeats_missed += 1;
         self.write(Message::Ping(axum::body::Bytes::new())).await?;
-        self.say(HeartbeatMessage {}.into()).await
+        self.send(HeartbeatMessage {}.into()).await
     }
 
     async fn refuse(&mut self, about: Option<&str>, refusal: Refusal) -> Result<(), Close> {
         let message = refusal.message(about);
-        self.say(message.body).await
+        self.send(message.body).await
     }
 
-    async fn say(&mut self, body: tidings_protocol::mobile::MobileBody) -> Result<(), Close> {
+    async fn send(&mut self, body: tidings_protocol::mobile::MobileBody) -> Result<(), Close> {
         let config = self.api.sessions.config();
         let name = config.ids.next();
         // A phone may resume with the id of a heartbeat, and continues after the last message before it.
-        let id = self.place.map_or_else(|| name.clone(), |place| place.beside(&name));
+        let id = self.position.map_or_else(|| name.clone(), |position| position.id_with(&name));
         let message = MobileMessage::new(body).stamped(id, config.clock.now().as_millisecond());
-        self.write(Message::from(written(&message))).await
+        self.write(Message::from(to_json(&message))).await
     }
 
     async fn write(&mut self, message: Message) -> Result<(), Close> {

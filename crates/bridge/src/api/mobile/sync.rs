@@ -2,7 +2,7 @@
 
 use tidings_protocol::mobile::{MessageSummary, MobileBody, MobileMessage, SessionSyncMessage};
 
-use super::place::Place;
+use super::position::MessagePosition;
 use crate::limits::{MOBILE_SUMMARY_CHARS, MOBILE_SYNC_PART_MAX};
 use crate::sessions::Sessions;
 
@@ -24,13 +24,17 @@ pub(super) struct Sync {
     /// The number of parts so far.
     pub(super) parts: u64,
     /// The position of the phone before the next part.
-    pub(super) before: Place,
+    pub(super) before: MessagePosition,
 }
 
 impl Sync {
-    /// The announcement of a part and its messages; the first part also has `dropped` and `pending`. `place`
+    /// The announcement of a part and its messages; the first part also has `dropped` and `pending`. `position`
     /// is the position after `messages`.
-    pub(super) fn part(&mut self, place: Place, messages: Vec<MobileMessage>) -> Vec<MobileMessage> {
+    pub(super) fn part(
+        &mut self,
+        position: MessagePosition,
+        messages: Vec<MobileMessage>,
+    ) -> Vec<MobileMessage> {
         self.parts += 1;
         self.part_len = (self.part_len * 2).min(MOBILE_SYNC_PART_MAX);
         let announcement = SessionSyncMessage {
@@ -42,17 +46,17 @@ impl Sync {
         let config = self.sessions.config();
         let now_ms = config.clock.now().as_millisecond();
         let mut part =
-            vec![MobileMessage::new(announcement).stamped(self.before.beside(&config.ids.next()), now_ms)];
+            vec![MobileMessage::new(announcement).stamped(self.before.id_with(&config.ids.next()), now_ms)];
         part.extend(
             self.dropped
                 .take()
-                .map(|message| message.stamped(self.before.beside(&config.ids.next()), now_ms)),
+                .map(|message| message.stamped(self.before.id_with(&config.ids.next()), now_ms)),
         );
         part.extend(messages);
         part.extend(
-            self.pending.take().map(|message| message.stamped(place.beside(&config.ids.next()), now_ms)),
+            self.pending.take().map(|message| message.stamped(position.id_with(&config.ids.next()), now_ms)),
         );
-        self.before = place;
+        self.before = position;
         part
     }
 }

@@ -11,7 +11,7 @@ use tidings_protocol::api::SessionView;
 use tidings_protocol::mobile::{MobileMessage, SessionComplete, SessionRecovered};
 use tidings_protocol::ui::{SessionPhase, UiMessage};
 
-use super::place::Place;
+use super::position::MessagePosition;
 use crate::journal::Event;
 use crate::limits::MOBILE_FILES_MAX;
 
@@ -46,7 +46,7 @@ const KINDS: [&str; 24] = [
 
 /// Translates events into messages, each with an id and the time of its event.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Translator {
+pub(crate) struct MobileTranslator {
     mobile: Mobile,
     session_id: String,
     /// The agent has crashed and was not started again yet.
@@ -56,10 +56,10 @@ pub(crate) struct Translator {
     last_text: String,
 }
 
-impl Translator {
+impl MobileTranslator {
     /// The state at the floor of a session whose first events are not kept.
     pub(crate) fn at_floor(session: &SessionView) -> Self {
-        let mut translator = Translator::default();
+        let mut translator = MobileTranslator::default();
         if let Some(id) = session.cli_session_ids.last() {
             translator.session_id.clone_from(id);
             translator.mobile.assume(id, session.model.as_deref());
@@ -68,22 +68,22 @@ impl Translator {
     }
 
     /// Appends the messages of the next event.
-    pub(crate) fn translate(&mut self, event: &Event, out: &mut Vec<(Place, MobileMessage)>) {
+    pub(crate) fn translate(&mut self, event: &Event, out: &mut Vec<(MessagePosition, MobileMessage)>) {
         let kind = event.kind.as_str();
         if KINDS.binary_search(&kind).is_err() {
             return;
         }
         let Some(message) = ui(event) else { return };
         let now_ms = event.at.as_millisecond();
-        let mut said = Vec::new();
+        let mut messages = Vec::new();
         self.mobile.tick(now_ms);
-        self.mobile.translate(std::slice::from_ref(&message), &mut said);
-        self.add(&message, event, &mut said);
-        for (number, message) in said.into_iter().enumerate() {
+        self.mobile.translate(std::slice::from_ref(&message), &mut messages);
+        self.add(&message, event, &mut messages);
+        for (number, message) in messages.into_iter().enumerate() {
             // A request has the id that its answer quotes.
-            let place = Place { cursor: event.cursor, number };
-            let id = message.id.clone().unwrap_or_else(|| place.to_string());
-            out.push((place, message.stamped(id, now_ms)));
+            let position = MessagePosition { cursor: event.cursor, number };
+            let id = message.id.clone().unwrap_or_else(|| position.to_string());
+            out.push((position, message.stamped(id, now_ms)));
         }
     }
 

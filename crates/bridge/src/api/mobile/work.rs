@@ -6,13 +6,13 @@ use serde_json::Value;
 use tidings_protocol::api::{CommandRequest, CreateSession, Input, SessionView};
 use tidings_protocol::mobile::{MobileMessage, ProjectInitComplete, SessionAction, SessionResumeMessage};
 
-use super::feed::Feed;
+use super::feed::PhoneFeed;
 use super::incoming::{Execute, ExecuteOptions, Messages, Work};
-use super::outgoing::{Empty, History, Killed, Named, OfProject, ProjectList, Refusal, written};
-use super::projects::{self, Twice};
+use super::outgoing::{Empty, History, Killed, ProjectEnvelope, ProjectList, Refusal, WithProject, to_json};
+use super::projects::{self, IfOpen};
 use super::resume;
 use crate::api::Api;
-use crate::api::reach;
+use crate::api::visibility;
 use crate::broadcast::Watch;
 use crate::caller::{Caller, Scope};
 use crate::error::Error;
@@ -21,7 +21,7 @@ use crate::limits::{LIST_MAX, MOBILE_QUEUE_MAX};
 use crate::sessions::{Verb, first_input_id};
 
 /// The context of a request.
-pub(super) struct Order {
+pub(super) struct WorkContext {
     pub(super) api: Api,
     pub(super) caller: Caller,
     /// The id of the message.
@@ -32,19 +32,19 @@ pub(super) struct Order {
 
 /// The result of a request.
 #[derive(Default)]
-pub(super) struct Done {
+pub(super) struct WorkResult {
     /// Messages for the phone, in this order.
-    pub(super) say: Vec<String>,
+    pub(super) messages: Vec<String>,
     /// The project that the phone has joined.
     pub(super) join: Option<String>,
     /// The project that the phone has left, or that has another session now.
     pub(super) leave: Option<String>,
     /// The session that the phone is subscribed to from now on.
-    pub(super) feed: Option<(String, Feed)>,
+    pub(super) feed: Option<(String, PhoneFeed)>,
 }
 
-impl Order {
-    pub(super) async fn run(self, work: Work) -> Result<Done, Refusal> {
+impl WorkContext {
+    pub(super) async fn run(self, work: Work) -> Result<WorkResult, Refusal> {
         match work {
             Work::List => self.list().await,
             Work::Create(path) => self.create(&path).await,
@@ -54,89 +54,93 @@ impl Order {
             Work::Join => self.join().await,
             Work::Leave => {
                 let project = self.project().await?;
-                let say = vec![self.named("project_left", &project, Empty {})];
-                Ok(Done { say, leave: Some(id_of(&project)), ..Done::default() })
+                let messages = vec![self.named("project_left", &project, Empty {})];
+                Ok(WorkResult { messages, leave: Some(id_of(&project)), ..WorkResult::default() })
             }
             Work::Delete => {
                 self.caller.require(Scope::Prompt)?;
                 let project = self.project().await?;
                 projects::close(&self.api, &project).await?;
-                let say = vec![self.named("project_deleted", &project, Empty {})];
-                Ok(Done { say, leave: Some(id_of(&project)), ..Done::default() })
+                let messages = vec![self.named("project_deleted", &project, Empty {})];
+                Ok(WorkResult { messages, leave: Some(id_of(&project)), ..WorkResult::default() })
             }
             Work::NewSession => {
                 self.caller.require(Scope::Prompt)?;
                 let project = self.project().await?;
                 projects::set(&self.api, &project, None).await?;
-                let say = vec![self.named("session_reset", &project, Empty {})];
+                let messages = vec![self.named("session_reset", &project, Empty {})];
                 let id = id_of(&project);
-                Ok(Done { say, leave: Some(id.clone()), join: Some(id), ..Done::default() })
+                Ok(WorkResult { messages, leave: Some(id.clone()), join: Some(id), ..WorkResult::default() })
             }
             Work::Kill => {
                 let project = self.project().await?;
                 self.command(&project, Verb::Stop).await?;
                 let killed = Killed { reason: "stopped" };
-                Ok(Done { say: vec![self.named("process_killed", &project, killed)], ..Done::default() })
+                Ok(WorkResult {
+                    messages: vec![self.named("process_killed", &project, killed)],
+                    ..WorkResult::default()
+                })
             }
             Work::Control(action) => self.control(action).await,
             Work::Messages(messages) => self.messages(messages).await,
         }
     }
 
-    async fn list(&self) -> Result<Done, Refusal> {
+    async fn list(&self) -> Result<WorkResult, Refusal> {
         let mut states = Vec::new();
         for project in projects::all(&self.api, &self.caller).await? {
             states.push(projects::state(&self.api, &self.caller, &project).await);
         }
         let list = ProjectList { projects: states };
-        let message = Named { r#type: "project_list", project_id: None, id: self.id.as_deref(), data: list };
-        Ok(Done { say: vec![written(&message)], ..Done::default() })
+        let message =
+            ProjectEnvelope { r#type: "project_list", project_id: None, id: self.id.as_deref(), data: list };
+        Ok(WorkResult { messages: vec![to_json(&message)], ..WorkResult::default() })
     }
 
-    async fn create(&self, path: &str) -> Result<Done, Refusal> {
+    async fn create(&self, path: &str) -> Result<WorkResult, Refusal> {
         self.caller.require(Scope::Prompt)?;
-        let project = projects::open(&self.api, &self.caller, path, Twice::Refused).await?;
-        Ok(Done { say: vec![self.state(&project).await], ..Done::default() })
+        let project = projects::open(&self.api, &self.caller, path, IfOpen::Refuse).await?;
+        Ok(WorkResult { messages: vec![self.state(&project).await], ..WorkResult::default() })
     }
 
-    async fn init(&self, path: &str) -> Result<Done, Refusal> {
+    async fn init(&self, path: &str) -> Result<WorkResult, Refusal> {
         self.caller.require(Scope::Prompt)?;
-        let project = projects::open(&self.api, &self.caller, path, Twice::Fine).await?;
+        let project = projects::open(&self.api, &self.caller, path, IfOpen::Return).await?;
         let session = projects::session(&self.api, &self.caller, &project).await;
         let session_id = session.as_ref().map(|session| session.key.clone()).unwrap_or_default();
         let complete = MobileMessage::new(ProjectInitComplete { success: true, session_id, error: None });
         let mut done = self.joined(&project, session).await?;
-        done.say.insert(0, of_project(&self.stamped(complete), &project));
+        done.messages.insert(0, with_project(&self.stamped(complete), &project));
         Ok(done)
     }
 
-    async fn join(&self) -> Result<Done, Refusal> {
+    async fn join(&self) -> Result<WorkResult, Refusal> {
         let project = self.project().await?;
         let session = projects::session(&self.api, &self.caller, &project).await;
         let mut done = self.joined(&project, session).await?;
-        done.say.insert(0, self.named("project_joined", &project, Empty {}));
+        done.messages.insert(0, self.named("project_joined", &project, Empty {}));
         Ok(done)
     }
 
     /// The state of a project and its pending requests, and a subscription to its session.
-    async fn joined(&self, project: &Project, session: Option<SessionView>) -> Result<Done, Refusal> {
-        let mut say = vec![self.state(project).await];
+    async fn joined(&self, project: &Project, session: Option<SessionView>) -> Result<WorkResult, Refusal> {
+        let mut messages = vec![self.state(project).await];
         let mut feed = None;
         if let Some(session) = session {
             let after = session.cursor.parse::<Cursor>().ok();
-            let (key, watched) = watch(&self.api, &session, project.folder.as_str(), after).await?;
+            let (key, subscribed) = subscribe(&self.api, &session, project.folder.as_str(), after).await?;
             let pending = resume::pending(&self.api, &session).await?;
             let config = self.api.sessions.config();
-            let id = watched.place.beside(&config.ids.next());
+            let id = subscribed.position.id_with(&config.ids.next());
             let pending = pending.stamped(id, config.clock.now().as_millisecond());
-            say.push(of_project(&pending, project));
-            feed = Some((key, watched));
+            messages.push(with_project(&pending, project));
+            feed = Some((key, subscribed));
         }
-        Ok(Done { say, join: Some(id_of(project)), leave: None, feed })
+        Ok(WorkResult { messages, join: Some(id_of(project)), leave: None, feed })
     }
 
     /// Sends a prompt to the session of a project, or to a new session.
-    async fn execute(&self, execute: Execute) -> Result<Done, Refusal> {
+    async fn execute(&self, execute: Execute) -> Result<WorkResult, Refusal> {
         self.caller.require(Scope::Prompt)?;
         let Execute { prompt, options } = execute;
         if prompt.trim().is_empty() {
@@ -155,7 +159,7 @@ impl Order {
             let client_id = self.id.as_deref().map(first_input_id);
             let input = Input { content: prompt, client_id, ..Input::default() };
             self.api.sessions.input(&self.caller, &session.key, input).await?;
-            return Ok(Done { join: Some(id_of(&project)), ..Done::default() });
+            return Ok(WorkResult { join: Some(id_of(&project)), ..WorkResult::default() });
         }
         let new = CreateSession {
             cwd: project.folder.as_str().to_owned(),
@@ -171,11 +175,11 @@ impl Order {
         };
         let (session, _) = self.api.sessions.create(&self.caller, new).await?;
         projects::set(&self.api, &project, Some(Key::new(&session.key).map_err(Error::from)?)).await?;
-        let feed = watch(&self.api, &session, project.folder.as_str(), None).await?;
-        Ok(Done { join: Some(id_of(&project)), feed: Some(feed), ..Done::default() })
+        let feed = subscribe(&self.api, &session, project.folder.as_str(), None).await?;
+        Ok(WorkResult { join: Some(id_of(&project)), feed: Some(feed), ..WorkResult::default() })
     }
 
-    async fn control(&self, action: SessionAction) -> Result<Done, Refusal> {
+    async fn control(&self, action: SessionAction) -> Result<WorkResult, Refusal> {
         let project = self.project().await?;
         match action {
             SessionAction::Pause => self.command(&project, Verb::Interrupt).await?,
@@ -184,7 +188,7 @@ impl Order {
             // by itself.
             _ => {}
         }
-        Ok(Done { say: vec![self.state(&project).await], ..Done::default() })
+        Ok(WorkResult { messages: vec![self.state(&project).await], ..WorkResult::default() })
     }
 
     async fn command(&self, project: &Project, verb: Verb) -> Result<(), Refusal> {
@@ -197,30 +201,38 @@ impl Order {
         Ok(())
     }
 
-    async fn messages(&self, messages: Messages) -> Result<Done, Refusal> {
+    async fn messages(&self, messages: Messages) -> Result<WorkResult, Refusal> {
         let project = self.project().await?;
         let limit = messages.limit.unwrap_or(MOBILE_QUEUE_MAX).min(MOBILE_QUEUE_MAX);
         let since = moment(&messages.since)?;
         let past = match projects::session(&self.api, &self.caller, &project).await {
-            Some(session) => resume::past(&self.api, &session, since, limit).await?,
+            Some(session) => resume::history(&self.api, &session, since, limit).await?,
             None => Vec::new(),
         };
         let history = History { messages: past };
-        Ok(Done { say: vec![self.named("message_history", &project, history)], ..Done::default() })
+        Ok(WorkResult {
+            messages: vec![self.named("message_history", &project, history)],
+            ..WorkResult::default()
+        })
     }
 
     /// Subscribes to a session: missed messages, pending requests, then new events.
-    async fn resume(&self, resume: SessionResumeMessage) -> Result<Done, Refusal> {
+    async fn resume(&self, resume: SessionResumeMessage) -> Result<WorkResult, Refusal> {
         let session = self.session(&resume.session_id).await?;
         let project = self.project_of(&session).await?;
         let feed = resume::resume(&self.api, &session, &project, &resume).await?;
-        Ok(Done { say: Vec::new(), join: Some(project), leave: None, feed: Some((session.key, feed)) })
+        Ok(WorkResult {
+            messages: Vec::new(),
+            join: Some(project),
+            leave: None,
+            feed: Some((session.key, feed)),
+        })
     }
 
     /// Finds a session by its key, number, project or CLI session id.
     async fn session(&self, name: &str) -> Result<SessionView, Refusal> {
         let (sessions, caller) = (&self.api.sessions, &self.caller);
-        if let Ok(session) = reach::session(sessions, caller, name).await {
+        if let Ok(session) = visibility::session(sessions, caller, name).await {
             return Ok(session);
         }
         if let Some(project) = projects::find(&self.api, caller, name).await?
@@ -264,7 +276,7 @@ impl Order {
 
     fn named(&self, kind: &str, project: &Project, data: impl Serialize) -> String {
         let project_id = Some(project.folder.as_str());
-        written(&Named { r#type: kind, project_id, id: self.id.as_deref(), data })
+        to_json(&ProjectEnvelope { r#type: kind, project_id, id: self.id.as_deref(), data })
     }
 
     fn stamped(&self, message: MobileMessage) -> MobileMessage {
@@ -281,16 +293,16 @@ impl ExecuteOptions {
 }
 
 /// Subscribes to a session: after a cursor, or from its first event.
-pub(super) async fn watch(
+pub(super) async fn subscribe(
     api: &Api,
     session: &SessionView,
     project: &str,
     after: Option<Cursor>,
-) -> Result<(String, Feed), Refusal> {
+) -> Result<(String, PhoneFeed), Refusal> {
     let (subscribed, events) = api.sessions.subscribe(&session.key, Watch::after(after)).await?;
     let from = subscribed.from.parse::<Cursor>().map_err(Error::from)?;
     let start = api.recovery.after(&subscribed.state, from).await.map_err(Error::from)?;
-    let feed = Feed::new(project, events, start, None);
+    let feed = PhoneFeed::new(project, events, start, None);
     Ok((session.key.clone(), feed))
 }
 
@@ -298,8 +310,8 @@ fn id_of(project: &Project) -> String {
     project.folder.as_str().to_owned()
 }
 
-fn of_project(message: &MobileMessage, project: &Project) -> String {
-    written(&OfProject { message, project: project.folder.as_str() })
+fn with_project(message: &MobileMessage, project: &Project) -> String {
+    to_json(&WithProject { message, project: project.folder.as_str() })
 }
 
 /// A time as either family writes it, in milliseconds since the epoch; `i64::MIN` if there is none.

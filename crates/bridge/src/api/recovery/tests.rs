@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use tidings_protocol::mobile::{MobileMessage, SessionResumeMessage};
 use tidings_protocol::ui::UiMessage;
 
-use super::super::mobile::{Feed, News, Translator as Phone, resume};
-use super::super::wire::Translator;
+use super::super::mobile::{MobileTranslator, PhoneFeed, PhoneUpdate, resume};
+use super::super::wire::DialectTranslator;
 use crate::api::Api;
 use crate::broadcast::Broadcast;
 use crate::journal::{Class, Cursor, Draft, Epoch, Event, Key, Kind, MemoryJournal, NewSession, Opening};
@@ -31,18 +31,18 @@ fn cases(normal: u64) -> u64 {
 
 /// All messages that an uninterrupted phone gets.
 fn uninterrupted(events: &[Event]) -> Vec<MobileMessage> {
-    let (mut phone, mut said) = (Phone::default(), Vec::new());
+    let (mut phone, mut messages) = (MobileTranslator::default(), Vec::new());
     for event in events {
-        phone.translate(event, &mut said);
+        phone.translate(event, &mut messages);
     }
-    said.into_iter().map(|(_, message)| message).collect()
+    messages.into_iter().map(|(_, message)| message).collect()
 }
 
 /// Takes `count` messages of the session; messages without an event are left out.
-async fn take(feed: &mut Feed, count: usize) -> Vec<MobileMessage> {
+async fn take(feed: &mut PhoneFeed, count: usize) -> Vec<MobileMessage> {
     let mut taken = Vec::new();
     while taken.len() < count {
-        let News::Messages(messages) = feed.next().await else { panic!("the feed has ended") };
+        let PhoneUpdate::Messages(messages) = feed.next().await else { panic!("the feed has ended") };
         taken.extend(
             messages.into_iter().filter(|message| !message.id.as_deref().unwrap_or("~").contains('~')),
         );
@@ -106,15 +106,16 @@ async fn a_phone_comes_back(api: &Api, case: u64) {
 
 /// The dialects `native` and `ui` translate an event without regard to the events before it.
 fn stateless_dialects(events: &[Event], case: u64) {
-    for make in [|| Translator::Native, || Translator::Ui] {
-        let said = |translator: &mut Translator, event: &Event| {
-            let mut said = Vec::new();
-            translator.translate(event, |part| said.push((part.name.into_owned(), part.json.into_owned())));
-            said
+    for make in [|| DialectTranslator::Native, || DialectTranslator::Ui] {
+        let messages = |translator: &mut DialectTranslator, event: &Event| {
+            let mut messages = Vec::new();
+            translator
+                .translate(event, |part| messages.push((part.name.into_owned(), part.json.into_owned())));
+            messages
         };
         let mut whole = make();
         for event in events {
-            assert_eq!(said(&mut whole, event), said(&mut make(), event), "case {case}");
+            assert_eq!(messages(&mut whole, event), messages(&mut make(), event), "case {case}");
         }
     }
 }
@@ -136,12 +137,12 @@ fn k4_every_dialect_continues_where_its_subscriber_was() {
 /// Retention removes old events, including the start of a sub-agent.
 #[test]
 fn k4_a_sub_agent_whose_start_is_not_kept_still_ends() {
-    let mut phone = Phone::default();
+    let mut phone = MobileTranslator::default();
     let ended =
         tidings_protocol::ui::SubAgentEnded::new(1, "a", tidings_protocol::ui::SubAgentOutcome::Completed);
     let event = Event::of(&draft(&ended.into(), Timestamp::now()), Cursor::new(Epoch::from_random(1), 7));
-    let mut said = Vec::new();
-    phone.translate(&event, &mut said);
-    let json = serde_json::to_value(&said[0].1).unwrap();
+    let mut messages = Vec::new();
+    phone.translate(&event, &mut messages);
+    let json = serde_json::to_value(&messages[0].1).unwrap();
     assert_eq!((&json["status"], &json["agentId"]), (&"COMPLETED".into(), &"a".into()), "{json}");
 }

@@ -9,11 +9,11 @@ use tidings_protocol::api::{
 
 use crate::api::Api;
 use crate::api::extract::{Answer, Command, Path, Query};
-use crate::api::reach::{self, Sight};
+use crate::api::visibility::{self, Visibility};
 use crate::caller::Caller;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Whose {
+pub(crate) struct AsksQuery {
     session: Option<String>,
 }
 
@@ -26,15 +26,15 @@ pub(crate) struct Whose {
 pub(crate) async fn list_permissions(
     State(api): State<Api>,
     caller: Caller,
-    Query(whose): Query<Whose>,
+    Query(query): Query<AsksQuery>,
 ) -> Answer<PermissionList> {
-    if let Some(session) = &whose.session {
-        reach::admit(&api.sessions, &caller, session).await?;
+    if let Some(session) = &query.session {
+        visibility::check(&api.sessions, &caller, session).await?;
     }
     let mut items = Vec::new();
-    let mut sight = Sight::new(caller);
-    for item in api.sessions.permissions(whose.session.as_deref()).await? {
-        if sight.of_session(&api.sessions, &item.session).await {
+    let mut visibility = Visibility::new(caller);
+    for item in api.sessions.permissions(query.session.as_deref()).await? {
+        if visibility.sees_session(&api.sessions, &item.session).await {
             items.push(item);
         }
     }
@@ -50,15 +50,15 @@ pub(crate) async fn list_permissions(
 pub(crate) async fn list_questions(
     State(api): State<Api>,
     caller: Caller,
-    Query(whose): Query<Whose>,
+    Query(query): Query<AsksQuery>,
 ) -> Answer<QuestionList> {
-    if let Some(session) = &whose.session {
-        reach::admit(&api.sessions, &caller, session).await?;
+    if let Some(session) = &query.session {
+        visibility::check(&api.sessions, &caller, session).await?;
     }
     let mut items = Vec::new();
-    let mut sight = Sight::new(caller);
-    for item in api.sessions.questions(whose.session.as_deref()).await? {
-        if sight.of_session(&api.sessions, &item.session).await {
+    let mut visibility = Visibility::new(caller);
+    for item in api.sessions.questions(query.session.as_deref()).await? {
+        if visibility.sees_session(&api.sessions, &item.session).await {
             items.push(item);
         }
     }
@@ -81,7 +81,7 @@ pub(crate) async fn answer_permission(
     Path((id, tool_use_id)): Path<(String, String)>,
     Command(answer): Command<PermissionAnswer>,
 ) -> Answer<AnswerResult> {
-    reach::admit(&api.sessions, &caller, &id).await?;
+    visibility::check(&api.sessions, &caller, &id).await?;
     api.sessions.answer_permission(&caller, &id, &tool_use_id, answer).await.map(Json)
 }
 
@@ -101,7 +101,7 @@ pub(crate) async fn answer_batch(
     Path((id, batch_id)): Path<(String, String)>,
     Command(answer): Command<BatchAnswer>,
 ) -> Answer<BatchAnswered> {
-    reach::admit(&api.sessions, &caller, &id).await?;
+    visibility::check(&api.sessions, &caller, &id).await?;
     api.sessions.answer_batch(&caller, &id, &batch_id, answer).await.map(Json)
 }
 
@@ -121,6 +121,6 @@ pub(crate) async fn answer_question(
     Path((id, tool_use_id)): Path<(String, String)>,
     Command(answer): Command<QuestionAnswer>,
 ) -> Answer<AnswerResult> {
-    reach::admit(&api.sessions, &caller, &id).await?;
+    visibility::check(&api.sessions, &caller, &id).await?;
     api.sessions.answer_question(&caller, &id, &tool_use_id, answer).await.map(Json)
 }

@@ -11,7 +11,7 @@ use tidings_protocol::api::{HistoryPage, Snapshot, WholeCall, WholePrompt};
 
 use crate::api::Api;
 use crate::api::extract::{Answer, Path, Query};
-use crate::api::reach;
+use crate::api::visibility;
 use crate::api::wire::{FRAME, body_text};
 use crate::caller::Caller;
 use crate::error::{Code, Error};
@@ -20,7 +20,7 @@ use crate::limits::{LIST_DEFAULT, LIST_MAX, SNAPSHOT_BYTES_MAX, SNAPSHOT_EVENTS_
 use crate::sessions::attachments::Kept;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Size {
+pub(crate) struct SnapshotQuery {
     limit: Option<usize>,
     bytes: Option<usize>,
 }
@@ -39,16 +39,16 @@ pub(crate) async fn get_snapshot(
     State(api): State<Api>,
     caller: Caller,
     Path(id): Path<String>,
-    Query(size): Query<Size>,
+    Query(query): Query<SnapshotQuery>,
 ) -> Answer<Snapshot> {
-    reach::admit(&api.sessions, &caller, &id).await?;
-    let events_max = size.limit.unwrap_or(SNAPSHOT_EVENTS_MAX).clamp(1, SNAPSHOT_EVENTS_MAX);
-    let bytes_max = size.bytes.unwrap_or(SNAPSHOT_BYTES_MAX).min(SNAPSHOT_BYTES_MAX);
+    visibility::check(&api.sessions, &caller, &id).await?;
+    let events_max = query.limit.unwrap_or(SNAPSHOT_EVENTS_MAX).clamp(1, SNAPSHOT_EVENTS_MAX);
+    let bytes_max = query.bytes.unwrap_or(SNAPSHOT_BYTES_MAX).min(SNAPSHOT_BYTES_MAX);
     api.sessions.snapshot(&id, events_max, bytes_max).await.map(Json)
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Part {
+pub(crate) struct HistoryQuery {
     limit: Option<usize>,
     before: Option<String>,
     after: Option<String>,
@@ -69,13 +69,13 @@ pub(crate) async fn get_history(
     State(api): State<Api>,
     caller: Caller,
     Path(id): Path<String>,
-    Query(part): Query<Part>,
+    Query(query): Query<HistoryQuery>,
 ) -> Result<Response, Error> {
-    let view = reach::session(&api.sessions, &caller, &id).await?;
+    let view = visibility::session(&api.sessions, &caller, &id).await?;
     let key = Key::new(&view.key)?;
-    let max = Max::events(part.limit.unwrap_or(LIST_DEFAULT).clamp(1, LIST_MAX));
+    let max = Max::events(query.limit.unwrap_or(LIST_DEFAULT).clamp(1, LIST_MAX));
     let journal = api.sessions.broadcast().journal();
-    let page = match (part.before, part.after) {
+    let page = match (query.before, query.after) {
         (Some(_), Some(_)) => {
             let message = "`before` and `after` cannot be combined";
             return Err(Error::new(Code::Invalid, message, "send one of them"));
@@ -84,18 +84,22 @@ pub(crate) async fn get_history(
             let page = journal.read(&key, Some(after.parse()?), max).await?;
             if page.verdict != Verdict::Ok {
                 let hint = "leave `after` out to get the newest events";
-                return Err(Error::new(Code::Gone, "The events after this cursor are no longer stored", hint));
+                return Err(Error::new(
+                    Code::Gone,
+                    "The events after this cursor are no longer stored",
+                    hint,
+                ));
             }
             page
         }
         (Some(before), None) => journal.history(&key, Some(number(&before)?), max).await?,
         (None, None) => journal.history(&key, None, max).await?,
     };
-    Ok(([(header::CONTENT_TYPE, "application/json")], written(&page)).into_response())
+    Ok(([(header::CONTENT_TYPE, "application/json")], encode_page(&page)).into_response())
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Place {
+pub(crate) struct CallQuery {
     before: Option<String>,
 }
 
@@ -115,9 +119,9 @@ pub(crate) async fn get_call(
     State(api): State<Api>,
     caller: Caller,
     Path((id, tool_use_id)): Path<(String, String)>,
-    Query(Place { before }): Query<Place>,
+    Query(CallQuery { before }): Query<CallQuery>,
 ) -> Answer<WholeCall> {
-    reach::admit(&api.sessions, &caller, &id).await?;
+    visibility::check(&api.sessions, &caller, &id).await?;
     let before = before.as_deref().map(number).transpose()?;
     api.sessions.call(&id, &tool_use_id, before).await.map(Json)
 }
@@ -136,7 +140,7 @@ pub(crate) async fn get_prompt(
     caller: Caller,
     Path((id, prompt)): Path<(String, String)>,
 ) -> Answer<WholePrompt> {
-    reach::admit(&api.sessions, &caller, &id).await?;
+    visibility::check(&api.sessions, &caller, &id).await?;
     let (uuid, kept) = (prompt.clone(), api.sessions.attachments(&id, &prompt).await?);
     let attachments = match kept {
         Kept::Here(attachments) => attachments,
@@ -154,7 +158,7 @@ fn number(text: &str) -> Result<u64, Error> {
 }
 
 /// The page as JSON. Bodies are inserted unchanged, since they are stored as JSON.
-fn written(page: &Page) -> String {
+fn encode_page(page: &Page) -> String {
     let bytes: usize = page.events.iter().map(|event| event.body.len() + 128).sum();
     let mut out = String::with_capacity(bytes + 128);
     out.push_str(r#"{"items":["#);
@@ -163,7 +167,7 @@ fn written(page: &Page) -> String {
         if at > 0 {
             out.push(',');
         }
-        item(event, &mut out);
+        encode_event(event, &mut out);
     }
     out.push(']');
     let first = page.events.first().filter(|first| first.cursor.seq > page.floor);
@@ -177,7 +181,7 @@ fn written(page: &Page) -> String {
     out
 }
 
-fn item(event: &Event, out: &mut String) {
+fn encode_event(event: &Event, out: &mut String) {
     let Event { cursor, at, .. } = event;
     let body = body_text(event);
     _ = write!(out, r#"{{"cursor":"{cursor}","seq":{},"at":"{at}","event":{body}}}"#, cursor.seq);

@@ -7,7 +7,7 @@ use tidings_protocol::api::{Accepted, Input, QueueList};
 
 use crate::api::Api;
 use crate::api::extract::{Answer, Command, Path};
-use crate::api::reach;
+use crate::api::visibility;
 use crate::caller::Caller;
 use crate::error::Error;
 
@@ -24,7 +24,7 @@ pub(crate) async fn post_input(
     Path(id): Path<String>,
     Command(input): Command<Input>,
 ) -> Result<(StatusCode, Json<Accepted>), Error> {
-    reach::admit(&api.sessions, &caller, &id).await?;
+    visibility::check(&api.sessions, &caller, &id).await?;
     let accepted = api.sessions.input(&caller, &id, input).await?;
     Ok((StatusCode::ACCEPTED, Json(accepted)))
 }
@@ -40,7 +40,7 @@ pub(crate) async fn get_queue(
     caller: Caller,
     Path(id): Path<String>,
 ) -> Answer<QueueList> {
-    reach::admit(&api.sessions, &caller, &id).await?;
+    visibility::check(&api.sessions, &caller, &id).await?;
     Ok(Json(QueueList { items: api.sessions.queue(&id).await? }))
 }
 
@@ -58,6 +58,6 @@ pub(crate) async fn cancel_input(
     caller: Caller,
     Path((id, item)): Path<(String, String)>,
 ) -> Answer<Accepted> {
-    reach::admit(&api.sessions, &caller, &id).await?;
+    visibility::check(&api.sessions, &caller, &id).await?;
     api.sessions.cancel(&caller, &id, &item).await.map(Json)
 }

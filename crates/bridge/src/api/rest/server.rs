@@ -13,7 +13,7 @@ use tidings_protocol::ui::UI_WIRE_VERSION;
 use utoipa::openapi::{OpenApi, Server};
 
 use crate::api::extract::Query;
-use crate::api::reach::Sight;
+use crate::api::visibility::Visibility;
 use crate::api::{Api, PROTOCOL};
 use crate::caller::{Caller, Scope};
 use crate::error::Error;
@@ -82,7 +82,7 @@ pub(crate) async fn openapi_json(State(api): State<Api>) -> Json<OpenApi> {
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct After {
+pub(crate) struct AuditQuery {
     #[serde(default)]
     after: u64,
 }
@@ -98,13 +98,13 @@ pub(crate) struct After {
 pub(crate) async fn audit(
     State(api): State<Api>,
     caller: Caller,
-    Query(After { after }): Query<After>,
+    Query(AuditQuery { after }): Query<AuditQuery>,
 ) -> Result<Response, Error> {
     let journal = api.sessions.broadcast().journal();
     // The first page is read here, so that a journal error becomes an error response instead of an empty log.
     let first = journal.audit_log(after).await?;
-    let start = (Some(first), after, Sight::new(caller));
-    let pages = stream::try_unfold(start, move |(read, after, mut sight)| {
+    let start = (Some(first), after, Visibility::new(caller));
+    let pages = stream::try_unfold(start, move |(read, after, mut visibility)| {
         let sessions = api.sessions.clone();
         async move {
             let page = match read {
@@ -114,12 +114,12 @@ pub(crate) async fn audit(
             let Some(last) = page.last().map(|entry| entry.number) else { return Ok(None) };
             let mut lines = Vec::new();
             for entry in &page {
-                if sight.of_line(&sessions, entry).await {
+                if visibility.sees_audit_entry(&sessions, entry).await {
                     serde_json::to_writer(&mut lines, entry).map_err(std::io::Error::from)?;
                     lines.push(b'\n');
                 }
             }
-            Ok::<_, Box<dyn std::error::Error + Send + Sync>>(Some((lines, (None, last, sight))))
+            Ok::<_, Box<dyn std::error::Error + Send + Sync>>(Some((lines, (None, last, visibility))))
         }
     });
     let headers = [(header::CONTENT_TYPE, "application/x-ndjson"), (header::CACHE_CONTROL, "no-store")];

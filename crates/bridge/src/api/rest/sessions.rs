@@ -8,7 +8,7 @@ use tidings_protocol::api::{Budget, CreateSession, PatchSession, SessionList, Se
 
 use crate::api::Api;
 use crate::api::extract::{Answer, Command, Path, Query};
-use crate::api::reach;
+use crate::api::visibility;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::journal::Handle;
@@ -16,7 +16,7 @@ use crate::limits::{LIST_DEFAULT, LIST_MAX};
 use crate::sessions::{Sessions, Transcript};
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Part {
+pub(crate) struct SessionsQuery {
     limit: Option<usize>,
     before: Option<u64>,
     after: Option<u64>,
@@ -35,10 +35,10 @@ pub(crate) struct Part {
 pub(crate) async fn list_sessions(
     State(api): State<Api>,
     caller: Caller,
-    Query(part): Query<Part>,
+    Query(query): Query<SessionsQuery>,
 ) -> Answer<SessionList> {
-    let limit = part.limit.unwrap_or(LIST_DEFAULT).clamp(1, LIST_MAX);
-    let (items, is_rest) = match (part.before, part.after) {
+    let limit = query.limit.unwrap_or(LIST_DEFAULT).clamp(1, LIST_MAX);
+    let (items, is_rest) = match (query.before, query.after) {
         (Some(_), Some(_)) => {
             let message = "`before` and `after` cannot be combined";
             return Err(Error::new(Code::Invalid, message, "send one of them"));
@@ -47,8 +47,8 @@ pub(crate) async fn list_sessions(
         (None, Some(after)) => oldest(&api.sessions, &caller, after, limit).await?,
     };
     let name = |view: Option<&SessionView>| view.map(|view| view.handle.to_string());
-    let more_before = if part.after.is_some() { true } else { !is_rest };
-    let more_after = if part.after.is_some() { !is_rest } else { part.before.is_some() };
+    let more_before = if query.after.is_some() { true } else { !is_rest };
+    let more_after = if query.after.is_some() { !is_rest } else { query.before.is_some() };
     Ok(Json(SessionList {
         prev: name(items.first()).filter(|_| more_before),
         next: name(items.last()).filter(|_| more_after),
@@ -143,7 +143,7 @@ pub(crate) async fn get_session(
     caller: Caller,
     Path(id): Path<String>,
 ) -> Answer<SessionView> {
-    reach::session(&api.sessions, &caller, &id).await.map(Json)
+    visibility::session(&api.sessions, &caller, &id).await.map(Json)
 }
 
 /// Changes the title, labels, budget or policy of a session.
@@ -160,7 +160,7 @@ pub(crate) async fn patch_session(
     Command(patch): Command<PatchSession>,
 ) -> Answer<SessionView> {
     patch.budget.as_ref().map_or(Ok(()), check_budget)?;
-    reach::admit(&api.sessions, &caller, &id).await?;
+    visibility::check(&api.sessions, &caller, &id).await?;
     api.sessions.patch(&caller, &id, patch).await.map(Json)
 }
 
@@ -181,7 +181,7 @@ fn check_budget(budget: &Budget) -> Result<(), Error> {
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Deletion {
+pub(crate) struct DeleteSessionQuery {
     #[serde(default)]
     transcript: bool,
 }
@@ -199,10 +199,10 @@ pub(crate) async fn delete_session(
     State(api): State<Api>,
     caller: Caller,
     Path(id): Path<String>,
-    Query(deletion): Query<Deletion>,
+    Query(query): Query<DeleteSessionQuery>,
 ) -> Result<StatusCode, Error> {
-    reach::admit(&api.sessions, &caller, &id).await?;
-    let transcript = if deletion.transcript { Transcript::Delete } else { Transcript::Keep };
+    visibility::check(&api.sessions, &caller, &id).await?;
+    let transcript = if query.transcript { Transcript::Delete } else { Transcript::Keep };
     api.sessions.delete(&caller, &id, transcript).await?;
     Ok(StatusCode::NO_CONTENT)
 }

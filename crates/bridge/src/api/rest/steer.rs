@@ -6,7 +6,7 @@ use tidings_protocol::api::{Accepted, CommandRequest};
 
 use crate::api::Api;
 use crate::api::extract::{Answer, Command, Path};
-use crate::api::reach;
+use crate::api::visibility;
 use crate::caller::Caller;
 use crate::sessions::Verb;
 
@@ -25,7 +25,7 @@ macro_rules! commands {
             Path(id): Path<String>,
             Command(request): Command<CommandRequest>,
         ) -> Answer<Accepted> {
-            reach::admit(&api.sessions, &caller, &id).await?;
+            visibility::check(&api.sessions, &caller, &id).await?;
             api.sessions.command(&caller, &id, Verb::$Verb, request).await.map(Json)
         }
     )+};

@@ -11,7 +11,7 @@ use tidings_protocol::ui::UiMessage;
 use crate::api::Api;
 use crate::api::extract::{Answer, Path, Query};
 use crate::api::git::Git;
-use crate::api::reach;
+use crate::api::visibility;
 use crate::auth::paths;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
@@ -29,7 +29,7 @@ pub(crate) async fn list_commands(
     caller: Caller,
     Path(id): Path<String>,
 ) -> Answer<Completions> {
-    let view = reach::session(&api.sessions, &caller, &id).await?;
+    let view = visibility::session(&api.sessions, &caller, &id).await?;
     let items = newest_commands(&**api.sessions.broadcast().journal(), &Key::new(&view.key)?).await?;
     Ok(Json(Completions { items, more: false }))
 }
@@ -63,7 +63,7 @@ fn commands_of(event: &Event) -> Option<Vec<String>> {
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Wanted {
+pub(crate) struct FilesQuery {
     #[serde(default)]
     q: String,
 }
@@ -81,9 +81,9 @@ pub(crate) async fn find_files(
     State(api): State<Api>,
     caller: Caller,
     Path(id): Path<String>,
-    Query(Wanted { q }): Query<Wanted>,
+    Query(FilesQuery { q }): Query<FilesQuery>,
 ) -> Answer<Completions> {
-    let view = reach::session(&api.sessions, &caller, &id).await?;
+    let view = visibility::session(&api.sessions, &caller, &id).await?;
     check_folder(&api, &view.cwd)?;
     let git = Git::open(&api.sessions.config().environment, &view.cwd).await?;
     let (paths, is_cut) = match git {
@@ -168,7 +168,7 @@ pub(crate) async fn get_diff(
     caller: Caller,
     Path(id): Path<String>,
 ) -> Answer<WorkingTree> {
-    let view = reach::session(&api.sessions, &caller, &id).await?;
+    let view = visibility::session(&api.sessions, &caller, &id).await?;
     check_folder(&api, &view.cwd)?;
     let tree = match Git::open(&api.sessions.config().environment, &view.cwd).await? {
         Some(git) => git.working_tree().await?,

@@ -27,8 +27,8 @@ pub(crate) async fn transcript_call(
     caller: Caller,
     Path((id, tool_use_id)): Path<(String, String)>,
 ) -> Answer<WholeCall> {
-    let call = api.transcripts.run(move |shelf| {
-        let session = Session::open(&shelf.one(&caller, &id)?)?;
+    let call = api.transcripts.run(move |store| {
+        let session = Session::open(&store.session(&caller, &id)?)?;
         call(&session, tool_use_id)
     });
     call.await.map(Json)

@@ -9,7 +9,7 @@ use tidings_transcript::counts::{self, Counts};
 use tidings_transcript::list::{self, Wanted};
 use tidings_transcript::roots::SessionFiles;
 
-use super::when;
+use super::times;
 use crate::api::Api;
 use crate::api::extract::{Answer, Query};
 use crate::caller::Caller;
@@ -17,7 +17,7 @@ use crate::error::{Code, Error};
 use crate::limits::LIST_MAX;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Which {
+pub(crate) struct StatsQuery {
     project: Option<String>,
     since: Option<String>,
 }
@@ -34,16 +34,16 @@ pub(crate) struct Which {
 pub(crate) async fn transcript_stats(
     State(api): State<Api>,
     caller: Caller,
-    Query(which): Query<Which>,
+    Query(params): Query<StatsQuery>,
 ) -> Answer<TranscriptStats> {
-    let stats = api.transcripts.run(move |shelf| {
-        let zone = shelf.now_in(None)?.time_zone().clone();
-        let since = which.since.as_deref().map(|since| when::since(since, &zone)).transpose()?;
-        let wanted = Wanted { project: which.project, since: since.map(Into::into), ..Wanted::default() };
-        let found = shelf.found(&caller)?;
+    let stats = api.transcripts.run(move |store| {
+        let zone = store.now_in(None)?.time_zone().clone();
+        let since = params.since.as_deref().map(|since| times::since(since, &zone)).transpose()?;
+        let wanted = Wanted { project: params.project, since: since.map(Into::into), ..Wanted::default() };
+        let found = store.sessions(&caller)?;
         let rows = list::list(&found.sessions, &wanted);
         let sessions: Vec<&SessionFiles> = rows.iter().map(|(session, _)| *session).collect();
-        let counted = shelf.cache().with(|cache| counts::count(&sessions, cache, &|_| {}));
+        let counted = store.cache().with(|cache| counts::count(&sessions, cache, &|_| {}));
         let mut sum = Counts::default();
         counted.sessions.iter().for_each(|counts| sum.add(counts));
         Ok(counts::stats(rows.iter().map(|(_, row)| row), &sum))
@@ -52,9 +52,9 @@ pub(crate) async fn transcript_stats(
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Sums {
+pub(crate) struct CostQuery {
     #[serde(default)]
-    by: WhatBy,
+    by: CostBy,
     tz: Option<String>,
     since: Option<String>,
     until: Option<String>,
@@ -66,7 +66,7 @@ pub(crate) struct Sums {
 
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum WhatBy {
+enum CostBy {
     #[default]
     Day,
     Week,
@@ -96,25 +96,25 @@ enum WhatBy {
 pub(crate) async fn transcript_cost(
     State(api): State<Api>,
     caller: Caller,
-    Query(sums): Query<Sums>,
+    Query(params): Query<CostQuery>,
 ) -> Answer<CostReport> {
-    let report = api.transcripts.run(move |shelf| {
-        let now = shelf.now_in(sums.tz.as_deref())?;
+    let report = api.transcripts.run(move |store| {
+        let now = store.now_in(params.tz.as_deref())?;
         let zone = now.time_zone().clone();
-        let mut query = cost::Query::new(sums.by.into(), zone.clone(), now.timestamp());
-        query.since = sums.since.as_deref().map(|since| when::since(since, &zone)).transpose()?;
-        query.until = sums.until.as_deref().map(|until| when::until(until, &zone)).transpose()?;
+        let mut query = cost::Query::new(params.by.into(), zone.clone(), now.timestamp());
+        query.since = params.since.as_deref().map(|since| times::since(since, &zone)).transpose()?;
+        query.until = params.until.as_deref().map(|until| times::until(until, &zone)).transpose()?;
         if query.since.zip(query.until).is_some_and(|(since, until)| since >= until) {
             let message = "`until` must be after `since`";
             return Err(Error::new(Code::Invalid, message, "swap them, or leave one out"));
         }
-        query.project = sums.project;
-        query.model = sums.model;
-        query.session = sums.session;
-        let found = shelf.found(&caller)?;
-        let ledger = shelf.cache().with(|cache| Ledger::read(&found, cache, &|_| {}));
+        query.project = params.project;
+        query.model = params.model;
+        query.session = params.session;
+        let found = store.sessions(&caller)?;
+        let ledger = store.cache().with(|cache| Ledger::read(&found, cache, &|_| {}));
         let mut report = ledger.report(&Prices::built_in(), &query);
-        let limit = sums.limit.unwrap_or(LIST_MAX).min(LIST_MAX);
+        let limit = params.limit.unwrap_or(LIST_MAX).min(LIST_MAX);
         if let Some(hidden) = report.rows.len().checked_sub(limit) {
             if report.by.is_time() {
                 report.rows.drain(..hidden);
@@ -161,16 +161,16 @@ fn total(total: &Total) -> CostTotal {
     }
 }
 
-impl From<WhatBy> for By {
-    fn from(by: WhatBy) -> By {
+impl From<CostBy> for By {
+    fn from(by: CostBy) -> By {
         match by {
-            WhatBy::Day => By::Day,
-            WhatBy::Week => By::Week,
-            WhatBy::Month => By::Month,
-            WhatBy::Session => By::Session,
-            WhatBy::Project => By::Project,
-            WhatBy::Model => By::Model,
-            WhatBy::Block => By::Block,
+            CostBy::Day => By::Day,
+            CostBy::Week => By::Week,
+            CostBy::Month => By::Month,
+            CostBy::Session => By::Session,
+            CostBy::Project => By::Project,
+            CostBy::Model => By::Model,
+            CostBy::Block => By::Block,
         }
     }
 }

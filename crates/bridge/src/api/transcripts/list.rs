@@ -6,7 +6,7 @@ use serde::Deserialize;
 use tidings_protocol::api::{Transcript, TranscriptList};
 use tidings_transcript::list::{self, Effort, First, Listed, Wanted};
 
-use super::when;
+use super::times;
 use crate::api::Api;
 use crate::api::extract::{Answer, Query};
 use crate::caller::Caller;
@@ -14,7 +14,7 @@ use crate::error::{Code, Error};
 use crate::limits::{LIST_DEFAULT, LIST_MAX};
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Part {
+pub(crate) struct TranscriptsQuery {
     limit: Option<usize>,
     before: Option<String>,
     after: Option<String>,
@@ -49,28 +49,28 @@ enum Sort {
 pub(crate) async fn list_transcripts(
     State(api): State<Api>,
     caller: Caller,
-    Query(part): Query<Part>,
+    Query(query): Query<TranscriptsQuery>,
 ) -> Answer<TranscriptList> {
-    let list = api.transcripts.run(move |shelf| {
-        let zone = shelf.now_in(None)?.time_zone().clone();
-        let since = part.since.as_deref().map(|since| when::since(since, &zone)).transpose()?;
-        let first = match part.sort {
+    let list = api.transcripts.run(move |store| {
+        let zone = store.now_in(None)?.time_zone().clone();
+        let since = query.since.as_deref().map(|since| times::since(since, &zone)).transpose()?;
+        let first = match query.sort {
             Sort::Newest => First::Newest,
             Sort::Oldest => First::Oldest,
             Sort::Largest => First::Largest,
         };
         let wanted = Wanted {
-            project: part.project.clone(),
+            project: query.project.clone(),
             since: since.map(Into::into),
             first,
             ..Wanted::default()
         };
-        let found = shelf.found(&caller)?;
+        let found = store.sessions(&caller)?;
         let mut rows = list::list(&found.sessions, &wanted);
-        let (start, end) = range(&rows.iter().map(|(_, row)| row.id.as_str()).collect::<Vec<_>>(), &part)?;
+        let (start, end) = range(&rows.iter().map(|(_, row)| row.id.as_str()).collect::<Vec<_>>(), &query)?;
         let (is_first, is_last) = (start == 0, end == rows.len());
         let mut rows: Vec<_> = rows.drain(start..end).collect();
-        if let Some(cache) = shelf.cache_if_free() {
+        if let Some(cache) = store.cache_if_free() {
             cache.with(|cache| list::fill(&found, &mut rows, cache, Effort::Little, &|_| {}));
         }
         let items: Vec<Transcript> = rows.into_iter().map(|(_, row)| view(row)).collect();
@@ -85,25 +85,25 @@ pub(crate) async fn list_transcripts(
 }
 
 /// The start and end of the requested part of a list.
-fn range(ids: &[&str], part: &Part) -> Result<(usize, usize), Error> {
-    let limit = part.limit.unwrap_or(LIST_DEFAULT).clamp(1, LIST_MAX);
-    let place = |id: &str| {
+fn range(ids: &[&str], query: &TranscriptsQuery) -> Result<(usize, usize), Error> {
+    let limit = query.limit.unwrap_or(LIST_DEFAULT).clamp(1, LIST_MAX);
+    let index_of = |id: &str| {
         ids.iter().position(|known| *known == id).ok_or_else(|| {
             let message = format!("`{id}` is no longer in this list");
             Error::new(Code::Gone, message, "request the list from its beginning")
         })
     };
-    match (&part.before, &part.after) {
+    match (&query.before, &query.after) {
         (Some(_), Some(_)) => {
             let message = "`before` and `after` cannot be combined";
             Err(Error::new(Code::Invalid, message, "send one of them"))
         }
         (Some(before), None) => {
-            let end = place(before)?;
+            let end = index_of(before)?;
             Ok((end.saturating_sub(limit), end))
         }
         (None, after) => {
-            let start = after.as_deref().map(place).transpose()?.map_or(0, |at| at + 1);
+            let start = after.as_deref().map(index_of).transpose()?.map_or(0, |at| at + 1);
             Ok((start, ids.len().min(start + limit)))
         }
     }

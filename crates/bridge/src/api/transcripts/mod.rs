@@ -6,14 +6,14 @@
 mod call;
 mod cost;
 mod list;
-mod one;
 mod prompt;
 mod search;
-mod shelf;
+mod session;
+mod store;
 mod summary;
-mod when;
+mod times;
 
-pub use shelf::Transcripts;
+pub use store::Transcripts;
 
 use super::Api;
 use super::route::{Route, route};
@@ -28,9 +28,9 @@ pub(crate) fn routes() -> [Route<Api>; 10] {
         needs(Read, route!(search::search_transcripts)),
         needs(Read, route!(cost::transcript_stats)),
         needs(Read, route!(cost::transcript_cost)),
-        needs(Read, route!(one::get_transcript)),
-        needs(Read, route!(one::transcript_events)),
-        needs(Read, route!(one::transcript_branches)),
+        needs(Read, route!(session::get_transcript)),
+        needs(Read, route!(session::transcript_events)),
+        needs(Read, route!(session::transcript_branches)),
         needs(Read, route!(call::transcript_call)),
         needs(Read, route!(prompt::transcript_prompt)),
     ]

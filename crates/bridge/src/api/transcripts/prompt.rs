@@ -23,8 +23,8 @@ pub(crate) async fn transcript_prompt(
     caller: Caller,
     Path((id, prompt)): Path<(String, String)>,
 ) -> Answer<WholePrompt> {
-    let read = api.transcripts.run(move |shelf| {
-        let attachments = attachments::attachments(&shelf.one(&caller, &id)?, &prompt)?;
+    let read = api.transcripts.run(move |store| {
+        let attachments = attachments::attachments(&store.session(&caller, &id)?, &prompt)?;
         Ok(WholePrompt { uuid: prompt, attachments })
     });
     read.await.map(Json)

@@ -8,7 +8,7 @@ use tidings_transcript::search::{
     self, Case, Flow, Hit, Options, Query as Wanted, Role, Sidechains, Syntax, ToolNames,
 };
 
-use super::when;
+use super::times;
 use crate::api::Api;
 use crate::api::extract::{Answer, Query};
 use crate::caller::Caller;
@@ -16,7 +16,7 @@ use crate::error::{Code, Error};
 use crate::limits::{LIST_DEFAULT, LIST_MAX, PATTERN_BYTES_MAX};
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct SearchQuery {
     q: String,
     #[serde(default)]
     regex: bool,
@@ -52,30 +52,30 @@ pub(crate) struct Asked {
 pub(crate) async fn search_transcripts(
     State(api): State<Api>,
     caller: Caller,
-    Query(asked): Query<Asked>,
+    Query(params): Query<SearchQuery>,
 ) -> Answer<TranscriptHits> {
-    if asked.q.len() > PATTERN_BYTES_MAX {
+    if params.q.len() > PATTERN_BYTES_MAX {
         return Err(Error::new(Code::TooLarge, "The pattern is too long", "search for a part of it"));
     }
-    let hits = api.transcripts.run(move |shelf| {
-        let zone = shelf.now_in(None)?.time_zone().clone();
+    let hits = api.transcripts.run(move |store| {
+        let zone = store.now_in(None)?.time_zone().clone();
         let query = Wanted::new(Options {
-            pattern: asked.q,
-            syntax: if asked.regex { Syntax::Regex } else { Syntax::Literal },
-            case: if asked.ignore_case { Case::Ignore } else { Case::Sensitive },
-            roles: roles(asked.role.as_deref())?,
-            tool: asked.tool,
-            project: asked.project,
-            since: asked.since.as_deref().map(|since| when::since(since, &zone)).transpose()?,
-            until: asked.until.as_deref().map(|until| when::until(until, &zone)).transpose()?,
-            sidechains: match asked.sidechains {
+            pattern: params.q,
+            syntax: if params.regex { Syntax::Regex } else { Syntax::Literal },
+            case: if params.ignore_case { Case::Ignore } else { Case::Sensitive },
+            roles: roles(params.role.as_deref())?,
+            tool: params.tool,
+            project: params.project,
+            since: params.since.as_deref().map(|since| times::since(since, &zone)).transpose()?,
+            until: params.until.as_deref().map(|until| times::until(until, &zone)).transpose()?,
+            sidechains: match params.sidechains {
                 Some(false) => Sidechains::LeaveOut,
                 _ => Sidechains::Include,
             },
             tools: ToolNames::LookUp,
         })?;
-        let limit = asked.limit.unwrap_or(LIST_DEFAULT).clamp(1, LIST_MAX);
-        let found = shelf.found(&caller)?;
+        let limit = params.limit.unwrap_or(LIST_DEFAULT).clamp(1, LIST_MAX);
+        let found = store.sessions(&caller)?;
         let mut hits = TranscriptHits { items: Vec::new(), more: false };
         let mut each = |hit: Hit<'_>| {
             hits.more = hits.items.len() == limit;
@@ -86,7 +86,7 @@ pub(crate) async fn search_transcripts(
             Flow::Continue
         };
         // If the index fails, it fails before the first hit.
-        let indexed = shelf.index().and_then(|index| index.search(&found.sessions, &query, &mut each).ok());
+        let indexed = store.index().and_then(|index| index.search(&found.sessions, &query, &mut each).ok());
         if indexed.is_none() {
             search::run(&found.sessions, &query, &mut each);
         }
@@ -121,7 +121,7 @@ fn view(hit: &Hit<'_>) -> TranscriptHit {
         agent,
         line: hit.line,
         uuid: hit.uuid.clone(),
-        role: hit.role.map(|role| word(role).to_owned()),
+        role: hit.role.map(|role| role_name(role).to_owned()),
         tool: hit.tool.clone(),
         at: hit.at.clone(),
         text: hit.excerpt.text.clone(),
@@ -130,7 +130,7 @@ fn view(hit: &Hit<'_>) -> TranscriptHit {
     }
 }
 
-fn word(role: Role) -> &'static str {
+fn role_name(role: Role) -> &'static str {
     match role {
         Role::User => "user",
         Role::Assistant => "assistant",

@@ -26,16 +26,16 @@ const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
     responses((status = 200, description = "Number, size and cost of the sessions", body = TranscriptSummary)),
 )]
 pub(crate) async fn transcript_summary(State(api): State<Api>, caller: Caller) -> Answer<TranscriptSummary> {
-    let summary = api.transcripts.run(move |shelf| {
-        let found = shelf.found(&caller)?;
+    let summary = api.transcripts.run(move |store| {
+        let found = store.sessions(&caller)?;
         let rows = list::list(&found.sessions, &Wanted::default());
         let projects: HashSet<&str> = rows.iter().filter_map(|(_, row)| row.cwd.as_deref()).collect();
-        let now = shelf.now_in(None)?;
+        let now = store.now_in(None)?;
         let month = now.first_of_month().and_then(|day| day.start_of_day());
         let month = month.map_err(|error| Error::new(Code::Internal, error.to_string(), ""))?;
         let mut query = Query::new(By::Month, now.time_zone().clone(), now.timestamp());
         query.since = Some(month.timestamp());
-        let cost = shelf.cache_if_free().and_then(|cache| {
+        let cost = store.cache_if_free().and_then(|cache| {
             cache.with(|cache| {
                 (Ledger::unread_bytes(&found, cache) <= LIST_UNREAD_BYTES_MAX).then(|| {
                     let ledger = Ledger::read(&found, cache, &|_| {});
@@ -44,9 +44,9 @@ pub(crate) async fn transcript_summary(State(api): State<Api>, caller: Caller) -
             })
         });
         if cost.is_none() {
-            shelf.count_later();
+            store.count_in_background();
         }
-        let retention = shelf.settings().map_or(Retention::DEFAULT, |folder| Retention::of(&folder));
+        let retention = store.settings().map_or(Retention::DEFAULT, |folder| Retention::of(&folder));
         let next_week = SystemTime::from(now.timestamp()).checked_add(WEEK);
         let goes = |session: &&SessionFiles| {
             let until = session.modified().and_then(|modified| retention.until(modified));

@@ -2,7 +2,7 @@
 
 use super::link::{CloseFrame, Message};
 
-use crate::api::tether::End;
+use crate::api::stream_lifetime::StreamEnd;
 
 /// The reason why a WebSocket ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,10 +28,10 @@ pub(crate) enum Close {
 }
 
 impl Close {
-    pub(crate) fn from_end(end: End, retry_ms: u64) -> Self {
+    pub(crate) fn from_end(end: StreamEnd, retry_ms: u64) -> Self {
         match end {
-            End::Revoked => Close::NoCredential,
-            End::Stopping => Close::Restart(retry_ms),
+            StreamEnd::Revoked => Close::NoCredential,
+            StreamEnd::Stopping => Close::Restart(retry_ms),
         }
     }
 

@@ -41,7 +41,7 @@ impl FromStr for Deltas {
 
 /// Deltas that are held back and merged.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct HeldDeltas {
     message: Box<UiMessage>,
     /// The cursor of the last delta.
     pub(crate) cursor: Cursor,
@@ -49,9 +49,9 @@ pub(crate) struct Held {
     pub(crate) until: Option<Instant>,
 }
 
-impl Held {
+impl HeldDeltas {
     /// Holds back an event; `None` if the event is not a delta or deltas are not held back.
-    pub(crate) fn first(event: &Event, deltas: Deltas) -> Option<Held> {
+    pub(crate) fn first(event: &Event, deltas: Deltas) -> Option<HeldDeltas> {
         if !matches!(event.kind.as_str(), "TextChunk" | "Thinking") {
             return None;
         }
@@ -61,11 +61,11 @@ impl Held {
             Deltas::None => None,
         };
         let message = serde_json::from_slice(&event.body).ok()?;
-        Some(Held { message, cursor: event.cursor, until })
+        Some(HeldDeltas { message, cursor: event.cursor, until })
     }
 
     /// Appends the next delta, if it continues the same text.
-    pub(crate) fn join(&mut self, more: Held) -> Result<(), Held> {
+    pub(crate) fn join(&mut self, more: HeldDeltas) -> Result<(), HeldDeltas> {
         match (&mut *self.message, &*more.message) {
             (
                 UiMessage::TextChunk { text, session_id, turn_id },
@@ -73,12 +73,12 @@ impl Held {
             ) if session_id == more_session && turn_id == more_turn && fits(text, more_text) => {
                 text.push_str(more_text);
             }
-            (UiMessage::Thinking(piece), UiMessage::Thinking(next))
-                if piece.session_id == next.session_id
-                    && piece.turn_id == next.turn_id
-                    && fits(&piece.text, &next.text) =>
+            (UiMessage::Thinking(delta), UiMessage::Thinking(next))
+                if delta.session_id == next.session_id
+                    && delta.turn_id == next.turn_id
+                    && fits(&delta.text, &next.text) =>
             {
-                piece.text.push_str(&next.text);
+                delta.text.push_str(&next.text);
             }
             _ => return Err(more),
         }

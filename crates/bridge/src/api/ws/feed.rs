@@ -7,10 +7,10 @@ use tidings_protocol::api::{Notice, SocketMessage};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
-use super::deltas::{Deltas, Held};
+use super::deltas::{Deltas, HeldDeltas};
 use super::link::Utf8Bytes;
-use crate::api::reach::Sight;
 use crate::api::sse::reason;
+use crate::api::visibility::Visibility;
 use crate::api::wire::{FRAME, body_text};
 use crate::broadcast::{Delivery, Subscription};
 use crate::error::Error;
@@ -19,24 +19,24 @@ use crate::limits::{CHUNK_BYTES, LONG_EVENT_BYTES};
 use crate::sessions::Sessions;
 
 /// One subscription of a WebSocket.
-pub(crate) struct Feed {
+pub(crate) struct SocketFeed {
     /// The key of the session; empty for notices about all sessions.
     pub(crate) key: Arc<str>,
     /// Ends the subscription.
     pub(crate) stop: CancellationToken,
-    pub(crate) source: Source,
+    pub(crate) source: SocketSource,
 }
 
-pub(crate) enum Source {
-    Session(Box<Watched>),
-    Notices { sessions: Sessions, receiver: broadcast::Receiver<Arc<Notice>>, sight: Sight },
+pub(crate) enum SocketSource {
+    Session(Box<SessionFeed>),
+    Notices { sessions: Sessions, receiver: broadcast::Receiver<Arc<Notice>>, visibility: Visibility },
 }
 
 /// A subscription to one session.
-pub(crate) struct Watched {
+pub(crate) struct SessionFeed {
     pub(crate) events: Subscription,
     deltas: Deltas,
-    held: Option<Held>,
+    held: Option<HeldDeltas>,
     /// The key of the session as JSON.
     key: String,
     is_over: bool,
@@ -44,7 +44,7 @@ pub(crate) struct Watched {
 
 /// The next messages of a subscription.
 #[derive(Debug)]
-pub(crate) enum Sent {
+pub(crate) enum SocketUpdate {
     /// Messages, and more will follow.
     Some(Vec<Utf8Bytes>),
     /// The last messages.
@@ -53,13 +53,13 @@ pub(crate) enum Sent {
     Stopped,
 }
 
-impl Feed {
+impl SocketFeed {
     /// Waits for the next messages.
-    pub(crate) async fn next(&mut self) -> Sent {
-        let Feed { stop, source, .. } = self;
+    pub(crate) async fn next(&mut self) -> SocketUpdate {
+        let SocketFeed { stop, source, .. } = self;
         tokio::select! {
             biased;
-            () = stop.cancelled() => Sent::Stopped,
+            () = stop.cancelled() => SocketUpdate::Stopped,
             sent = source.next() => sent,
         }
     }
@@ -67,47 +67,47 @@ impl Feed {
     /// Waits until the client is so far behind that it must subscribe again.
     pub(crate) async fn fallen_behind(&mut self) {
         match &mut self.source {
-            Source::Session(watched) => _ = watched.events.fallen_behind().await,
+            SocketSource::Session(feed) => _ = feed.events.fallen_behind().await,
             // Notices are few, and the channel drops the oldest when it is full.
-            Source::Notices { .. } => std::future::pending().await,
+            SocketSource::Notices { .. } => std::future::pending().await,
         }
     }
 }
 
-impl Source {
-    async fn next(&mut self) -> Sent {
+impl SocketSource {
+    async fn next(&mut self) -> SocketUpdate {
         match self {
-            Source::Session(watched) => watched.next().await,
-            Source::Notices { sessions, receiver, sight } => loop {
+            SocketSource::Session(feed) => feed.next().await,
+            SocketSource::Notices { sessions, receiver, visibility } => loop {
                 let message = match receiver.recv().await {
-                    Ok(notice) if sight.of_notice(sessions, &notice).await => {
+                    Ok(notice) if visibility.sees_notice(sessions, &notice).await => {
                         SocketMessage::Notice { notice: (*notice).clone() }
                     }
                     Ok(_) => continue,
                     Err(broadcast::error::RecvError::Lagged(_)) => {
                         SocketMessage::Notice { notice: Notice::Resync {} }
                     }
-                    Err(broadcast::error::RecvError::Closed) => return Sent::Last(Vec::new()),
+                    Err(broadcast::error::RecvError::Closed) => return SocketUpdate::Last(Vec::new()),
                 };
-                return Sent::Some(vec![written(&message).into()]);
+                return SocketUpdate::Some(vec![to_json(&message).into()]);
             },
         }
     }
 }
 
-impl Watched {
+impl SessionFeed {
     pub(crate) fn new(key: &str, events: Subscription, deltas: Deltas) -> Self {
         let key = serde_json::to_string(key).unwrap_or_default();
-        Watched { events, deltas, held: None, key, is_over: false }
+        SessionFeed { events, deltas, held: None, key, is_over: false }
     }
 
     /// Waits for one event, and adds the events that are already available.
-    async fn next(&mut self) -> Sent {
-        let mut out = Out::default();
+    async fn next(&mut self) -> SocketUpdate {
+        let mut out = SocketBuffer::default();
         loop {
             let Some(next) = self.next_in_time().await else {
                 self.release(&mut out);
-                return Sent::Some(out.messages);
+                return SocketUpdate::Some(out.messages);
             };
             self.take(next, &mut out);
             while out.bytes < CHUNK_BYTES && !self.is_over {
@@ -115,10 +115,10 @@ impl Watched {
                 self.take(next, &mut out);
             }
             if self.is_over {
-                return Sent::Last(out.messages);
+                return SocketUpdate::Last(out.messages);
             }
             if !out.messages.is_empty() {
-                return Sent::Some(out.messages);
+                return SocketUpdate::Some(out.messages);
             }
         }
     }
@@ -131,7 +131,7 @@ impl Watched {
         }
     }
 
-    fn take(&mut self, next: Result<Delivery, JournalError>, out: &mut Out) {
+    fn take(&mut self, next: Result<Delivery, JournalError>, out: &mut SocketBuffer) {
         match next {
             Ok(Delivery::Event(event)) if event.kind.as_str() == FRAME => {}
             Ok(Delivery::Event(event)) => self.take_event(&event, out),
@@ -140,19 +140,19 @@ impl Watched {
                 self.is_over = true;
                 let session = serde_json::from_str(&self.key).unwrap_or_default();
                 let cursor = self.events.place().to_string();
-                out.push(written(&SocketMessage::Resync { session, reason: reason(cut), cursor }));
+                out.push(to_json(&SocketMessage::Resync { session, reason: reason(cut), cursor }));
             }
             Err(error) => {
                 self.release(out);
                 self.is_over = true;
                 let problem = Error::from(error).problem("");
-                out.push(written(&SocketMessage::Error { id: None, problem }));
+                out.push(to_json(&SocketMessage::Error { id: None, problem }));
             }
         }
     }
 
-    fn take_event(&mut self, event: &Event, out: &mut Out) {
-        let Some(piece) = Held::first(event, self.deltas) else {
+    fn take_event(&mut self, event: &Event, out: &mut SocketBuffer) {
+        let Some(delta) = HeldDeltas::first(event, self.deltas) else {
             self.release(out);
             let write = || self.event(event.cursor, &body_text(event));
             // A long message stays in memory until the client reads it, so subscribers share one copy.
@@ -161,18 +161,18 @@ impl Watched {
             out.push(message);
             return;
         };
-        let piece = match &mut self.held {
-            Some(held) => held.join(piece).err(),
-            None => Some(piece),
+        let delta = match &mut self.held {
+            Some(held) => held.join(delta).err(),
+            None => Some(delta),
         };
-        if let Some(piece) = piece {
+        if let Some(delta) = delta {
             self.release(out);
-            self.held = Some(piece);
+            self.held = Some(delta);
         }
     }
 
     /// Moves held deltas to the output.
-    fn release(&mut self, out: &mut Out) {
+    fn release(&mut self, out: &mut SocketBuffer) {
         if let Some(held) = self.held.take() {
             out.push(self.event(held.cursor, &held.json()));
         }
@@ -188,12 +188,12 @@ impl Watched {
 }
 
 #[derive(Default)]
-struct Out {
+struct SocketBuffer {
     messages: Vec<Utf8Bytes>,
     bytes: usize,
 }
 
-impl Out {
+impl SocketBuffer {
     fn push(&mut self, message: impl Into<Utf8Bytes>) {
         let message = message.into();
         self.bytes += message.len();
@@ -202,6 +202,6 @@ impl Out {
 }
 
 /// A message as JSON.
-pub(crate) fn written(message: &SocketMessage) -> String {
+pub(crate) fn to_json(message: &SocketMessage) -> String {
     serde_json::to_string(message).unwrap_or_default()
 }

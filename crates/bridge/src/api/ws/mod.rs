@@ -3,8 +3,8 @@
 pub(crate) mod close;
 mod deltas;
 mod feed;
+mod input_order;
 pub(crate) mod link;
-mod order;
 mod requests;
 pub(crate) mod socket;
 
@@ -13,7 +13,7 @@ use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};
 use axum::http::{Extensions, HeaderMap};
 use axum::response::Response;
 
-use super::tether::Tether;
+use super::stream_lifetime::StreamLifetime;
 use super::{Api, PROTOCOL};
 use crate::auth::Peer;
 use crate::caller::{Caller, Scope};
@@ -48,9 +48,9 @@ pub(crate) async fn websocket(
     }
     // Until the response, the auth layer ends the request when the credential is revoked; from here on, this
     // does.
-    let tether = Tether::new(&api).on(extensions.get());
+    let lifetime = StreamLifetime::new(&api).on(extensions.get());
     let protocol = upgrade.selected_protocol().cloned();
     link::upgrade(&extensions, &headers, protocol, move |socket| {
-        socket::serve(api, (caller, peer), tether, socket)
+        socket::serve(api, (caller, peer), lifetime, socket)
     })
 }

@@ -7,20 +7,20 @@ use tidings_protocol::api::{
     RequestId, SessionCommand, SocketAck, SocketMessage, SocketRequest,
 };
 
-use crate::api::{keys, reach};
+use crate::api::{keys, visibility};
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::sessions::{Sessions, Verb};
 
 /// A parsed message of a client.
 #[derive(Debug)]
-pub(crate) enum Incoming {
+pub(crate) enum ParsedRequest {
     /// A valid request.
     Request(Box<SocketRequest>),
     /// An unknown type without an id. It is ignored, since the client does not wait for a reply.
-    Nameless,
+    Ignored,
     /// An invalid request.
-    Wrong(Option<RequestId>, Error),
+    Invalid(Option<RequestId>, Error),
 }
 
 /// The keys that every message has.
@@ -48,10 +48,10 @@ const KNOWN: [(&str, &[&str]); 7] = [
 ];
 
 /// Parses a message.
-pub(crate) fn read(text: &str) -> Incoming {
+pub(crate) fn read(text: &str) -> ParsedRequest {
     let wrong = |id, error: serde_json::Error| {
         let hint = "see `SocketRequest` in the published types";
-        Incoming::Wrong(id, Error::new(Code::Invalid, format!("Invalid message: {error}"), hint))
+        ParsedRequest::Invalid(id, Error::new(Code::Invalid, format!("Invalid message: {error}"), hint))
     };
     let object = match serde_json::from_str::<Map<String, Value>>(text) {
         Ok(object) => object,
@@ -62,13 +62,13 @@ pub(crate) fn read(text: &str) -> Incoming {
         return unknown(head.kind.as_deref(), head.id);
     };
     match (check_keys(&object, keys), serde_json::from_str(text)) {
-        (Err(error), _) => Incoming::Wrong(head.id, error),
-        (_, Ok(request)) => Incoming::Request(Box::new(request)),
+        (Err(error), _) => ParsedRequest::Invalid(head.id, error),
+        (_, Ok(request)) => ParsedRequest::Request(Box::new(request)),
         (_, Err(error)) => wrong(head.id, error),
     }
 }
 
-type Check = fn(&Value) -> Result<(), Error>;
+type KeyCheck = fn(&Value) -> Result<(), Error>;
 
 /// Refuses unknown keys, in the message and in the objects that are request bodies of REST routes.
 fn check_keys(object: &Map<String, Value>, known: &[&str]) -> Result<(), Error> {
@@ -77,7 +77,7 @@ fn check_keys(object: &Map<String, Value>, known: &[&str]) -> Result<(), Error> 
         let hint = format!("known keys are `{}`", [&["id", "type"], known].concat().join("`, `"));
         return Err(Error::new(Code::Invalid, format!("Unknown key `{key}`"), hint));
     }
-    let checks: [(&str, Check); 5] = [
+    let checks: [(&str, KeyCheck); 5] = [
         ("input", keys::check::<Input>),
         ("with", keys::check::<CommandRequest>),
         ("permission", keys::check::<PermissionAnswer>),
@@ -88,16 +88,16 @@ fn check_keys(object: &Map<String, Value>, known: &[&str]) -> Result<(), Error> 
 }
 
 /// A message of an unknown type. A client that sent an id waits for a reply.
-fn unknown(kind: Option<&str>, id: Option<RequestId>) -> Incoming {
+fn unknown(kind: Option<&str>, id: Option<RequestId>) -> ParsedRequest {
     if id.is_none() {
-        return Incoming::Nameless;
+        return ParsedRequest::Ignored;
     }
     let message = match kind {
         Some(kind) => format!("Unknown request type `{kind}`"),
         None => "The message has no `type`".to_owned(),
     };
     let hint = format!("known types are `{}`", KNOWN.map(|(kind, _)| kind).join("`, `"));
-    Incoming::Wrong(id, Error::new(Code::Invalid, message, hint))
+    ParsedRequest::Invalid(id, Error::new(Code::Invalid, message, hint))
 }
 
 /// An answer to a permission request, a batch or a question.
@@ -133,7 +133,7 @@ pub(crate) async fn input(
     input: Input,
 ) -> Result<SocketAck, Error> {
     caller.require(Scope::Prompt)?;
-    reach::admit(sessions, caller, session).await?;
+    visibility::check(sessions, caller, session).await?;
     sessions.input(caller, session, input).await.map(accepted)
 }
 
@@ -146,7 +146,7 @@ pub(crate) async fn answer(
     reply: Reply,
 ) -> Result<SocketAck, Error> {
     caller.require(Scope::Decide)?;
-    reach::admit(sessions, caller, session).await?;
+    visibility::check(sessions, caller, session).await?;
     match reply {
         Reply::Permission(answer) => {
             sessions.answer_permission(caller, session, to, answer).await.map(answered)
@@ -169,7 +169,7 @@ pub(crate) async fn command(
     with: CommandRequest,
 ) -> Result<SocketAck, Error> {
     caller.require(Scope::Prompt)?;
-    reach::admit(sessions, caller, session).await?;
+    visibility::check(sessions, caller, session).await?;
     sessions.command(caller, session, verb(command), with).await.map(accepted)
 }
 

@@ -11,14 +11,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::close::Close;
 use super::deltas::Deltas;
-use super::feed::{Feed, Sent, Source, Watched, written};
+use super::feed::{SessionFeed, SocketFeed, SocketSource, SocketUpdate, to_json};
+use super::input_order::InputOrder;
 use super::link::{Message, WebSocket};
-use super::order::Order;
-use super::requests::{self, Incoming, Reply};
+use super::requests::{self, ParsedRequest, Reply};
 use crate::api::Api;
-use crate::api::reach::{self, Sight};
-use crate::api::several::Several;
-use crate::api::tether::{Tether, retry_ms};
+use crate::api::future_set::FutureSet;
+use crate::api::stream_lifetime::{StreamLifetime, retry_ms};
+use crate::api::visibility::{self, Visibility};
 use crate::auth::Peer;
 use crate::broadcast::Watch;
 use crate::caller::{Caller, Scope};
@@ -32,24 +32,24 @@ use crate::limits::{
 pub(crate) async fn serve(
     api: Api,
     (caller, peer): (Option<Caller>, Peer),
-    mut tether: Tether,
+    mut lifetime: StreamLifetime,
     mut socket: WebSocket,
 ) {
-    let Ok(_seat) = Arc::clone(&api.sockets).try_acquire_owned() else {
-        farewell(socket, &Close::TooMany).await;
+    let Ok(_permit) = Arc::clone(&api.sockets).try_acquire_owned() else {
+        close_socket(socket, &Close::TooMany).await;
         return;
     };
     let close = match sign_in(&api, caller, peer, &mut socket).await {
         Ok(caller) => {
-            tether.hold(&caller);
-            let mut connection = Connection::new(api, (caller, peer), tether, socket);
+            lifetime.bind(&caller);
+            let mut connection = SocketConnection::new(api, (caller, peer), lifetime, socket);
             let close = connection.run().await;
             socket = connection.socket;
             close
         }
         Err(close) => close,
     };
-    farewell(socket, &close).await;
+    close_socket(socket, &close).await;
 }
 
 /// The caller, from the upgrade request or from the first message.
@@ -66,7 +66,7 @@ async fn sign_in(
         loop {
             match received(socket.recv().await)? {
                 Message::Text(text) => {
-                    let Incoming::Request(request) = requests::read(&text) else {
+                    let ParsedRequest::Request(request) = requests::read(&text) else {
                         return Err(Close::NoCredential);
                     };
                     return match *request {
@@ -86,7 +86,7 @@ async fn sign_in(
         _ => Close::NoCredential,
     })?;
     caller.require(Scope::Read).map_err(|_| Close::Forbidden)?;
-    let ack = written(&SocketMessage::Ack(Box::new(SocketAck { id, ..SocketAck::default() })));
+    let ack = to_json(&SocketMessage::Ack(Box::new(SocketAck { id, ..SocketAck::default() })));
     match timeout(WRITE_WAIT, socket.send(Message::from(ack))).await {
         Ok(Ok(())) => Ok(caller),
         _ => Err(Close::Gone),
@@ -94,8 +94,8 @@ async fn sign_in(
 }
 
 /// Sends the close frame and waits for the client to read it. A socket that is dropped with unread input
-/// resets the connection, and what was sent is lost.
-pub(crate) async fn farewell(mut socket: WebSocket, close: &Close) {
+/// resets the connection, and what was update is lost.
+pub(crate) async fn close_socket(mut socket: WebSocket, close: &Close) {
     if *close == Close::Gone {
         return;
     }
@@ -125,39 +125,39 @@ pub(crate) fn received(message: Option<Result<Message, SocketError>>) -> Result<
     }
 }
 
-struct Connection {
+struct SocketConnection {
     api: Api,
     caller: Caller,
     peer: Peer,
-    tether: Tether,
+    lifetime: StreamLifetime,
     socket: WebSocket,
     /// Subscriptions, each waiting for its next messages.
-    feeds: Several<(Feed, Sent)>,
+    feeds: FutureSet<(SocketFeed, SocketUpdate)>,
     /// Cancellation tokens of the subscriptions, by session key.
-    watched: HashMap<Arc<str>, CancellationToken>,
+    stops: HashMap<Arc<str>, CancellationToken>,
     /// Requests in progress.
-    requests: Several<SocketMessage>,
-    order: Order,
+    requests: FutureSet<SocketMessage>,
+    input_order: InputOrder,
     heartbeat: Interval,
     heartbeats_missed: u32,
     retry_ms: u64,
 }
 
-impl Connection {
-    fn new(api: Api, (caller, peer): (Caller, Peer), tether: Tether, socket: WebSocket) -> Self {
+impl SocketConnection {
+    fn new(api: Api, (caller, peer): (Caller, Peer), lifetime: StreamLifetime, socket: WebSocket) -> Self {
         let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let retry_ms = retry_ms(&api.sessions.config().ids);
-        Connection {
+        SocketConnection {
             api,
             caller,
             peer,
-            tether,
+            lifetime,
             socket,
-            feeds: Several::new(),
-            watched: HashMap::new(),
-            requests: Several::new(),
-            order: Order::default(),
+            feeds: FutureSet::new(),
+            stops: HashMap::new(),
+            requests: FutureSet::new(),
+            input_order: InputOrder::default(),
             heartbeat,
             heartbeats_missed: 0,
             retry_ms,
@@ -168,15 +168,15 @@ impl Connection {
         loop {
             let step = tokio::select! {
                 biased;
-                end = self.tether.cut() => Err(Close::from_end(end, self.retry_ms)),
-                message = self.requests.next() => self.say(&message).await,
+                end = self.lifetime.ended() => Err(Close::from_end(end, self.retry_ms)),
+                message = self.requests.next() => self.send(&message).await,
                 // Back-pressure: no more input is read while too many requests are in progress.
                 message = self.socket.recv(), if self.requests.len() < REQUESTS_MAX => match received(message) {
                     Ok(message) => self.receive(message).await,
                     Err(close) => Err(close),
                 },
-                (feed, sent) = self.feeds.next() => self.pass_on(feed, sent).await,
-                _ = self.heartbeat.tick() => self.beat().await,
+                (feed, update) = self.feeds.next() => self.forward(feed, update).await,
+                _ = self.heartbeat.tick() => self.send_heartbeat().await,
             };
             if let Err(close) = step {
                 return close;
@@ -184,7 +184,7 @@ impl Connection {
         }
     }
 
-    async fn beat(&mut self) -> Result<(), Close> {
+    async fn send_heartbeat(&mut self) -> Result<(), Close> {
         if self.heartbeats_missed >= HEARTBEATS_MISSED_MAX {
             return Err(Close::Gone);
         }
@@ -196,9 +196,9 @@ impl Connection {
         self.heartbeats_missed = 0;
         let Message::Text(text) = message else { return Ok(()) };
         let request = match requests::read(&text) {
-            Incoming::Request(request) => *request,
-            Incoming::Nameless => return Ok(()),
-            Incoming::Wrong(id, error) => return self.answer(id, Err(error)).await,
+            ParsedRequest::Request(request) => *request,
+            ParsedRequest::Ignored => return Ok(()),
+            ParsedRequest::Invalid(id, error) => return self.answer(id, Err(error)).await,
         };
         match request {
             SocketRequest::Ping { id } => self.answer(id, Ok(SocketAck::default())).await,
@@ -227,8 +227,8 @@ impl Connection {
                 self.answer(id, result).await
             }
             SocketRequest::Input { id, session, input } => {
-                let (before, done) = self.order.enter(&session);
-                self.carry_out(id, async move |api, caller| {
+                let (before, done) = self.input_order.enter(&session);
+                self.spawn_request(id, async move |api, caller| {
                     before.await;
                     let _done = done;
                     requests::input(&api.sessions, &caller, &session, input).await
@@ -240,14 +240,14 @@ impl Connection {
                     Ok(reply) => reply,
                     Err(error) => return self.answer(id, Err(error)).await,
                 };
-                self.carry_out(id, async move |api, caller| {
+                self.spawn_request(id, async move |api, caller| {
                     requests::answer(&api.sessions, &caller, &session, &to, reply).await
                 });
                 Ok(())
             }
             SocketRequest::Command { id, session, command, with } => {
-                let before = self.order.before(&session);
-                self.carry_out(id, async move |api, caller| {
+                let before = self.input_order.before(&session);
+                self.spawn_request(id, async move |api, caller| {
                     before.await;
                     requests::command(&api.sessions, &caller, &session, command, with).await
                 });
@@ -257,7 +257,7 @@ impl Connection {
     }
 
     /// Runs a request concurrently, and sends its reply when it is done.
-    fn carry_out<F, W>(&mut self, id: Option<RequestId>, work: W)
+    fn spawn_request<F, W>(&mut self, id: Option<RequestId>, work: W)
     where
         W: FnOnce(Api, Caller) -> F + Send + 'static,
         F: Future<Output = Result<SocketAck, Error>> + Send + 'static,
@@ -287,22 +287,22 @@ impl Connection {
         session: Option<String>,
         after: Option<String>,
         deltas: Option<&str>,
-    ) -> Result<(SocketAck, Feed), Error> {
+    ) -> Result<(SocketAck, SocketFeed), Error> {
         let sessions = &self.api.sessions;
         let Some(session) = session else {
             let receiver = sessions.notices();
-            let sight = Sight::new(self.caller.clone());
-            let source = Source::Notices { sessions: sessions.clone(), receiver, sight };
-            return Ok((SocketAck::default(), self.begin("", source)?));
+            let visibility = Visibility::new(self.caller.clone());
+            let source = SocketSource::Notices { sessions: sessions.clone(), receiver, visibility };
+            return Ok((SocketAck::default(), self.start_feed("", source)?));
         };
-        reach::admit(sessions, &self.caller, &session).await?;
+        visibility::check(sessions, &self.caller, &session).await?;
         let deltas = deltas.map_or(Ok(Deltas::default()), str::parse)?;
         let after = after.filter(|after| !after.is_empty()).map(|after| after.parse()).transpose()?;
         let may_answer = self.caller.scopes.has(Scope::Decide);
         let watch = Watch { may_answer, ..Watch::after(after) };
         let (subscribed, events) = sessions.subscribe(&session, watch).await?;
         let key = subscribed.state.key.clone();
-        let source = Source::Session(Box::new(Watched::new(&key, events, deltas)));
+        let source = SocketSource::Session(Box::new(SessionFeed::new(&key, events, deltas)));
         let ack = SocketAck {
             seq: Some(subscribed.state.head),
             cursor: Some(subscribed.head.clone()),
@@ -310,46 +310,46 @@ impl Connection {
             subscribed: Some(subscribed),
             ..SocketAck::default()
         };
-        Ok((ack, self.begin(&key, source)?))
+        Ok((ack, self.start_feed(&key, source)?))
     }
 
     /// Starts a subscription. An earlier one with the same key ends.
-    fn begin(&mut self, key: &str, source: Source) -> Result<Feed, Error> {
-        if self.watched.len() >= SUBSCRIPTIONS_MAX && !self.watched.contains_key(key) {
+    fn start_feed(&mut self, key: &str, source: SocketSource) -> Result<SocketFeed, Error> {
+        if self.stops.len() >= SUBSCRIPTIONS_MAX && !self.stops.contains_key(key) {
             let message = format!("This socket already has {SUBSCRIPTIONS_MAX} subscriptions");
             return Err(Error::new(Code::TooMany, message, "unsubscribe from some of them"));
         }
         let (key, stop) = (Arc::<str>::from(key), CancellationToken::new());
-        if let Some(before) = self.watched.insert(Arc::clone(&key), stop.clone()) {
+        if let Some(before) = self.stops.insert(Arc::clone(&key), stop.clone()) {
             before.cancel();
         }
-        Ok(Feed { key, stop, source })
+        Ok(SocketFeed { key, stop, source })
     }
 
     async fn unsubscribe(&mut self, session: Option<String>) -> Result<SocketAck, Error> {
         let key = match session {
-            Some(session) if self.watched.contains_key(session.as_str()) => session,
-            Some(session) => reach::session(&self.api.sessions, &self.caller, &session).await?.key,
+            Some(session) if self.stops.contains_key(session.as_str()) => session,
+            Some(session) => visibility::session(&self.api.sessions, &self.caller, &session).await?.key,
             None => String::new(),
         };
-        if let Some(stop) = self.watched.remove(key.as_str()) {
+        if let Some(stop) = self.stops.remove(key.as_str()) {
             stop.cancel();
         }
         Ok(SocketAck::default())
     }
 
-    fn wait_for(&mut self, mut feed: Feed) {
+    fn wait_for(&mut self, mut feed: SocketFeed) {
         self.feeds.push(async move {
-            let sent = feed.next().await;
-            (feed, sent)
+            let update = feed.next().await;
+            (feed, update)
         });
     }
 
-    async fn pass_on(&mut self, mut feed: Feed, sent: Sent) -> Result<(), Close> {
-        let (messages, is_last) = match sent {
-            Sent::Some(messages) => (messages, false),
-            Sent::Last(messages) => (messages, true),
-            Sent::Stopped => return Ok(()),
+    async fn forward(&mut self, mut feed: SocketFeed, update: SocketUpdate) -> Result<(), Close> {
+        let (messages, is_last) = match update {
+            SocketUpdate::Some(messages) => (messages, false),
+            SocketUpdate::Last(messages) => (messages, true),
+            SocketUpdate::Stopped => return Ok(()),
         };
         let bytes: usize = messages.iter().map(|message| message.len()).sum();
         // A long event takes longer on a slow connection; one that makes no progress times out in the
@@ -365,14 +365,14 @@ impl Connection {
         tokio::select! {
             biased;
             written = writing => written.map_err(|_| Close::Gone)?,
-            end = self.tether.cut() => return Err(Close::from_end(end, self.retry_ms)),
+            end = self.lifetime.ended() => return Err(Close::from_end(end, self.retry_ms)),
             () = feed.fallen_behind() => return Err(Close::Behind),
             () = tokio::time::sleep(write_wait) => return Err(Close::Behind),
         }
         if !is_last {
             self.wait_for(feed);
-        } else if self.watched.get(&feed.key).is_some_and(|_| !feed.stop.is_cancelled()) {
-            self.watched.remove(&feed.key);
+        } else if self.stops.get(&feed.key).is_some_and(|_| !feed.stop.is_cancelled()) {
+            self.stops.remove(&feed.key);
         }
         Ok(())
     }
@@ -380,22 +380,22 @@ impl Connection {
     async fn answer(&mut self, id: Option<RequestId>, result: Result<SocketAck, Error>) -> Result<(), Close> {
         let ids = self.api.sessions.config().ids.clone();
         let message = requests::outcome(id, result, || ids.next());
-        self.say(&message).await
+        self.send(&message).await
     }
 
-    async fn say(&mut self, message: &SocketMessage) -> Result<(), Close> {
+    async fn send(&mut self, message: &SocketMessage) -> Result<(), Close> {
         // Requests without an id get a reply only if they fail.
         if matches!(&message, SocketMessage::Ack(ack) if ack.id.is_none()) {
             return Ok(());
         }
-        self.write(written(message)).await
+        self.write(to_json(message)).await
     }
 
     async fn write(&mut self, message: impl Into<Message>) -> Result<(), Close> {
         tokio::select! {
             biased;
             written = self.socket.send(message.into()) => written.map_err(|_| Close::Gone),
-            end = self.tether.cut() => Err(Close::from_end(end, self.retry_ms)),
+            end = self.lifetime.ended() => Err(Close::from_end(end, self.retry_ms)),
             () = tokio::time::sleep(WRITE_WAIT) => Err(Close::Behind),
         }
     }

@@ -18,7 +18,7 @@ pub struct Inspection {
     /// The hash of the names and contents of all files that were found.
     pub digest: String,
     /// Commands and settings that need trust; empty if the folder is harmless.
-    pub commands: Vec<Found>,
+    pub commands: Vec<FolderCommand>,
     /// Like `digest`, without the local settings.
     pub(super) rest: String,
     /// The local settings by path.
@@ -27,7 +27,7 @@ pub struct Inspection {
 
 /// A setting or command that runs programs, or changes the servers that the agent talks to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FolderCommand {
     /// The file, relative to the folder if possible.
     pub file: String,
     /// The position in the file.
@@ -51,7 +51,7 @@ const PROGRAMS: [&str; 2] = [".claude/hooks", ".claude/plugins"];
 
 /// Inspects a folder and its parents, as far up as `claude` reads them.
 pub fn inspect(folder: &Path) -> Inspection {
-    let mut look = Look {
+    let mut inspector = Inspector {
         folder,
         hash: Sha256::new(),
         rest: Sha256::new(),
@@ -61,34 +61,34 @@ pub fn inspect(folder: &Path) -> Inspection {
     };
     let repository = folder.ancestors().take(TRUST_LEVELS_MAX).find(|level| level.join(".git").exists());
     for level in folder.ancestors().take(TRUST_LEVELS_MAX) {
-        look.file(&level.join(".mcp.json"), settings::servers);
+        inspector.file(&level.join(".mcp.json"), settings::servers);
         // Settings apply in the folder and in the repository around it. Above that, only the user's settings
         // apply.
         if level == folder || repository.is_some_and(|repository| level.starts_with(repository)) {
-            look.level(level);
+            inspector.level(level);
         }
     }
     Inspection {
-        digest: hex(&look.hash.finalize()),
-        commands: look.commands,
-        rest: hex(&look.rest.finalize()),
-        local: look.local,
+        digest: hex(&inspector.hash.finalize()),
+        commands: inspector.commands,
+        rest: hex(&inspector.rest.finalize()),
+        local: inspector.local,
     }
 }
 
-struct Look<'a> {
+struct Inspector<'a> {
     folder: &'a Path,
     hash: Sha256,
     rest: Sha256,
     local: BTreeMap<PathBuf, Value>,
-    commands: Vec<Found>,
+    commands: Vec<FolderCommand>,
     files: usize,
 }
 
 /// Extracts positions and texts from a file.
 type Reader = fn(&str) -> Vec<(String, String)>;
 
-impl Look<'_> {
+impl Inspector<'_> {
     fn level(&mut self, level: &Path) {
         for name in SETTINGS {
             self.file(&level.join(name), settings::settings);
@@ -145,7 +145,7 @@ impl Look<'_> {
     }
 
     fn found(&mut self, path: &Path, place: &str, text: &str) {
-        let found = Found { file: self.name(path), place: place.to_owned(), text: text.to_owned() };
+        let found = FolderCommand { file: self.name(path), place: place.to_owned(), text: text.to_owned() };
         self.commands.push(found);
     }
 

@@ -20,8 +20,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use tidings_protocol::api::{FolderTrust, FoundCommand};
 
-pub use inspect::{Found, Inspection, inspect};
-pub(crate) use rule::{After, Before};
+pub use inspect::{FolderCommand, Inspection, inspect};
+pub(crate) use rule::{TrustBaseline, TrustChange};
 
 use super::private;
 use super::secret::Random;
@@ -30,10 +30,10 @@ use crate::limits::TRUSTED_FOLDERS_MAX;
 
 /// The trusted folders. Handles are cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Trust(Arc<Shared>);
+pub struct Trust(Arc<TrustState>);
 
 #[derive(Debug)]
-struct Shared {
+struct TrustState {
     path: PathBuf,
     random: Random,
     agreed: Mutex<Agreed>,
@@ -58,7 +58,7 @@ impl Trust {
                     Error::new(Code::Internal, message, "move the file away and trust your folders again")
                 })?,
         };
-        Ok(Trust(Arc::new(Shared { path, random, agreed: Mutex::new(agreed) })))
+        Ok(Trust(Arc::new(TrustState { path, random, agreed: Mutex::new(agreed) })))
     }
 
     /// Inspects a folder. Returns true if it is harmless or trusted. Blocks on disk I/O.
@@ -97,7 +97,8 @@ impl Trust {
 
     pub(super) fn view(&self, folder: &Path) -> Result<FolderTrust, Error> {
         let (found, trusted) = self.look(folder)?;
-        let command = |found: Found| FoundCommand { file: found.file, place: found.place, text: found.text };
+        let command =
+            |found: FolderCommand| FoundCommand { file: found.file, place: found.place, text: found.text };
         Ok(FolderTrust {
             folder: whole(folder)?.display().to_string(),
             digest: found.digest,
@@ -111,7 +112,11 @@ impl Trust {
         let before = agreed.folders.clone();
         change(&mut agreed.folders);
         let saved = if agreed.folders.len() > TRUSTED_FOLDERS_MAX {
-            Err(Error::new(Code::TooMany, "Too many folders are trusted", "withdraw the trust in some of them"))
+            Err(Error::new(
+                Code::TooMany,
+                "Too many folders are trusted",
+                "withdraw the trust in some of them",
+            ))
         } else {
             let text = serde_json::to_vec_pretty(&*agreed)
                 .map_err(|error| Error::new(Code::Internal, error.to_string(), ""));

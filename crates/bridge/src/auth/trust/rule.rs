@@ -11,7 +11,7 @@ use crate::error::Error;
 
 /// The state of a trusted folder before a rule is added to it.
 #[derive(Debug, Clone)]
-pub(crate) struct Before {
+pub(crate) struct TrustBaseline {
     folder: PathBuf,
     digest: String,
     rest: String,
@@ -20,7 +20,7 @@ pub(crate) struct Before {
 
 /// The change of a folder after a rule was added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum After {
+pub(crate) enum TrustChange {
     /// Nothing has changed yet.
     Same,
     /// Only rules were added, and the folder stays trusted.
@@ -32,27 +32,27 @@ pub(crate) enum After {
 impl Trust {
     /// The current state of a folder; `None` if it is not trusted, since then its settings are not used.
     /// Blocks on disk I/O.
-    pub(crate) fn before_rule(&self, folder: &Path) -> Result<Option<Before>, Error> {
+    pub(crate) fn before_rule(&self, folder: &Path) -> Result<Option<TrustBaseline>, Error> {
         let folder = whole(folder)?;
         let (found, trusted) = self.look(&folder)?;
-        let before = Before { folder, digest: found.digest, rest: found.rest, local: found.local };
+        let before = TrustBaseline { folder, digest: found.digest, rest: found.rest, local: found.local };
         Ok(trusted.then_some(before))
     }
 
     /// Trusts the current state if it differs from `before` only by added `allow` rules. Blocks on disk I/O.
-    pub(crate) fn after_rule(&self, before: &Before) -> Result<After, Error> {
+    pub(crate) fn after_rule(&self, before: &TrustBaseline) -> Result<TrustChange, Error> {
         let now = inspect(&before.folder);
         if now.digest == before.digest {
-            return Ok(After::Same);
+            return Ok(TrustChange::Same);
         }
         let is_all = now.rest == before.rest
             && now.local.iter().all(|(path, settings)| only_allows_more(before.local.get(path), settings))
             && before.local.keys().all(|path| now.local.contains_key(path));
         if !is_all {
-            return Ok(After::Doubtful);
+            return Ok(TrustChange::Doubtful);
         }
         self.agree(&before.folder, &now.digest)?;
-        Ok(After::Agreed)
+        Ok(TrustChange::Agreed)
     }
 }
 

@@ -33,11 +33,11 @@ pub(crate) async fn get_transcript(
     caller: Caller,
     Path(id): Path<String>,
 ) -> Answer<Transcript> {
-    api.transcripts.run(move |shelf| about(&shelf.one(&caller, &id)?)).await.map(Json)
+    api.transcripts.run(move |store| about(&store.session(&caller, &id)?)).await.map(Json)
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Part {
+pub(crate) struct TranscriptEventsQuery {
     limit: Option<usize>,
     before: Option<u64>,
     leaf: Option<String>,
@@ -68,13 +68,13 @@ pub(crate) async fn transcript_events(
     State(api): State<Api>,
     caller: Caller,
     Path(id): Path<String>,
-    Query(part): Query<Part>,
+    Query(query): Query<TranscriptEventsQuery>,
 ) -> Answer<TranscriptEvents> {
-    let events = api.transcripts.run(move |shelf| {
-        let files = shelf.one(&caller, &id)?;
+    let events = api.transcripts.run(move |store| {
+        let files = store.session(&caller, &id)?;
         let transcript = about(&files)?;
         let session = Session::open(&files)?;
-        let Compacted { from, more, events } = read(&session, &part)?;
+        let Compacted { from, more, events } = read(&session, &query)?;
         let events = events.iter().map(|(_, event)| serde_json::to_value(event)).collect::<Result<_, _>>();
         let events = events.map_err(|error| Error::new(Code::Internal, error.to_string(), ""))?;
         Ok(TranscriptEvents { transcript, from, more, events })
@@ -83,46 +83,46 @@ pub(crate) async fn transcript_events(
 }
 
 /// The reason to stop reading before the end of the session.
-enum Stop {
+enum ReplayStop {
     /// The requested number was reached.
     Reached,
     Failed(Error),
 }
 
-impl From<tidings_transcript::Error> for Stop {
+impl From<tidings_transcript::Error> for ReplayStop {
     fn from(error: tidings_transcript::Error) -> Self {
-        Stop::Failed(error.into())
+        ReplayStop::Failed(error.into())
     }
 }
 
-fn read(session: &Session, part: &Part) -> Result<Compacted, Error> {
-    let leaf = match &part.leaf {
+fn read(session: &Session, query: &TranscriptEventsQuery) -> Result<Compacted, Error> {
+    let leaf = match &query.leaf {
         None => None,
         Some(uuid) => Some(session.by_uuid(LaneId::MAIN, uuid).ok_or_else(|| {
             let message = format!("The session has no entry `{uuid}`");
             Error::new(Code::NotFound, message, "list its branches")
         })?),
     };
-    let (bytes_max, result_bytes_max) = match part.results.unwrap_or(Results::Short) {
+    let (bytes_max, result_bytes_max) = match query.results.unwrap_or(Results::Short) {
         Results::Short => (TRANSCRIPT_PAGE_BYTES_MAX, TRANSCRIPT_RESULT_BYTES_MAX),
         Results::Whole => (TRANSCRIPT_WHOLE_PAGE_BYTES_MAX, usize::MAX),
     };
-    let events_max = part.limit.unwrap_or(LIST_DEFAULT).clamp(1, SNAPSHOT_EVENTS_MAX);
+    let events_max = query.limit.unwrap_or(LIST_DEFAULT).clamp(1, SNAPSHOT_EVENTS_MAX);
     let mut compactor = Compactor::new(Budget { events_max, bytes_max, result_bytes_max });
     let mut seq = 0;
     let each = |events: &[UiMessage]| {
         for event in events {
             seq += 1;
-            if part.before.is_some_and(|before| seq >= before) {
-                return Err(Stop::Reached);
+            if query.before.is_some_and(|before| seq >= before) {
+                return Err(ReplayStop::Reached);
             }
             compactor.take(seq, event.clone());
         }
         Ok(())
     };
     match replay_session(session, leaf, 0, FoldOptions::default(), each) {
-        Ok(()) | Err(Stop::Reached) => Ok(compactor.finish()),
-        Err(Stop::Failed(error)) => Err(error),
+        Ok(()) | Err(ReplayStop::Reached) => Ok(compactor.finish()),
+        Err(ReplayStop::Failed(error)) => Err(error),
     }
 }
 
@@ -137,8 +137,8 @@ pub(crate) async fn transcript_branches(
     caller: Caller,
     Path(id): Path<String>,
 ) -> Answer<TranscriptBranches> {
-    let branches = api.transcripts.run(move |shelf| {
-        let session = Session::open(&shelf.one(&caller, &id)?)?;
+    let branches = api.transcripts.run(move |store| {
+        let session = Session::open(&store.session(&caller, &id)?)?;
         let branches = session.branches(LaneId::MAIN);
         Ok(TranscriptBranches { items: branches.iter().filter_map(|it| branch(&session, it)).collect() })
     });

@@ -18,7 +18,7 @@ pub(crate) async fn session(sessions: &Sessions, caller: &Caller, name: &str) ->
 }
 
 /// Refuses a session that the caller may not see.
-pub(crate) async fn admit(sessions: &Sessions, caller: &Caller, name: &str) -> Result<(), Error> {
+pub(crate) async fn check(sessions: &Sessions, caller: &Caller, name: &str) -> Result<(), Error> {
     if caller.folders.is_empty() {
         return Ok(());
     }
@@ -27,18 +27,18 @@ pub(crate) async fn admit(sessions: &Sessions, caller: &Caller, name: &str) -> R
 
 /// Filters sessions, notices and audit entries for a caller. Results are cached by session.
 #[derive(Debug)]
-pub(crate) struct Sight {
+pub(crate) struct Visibility {
     caller: Caller,
     seen: HashMap<String, bool>,
 }
 
-impl Sight {
+impl Visibility {
     pub(crate) fn new(caller: Caller) -> Self {
-        Sight { caller, seen: HashMap::new() }
+        Visibility { caller, seen: HashMap::new() }
     }
 
     /// True if the caller may see the session.
-    pub(crate) async fn of_session(&mut self, sessions: &Sessions, key: &str) -> bool {
+    pub(crate) async fn sees_session(&mut self, sessions: &Sessions, key: &str) -> bool {
         if self.caller.folders.is_empty() {
             return true;
         }
@@ -51,7 +51,7 @@ impl Sight {
     }
 
     /// True if the caller may see the notice.
-    pub(crate) async fn of_notice(&mut self, sessions: &Sessions, notice: &Notice) -> bool {
+    pub(crate) async fn sees_notice(&mut self, sessions: &Sessions, notice: &Notice) -> bool {
         match notice {
             Notice::Session { session } => {
                 let seen = self.caller.sees(&session.cwd);
@@ -61,10 +61,10 @@ impl Sight {
             Notice::Deleted { key, .. } => {
                 self.caller.folders.is_empty() || self.seen.remove(key).unwrap_or_default()
             }
-            Notice::Permission { permission } => self.of_session(sessions, &permission.session).await,
-            Notice::Question { question } => self.of_session(sessions, &question.session).await,
+            Notice::Permission { permission } => self.sees_session(sessions, &permission.session).await,
+            Notice::Question { question } => self.sees_session(sessions, &question.session).await,
             Notice::Settled { session, .. } | Notice::TurnEnded { session, .. } => {
-                self.of_session(sessions, session).await
+                self.sees_session(sessions, session).await
             }
             Notice::Resync {} => true,
         }
@@ -72,9 +72,9 @@ impl Sight {
 
     /// True if the caller may see the entry. Entries without a session are visible only without a folder
     /// limit.
-    pub(crate) async fn of_line(&mut self, sessions: &Sessions, line: &AuditEntry) -> bool {
+    pub(crate) async fn sees_audit_entry(&mut self, sessions: &Sessions, line: &AuditEntry) -> bool {
         match &line.session {
-            Some(session) => self.of_session(sessions, session).await,
+            Some(session) => self.sees_session(sessions, session).await,
             None => self.caller.folders.is_empty(),
         }
     }

@@ -9,37 +9,37 @@ use crate::journal::Cursor;
 /// The position of a message: the event that it was made from, and its number among the messages of that
 /// event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct MessagePosition {
     pub(crate) cursor: Cursor,
     pub(crate) number: usize,
 }
 
-impl Place {
+impl MessagePosition {
     /// The position after all messages of an event.
     pub(crate) fn after(cursor: Cursor) -> Self {
-        Place { cursor, number: usize::from(u16::MAX) }
+        MessagePosition { cursor, number: usize::from(u16::MAX) }
     }
 
     /// The id of a message without an event that is sent at this position, such as a heartbeat. A phone can
     /// resume with it as with any other id.
-    pub(crate) fn beside(self, name: &str) -> String {
+    pub(crate) fn id_with(self, name: &str) -> String {
         format!("{self}~{name}")
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for MessagePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.cursor, self.number)
     }
 }
 
-impl FromStr for Place {
+impl FromStr for MessagePosition {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        let text = text.split_once('~').map_or(text, |(place, _)| place);
+        let text = text.split_once('~').map_or(text, |(position, _)| position);
         let (cursor, number) = text.rsplit_once(':').ok_or(())?;
-        Ok(Place { cursor: cursor.parse().map_err(drop)?, number: number.parse().map_err(drop)? })
+        Ok(MessagePosition { cursor: cursor.parse().map_err(drop)?, number: number.parse().map_err(drop)? })
     }
 }
 
@@ -50,11 +50,11 @@ mod tests {
     #[test]
     fn a_place_is_read_as_it_is_written() {
         let name = "00c0ffee00c0ffee:42:1";
-        assert_eq!(name.parse::<Place>().map(|place| place.to_string()), Ok(name.to_owned()));
-        let place: Place = name.parse().unwrap();
-        assert_eq!(place.beside("f00").parse(), Ok(place));
+        assert_eq!(name.parse::<MessagePosition>().map(|position| position.to_string()), Ok(name.to_owned()));
+        let position: MessagePosition = name.parse().unwrap();
+        assert_eq!(position.id_with("f00").parse(), Ok(position));
         for wrong in ["", "~", "toolu_1", "00c0ffee00c0ffee:42", "a:b:c"] {
-            assert_eq!(wrong.parse::<Place>(), Err(()), "{wrong}");
+            assert_eq!(wrong.parse::<MessagePosition>(), Err(()), "{wrong}");
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::server::Connection;
 
 /// The reason why a stream must end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum StreamEnd {
     /// The credential of the stream was revoked.
     Revoked,
     /// The server stops.
@@ -22,29 +22,29 @@ pub(crate) enum End {
 }
 
 /// Binds the lifetime of a stream to its credential and to the server.
-pub(crate) struct Tether {
+pub(crate) struct StreamLifetime {
     device: Arc<Mutex<Option<String>>>,
     /// Created once per stream, because it is polled for each event that is sent.
-    pulled: BoxFuture<'static, End>,
-    end: Option<End>,
+    end_future: BoxFuture<'static, StreamEnd>,
+    end: Option<StreamEnd>,
     connection: Option<Connection>,
 }
 
-impl Tether {
+impl StreamLifetime {
     /// Must be called before the credential is checked, so that no revocation is missed in between.
     pub(crate) fn new(api: &Api) -> Self {
         let device = Arc::default();
-        let pulled = pulled(Arc::clone(&device), api.revoked.subscribe(), api.stopping.clone());
-        Tether { device, pulled: Box::pin(pulled), end: None, connection: None }
+        let end_future = wait_for_end(Arc::clone(&device), api.revoked.subscribe(), api.stopping.clone());
+        StreamLifetime { device, end_future: Box::pin(end_future), end: None, connection: None }
     }
 
     /// Sets the connection to mark as authenticated once the caller is known.
     pub(crate) fn on(self, connection: Option<&Connection>) -> Self {
-        Tether { connection: connection.cloned(), ..self }
+        StreamLifetime { connection: connection.cloned(), ..self }
     }
 
     /// Binds the stream to the credential of this caller.
-    pub(crate) fn hold(&mut self, caller: &Caller) {
+    pub(crate) fn bind(&mut self, caller: &Caller) {
         self.device.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&caller.device);
         if let Some(connection) = &self.connection {
             connection.authenticate();
@@ -52,19 +52,19 @@ impl Tether {
     }
 
     /// Waits until the stream must end. Cancel safe.
-    pub(crate) async fn cut(&mut self) -> End {
+    pub(crate) async fn ended(&mut self) -> StreamEnd {
         match self.end {
             Some(end) => end,
-            None => *self.end.insert((&mut self.pulled).await),
+            None => *self.end.insert((&mut self.end_future).await),
         }
     }
 }
 
-async fn pulled(
+async fn wait_for_end(
     device: Arc<Mutex<Option<String>>>,
     mut revoked: broadcast::Receiver<String>,
     stopping: CancellationToken,
-) -> End {
+) -> StreamEnd {
     let stopped = pin!(stopping.cancelled());
     let revoked = async {
         loop {
@@ -82,8 +82,8 @@ async fn pulled(
     };
     tokio::select! {
         biased;
-        () = stopped => End::Stopping,
-        () = revoked => End::Revoked,
+        () = stopped => StreamEnd::Stopping,
+        () = revoked => StreamEnd::Revoked,
     }
 }
 

@@ -12,23 +12,23 @@ use crate::limits::DEVICE_REPEATS_MAX;
 
 /// Recent results by command id. They contain secrets, so they are kept briefly and never on disk.
 #[derive(Debug)]
-pub(super) struct Repeats<T> {
+pub(super) struct RecentResults<T> {
     kept_for: Duration,
-    made: Mutex<VecDeque<Made<T>>>,
+    made: Mutex<VecDeque<RecentResult<T>>>,
 }
 
 #[derive(Debug)]
-struct Made<T> {
+struct RecentResult<T> {
     id: String,
     what: String,
     at: Instant,
     gave: T,
 }
 
-impl<T: Clone> Repeats<T> {
+impl<T: Clone> RecentResults<T> {
     /// Keeps results for this time.
     pub(super) fn new(kept_for: Duration) -> Self {
-        Repeats { kept_for, made: Mutex::default() }
+        RecentResults { kept_for, made: Mutex::default() }
     }
 
     /// Runs a command once per id; a repetition returns the first result. Another command with the same id is
@@ -55,7 +55,7 @@ impl<T: Clone> Repeats<T> {
         if all.len() >= DEVICE_REPEATS_MAX {
             all.pop_front();
         }
-        all.push_back(Made { id: id.to_owned(), what, at: Instant::now(), gave: gave.clone() });
+        all.push_back(RecentResult { id: id.to_owned(), what, at: Instant::now(), gave: gave.clone() });
         Ok(gave)
     }
 }

@@ -31,16 +31,16 @@ enum Access {
 }
 
 /// Checks a request, and passes it on without the base path.
-pub(crate) async fn gate(State(auth): State<Auth>, request: Request, next: Next) -> Response {
+pub(crate) async fn check_request(State(auth): State<Auth>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let peer = Peer::of(&parts.extensions);
     let id = parts.extensions.get::<RequestName>().map_or("", |name| name.0.as_str());
     let span = info_span!("request", id, %peer, method = %parts.method, path = parts.uri.path());
     // Subscribed before the credential is checked, so that no revocation is missed.
     let revoked = auth.revoked().subscribe();
-    let admitted = span.in_scope(|| auth.admit(&mut parts, peer));
-    match admitted {
-        Ok(Admitted::Go) => {
+    let admission = span.in_scope(|| auth.admit(&mut parts, peer));
+    match admission {
+        Ok(Admission::Proceed) => {
             let device = parts.extensions.get::<Caller>().and_then(|caller| caller.device.clone());
             // A device that revokes itself still gets the response.
             let device = device.filter(|device| parts.uri.path() != format!("/v1/devices/{device}"));
@@ -50,7 +50,7 @@ pub(crate) async fn gate(State(auth): State<Auth>, request: Request, next: Next)
                 None => answered.await,
             }
         }
-        Ok(Admitted::Elsewhere(to)) => redirect(&to),
+        Ok(Admission::Redirect(to)) => redirect(&to),
         Err(error) => {
             let _entered = span.enter();
             tracing::warn!(code = error.code().as_str(), reason = error.message(), "refused");
@@ -86,19 +86,19 @@ async fn unless_revoked(
     }
 }
 
-enum Admitted {
-    Go,
+enum Admission {
+    Proceed,
     /// A redirect to the base path with a trailing slash, which the relative links of the page need.
-    Elsewhere(String),
+    Redirect(String),
 }
 
 impl Auth {
-    fn admit(&self, parts: &mut Parts, peer: Peer) -> Result<Admitted, Error> {
+    fn admit(&self, parts: &mut Parts, peer: Peer) -> Result<Admission, Error> {
         let (host, port) = self.check_host(parts, peer)?;
         self.check_origin(parts, (&host, port))?;
         self.0.limiter.request(&peer)?;
-        if let Some(to) = self.enter(parts)? {
-            return Ok(Admitted::Elsewhere(to));
+        if let Some(to) = self.strip_base_path(parts)? {
+            return Ok(Admission::Redirect(to));
         }
         match access(&parts.method, parts.uri.path()) {
             Access::Public => {}
@@ -111,8 +111,8 @@ impl Auth {
         }
         parts
             .extensions
-            .insert(Called { scheme: self.settings().names.scheme_of(&host, self.settings().scheme) });
-        Ok(Admitted::Go)
+            .insert(RequestScheme { scheme: self.settings().names.scheme_of(&host, self.settings().scheme) });
+        Ok(Admission::Proceed)
     }
 
     /// Checks that the request has exactly one `Host`, and that it is in the list of names.
@@ -166,13 +166,18 @@ impl Auth {
     }
 
     /// Removes the base path from the URI. Returns the target of a redirect if the trailing slash is missing.
-    fn enter(&self, parts: &mut Parts) -> Result<Option<String>, Error> {
+    fn strip_base_path(&self, parts: &mut Parts) -> Result<Option<String>, Error> {
         let base = &self.settings().base_path;
         if base.is_empty() {
             return Ok(None);
         }
-        let not_here =
-            || Error::new(Code::NotFound, "The path is outside of the base path", format!("look under `{base}/`"));
+        let not_here = || {
+            Error::new(
+                Code::NotFound,
+                "The path is outside of the base path",
+                format!("look under `{base}/`"),
+            )
+        };
         let whole = parts.uri.path_and_query().map_or("/", PathAndQuery::as_str);
         // Health checks of a supervisor do not pass through the proxy that adds the base path.
         if matches!(parts.uri.path(), "/healthz" | "/readyz") {
@@ -234,7 +239,7 @@ impl Auth {
 
 /// The scheme by which the page of a request was loaded.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Called {
+pub(crate) struct RequestScheme {
     pub(crate) scheme: super::Scheme,
 }
 

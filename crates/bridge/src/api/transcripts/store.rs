@@ -22,11 +22,11 @@ use crate::sessions::adopt::sees_session;
 
 /// Sessions on disk. Handles are cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Transcripts(Arc<Shelf>);
+pub struct Transcripts(Arc<TranscriptStore>);
 
 /// The folders and caches that a job on a blocking thread uses.
 #[derive(Debug)]
-pub(in crate::api) struct Shelf {
+pub(in crate::api) struct TranscriptStore {
     roots: Vec<PathBuf>,
     /// The folder of the caches and the index.
     cache_folder: Option<PathBuf>,
@@ -42,7 +42,7 @@ impl Transcripts {
     /// Sessions under these configuration folders, such as `~/.claude`. `zone` is the time zone of days,
     /// unless a request names another one.
     pub fn new(roots: Vec<PathBuf>, cache_folder: Option<PathBuf>, clock: Clock, zone: TimeZone) -> Self {
-        Transcripts(Arc::new(Shelf {
+        Transcripts(Arc::new(TranscriptStore {
             roots,
             cache_folder,
             clock,
@@ -56,7 +56,7 @@ impl Transcripts {
     /// Runs a job on a blocking thread.
     pub(in crate::api) async fn run<T: Send + 'static>(
         &self,
-        job: impl FnOnce(&Arc<Shelf>) -> Result<T, Error> + Send + 'static,
+        job: impl FnOnce(&Arc<TranscriptStore>) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let shared = Arc::clone(&self.0);
         let jobs = Arc::clone(&self.0.jobs);
@@ -81,7 +81,7 @@ impl Default for Transcripts {
     }
 }
 
-impl Shelf {
+impl TranscriptStore {
     /// The configuration folders that exist. A machine on which Claude Code never ran has no sessions, which
     /// is not an error.
     pub(super) fn roots(&self) -> Roots {
@@ -94,7 +94,7 @@ impl Shelf {
     }
 
     /// All sessions that the caller may see.
-    pub(super) fn found(&self, caller: &Caller) -> Result<Found, Error> {
+    pub(super) fn sessions(&self, caller: &Caller) -> Result<Found, Error> {
         let mut found = self.roots().scan()?;
         if !caller.folders.is_empty() {
             let seen: Vec<bool> =
@@ -106,7 +106,7 @@ impl Shelf {
     }
 
     /// Finds one session by its full id.
-    pub(super) fn one(&self, caller: &Caller, id: &str) -> Result<SessionFiles, Error> {
+    pub(super) fn session(&self, caller: &Caller, id: &str) -> Result<SessionFiles, Error> {
         let found = self.roots().scan_some(|known, _| known == id)?;
         let mut fitting = found.sessions.into_iter().filter(|session| session.id == id);
         fitting.next().filter(|session| sees_session(caller, session)).ok_or_else(|| {
@@ -139,7 +139,7 @@ impl Shelf {
     }
 
     /// Fills the cost cache on a background thread, unless one is running already.
-    pub(super) fn count_later(self: &Arc<Self>) {
+    pub(super) fn count_in_background(self: &Arc<Self>) {
         if self.is_counting.swap(true, Ordering::AcqRel) {
             return;
         }

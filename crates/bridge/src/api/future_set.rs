@@ -5,16 +5,16 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 
 /// A set of futures; the first one that completes is returned first.
-pub(crate) struct Several<T>(FuturesUnordered<BoxFuture<'static, T>>);
+pub(crate) struct FutureSet<T>(FuturesUnordered<BoxFuture<'static, T>>);
 
-impl<T: Send + 'static> Several<T> {
+impl<T: Send + 'static> FutureSet<T> {
     pub(crate) fn new() -> Self {
         let all = FuturesUnordered::<BoxFuture<'static, T>>::new();
         // `FuturesUnordered` wakes itself and yields after it has polled as many futures as it holds. With a
         // single future that would cost a second poll per event; this one is never ready and is polled only
         // once.
         all.push(Box::pin(std::future::pending()));
-        Several(all)
+        FutureSet(all)
     }
 
     pub(crate) fn push(&self, future: impl Future<Output = T> + Send + 'static) {
@@ -57,16 +57,16 @@ mod tests {
     /// A socket with one subscription is woken once per event, without a second poll that finds nothing.
     #[test]
     fn one_alone_wakes_once() {
-        let mut several = Several::<()>::new();
+        let mut future_set = FutureSet::<()>::new();
         let inner: Arc<Mutex<Option<Waker>>> = Arc::default();
         let kept = Arc::clone(&inner);
-        several.push(poll_fn(move |context| {
+        future_set.push(poll_fn(move |context| {
             *kept.lock().unwrap() = Some(context.waker().clone());
             Poll::Pending
         }));
         let count = Arc::new(Count::default());
         let waker = Waker::from(Arc::clone(&count));
-        let mut look = || pin!(several.next()).poll(&mut Context::from_waker(&waker)).is_pending();
+        let mut look = || pin!(future_set.next()).poll(&mut Context::from_waker(&waker)).is_pending();
         // The first poll of each future.
         while {
             let before = count.0.load(Ordering::Relaxed);
@@ -79,6 +79,6 @@ mod tests {
             assert!(look());
             assert_eq!(count.0.load(Ordering::Relaxed) - before, 1, "wake {wakes}");
         }
-        assert_eq!(several.len(), 1);
+        assert_eq!(future_set.len(), 1);
     }
 }

@@ -6,39 +6,39 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::compose::Delivery;
+use super::compose::Notification;
 use crate::limits::{NOTIFY_PAUSE_FIRST, NOTIFY_PAUSE_MAX, NOTIFY_QUEUE_MAX};
 
 /// Notifications that wait for their first attempt or for a retry, the oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Waiting(Vec<Due>);
+pub(super) struct NotificationQueue(Vec<Due>);
 
 /// A notification, and the time of its next attempt.
 #[derive(Debug)]
 pub(super) struct Due {
-    pub(super) delivery: Arc<Delivery>,
+    pub(super) notification: Arc<Notification>,
     /// The number of attempts so far.
     pub(super) tries: u32,
     at: Instant,
 }
 
-impl Waiting {
+impl NotificationQueue {
     /// Adds a notification to send at once. Returns the one that is dropped if the queue is full: the oldest
     /// that needs no answer, or else the oldest.
-    pub(super) fn add(&mut self, delivery: Arc<Delivery>, now: Instant) -> Option<Arc<Delivery>> {
-        self.0.push(Due { delivery, tries: 0, at: now });
+    pub(super) fn add(&mut self, notification: Arc<Notification>, now: Instant) -> Option<Arc<Notification>> {
+        self.0.push(Due { notification, tries: 0, at: now });
         if self.0.len() <= NOTIFY_QUEUE_MAX {
             return None;
         }
-        let news = self.0.iter().position(|due| !due.delivery.needs_answer());
-        Some(self.0.remove(news.unwrap_or_default()).delivery)
+        let news = self.0.iter().position(|due| !due.notification.needs_answer());
+        Some(self.0.remove(news.unwrap_or_default()).notification)
     }
 
     /// Takes the next notification to send: those that need an answer first, then new ones before retries,
     /// then by age.
     pub(super) fn take(&mut self, now: Instant) -> Option<Due> {
         let due = self.0.iter().enumerate().filter(|(_, due)| due.at <= now);
-        let (at, _) = due.min_by_key(|(_, due)| (Reverse(due.delivery.needs_answer()), due.tries > 0))?;
+        let (at, _) = due.min_by_key(|(_, due)| (Reverse(due.notification.needs_answer()), due.tries > 0))?;
         Some(self.0.remove(at))
     }
 
@@ -59,8 +59,8 @@ impl Waiting {
 mod tests {
     use super::*;
 
-    fn news(id: &str) -> Arc<Delivery> {
-        Arc::new(Delivery {
+    fn news(id: &str) -> Arc<Notification> {
+        Arc::new(Notification {
             id: id.to_owned(),
             event: "turn_ended",
             at: String::new(),
@@ -75,22 +75,22 @@ mod tests {
         })
     }
 
-    fn ask(id: &str) -> Arc<Delivery> {
-        Arc::new(Delivery { tool_use_id: Some("tool".to_owned()), ..(*news(id)).clone() })
+    fn ask(id: &str) -> Arc<Notification> {
+        Arc::new(Notification { tool_use_id: Some("tool".to_owned()), ..(*news(id)).clone() })
     }
 
-    fn taken(waiting: &mut Waiting, now: Instant) -> Vec<String> {
-        std::iter::from_fn(|| waiting.take(now)).map(|due| due.delivery.id.clone()).collect()
+    fn taken(waiting: &mut NotificationQueue, now: Instant) -> Vec<String> {
+        std::iter::from_fn(|| waiting.take(now)).map(|due| due.notification.id.clone()).collect()
     }
 
     #[test]
     fn what_waits_for_an_answer_goes_first_and_what_has_failed_last() {
-        let (mut waiting, now) = (Waiting::default(), Instant::now());
+        let (mut waiting, now) = (NotificationQueue::default(), Instant::now());
         waiting.add(news("failed"), now);
         let failed = waiting.take(now).unwrap();
         waiting.put_back(failed, None, now);
-        for delivery in [news("old"), ask("asked"), news("new"), ask("asked later")] {
-            waiting.add(delivery, now);
+        for notification in [news("old"), ask("asked"), news("new"), ask("asked later")] {
+            waiting.add(notification, now);
         }
         assert_eq!(taken(&mut waiting, now), ["asked", "asked later", "old", "new"], "one pauses");
         assert_eq!(waiting.next_due(), Some(now + NOTIFY_PAUSE_FIRST));
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn pauses_grow_and_no_target_makes_them_longer_than_the_longest() {
-        let (mut waiting, now) = (Waiting::default(), Instant::now());
+        let (mut waiting, now) = (NotificationQueue::default(), Instant::now());
         waiting.add(news("one"), now);
         let mut pause = |after: Option<u64>| {
             let due = waiting.take(now + NOTIFY_PAUSE_MAX).unwrap();
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn where_too_much_waits_news_is_dropped_before_what_waits_for_an_answer() {
-        let (mut waiting, now) = (Waiting::default(), Instant::now());
+        let (mut waiting, now) = (NotificationQueue::default(), Instant::now());
         waiting.add(ask("asked first"), now);
         waiting.add(news("news"), now);
         for _ in 2..NOTIFY_QUEUE_MAX {
