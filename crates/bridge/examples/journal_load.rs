@@ -1,6 +1,6 @@
-//! What appending and reading cost on this disk: `journal_load FOLDER [GIBIBYTES]`.
+//! Measures appending and reading on this disk: `journal_load FOLDER [GIBIBYTES]`.
 //!
-//! With a number it first makes a journal of that size, and then measures in it.
+//! With a number it first creates a journal of that size.
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
 use std::sync::Arc;
@@ -49,7 +49,7 @@ async fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// Two hundred sessions that append side by side.
+/// Measures two hundred sessions that append concurrently.
 async fn many(journal: &Arc<SqliteJournal>) -> Outcome<()> {
     let mut sessions = Vec::new();
     for n in 0..200 {

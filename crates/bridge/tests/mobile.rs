@@ -1,4 +1,4 @@
-//! The phone protocol of seed 002 on a real WebSocket.
+//! The phone protocol on a real WebSocket.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -53,7 +53,7 @@ const QUESTION: &str = r#"
     text = "Blue it is."
 "#;
 
-/// A server whose agents play a script. The token `good` is somebody's who may do everything, `reader` only looks.
+/// A server whose agents play a script. The token `good` has all scopes, `reader` has `read` only.
 struct House {
     address: String,
     sessions: Sessions,
@@ -82,7 +82,7 @@ impl House {
                 let scopes = [Scope::Read].into_iter().collect();
                 Ok(Caller { scopes, ..Caller::admin("reader") })
             }
-            _ => Err(Error::new(Code::Unauthorized, "Nobody has this credential", "")),
+            _ => Err(Error::new(Code::Unauthorized, "Unknown credential", "")),
         });
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("ws://{}/v1/mobile", listener.local_addr().unwrap());
@@ -125,7 +125,7 @@ impl Phone {
         self.socket.send(Message::from(message.to_string())).await.unwrap();
     }
 
-    /// The next message of a type; what comes before it is kept in `heard`.
+    /// The next message of a type; earlier messages are kept in `heard`.
     async fn hear(&mut self, kind: &str) -> Value {
         self.hear_that(kind, |_| true).await
     }
@@ -150,7 +150,7 @@ impl Phone {
         heard.unwrap_or_else(|_| panic!("no `{kind}` among {:#?}", self.heard))
     }
 
-    /// Opens a project, and is in it.
+    /// Opens a project and joins it.
     async fn init(&mut self, path: &str) {
         self.say(json!({"type":"project_init","id":"init","projectPath":path})).await;
         assert_eq!(self.hear("project_init_complete").await["success"], true);
@@ -160,7 +160,7 @@ impl Phone {
         self.hear_that("session_status", |message| message["status"]["state"] == "COMPLETED").await
     }
 
-    /// The messages that were announced as missed, of all parts.
+    /// The messages that `session_sync` announced, of all parts.
     fn missed(&self) -> Vec<Value> {
         let parts = self.heard.iter().filter(|message| message["type"] == "session_sync");
         parts.flat_map(|part| part["messageHistory"].as_array().unwrap().clone()).collect()
@@ -218,7 +218,7 @@ async fn s2_28_a_project_is_a_folder_with_one_current_session() {
     assert_eq!(house.sessions.list(None, 10).await.unwrap().len(), 2, "the sessions are left alone");
 }
 
-/// P3: a phone that did not hear what came of its first prompt sends it again, when the session is there.
+/// P3: a phone that got no reply to its first prompt sends it again after the session was created.
 #[tokio::test(flavor = "multi_thread")]
 async fn s2_25_the_first_prompt_of_a_project_is_said_once_however_often_it_is_sent() {
     let house = House::playing(HELLO).await;
@@ -245,7 +245,7 @@ async fn s2_28_everybody_in_a_project_sees_everything() {
     let (mut one, mut other) = (house.phone().await, house.phone().await);
     one.init(&shop).await;
     other.init(&shop).await;
-    // The first family names no project: it is the one that was opened.
+    // Messages of the first family name no project: the opened one is meant.
     one.say(json!({"type":"command","id":"c1","command":"Hi"})).await;
     for phone in [&mut one, &mut other] {
         let ended = phone.turn_ends().await;
@@ -270,7 +270,7 @@ async fn s2_25_a_phone_that_was_away_gets_what_it_missed_once_and_then_what_happ
     let seen = seen.unwrap().clone();
     drop(phone);
 
-    // The agent goes on while nobody is connected: the answer comes from elsewhere.
+    // The agent continues while the phone is disconnected: another phone answers.
     let mut other = house.phone().await;
     other
         .say(json!({"type":"permission_response","id":"a1","requestId":request["id"],"approved":true}))
@@ -303,7 +303,7 @@ async fn s2_25_a_phone_that_was_away_gets_what_it_missed_once_and_then_what_happ
     assert_eq!(phone.said(), "All is well.That was all.");
 }
 
-/// The last piece of a text and its end may come in two messages; a phone that got the first of them gets only the second.
+/// The last delta of a text and its end may be two messages; a phone that has the first gets only the second.
 #[tokio::test(flavor = "multi_thread")]
 async fn s2_25_a_text_whose_end_was_missed_does_not_come_again() {
     let house = House::playing(HELLO).await;
@@ -371,7 +371,7 @@ async fn s2_25_what_waits_for_an_answer_is_told_to_a_phone_that_comes_back() {
     );
 }
 
-/// A phone has a thousand messages kept for it; what was before them is history, and it is told so.
+/// A thousand messages are kept for a phone; an error says that older ones are in the history.
 #[tokio::test(flavor = "multi_thread")]
 async fn s2_25_no_more_than_a_thousand_messages_wait_for_a_phone() {
     let house = House::playing(HELLO).await;
@@ -489,7 +489,7 @@ async fn s2_27_what_is_left_out_is_refused_in_words() {
         assert_eq!(error["code"], code, "{message}");
         assert!(!error.to_string().contains("secret"));
     }
-    // What nobody knows is passed over.
+    // Unknown types are ignored.
     phone.say(json!({"type":"not_yet_invented","x":1})).await;
     phone.say(json!({"type":"heartbeat"})).await;
     phone.hear("heartbeat").await;
@@ -507,7 +507,7 @@ async fn s2_29_a_question_is_answered_from_a_phone() {
     assert_eq!(request["tool"], "AskUserQuestion");
     let question = &request["details"]["questions"][0]["id"];
     phone.say(json!({"type":"permission_response","requestId":request["id"],"approved":true})).await;
-    assert_eq!(phone.hear("error").await["code"], "VALIDATION_FAILED", "a yes is no answer");
+    assert_eq!(phone.hear("error").await["code"], "VALIDATION_FAILED", "an approval does not answer a question");
     let answers = json!([{"question_id":question,"answer":["Blue"]}]);
     let answer =
         json!({"type":"permission_response","requestId":request["id"],"approved":true,"answers":answers});

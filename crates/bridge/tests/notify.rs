@@ -49,7 +49,7 @@ impl Got {
     }
 }
 
-/// Somebody who takes notifications. `answer` says what the n-th request gets.
+/// A receiver of notifications. `answer` makes the response to the n-th request.
 struct Receiver {
     address: String,
     got: mpsc::Receiver<Got>,
@@ -92,7 +92,7 @@ impl Receiver {
     }
 }
 
-/// Sessions that ask, and somebody who tells of it.
+/// Sessions that ask for permission, and a notifier.
 struct House {
     sessions: Sessions,
     folder: TempDir,
@@ -115,7 +115,7 @@ impl House {
         let stopping = CancellationToken::new();
         let notifier = Notifier::new(targets, Some("https://page.example".to_owned())).unwrap();
         tokio::spawn(notifier.run(sessions.clone(), stopping.clone()));
-        // The notifier listens before anything happens.
+        // The notifier subscribes before anything happens.
         tokio::task::yield_now().await;
         House { sessions, folder, stopping }
     }
@@ -153,7 +153,7 @@ fn fine(_: usize) -> Response {
     StatusCode::OK.into_response()
 }
 
-/// HMAC-SHA-256, written anew: the receiver's side does not share code with the sender's.
+/// HMAC-SHA-256, implemented independently of the sender.
 fn hmac(secret: &str, message: &str) -> String {
     let pad = |byte: u8| {
         let mut key = secret.as_bytes().to_vec();
@@ -214,7 +214,7 @@ async fn s2_29_details_are_told_where_the_owner_wants_it_and_only_of_what_is_wan
     let ended = receiver.next().await.json();
     assert_eq!(ended["event"], "turn_ended", "the permission was not wanted");
     assert_eq!(ended["details"]["line"], "The secret thing is made.");
-    assert_eq!(ended["details"]["title"], "Make it", "what was said first, while there is no title");
+    assert_eq!(ended["details"]["title"], "Make it", "the first prompt, while there is no title");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -246,7 +246,7 @@ async fn a_notification_that_fails_is_sent_again_with_the_same_name() {
     assert_eq!(first["id"], second["id"]);
 }
 
-/// A turn that ended well may be told late; a tool that waits for a yes may not.
+/// A notification of an ended turn may be late; one of a pending permission request may not.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_waits_behind_a_notification_that_fails() {
     let broken = |_| (StatusCode::INTERNAL_SERVER_ERROR, [(header::RETRY_AFTER, "60")]).into_response();
@@ -277,7 +277,7 @@ async fn what_somebody_has_answered_is_not_told_any_more() {
     assert!(receiver.got.try_recv().is_err(), "the permission is not open");
 }
 
-/// Killed by hand or for want of memory: it says nothing any more, and its turn has no result.
+/// An agent that is killed, for example for lack of memory: its turn has no result.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_that_dies_in_a_turn_has_failed_and_one_that_is_stopped_has_not() {
     let dies = format!("{ASKS}\n[[fault]]\nkind = \"exit\"\nat_frame = 4\ncode = 137\n");
@@ -303,10 +303,10 @@ async fn an_agent_that_dies_in_a_turn_has_failed_and_one_that_is_stopped_has_not
     house.sessions.drain().await;
     tokio::time::sleep(Duration::from_millis(200)).await;
     let told = receiver.got.try_recv().ok().map(|got| got.body);
-    assert_eq!(told, None, "somebody wanted these to end");
+    assert_eq!(told, None, "these were ended by the user");
 }
 
-/// A target that sends its caller elsewhere must not get others the words and the signature.
+/// A redirect must not send the text and the signature to another host.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_other_host_is_told() {
     let mut other = Receiver::start(fine).await;

@@ -1,4 +1,4 @@
-//! What seed 003 and its surroundings say about sessions of a server.
+//! Server mode: the requirements for sessions of a server.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -39,8 +39,8 @@ async fn until(sessions: &Sessions, key: &str, wanted: ServerPhase) -> SessionVi
     tokio::time::timeout(Duration::from_secs(20), waiting).await.unwrap()
 }
 
-/// Each session has its own configuration, says how it stands and what it has used, and leaves nothing when it is
-/// removed: nothing that waits, no events, no file.
+/// Each session has its own configuration, state and usage. Deleting it removes everything: pending requests,
+/// events and files.
 #[tokio::test(flavor = "multi_thread")]
 async fn s3_35_a_session_is_made_asked_how_it_is_and_removed_with_all_that_is_of_it() {
     let folder = tempfile::tempdir().unwrap();

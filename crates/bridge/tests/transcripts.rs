@@ -21,7 +21,7 @@ const SHOP: &str = "aaaaaaaa-0000-4000-8000-000000000001";
 const BLOG: &str = "bbbbbbbb-0000-4000-8000-000000000002";
 const NOW: &str = "2026-11-15T12:00:00Z";
 
-/// A configuration folder with two sessions; that of the shop has two branches.
+/// A configuration folder with two sessions; the one of the shop has two branches.
 fn sessions_on_disk() -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();
     let prompt = |session: &str, cwd: &str, uuid: &str, parent: Value, text: &str| {
@@ -69,7 +69,7 @@ fn write(root: &Path, folder: &str, id: &str, lines: &[Value]) {
     std::fs::write(folder.join(format!("{id}.jsonl")), lines.join("\n") + "\n").unwrap();
 }
 
-/// A server with the doors and no guard: everybody is `caller`.
+/// A server without authentication: every request comes from `caller`.
 struct Server {
     address: String,
     http: reqwest::Client,
@@ -109,7 +109,7 @@ async fn sessions_are_listed_as_the_command_lists_them_and_in_pages() {
     assert_eq!(items.len(), rows.len());
     for (item, (_, row)) in items.iter().zip(&rows) {
         let mut printed = serde_json::to_value(row).unwrap();
-        // The path of a file means nothing on another machine.
+        // The API leaves out the path, which has no meaning on another machine.
         printed.as_object_mut().unwrap().remove("path").unwrap();
         let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
         assert_eq!(keys(item), keys(&printed));
@@ -162,7 +162,8 @@ async fn one_session_is_given_as_events_of_its_active_branch_or_of_another() {
     assert_eq!((texts(&head), &head["more"]), (vec!["The till is mended.".to_owned()], &json!(false)));
 }
 
-/// A session whose tools gave more than a page shows, on both of its branches, after a prompt that is longer than a page.
+/// A session with tool results that are longer than a page, on both branches, after a prompt that is longer
+/// than a page.
 fn long_results(root: &Path) -> String {
     let output: String = (1..=20_000).fold(String::new(), |text, n| text + &format!("line {n}\n"));
     let line = |kind: &str, uuid: &str, parent: Value, content: Value| {
@@ -228,7 +229,7 @@ async fn what_a_page_cuts_is_there_for_those_who_want_it_whole() {
     assert_eq!(status, 400);
 }
 
-/// Events only say that something came with a prompt. An address of somebody else's is not fetched for anybody.
+/// Events only mention attachments. The server does not fetch images from URLs.
 #[tokio::test]
 async fn the_pictures_of_a_prompt_are_there_for_those_who_want_to_see_them() {
     let root = tempfile::tempdir().unwrap();
@@ -278,7 +279,7 @@ async fn the_pictures_of_a_prompt_are_there_for_those_who_want_to_see_them() {
     assert_eq!(server.get(&format!("/v1/transcripts/{SHOP}/prompts/u1")).await.0, 404);
 }
 
-/// An event can be longer than a page may be; whoever pages back has to get past it.
+/// An event can be longer than a page; paging back must still get past it.
 #[tokio::test]
 async fn a_prompt_that_is_longer_than_a_page_keeps_nobody_from_what_is_before_it() {
     let root = tempfile::tempdir().unwrap();
@@ -301,7 +302,7 @@ async fn a_prompt_that_is_longer_than_a_page_keeps_nobody_from_what_is_before_it
     }
 }
 
-/// Whatever a client writes as an id is compared with names of files that were found, and never opened.
+/// An id from a client is only compared with the names of files that were found, and never opened.
 #[tokio::test]
 async fn f126_an_id_cannot_leave_the_folder() {
     let root = sessions_on_disk();

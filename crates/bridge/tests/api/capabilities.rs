@@ -1,5 +1,5 @@
-//! Every field of every request, with every scope, at every endpoint: whatever lets something run unasked needs more than the
-//! right to say something.
+//! Every field of every request, with every scope, at every endpoint: values that let something run unasked
+//! need more than the scope `prompt`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -169,7 +169,7 @@ async fn k1_every_field_over_rest_needs_its_scope() {
             check(format!("patch {body}"), needed, send(Method::PATCH, path, body.clone()).await);
         }
         for (field, value, needed) in commanding() {
-            // A field that a command does not take is no way around the check.
+            // Fields that a command does not use are checked as well.
             for command in ["mode", "model", "interrupt", "rewind"] {
                 let body = json!({field:value});
                 let path = format!("/v1/sessions/1/{command}");

@@ -1,6 +1,7 @@
-//! Every dialect over real sockets: a client that comes back gets the rest of what one that stayed gets.
+//! Every dialect over real sockets: a client that reconnects gets exactly the rest of what an uninterrupted
+//! one gets.
 //!
-//! `TIDINGS_SOAK_SOCKETS` says how many times clients come back; `make soak` sets it.
+//! `TIDINGS_SOAK_SOCKETS` is the number of reconnects; `make soak` sets it.
 
 use futures_util::{SinkExt as _, StreamExt as _};
 use jiff::Timestamp;
@@ -46,7 +47,7 @@ async fn stream(server: &Server, dialect: &str, after: Option<&str>) -> Vec<(Str
     }
 }
 
-/// What a phone gets until the last event of the story, without what is sent beside the messages of the session.
+/// The messages that a phone gets up to the last event of the story, without messages that have no event.
 async fn phone(server: &Server, last: Option<&Value>) -> Vec<Value> {
     let (mut socket, _) = connect_async(format!("ws://{}/v1/mobile", server.address)).await.unwrap();
     let id = last.map_or(json!("none"), |last| last["id"].clone());
@@ -99,7 +100,7 @@ async fn k4_over_sockets_every_dialect_continues_where_its_client_was() {
     }
 }
 
-/// K5: what a phone missed comes in parts, the first of them short, and none of it is lost without a word.
+/// K5: missed messages come in parts, the first one short, and no message is lost silently.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn k5_a_phone_whose_line_breaks_after_two_kilobytes_catches_up() {
     let server = Server::start().await;
@@ -148,7 +149,7 @@ async fn k5_a_phone_whose_line_breaks_after_two_kilobytes_catches_up() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn k5_a_phone_is_told_of_messages_that_are_not_kept_for_it() {
     let server = Server::start().await;
-    // Events that make no message stand between: a bound on events would cut off messages without a word.
+    // Most events make no message: a limit on events instead of messages would drop messages silently.
     for part in 0..12 {
         let drafts = (0..500).map(|n| match n % 10 {
             0 => draft(&UiMessage::Display { content: format!("Note {part}-{n}"), session_id: 1 }),

@@ -1,4 +1,4 @@
-//! Folders that are replaced after a session was made in them.
+//! Folders that are replaced after a session was created in them.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::stand_in;
 
 const HELLO: &str = "[[turn]]\ntext = \"Hello to you.\"\nrepeat = true\n";
 
-/// The folder of a session becomes a link to a folder outside of the allowed ones.
+/// Replaces a folder by a link.
 fn replace_by_link(folder: &Path, target: &Path) {
     std::fs::rename(folder, folder.with_extension("old")).unwrap();
     symlink(target, folder).unwrap();
@@ -39,7 +39,7 @@ async fn k10_a_folder_that_was_replaced_by_a_link_is_neither_worked_in_nor_shown
     let send = |method: Method, path: String, body: Value| {
         server.send(http.request(method, server.url(&path)).bearer_auth("admin").json(&body))
     };
-    // What was swapped, and where to: outside of the allowed folders, or to another one inside.
+    // The replaced folder and the target of the link: outside of the allowed folders, or another allowed one.
     for (swapped, target) in [("project", "outside"), ("more", "outside"), ("project", "allowed/other")] {
         std::fs::create_dir_all(root.join(target)).unwrap();
         let folder = |name: &str| root.join("allowed").join(name);

@@ -1,4 +1,4 @@
-//! Clients that do not read, do not belong here, or stay too long.
+//! Clients that do not read, lack a credential, or exceed a limit.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +38,7 @@ async fn t6_a_revoked_device_loses_its_streams_at_once() {
     assert_eq!(ask(&mut tablet, r#"{"id":2,"type":"ping"}"#).await["id"], 2, "others are left alone");
 }
 
-/// What a socket watches was shown to one credential, and ends with it: another one does not take it over.
+/// The subscriptions of a socket belong to one credential and end with it: another one cannot take them over.
 #[tokio::test]
 async fn t6_a_socket_belongs_to_one_credential() {
     let server = Server::start().await;
@@ -60,7 +60,7 @@ async fn t6_a_socket_belongs_to_one_credential() {
 #[tokio::test]
 async fn f97_a_socket_is_closed_with_a_number_that_says_why() {
     let server = Server::start().await;
-    // The credential comes first, or nothing does.
+    // The credential must be the first message.
     let mut silent = server.socket(None).await;
     silent.send(Message::text(r#"{"id":1,"type":"ping"}"#)).await.unwrap();
     assert_eq!(hear(&mut silent).await, Err(Some(4401)));
@@ -73,7 +73,7 @@ async fn f97_a_socket_is_closed_with_a_number_that_says_why() {
     let mut right = server.socket(None).await;
     let ack = ask(&mut right, r#"{"id":"a","type":"auth","token":"read@phone"}"#).await;
     assert_eq!(ack, json!({"type":"ack","id":"a"}));
-    // It is held to the credential that came inside as well.
+    // The socket is bound to a credential that came in a message, too.
     server.api.revoked.send("phone".to_owned()).unwrap();
     assert_eq!(hear(&mut right).await, Err(Some(4401)));
 
@@ -88,7 +88,7 @@ async fn f97_a_socket_is_closed_with_a_number_that_says_why() {
     assert!((500..5000).contains(&retry), "{retry}");
 }
 
-/// F97: who opens more sockets than there may be, or stops reading for too long, learns it from the number.
+/// F97: too many sockets, and clients that stop reading, have close codes of their own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f97_too_many_sockets_and_those_who_do_not_read_are_closed_with_a_number() {
     let server = Server::set_up(
@@ -100,14 +100,14 @@ async fn f97_too_many_sockets_and_those_who_do_not_read_are_closed_with_a_number
         },
     )
     .await;
-    // One that falls behind before anything is written to it is told to start again, and one that begins to read too late
-    // finds a socket that was closed without a word; so this may take some tries.
+    // A client that falls behind before anything is written to it gets a `resync`, and one that begins to
+    // read too late finds a closed socket without a code; so this may take some attempts.
     let mut told = None;
     while told != Some(4409) {
         let mut slow = server.socket(Some("read")).await;
         ask(&mut slow, r#"{"id":1,"type":"subscribe","session":"1"}"#).await;
         let mut second = server.socket(Some("read")).await;
-        assert_eq!(hear(&mut second).await, Err(Some(4429)), "there is one seat");
+        assert_eq!(hear(&mut second).await, Err(Some(4429)), "one socket is allowed");
         let long = "x".repeat(1 << 20);
         for _ in 0..8 {
             server.say(&UiMessage::Display { content: long.clone(), session_id: 1 }).await;
@@ -130,7 +130,7 @@ async fn f97_too_many_sockets_and_those_who_do_not_read_are_closed_with_a_number
     }
 }
 
-/// A client that gets no answer to its goodbye has to think that the line broke.
+/// Without a close frame in return, a client would assume a broken connection.
 #[tokio::test]
 async fn a_goodbye_is_given_back() {
     let server = Server::start().await;
@@ -147,7 +147,7 @@ async fn f132_a_message_that_is_too_long_closes_the_socket() {
     let server = Server::start().await;
     let mut socket = server.socket(Some("read")).await;
     let long = format!(r#"{{"type":"ping","more":"{}"}}"#, "x".repeat(2 << 20));
-    // The server may be gone before all of it is sent.
+    // The server may close the socket before all of it is sent.
     drop(socket.send(Message::text(long)).await);
     let closed = hear(&mut socket).await.unwrap_err();
     assert!(matches!(closed, Some(1009) | None), "{closed:?}");
@@ -209,7 +209,7 @@ async fn a_session_is_watched_from_one_place_until_it_is_not() {
     for _ in 0..2 {
         hear(&mut socket).await.unwrap();
     }
-    // Subscribing again begins anew, and does not send everything twice.
+    // A second subscription replaces the first one, and does not send everything twice.
     let after = json!({"id":2,"type":"subscribe","session":"session","after":ack["subscribed"]["head"]});
     ask(&mut socket, &after.to_string()).await;
     server.publish(3..=3).await;
@@ -220,7 +220,7 @@ async fn a_session_is_watched_from_one_place_until_it_is_not() {
     assert_eq!(hear(&mut socket).await.unwrap()["id"], 4, "nothing comes before the answer");
 }
 
-/// What the server says of itself is what it does.
+/// The published limit is the real one.
 #[tokio::test]
 async fn a_prompt_may_be_as_long_as_the_server_says_and_no_longer() {
     let journal = Arc::new(MemoryJournal::new(&opening()));
@@ -252,7 +252,7 @@ async fn f99_a_socket_takes_so_many_subscriptions_and_no_more() {
     }
     let one_more = r#"{"id":"more","type":"subscribe","session":"session"}"#;
     assert_eq!(ask(&mut socket, one_more).await["problem"]["code"], "too_many");
-    // One that is watched already may be watched from another place, and one that is left makes room.
+    // A subscribed session may be subscribed again, and unsubscribing makes room.
     for request in [
         r#"{"id":1,"type":"subscribe","session":"s0"}"#,
         r#"{"id":2,"type":"unsubscribe","session":"s1"}"#,

@@ -1,4 +1,4 @@
-//! Sessions with an agent behind them, from outside.
+//! Sessions with a running agent, over the API.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ impl House {
     }
 }
 
-/// The events of a session until one of this name.
+/// The events of a session up to the first with this name.
 pub(crate) async fn until(events: &mut Events, name: &str) -> Vec<(String, Value)> {
     let mut seen = Vec::new();
     while seen.last().is_none_or(|(last, _): &(String, Value)| last != name) {
@@ -84,7 +84,7 @@ async fn f95_a_command_that_is_sent_again_has_one_effect_and_one_answer() {
     assert_eq!((status, &again), (202, &first));
 }
 
-/// Nobody would know from `parked` that something happens.
+/// A client could not see from `parked` that the agent works.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_that_is_made_with_a_prompt_is_being_started() {
     let house = House::playing(ASKS).await;
@@ -93,10 +93,10 @@ async fn a_session_that_is_made_with_a_prompt_is_being_started() {
     let state = view["state"].as_str().unwrap();
     assert!(["starting", "running", "needs_you"].contains(&state), "{view}");
     let (_, view) = house.post("/v1/sessions", &json!({"cwd":cwd}), None).await;
-    assert_eq!(view["state"], "parked", "nothing is to be done");
+    assert_eq!(view["state"], "parked", "there is nothing to do");
 }
 
-/// A client that misspells a key is not told that all is well.
+/// A misspelt key is an error.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_body_that_makes_no_sense_is_refused_and_nothing_happens() {
     let house = House::playing(ASKS).await;
@@ -154,7 +154,7 @@ async fn s2_27_the_first_answer_counts_and_the_next_one_is_told_who_was_faster()
     let (status, lost) = house.post(&path, &json!({"decision":"deny"}), None).await;
     assert_eq!((status, &lost["code"]), (409, &json!("already_answered")));
     assert_eq!(lost["winner"]["outcome"], "allowed");
-    // The same answer over the socket is refused in the same words.
+    // The same answer over the socket is refused with the same error.
     let later = json!({"id":4,"type":"answer","session":key,"to":id,"permission":{"decision":"deny"}});
     let lost = ask(&mut socket, &later.to_string()).await;
     assert_eq!(lost["problem"]["winner"]["seq"], won["seq"]);

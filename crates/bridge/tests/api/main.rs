@@ -1,4 +1,4 @@
-//! The doors, on real sockets: requests, streams and the WebSocket.
+//! The HTTP API on real sockets: REST, server-sent events and the WebSocket.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod capabilities;

@@ -1,4 +1,4 @@
-//! What a server says that it can do: which Claude Code it has, which models, and what would be put back.
+//! Capabilities of a server: the version of Claude Code, the models, and dry runs of a rewind.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::server::{Events, Server, opening};
 
 const TWO: &str = "[[turn]]\ntext = \"One.\"\n[[turn]]\ntext = \"Two.\"\n";
 
-/// A server whose `claude` is this one; beside a demo if it plays one.
+/// A server with this `claude`; with `demo`, beside demo sessions.
 async fn server_with(claude: &str, demo: bool) -> Server {
     let journal = Arc::new(MemoryJournal::new(&opening()));
     Server::with(journal, "/", |config| {
@@ -40,7 +40,7 @@ async fn meta_says_whether_there_is_a_claude_and_which() {
     std::fs::set_permissions(&claude, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     for demo in [false, true] {
         let server = server_with(claude.to_str().unwrap(), demo).await;
-        // It is known at once that it is there, and a moment later which one it is.
+        // `claude` is present at once, and its version is known a moment later.
         let told = tokio::time::timeout(crate::server::PATIENCE, async {
             loop {
                 let told = meta(&server).await["claude"].clone();
@@ -98,10 +98,10 @@ async fn a_dry_run_of_a_rewind_answers_and_changes_nothing() {
     assert_eq!((&told["rewind"]["insertions"], &told["seq"]), (&json!(0), &head), "{told}");
     let (status, told) = house.post(&rewind, &json!({"prompt": prompt}), None).await;
     assert_eq!(status, 200, "{told}");
-    assert!(told["seq"].as_u64() > head.as_u64(), "others are told: {told}");
+    assert!(told["seq"].as_u64() > head.as_u64(), "there is an event for others: {told}");
 }
 
-/// Trying again would change nothing, so nobody is told to.
+/// A retry would not help, so the error is not retryable.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_that_makes_no_sense_is_refused_with_what_to_do() {
     let house = House::playing(TWO).await;
@@ -120,7 +120,7 @@ async fn a_command_that_makes_no_sense_is_refused_with_what_to_do() {
     }
 }
 
-/// Says something, waits for the answer, and gives the id of the prompt.
+/// Sends a prompt, waits for the answer, and returns the id of the prompt.
 async fn said(house: &House, key: &str) -> String {
     let url = house.server.url(&format!("/v1/sessions/{key}/events"));
     let mut events = Events::open(reqwest::Client::new().get(url).bearer_auth("read")).await;

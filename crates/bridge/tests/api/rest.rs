@@ -1,4 +1,4 @@
-//! Requests and answers: who may, what is refused, and how it is said.
+//! REST routes: scopes, results and errors.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -10,7 +10,8 @@ use tidings_bridge::journal::AuditDraft;
 use tidings_bridge::{Code, MemoryJournal, Scope};
 use tidings_protocol::ui::{Lane, ToolDetails, UiMessage};
 
-/// Every operation of the doors, with the scope that it needs. Those of the guard and of health are tested with a whole server.
+/// Every operation of the API with the scope that it needs. The routes of auth and health are tested with a
+/// whole server.
 fn operations() -> Vec<(Method, String, Scope)> {
     let api = serde_json::to_value(tidings_bridge::api::openapi()).unwrap();
     let mut found = Vec::new();
@@ -29,7 +30,7 @@ fn operations() -> Vec<(Method, String, Scope)> {
     found
 }
 
-/// The path with something in each of its places.
+/// The path with a value for each parameter.
 fn filled(path: &str) -> String {
     let parts = path.split('/').map(|part| match part {
         "{id}" => "session",
@@ -51,12 +52,12 @@ async fn t5_every_route_refuses_those_who_have_no_credential_or_not_the_scope() 
         let others: Vec<&str> = others.map(Scope::as_str).collect();
         let answer = server.send(http.request(method.clone(), &url).bearer_auth(others.join(","))).await;
         assert_eq!((answer.0, &answer.1["code"]), (403, &json!("forbidden")), "{method} {path}");
-        // A WebSocket may bring its credential inside; without one it gets no further than that.
+        // A WebSocket may send its credential in the first message.
         if !["/v1/ws", "/v1/mobile"].contains(&path.as_str()) {
             let answer = server.send(http.request(method.clone(), &url)).await;
             assert_eq!((answer.0, &answer.1["code"]), (401, &json!("unauthorized")), "{method} {path}");
         }
-        // With the scope it is refused for other reasons, if at all.
+        // With the scope, it may only be refused for other reasons.
         if path != "/v1/events" && !path.ends_with("/events") {
             let answer = server.send(http.request(method.clone(), &url).bearer_auth(scope.as_str())).await;
             assert!(!matches!(answer.0, 401 | 403), "{method} {path}: {answer:?}");
@@ -164,13 +165,13 @@ async fn history_is_read_from_its_end_in_pages_without_a_seam() {
     let item = &page["items"][1];
     assert_eq!((&item["seq"], &item["at"]), (&json!(2), &json!("1970-01-01T00:00:00Z")));
     assert_eq!(item["event"]["TextChunk"]["text"], "2 ");
-    // What is after a page is what `next` leads to.
+    // `next` leads to the page after this one.
     let next = page["next"].as_str().unwrap();
     let (_, page) = server.get("read", &format!("/v1/sessions/1/history?limit=1&after={next}")).await;
     assert_eq!(page["items"][0]["seq"], 3);
 }
 
-/// A snapshot cuts what is long, and this is where the rest is.
+/// A snapshot cuts long inputs and results; this route returns them whole.
 #[tokio::test]
 async fn a_call_that_a_snapshot_cuts_is_given_in_full() {
     let server = Server::start().await;
@@ -191,7 +192,7 @@ async fn a_call_that_a_snapshot_cuts_is_given_in_full() {
     for event in call("toolu_main", 1) {
         server.say(&event).await;
     }
-    // More than one page of the journal lies between the calls and the end.
+    // More than one page of the journal is between the calls and the end.
     server.publish(1..=1500).await;
     for event in call("toolu_lane", 1) {
         server.say(&Lane::new(1, "toolu_agent", Box::new(event)).into()).await;
@@ -212,7 +213,7 @@ async fn a_call_that_a_snapshot_cuts_is_given_in_full() {
     }
 }
 
-/// A session can be as long as its disk, and nobody reads all of it for one request.
+/// A session can be very long, so one request searches only a part of it.
 #[tokio::test]
 async fn t12_a_call_is_not_looked_for_without_end() {
     let server = Server::start().await;
@@ -240,7 +241,7 @@ async fn t12_a_call_is_not_looked_for_without_end() {
     assert_eq!(server.get("read", &format!("{path}?before=soon")).await.0, 400);
 }
 
-/// T12: whatever can be asked of a session, it is not there for a credential that is limited to another folder.
+/// T12: for a credential that is limited to another folder, no route finds the session.
 #[tokio::test]
 async fn t12_no_operation_reaches_a_session_of_another_folder() {
     let server = Server::on(Arc::new(MemoryJournal::new(&opening())), "/home/ada/work").await;
@@ -292,7 +293,7 @@ async fn t12_no_operation_reaches_a_session_of_another_folder() {
     assert_eq!((&view["head"], &view["title"]), (&json!(0), &json!(null)), "nothing came of it");
 }
 
-/// The audit log of a server tells what was decided where, which is not for everybody.
+/// The audit log names sessions, so a credential that is limited to folders gets only its own lines.
 #[tokio::test]
 async fn t15_a_credential_for_a_folder_reads_the_decisions_of_its_sessions() {
     let server = Server::on(Arc::new(MemoryJournal::new(&opening())), "/home/ada/work").await;
@@ -425,7 +426,8 @@ async fn f120_f124_the_folder_of_a_session_is_looked_at_without_running_anything
     assert!(!canary.exists(), "something of the folder was run");
 }
 
-/// F120, F124: settings that name programs in ways that are easy to miss. Each repository has one changed file.
+/// F120, F124: settings that run programs in ways that are easy to miss. Each repository has one changed
+/// file.
 #[tokio::test]
 async fn f120_f124_no_spelling_of_a_setting_makes_git_run_something() {
     type Plant = fn(&std::path::Path, &str);
@@ -434,7 +436,7 @@ async fn f120_f124_no_spelling_of_a_setting_makes_git_run_something() {
             git(root, &["config", "filter.a=b.clean", plant]);
             std::fs::write(root.join(".git/info/attributes"), "*.txt filter=a=b\n").unwrap();
         }),
-        ("a filter whose name is no text", |root, plant| {
+        ("a filter whose name is not UTF-8", |root, plant| {
             let mut config = std::fs::read(root.join(".git/config")).unwrap();
             config.extend(b"[filter \"\xff\"]\nclean = \"");
             config.extend(plant.as_bytes());
@@ -528,7 +530,7 @@ async fn f120_f124_no_spelling_of_a_setting_makes_git_run_something() {
     }
 }
 
-/// A repository can say that its files lie anywhere. They are none of the session's folder.
+/// A repository can name a work tree elsewhere, which is not the folder of the session.
 #[tokio::test]
 async fn t12_a_repository_cannot_show_the_files_of_another_folder() {
     let folder = tempfile::tempdir().unwrap();
@@ -604,7 +606,7 @@ async fn t15_the_audit_log_is_exported_whole_and_can_be_checked() {
     assert_eq!(rest["number"], 1500);
 }
 
-/// What the specification demands of every answer, and what we promise of every refusal.
+/// Each response has a description, as OpenAPI requires, and each operation has the error response.
 #[test]
 fn every_operation_describes_its_answers_and_how_it_refuses() {
     let api = serde_json::to_value(tidings_bridge::api::openapi()).unwrap();

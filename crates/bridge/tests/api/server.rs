@@ -1,4 +1,4 @@
-//! A server on a real socket, in front of a journal that tests write to.
+//! A server on a real socket, with a journal that tests append to.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -21,7 +21,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-/// How long a test waits for what has to happen.
+/// The timeout of everything that must happen.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
@@ -45,24 +45,24 @@ impl Server {
         Server::on(Arc::new(MemoryJournal::new(&opening())), "/").await
     }
 
-    /// A server with one session, which works in `cwd` and which the test writes to.
+    /// A server with one session in the folder `cwd`, whose events the test appends.
     pub(crate) async fn on(journal: Arc<dyn Journal>, cwd: &str) -> Server {
         Server::with(journal, cwd, |_| {}).await
     }
 
-    /// The same, with sessions that are run differently.
+    /// The same, with another configuration of sessions.
     pub(crate) async fn with(journal: Arc<dyn Journal>, cwd: &str, set: impl FnOnce(&mut Config)) -> Server {
         Server::set_up(journal, cwd, set, |_| {}).await
     }
 
-    /// The same, with doors that are set up differently too.
+    /// The same, with another configuration of the API too.
     pub(crate) async fn set_up(
         journal: Arc<dyn Journal>,
         cwd: &str,
         set: impl FnOnce(&mut Config),
         set_doors: impl FnOnce(&mut Api),
     ) -> Server {
-        // reqwest asks for one even where there is no TLS.
+        // reqwest needs a TLS provider even without TLS.
         drop(rustls::crypto::ring::default_provider().install_default());
         let mut config = Config::default();
         config.environment.push(("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()));
@@ -76,7 +76,7 @@ impl Server {
         });
         set_doors(&mut api);
         let router = api::router(api.clone()).layer(middleware::from_fn(auth));
-        // Small buffers, so that a client that does not read is noticed after little.
+        // Small buffers, so that a client that does not read is noticed early.
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_send_buffer_size(16 << 10).unwrap();
         socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
@@ -94,7 +94,7 @@ impl Server {
         format!("http://{}{path}", self.address)
     }
 
-    /// Publishes pieces of text, which are these numbers.
+    /// Publishes these numbers as deltas.
     pub(crate) async fn publish(&self, numbers: std::ops::RangeInclusive<u64>) {
         let drafts = numbers.map(|n| draft(&text(&format!("{n} ")))).collect();
         self.journal().append(&key(), self.fence, drafts).await.unwrap();
@@ -121,7 +121,7 @@ impl Server {
         if let Some(token) = token {
             request.headers_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
         }
-        // It takes little at once, like a phone.
+        // A small receive buffer, like that of a phone.
         let stream = TcpSocket::new_v4().unwrap();
         stream.set_recv_buffer_size(16 << 10).unwrap();
         let stream = MaybeTlsStream::Plain(stream.connect(self.address).await.unwrap());
@@ -131,7 +131,7 @@ impl Server {
     }
 }
 
-/// A guard for tests: the credential is what its holder may do.
+/// Authentication for tests: the credential is the list of its scopes.
 async fn auth(mut request: Request, next: Next) -> Response {
     let token = request.headers().get("authorization").and_then(|value| value.to_str().ok());
     if let Some(caller) = token.and_then(|token| caller(token.strip_prefix("Bearer ")?)) {
@@ -140,7 +140,7 @@ async fn auth(mut request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// `admin`, or scopes with commas between them; then `@` and a device, or `:` and a folder.
+/// Parses a credential: scopes separated by commas, then `@` and a device, or `:` and a folder.
 pub(crate) fn caller(token: &str) -> Option<Caller> {
     let (token, folder) =
         token.split_once(':').map_or((token, None), |(token, folder)| (token, Some(folder)));
@@ -170,7 +170,7 @@ pub(crate) fn draft(message: &UiMessage) -> Draft {
     Draft::new(Class::Delta, Timestamp::UNIX_EPOCH, Kind::new(kind).unwrap(), body)
 }
 
-/// Says something, and gives the next message that is no event.
+/// Sends a request, and returns the next message that is not an event.
 pub(crate) async fn ask(socket: &mut Socket, request: &str) -> Value {
     socket.send(Message::text(request)).await.unwrap();
     loop {
@@ -181,7 +181,7 @@ pub(crate) async fn ask(socket: &mut Socket, request: &str) -> Value {
     }
 }
 
-/// The next message; how it was closed where there is none.
+/// The next message, or the close code.
 pub(crate) async fn hear(socket: &mut Socket) -> Result<Value, Option<u16>> {
     let heard = async {
         loop {
@@ -212,7 +212,7 @@ impl Block {
     }
 }
 
-/// A client of a stream of events. What it was sent and has not read yet is lost with it, as in life.
+/// A client of a stream of events. Unread data is lost when it is dropped, as in a real client.
 pub(crate) struct Events {
     response: reqwest::Response,
     buffer: String,
@@ -226,7 +226,7 @@ impl Events {
         Events { response, buffer: String::new() }
     }
 
-    /// The next event; none at the end. It may be dropped while it waits.
+    /// The next event; `None` at the end. Cancel safe.
     pub(crate) async fn next(&mut self) -> Option<Block> {
         tokio::time::timeout(PATIENCE, self.read()).await.expect("nothing came")
     }

@@ -1,4 +1,4 @@
-//! Streams and the WebSocket: nothing is lost, repeated or reordered, whatever happens to the connection.
+//! Streams and the WebSocket: events are neither lost, repeated nor reordered when connections break.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use tokio::time::timeout;
 const DELTAS: u64 = 500;
 const CUTS: u64 = 100;
 
-/// What a client has of the session.
+/// The text that a client has received.
 #[derive(Default)]
 struct Client {
     cursor: Option<String>,
@@ -23,7 +23,7 @@ struct Client {
 }
 
 impl Client {
-    /// Whether it has everything.
+    /// True if it has everything.
     fn is_done(&self) -> bool {
         self.text.ends_with(&format!(" {DELTAS} "))
     }
@@ -34,7 +34,7 @@ impl Client {
     }
 }
 
-/// Publishes as many pieces between two cuts as there have to be, while the client reads.
+/// Publishes deltas, evenly spread over the cuts, while the client reads.
 async fn publish(server: &Server, mut cuts: watch::Receiver<u64>, mut chance: Chance) {
     let mut sent = 0;
     for cut in 1..=CUTS {
@@ -49,7 +49,7 @@ async fn publish(server: &Server, mut cuts: watch::Receiver<u64>, mut chance: Ch
     }
 }
 
-/// How many events a connection lives for, and how long it waits for each.
+/// The number of events that a connection lives for, and its timeout for each.
 fn fate(chance: &mut Chance, cuts: u64) -> (u64, Duration) {
     if cuts < CUTS {
         (chance.below(12), Duration::from_micros(200 + chance.below(4000)))
@@ -125,7 +125,7 @@ async fn f92_f93_sockets_that_are_cut_off_a_hundred_times_miss_nothing() {
         let client = cut_a_socket(&server, deltas, Chance(seed), cuts);
         let publisher = async {
             publish(&server, seen.clone(), Chance(seed + 100)).await;
-            // What is held back comes when something else follows.
+            // Held deltas are sent when another event follows.
             server.say(&UiMessage::Display { content: "done".to_owned(), session_id: 1 }).await;
         };
         let (text, ()) = tokio::join!(timeout(PATIENCE, client), publisher);

@@ -1,4 +1,4 @@
-//! What pages from elsewhere can do to the server: nothing.
+//! Pages of other origins can neither call the server nor read its responses.
 
 use crate::guarded::{Guarded, HOST, request};
 use axum::http::{Method, StatusCode};
@@ -7,7 +7,7 @@ use tidings_bridge::auth::{Names, Peer, Scheme};
 
 const FOREIGN: &str = "https://evil.example";
 
-/// A device that has come in through a page, as the header that its browser sends.
+/// Pairs a browser, and returns the cookie header that it sends.
 async fn page(server: &Guarded) -> String {
     let code = server.auth.pairing_code(tidings_protocol::api::NewDevice::default()).unwrap();
     let body = json!({"code": code.reveal()});
@@ -29,15 +29,15 @@ async fn t1_a_page_from_elsewhere_is_refused_whatever_it_carries() {
     let foreign = [
         // A WebSocket, which browsers let any page open (F115).
         ("GET", "/v1/ws", vec![("origin", FOREIGN), ("upgrade", "websocket"), ("connection", "upgrade")]),
-        // A form, which is sent without asking (F125).
+        // A form, which is sent without a preflight request (F125).
         ("POST", "/v1/who", vec![("origin", FOREIGN), ("content-type", "text/plain")]),
         ("POST", "/v1/who", vec![("origin", "null"), ("content-type", "application/x-www-form-urlencoded")]),
         ("POST", "/v1/pair", vec![("origin", FOREIGN)]),
-        // A picture, a script or an event stream, which come without an origin.
+        // An image, a script or an event stream, which come without an origin.
         ("GET", "/v1/who", vec![("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "no-cors")]),
         ("GET", "/app.js", vec![("sec-fetch-site", "cross-site"), ("sec-fetch-dest", "script")]),
         ("GET", "/healthz", vec![("sec-fetch-site", "same-site"), ("sec-fetch-mode", "cors")]),
-        // A link straight into the API.
+        // A link to the API.
         (
             "GET",
             "/v1/who",
@@ -57,7 +57,7 @@ async fn t1_a_page_from_elsewhere_is_refused_whatever_it_carries() {
                 ("sec-fetch-dest", "iframe"),
             ],
         ),
-        // Another program of this machine, another scheme, a longer name.
+        // Another port of this machine, another scheme, a longer name.
         ("POST", "/v1/who", vec![("origin", "http://127.0.0.1:3000")]),
         ("POST", "/v1/who", vec![("origin", "https://127.0.0.1:7717")]),
         ("POST", "/v1/who", vec![("origin", "http://127.0.0.1:7717.evil.example")]),
@@ -71,7 +71,7 @@ async fn t1_a_page_from_elsewhere_is_refused_whatever_it_carries() {
             let answer = server.send(request(method.parse().unwrap(), path, &headers, None)).await;
             assert_eq!(answer.status, StatusCode::FORBIDDEN, "{method} {path} {headers:?}");
             let cors = answer.headers.keys().filter(|name| name.as_str().starts_with("access-control"));
-            assert_eq!(cors.count(), 0, "no page is told that it may read the answer");
+            assert_eq!(cors.count(), 0, "no page may read the response");
         }
     }
 }
@@ -105,7 +105,7 @@ async fn t1_the_page_itself_gets_in_and_others_may_link_to_it() {
         let answer = server.send(request(method.parse().unwrap(), path, &headers, None)).await;
         assert_eq!(answer.status, StatusCode::OK, "{method} {path} {headers:?} {}", answer.body);
     }
-    // Through a tunnel the port is another one.
+    // A tunnel has another port.
     let tunnel =
         [("host", "localhost:9000"), ("origin", "http://localhost:9000"), ("cookie", cookie.as_str())];
     assert_eq!(server.send(request(Method::POST, "/v1/who", &tunnel, None)).await.status, StatusCode::OK);

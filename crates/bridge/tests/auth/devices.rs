@@ -34,7 +34,7 @@ async fn t5_a_code_lets_one_device_in_once() {
     assert_eq!(paired.status, StatusCode::CREATED, "{}", paired.body);
     assert!(paired.headers.get("set-cookie").is_none());
     let paired = paired.json();
-    assert_eq!(paired["device"]["name"], "phone", "whoever made the code has chosen");
+    assert_eq!(paired["device"]["name"], "phone", "the name from the code wins");
     assert_eq!(paired["device"]["scopes"], json!(["read", "decide"]));
     let caller = server.auth.caller(paired["token"].as_str().unwrap()).unwrap();
     assert_eq!(caller.device.as_deref(), paired["device"]["id"].as_str());
@@ -45,7 +45,7 @@ async fn t5_a_code_lets_one_device_in_once() {
     assert_eq!(again.status, StatusCode::UNAUTHORIZED, "it was used");
 }
 
-/// Sessions are compared by where they really are, so that is where a device is limited to.
+/// Sessions have resolved paths, so the folders of a device are resolved too.
 #[tokio::test]
 async fn t12_the_folder_of_a_device_is_the_one_that_a_link_leads_to() {
     let server = Guarded::new();
@@ -94,7 +94,7 @@ async fn t6_a_credential_for_a_folder_makes_none_that_reaches_further() {
     }
 }
 
-/// Whoever is limited to folders is no admin of the others: it neither sees their devices nor ends them.
+/// An admin that is limited to folders neither sees nor revokes devices of other folders.
 #[tokio::test]
 async fn t6_a_credential_for_a_folder_is_no_admin_of_other_devices() {
     let server = Guarded::new();
@@ -130,7 +130,7 @@ async fn t6_a_credential_for_a_folder_is_no_admin_of_other_devices() {
     assert_eq!(all["items"].as_array().unwrap().len(), 3);
 }
 
-/// A request takes as long as its client wants to send it, and the credential may end before.
+/// A slow request can outlast its credential.
 #[tokio::test]
 async fn t6_a_request_that_was_begun_before_the_credential_ended_has_no_effect() {
     let server = Guarded::new();
@@ -149,7 +149,7 @@ async fn t6_a_request_that_was_begun_before_the_credential_ended_has_no_effect()
         let revoke = async {
             is_begun.await.unwrap();
             server.auth.revoke(ended).unwrap();
-            // Nobody may be there to take it.
+            // The receiver may be closed.
             let _ = rest.send("said");
         };
         let (answer, ()) = tokio::join!(server.send(slow), revoke);
@@ -182,7 +182,7 @@ async fn promise_3_a_code_that_is_asked_for_again_is_the_same_one() {
     for (bearer, id) in [(server.admin.as_str(), "two"), (admin.reveal(), "one")] {
         assert_ne!(make(bearer, id, "phone").await.json()["code"], first.json()["code"], "another command");
     }
-    // It lets one device in, however often it was asked for.
+    // The code pairs one device, even if it was requested twice.
     let body = json!({"code": first.json()["code"], "credential": "token"});
     let pair = async || server.send(request(Method::POST, "/v1/pair", &[], Some(body.clone()))).await.status;
     assert_eq!((pair().await, pair().await), (StatusCode::CREATED, StatusCode::UNAUTHORIZED));
@@ -239,7 +239,7 @@ async fn t5_whoever_tries_too_often_has_to_wait() {
     assert_eq!(
         server.send_from(peer(2), pair()).await.status,
         StatusCode::UNAUTHORIZED,
-        "somebody else may try"
+        "another client may try"
     );
 
     let wrong = || request(Method::GET, "/v1/who", &[("authorization", "Bearer tidings_1")], None);
@@ -252,7 +252,7 @@ async fn t5_whoever_tries_too_often_has_to_wait() {
     assert_eq!(
         server.send_from(peer(3), right()).await.status,
         StatusCode::OK,
-        "who has the right one is not shut out"
+        "the correct credential still works"
     );
 
     let many = |from| {
@@ -290,7 +290,7 @@ async fn t6_a_revoked_device_is_out_at_once_and_told_of() {
     let mut revoked = server.auth.revoked().subscribe();
     let gone = server.admin(Method::DELETE, &format!("/v1/devices/{id}"), None).await;
     assert_eq!(gone.status, StatusCode::NO_CONTENT);
-    assert_eq!(revoked.try_recv().unwrap(), id, "streams of the device are told");
+    assert_eq!(revoked.try_recv().unwrap(), id, "streams of the device end");
     assert_eq!(server.send(ask()).await.status, StatusCode::UNAUTHORIZED);
     let again = server.admin(Method::DELETE, &format!("/v1/devices/{id}"), None).await;
     assert_eq!(again.status, StatusCode::NOT_FOUND);
@@ -329,19 +329,19 @@ async fn t6_a_credential_ends_when_its_time_is_over() {
     server.auth.sweep().unwrap();
     assert!(server.auth.caller(token).is_ok());
     server.pass(3601);
-    assert!(server.auth.caller(token).is_err(), "before anybody has swept");
+    assert!(server.auth.caller(token).is_err(), "before a sweep");
     server.auth.sweep().unwrap();
     assert_eq!(revoked.try_recv().unwrap(), id);
     assert!(server.auth.devices().is_empty());
 }
 
-/// The end of a credential is told to its streams when there is no room to write it down, too.
+/// Streams of an expired credential end even if the file cannot be written.
 #[tokio::test]
 async fn t6_a_credential_that_has_ended_is_told_of_when_the_disk_is_full() {
     let server = Guarded::new();
     let made = server.admin(Method::POST, "/v1/devices", Some(json!({"expires_in_s": 3600}))).await.json();
     let mut revoked = server.auth.revoked().subscribe();
-    // Nothing can take the place of a folder that holds something.
+    // A file cannot replace a folder that is not empty.
     let file = server.folder.path().join("data/devices.json");
     std::fs::remove_file(&file).unwrap();
     std::fs::create_dir_all(file.join("full")).unwrap();
@@ -397,7 +397,7 @@ async fn t12_devices_and_codes_are_bounded() {
     assert_eq!(server.auth.pairing_code(NewDevice::default()).unwrap_err().code().as_str(), "too_many");
 }
 
-/// A credential that is limited to a folder administers nothing outside of it.
+/// An admin that is limited to a folder administers nothing outside of it.
 #[tokio::test]
 async fn k11_an_admin_of_a_folder_changes_no_trust_elsewhere() {
     let server = Guarded::new();
@@ -435,7 +435,7 @@ async fn k11_an_admin_of_a_folder_changes_no_trust_elsewhere() {
     assert_eq!((trusted("other").await, trusted("own").await), (json!(true), json!(false)));
 }
 
-/// What is wrong with a request is told to those only who may make it, and always with something to do.
+/// Errors in a request are shown only to callers with the scope, and always with a hint.
 #[tokio::test]
 async fn k13_the_scope_is_checked_before_the_body_and_errors_have_hints() {
     let server = Guarded::new();
@@ -454,7 +454,7 @@ async fn k13_the_scope_is_checked_before_the_body_and_errors_have_hints() {
     }
 }
 
-/// The log says who let whom in, who was shut out, and what was agreed to.
+/// The audit log has entries for added, paired and revoked devices, and for trust.
 #[tokio::test]
 async fn k12_credentials_and_trust_are_in_the_audit_log() {
     let server = Guarded::new();

@@ -1,4 +1,4 @@
-//! What lies on disk, and who may read it.
+//! Files in the data folder and their permissions.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -71,7 +71,7 @@ fn t3_a_token_that_others_could_know_is_refused() {
         fs::set_permissions(&token, Permissions::from_mode(mode)).unwrap();
         assert!(open(folder.path()).is_err(), "{what}");
     }
-    // One that somebody has put there as a link to a file of theirs.
+    // A link to a file of another user.
     let folder = tempfile::tempdir().unwrap();
     let theirs = folder.path().join("theirs");
     fs::write(&theirs, &known).unwrap();
@@ -113,7 +113,7 @@ fn a_damaged_or_newer_file_is_an_error_and_not_an_empty_list() {
     }
 }
 
-/// Whoever can put a link into the data folder could have the server write, or delete, where it points to.
+/// Links in the data folder are refused: the server would write or delete where they point to.
 #[test]
 fn k2_a_link_in_the_data_folder_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -132,7 +132,8 @@ fn k2_a_link_in_the_data_folder_is_refused() {
     assert_eq!(fs::read_to_string(elsewhere.join("file")).unwrap(), "mine");
 }
 
-/// Only folders with a name and contents of ours are removed, and the folder of the hosts is no link at any time.
+/// Only folders with the name and contents of a host are removed, and the folder of the hosts must not be a
+/// link.
 #[test]
 fn k2_only_folders_of_hosts_are_removed() {
     let folder = tempfile::tempdir().unwrap();
@@ -152,7 +153,7 @@ fn k2_only_folders_of_hosts_are_removed() {
             ids,
         )
     };
-    // Somebody's folders, behind a link that has the name of ours.
+    // Folders of the user, behind a link with the name of the hosts folder.
     let (mine, linked) = (data.join("mine"), data.join("linked"));
     private(&mine.join("letters"));
     private(&mine.join("5f8cd0dc-4d43-4d7e-95c4-6a3b4f1f2f10"));
@@ -180,7 +181,7 @@ fn k2_only_folders_of_hosts_are_removed() {
     assert!(foreign.join("letters").exists() && real.join("letters/one").exists(), "the rest is left alone");
     assert_eq!(fs::read_dir(&mine).unwrap().count(), 2);
 
-    // The folder is swapped while the server runs.
+    // The folder is replaced while the server runs.
     fs::rename(&real, data.join("away")).unwrap();
     symlink(&mine, &real).unwrap();
     assert!(found.find().is_err());

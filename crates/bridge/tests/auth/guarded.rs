@@ -1,4 +1,4 @@
-//! A guard before a small router, and requests as browsers, scripts and attackers send them.
+//! A small router behind [`Auth`], and requests as browsers, scripts and attackers send them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
@@ -15,21 +15,21 @@ use tidings_bridge::auth::{Auth, Peer, Random, Settings, read_admin_token};
 use tidings_bridge::{Caller, Error, Scope};
 use tower::ServiceExt as _;
 
-/// What every test is called at.
+/// The host of the server in tests.
 pub(crate) const HOST: &str = "127.0.0.1:7717";
 
-/// A server that consists of a guard and of some routes that say who has come in.
+/// A server with authentication and some routes that return the caller.
 pub(crate) struct Guarded {
     pub(crate) auth: Auth,
     pub(crate) folder: tempfile::TempDir,
     pub(crate) admin: String,
-    /// How often something was said.
+    /// The number of accepted prompts.
     pub(crate) said: Arc<AtomicUsize>,
     router: Router,
     passed_s: Arc<AtomicI64>,
 }
 
-/// An answer, whole.
+/// A complete response.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -70,12 +70,12 @@ impl Guarded {
         Guarded { auth, folder, admin, said, router, passed_s }
     }
 
-    /// Lets time pass.
+    /// Advances the clock.
     pub(crate) fn pass(&self, seconds: i64) {
         self.passed_s.fetch_add(seconds, Ordering::Relaxed);
     }
 
-    /// Sends a request as it stands, from an address of this machine.
+    /// Sends a request unchanged, from a loopback address.
     pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
         let peer = Peer::Tcp { remote: ([127, 0, 0, 1], 50000).into(), local: ([127, 0, 0, 1], 7717).into() };
         self.send_from(peer, request).await
@@ -111,7 +111,7 @@ impl Answer {
     }
 }
 
-/// A request to [`HOST`], unless a header says otherwise.
+/// A request to [`HOST`], unless `headers` contains another host.
 pub(crate) fn request(
     method: Method,
     path: &str,

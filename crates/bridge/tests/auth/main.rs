@@ -1,4 +1,4 @@
-//! Who is let in, and who is not.
+//! Authentication, devices, pairing and trust.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 

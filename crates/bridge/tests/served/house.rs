@@ -1,4 +1,4 @@
-//! A server as `tidings serve` runs it, with one session that the test writes to.
+//! A server as `tidings serve` runs it, with one session whose events the test appends.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-/// How long a test waits for what has to happen.
+/// The timeout of everything that must happen.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
@@ -45,7 +45,7 @@ impl House {
         House::keeping(bounds, tls, Retention::default(), 0).await
     }
 
-    /// A house whose session has some events before the server starts.
+    /// A server whose session has some events before it starts.
     pub(crate) async fn keeping(
         bounds: Bounds,
         tls: Option<TlsFiles>,
@@ -80,7 +80,7 @@ impl House {
         House { address, admin, sessions, fence, stop: Some(stop), running: Some(running), _folder: folder }
     }
 
-    /// Tells the server to stop, and gives what comes of it.
+    /// Stops the server, and returns the task that runs it.
     pub(crate) fn stop(&mut self) -> JoinHandle<Result<(), Error>> {
         self.stop.take().unwrap().send(()).unwrap();
         self.running.take().unwrap()
@@ -104,7 +104,7 @@ impl House {
         (status, serde_json::from_str(&response.text().await.unwrap()).unwrap_or_default())
     }
 
-    /// What the server says of itself on a new connection, if it takes one.
+    /// The response of `/healthz` on a new connection, if the server accepts one.
     pub(crate) async fn healthz(&self) -> Option<String> {
         let answer = reqwest::Client::new().get(format!("http://{}/healthz", self.address)).send().await;
         answer.ok()?.text().await.ok()
@@ -124,7 +124,7 @@ fn key() -> Key {
     Key::new("session").unwrap()
 }
 
-/// A WebSocket, with the credential of the request if there is one.
+/// Opens a WebSocket, with an optional credential in the request.
 pub(crate) async fn connected(house: &House, path: &str, token: Option<&str>) -> Socket {
     let mut request = format!("ws://{}{path}", house.address).into_client_request().unwrap();
     if path == "/v1/ws" {
@@ -137,7 +137,7 @@ pub(crate) async fn connected(house: &House, path: &str, token: Option<&str>) ->
     tokio_tungstenite::client_async(request, stream).await.unwrap().0
 }
 
-/// A WebSocket that watches the session.
+/// Opens a WebSocket and subscribes to the session.
 pub(crate) async fn subscribed(house: &House, token: &str) -> Socket {
     let mut socket = connected(house, "/v1/ws", Some(token)).await;
     socket.send(Message::text(r#"{"id":1,"type":"subscribe","session":"1"}"#)).await.unwrap();
@@ -146,7 +146,7 @@ pub(crate) async fn subscribed(house: &House, token: &str) -> Socket {
     socket
 }
 
-/// With which number a socket is closed.
+/// The code with which a socket is closed.
 pub(crate) async fn closed(socket: &mut Socket) -> Option<u16> {
     let close = async {
         loop {

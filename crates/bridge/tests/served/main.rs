@@ -1,4 +1,4 @@
-//! A whole server on a port, with its guard: how it bears with those who come, and how it ends.
+//! A whole server on a port, with authentication: connection limits, slow clients and shutdown.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod house;
@@ -15,7 +15,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 
-/// T6: whoever has lost a phone revokes it, and what the phone has open ends by itself.
+/// T6: revoking a lost phone closes its connections.
 #[tokio::test]
 async fn t6_revoking_a_device_closes_its_live_sockets() {
     let house = House::new().await;
@@ -32,12 +32,12 @@ async fn t6_revoking_a_device_closes_its_live_sockets() {
     assert!(heard.to_text().unwrap().contains("still here"), "others are left alone");
 }
 
-/// T5: wrong credentials are counted wherever they come, and whoever sends too many of them is not heard any more.
+/// T5: wrong credentials count on sockets too, and a client that sends too many of them is disconnected.
 #[tokio::test]
 async fn t5_wrong_credentials_on_sockets_are_limited_too() {
     let house = House::new().await;
     let wrong = Message::text(r#"{"id":1,"type":"auth","token":"tidings_guessed"}"#);
-    // One socket that is let in, and goes on to guess.
+    // A socket that is authenticated, and then guesses other credentials.
     let mut inside = subscribed(&house, &house.admin).await;
     let guessing = async {
         for _ in 0..100 {
@@ -48,13 +48,13 @@ async fn t5_wrong_credentials_on_sockets_are_limited_too() {
         closed(&mut inside).await
     };
     assert_eq!(guessing.await, Some(4429));
-    // From now on it is as little use on new ones.
+    // From now on guesses on new sockets are refused too.
     for path in ["/v1/ws", "/v1/mobile"] {
         let mut stranger = connected(&house, path, None).await;
         stranger.send(wrong.clone()).await.unwrap();
         assert_eq!(closed(&mut stranger).await, Some(4429), "{path}");
     }
-    // Who has the right one is not shut out.
+    // A correct credential still works.
     let mut right = connected(&house, "/v1/ws", None).await;
     let auth = json!({"id":1,"type":"auth","token":house.admin}).to_string();
     right.send(Message::text(auth)).await.unwrap();
@@ -62,7 +62,7 @@ async fn t5_wrong_credentials_on_sockets_are_limited_too() {
     assert!(ack.to_text().unwrap().contains(r#""type":"ack""#), "{ack}");
 }
 
-/// F112: what a server is told not to keep goes when it starts, and whoever comes back for it is told that it is gone.
+/// F112: retention removes old events at start, and a subscriber with an older cursor gets a gap.
 #[tokio::test]
 async fn f112_old_events_go_when_the_server_starts() {
     let everything = House::keeping(Bounds::default(), None, Retention::default(), 10).await;
@@ -93,7 +93,7 @@ async fn f112_old_events_go_when_the_server_starts() {
     );
 }
 
-/// Figures count what there is, and not what stands on the first page of a list.
+/// Metrics count everything, and not only the first page of a list.
 #[tokio::test]
 async fn metrics_count_all_sessions_and_all_that_waits() {
     let house = House::new().await;
@@ -129,7 +129,7 @@ async fn metrics_count_all_sessions_and_all_that_waits() {
     }
 }
 
-/// How many sessions there are is of those sessions, too.
+/// Metrics reveal the number of sessions, so they need a credential without a folder limit.
 #[tokio::test]
 async fn metrics_are_not_for_those_who_do_not_see_all_sessions() {
     let house = House::new().await;
@@ -144,7 +144,7 @@ async fn metrics_are_not_for_those_who_do_not_see_all_sessions() {
     assert_eq!(answer.status(), 403);
 }
 
-/// P11: a server that stops tells its clients when to come back, and is gone.
+/// P11: a server that stops closes its sockets with a delay for reconnecting.
 #[tokio::test]
 async fn promise_11_a_server_that_stops_closes_sockets_with_1012() {
     let mut house = House::new().await;
@@ -154,17 +154,17 @@ async fn promise_11_a_server_that_stops_closes_sockets_with_1012() {
         match tokio::time::timeout(PATIENCE, socket.next()).await.unwrap() {
             Some(Ok(Message::Close(Some(frame)))) => break frame,
             Some(Ok(_)) => {}
-            other => panic!("it was not told: {other:?}"),
+            other => panic!("no close frame: {other:?}"),
         }
     };
     assert_eq!(u16::from(frame.code), 1012);
     let retry: serde_json::Value = serde_json::from_str(&frame.reason).unwrap();
     assert!(retry["retry_after_ms"].as_u64().unwrap() >= 500, "{retry}");
     tokio::time::timeout(PATIENCE, running).await.unwrap().unwrap().unwrap();
-    assert!(TcpStream::connect(house.address).await.is_err(), "nobody new gets in");
+    assert!(TcpStream::connect(house.address).await.is_err(), "no new connections");
 }
 
-/// T12: connections are counted, and whoever comes when there is no room is turned away and not kept waiting.
+/// T12: connections are limited, and one over the limit is closed at once.
 #[tokio::test]
 async fn t12_connections_are_bounded() {
     let mut bounds = Bounds::default();
@@ -181,7 +181,7 @@ async fn t12_connections_are_bounded() {
     let read = tokio::time::timeout(PATIENCE, turned_away.read_to_end(&mut answer)).await.unwrap();
     assert!(read.is_err() || answer.is_empty(), "{}", String::from_utf8_lossy(&answer));
     held.pop();
-    // The server learns of it in its own time.
+    // The server notices the closed connection after a while.
     let again = async {
         while house.healthz().await.is_none() {
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -190,7 +190,7 @@ async fn t12_connections_are_bounded() {
     tokio::time::timeout(PATIENCE, again).await.unwrap();
 }
 
-/// T12: a head that never ends does not hold a connection for ever, whether nothing comes or a byte now and then.
+/// T12: a request head that never ends does not hold a connection forever, neither silent nor byte by byte.
 #[tokio::test]
 async fn t12_a_request_that_never_ends_is_cut_off() {
     let mut bounds = Bounds::default();
@@ -208,7 +208,7 @@ async fn t12_a_request_that_never_ends_is_cut_off() {
         let mut answer = Vec::new();
         let ended = async {
             tokio::select! {
-                // What is still on its way when the server closes makes the end an error, which is an end too.
+                // Data in flight when the server closes makes the end an error, which is an end too.
                 _ = read.read_to_end(&mut answer) => {}
                 () = dripping => {}
             }
@@ -218,7 +218,7 @@ async fn t12_a_request_that_never_ends_is_cut_off() {
     assert!(house.healthz().await.is_some(), "others are answered");
 }
 
-/// F98: whoever stops reading a stream of events is let go of, although nothing asks for the next event.
+/// F98: a client that stops reading a stream of events is disconnected.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f98_a_stream_that_nobody_reads_is_let_go_of() {
     let mut bounds = Bounds::default();
@@ -251,7 +251,7 @@ async fn f98_a_stream_that_nobody_reads_is_let_go_of() {
     drop(stuck);
 }
 
-/// A certificate that was renewed is shown to whoever comes next, and a pair that does not fit is not.
+/// A renewed certificate is used for new connections; one that does not match its key is ignored.
 #[tokio::test]
 async fn a_certificate_is_read_again_when_it_changes() {
     let folder = tempfile::tempdir().unwrap();
@@ -273,7 +273,7 @@ async fn a_certificate_is_read_again_when_it_changes() {
     assert_eq!(house.certificate().await, der("first"));
     std::fs::write(&files.certificate, "half of a file").unwrap();
     tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!(house.certificate().await, der("first"), "what does not fit is left where it is");
+    assert_eq!(house.certificate().await, der("first"), "an invalid pair is ignored");
     put("second");
     let renewed = async {
         while house.certificate().await != der("second") {

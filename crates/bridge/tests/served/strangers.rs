@@ -1,4 +1,4 @@
-//! Connections that hold room without asking for anything.
+//! Connections that never authenticate, or send too slowly.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 
 use crate::house::{House, PATIENCE, closed, subscribed};
 
-/// Waits until the server has closed a connection, and gives what it said before.
+/// Waits until the server has closed a connection, and returns what it sent before.
 async fn read_to_end(stream: &mut TcpStream) -> String {
     let mut answer = Vec::new();
     let ended = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await;
@@ -72,7 +72,7 @@ async fn k7_a_body_that_drips_is_cut_off() {
             () = dripping => {}
         }
     };
-    tokio::time::timeout(PATIENCE, ended).await.expect("it is held for ever");
+    tokio::time::timeout(PATIENCE, ended).await.expect("it is held forever");
 }
 
 #[tokio::test]
@@ -84,7 +84,7 @@ async fn k7_silent_connections_of_one_address_do_not_lock_out_those_with_a_crede
     let mut silent = Vec::new();
     for _ in 0..200 {
         silent.push(TcpStream::connect(house.address).await.unwrap());
-        // The server takes connections in order, so those before this one were taken.
+        // The server accepts connections in order, so the earlier ones were accepted.
         if silent.len() % 20 == 0 {
             assert_eq!(house.ask("GET", "/v1/meta", None).await.0, 200, "after {} of them", silent.len());
         }

@@ -94,7 +94,7 @@ async fn sign_in(
 }
 
 /// Sends the close frame and waits for the client to read it. A socket that is dropped with unread input
-/// resets the connection, and what was update is lost.
+/// resets the connection, and what was sent is lost.
 pub(crate) async fn close_socket(mut socket: WebSocket, close: &Close) {
     if *close == Close::Gone {
         return;
