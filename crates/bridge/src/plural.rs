@@ -10,7 +10,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_is_not_many() {
+    fn only_one_is_singular() {
         let table = [(0, "0 agents"), (1, "1 agent"), (2, "2 agents"), (11, "11 agents")];
         for (number, expected) in table {
             assert_eq!(counted(number, "agent"), expected);

@@ -37,13 +37,13 @@ const ASKS: &str = r#"
     text = "The secret thing is made."
 "#;
 
-struct Got {
+struct ReceivedRequest {
     path: String,
     headers: HeaderMap,
     body: String,
 }
 
-impl Got {
+impl ReceivedRequest {
     fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap()
     }
@@ -52,12 +52,12 @@ impl Got {
 /// A receiver of notifications. `answer` makes the response to the n-th request.
 struct Receiver {
     address: String,
-    got: mpsc::Receiver<Got>,
+    received: mpsc::Receiver<ReceivedRequest>,
 }
 
 impl Receiver {
     async fn start(answer: impl Fn(usize) -> Response + Clone + Send + Sync + 'static) -> Self {
-        let (sent, got) = mpsc::channel(64);
+        let (sent, received) = mpsc::channel(64);
         let count = Arc::new(AtomicUsize::new(0));
         let take = move |request: Request| {
             let (sent, answer, count) = (sent.clone(), answer.clone(), Arc::clone(&count));
@@ -65,20 +65,24 @@ impl Receiver {
                 let (parts, body) = request.into_parts();
                 let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
                 let body = String::from_utf8(body.to_vec()).unwrap();
-                sent.send(Got { path: parts.uri.path().to_owned(), headers: parts.headers, body })
-                    .await
-                    .unwrap();
+                sent.send(ReceivedRequest {
+                    path: parts.uri.path().to_owned(),
+                    headers: parts.headers,
+                    body,
+                })
+                .await
+                .unwrap();
                 answer(count.fetch_add(1, Ordering::Relaxed))
             }
         };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, Router::new().fallback(take)).await });
-        Receiver { address, got }
+        Receiver { address, received }
     }
 
-    async fn next(&mut self) -> Got {
-        let next = tokio::time::timeout(Duration::from_secs(20), self.got.recv());
+    async fn next(&mut self) -> ReceivedRequest {
+        let next = tokio::time::timeout(Duration::from_secs(20), self.received.recv());
         next.await.expect("a notification comes").unwrap()
     }
 
@@ -93,18 +97,18 @@ impl Receiver {
 }
 
 /// Sessions that ask for permission, and a notifier.
-struct House {
+struct Fixture {
     sessions: Sessions,
     folder: TempDir,
     stopping: CancellationToken,
 }
 
-impl House {
-    async fn telling(targets: Vec<Target>) -> Self {
-        Self::playing(ASKS, targets).await
+impl Fixture {
+    async fn with_targets(targets: Vec<Target>) -> Self {
+        Self::with_script(ASKS, targets).await
     }
 
-    async fn playing(script: &str, targets: Vec<Target>) -> Self {
+    async fn with_script(script: &str, targets: Vec<Target>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut config = Config::default();
         config.carrier = stand_in::playing(script, folder.path());
@@ -117,7 +121,7 @@ impl House {
         tokio::spawn(notifier.run(sessions.clone(), stopping.clone()));
         // The notifier subscribes before anything happens.
         tokio::task::yield_now().await;
-        House { sessions, folder, stopping }
+        Fixture { sessions, folder, stopping }
     }
 
     async fn ask(&self) -> SessionView {
@@ -143,7 +147,7 @@ impl House {
     }
 }
 
-impl Drop for House {
+impl Drop for Fixture {
     fn drop(&mut self) {
         self.stopping.cancel();
     }
@@ -170,27 +174,27 @@ async fn s2_29_what_needs_a_person_is_told_without_what_it_is_about() {
     let mut receiver = Receiver::start(fine).await;
     let mut target = receiver.target(TargetKind::Webhook, &[]);
     target.secret = Some("between us".to_owned());
-    let house = House::telling(vec![target]).await;
-    let session = house.ask().await;
+    let fixture = Fixture::with_targets(vec![target]).await;
+    let session = fixture.ask().await;
     let asked = receiver.next().await;
-    let told = asked.json();
+    let notification = asked.json();
     assert_eq!(
-        (&told["event"], &told["tool"], &told["project"]),
+        (&notification["event"], &notification["tool"], &notification["project"]),
         (&"permission".into(), &"Bash".into(), &"shop".into())
     );
-    assert_eq!(told["text"], "shop: may `Bash` run?");
-    assert_eq!(told["link"], format!("https://page.example/#/s/{}", session.key));
+    assert_eq!(notification["text"], "shop: may `Bash` run?");
+    assert_eq!(notification["link"], format!("https://page.example/#/s/{}", session.key));
     assert!(!asked.body.contains("secret-thing"), "the command stays here: {}", asked.body);
     assert!(!asked.body.contains("Make it"), "and so does the prompt: {}", asked.body);
     let header = |name: &str| asked.headers[name].to_str().unwrap().to_owned();
     assert_eq!(
         (header("x-tidings-event"), header("x-tidings-delivery")),
-        ("permission".to_owned(), told["id"].as_str().unwrap().to_owned())
+        ("permission".to_owned(), notification["id"].as_str().unwrap().to_owned())
     );
     let signed = format!("{}.{}", header("x-tidings-timestamp"), asked.body);
     assert_eq!(header("x-tidings-signature"), format!("sha256={}", hmac("between us", &signed)));
 
-    house.allow(&session, told["tool_use_id"].as_str().unwrap()).await;
+    fixture.allow(&session, notification["tool_use_id"].as_str().unwrap()).await;
     let ended = receiver.next().await;
     assert_eq!(ended.json()["event"], "turn_ended");
     assert!(!ended.body.contains("secret") && !ended.body.contains("Make it"), "{}", ended.body);
@@ -201,16 +205,16 @@ async fn s2_29_details_are_told_where_the_owner_wants_it_and_only_of_what_is_wan
     let mut receiver = Receiver::start(fine).await;
     let mut target = receiver.target(TargetKind::Webhook, &[Occasion::TurnEnded]);
     target.include_details = true;
-    let house = House::telling(vec![target]).await;
-    let session = house.ask().await;
+    let fixture = Fixture::with_targets(vec![target]).await;
+    let session = fixture.ask().await;
     let asked = loop {
-        let waiting = house.sessions.permissions(Some(&session.key)).await.unwrap();
+        let waiting = fixture.sessions.permissions(Some(&session.key)).await.unwrap();
         if let Some(permission) = waiting.first() {
             break permission.tool_use_id.clone();
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     };
-    house.allow(&session, &asked).await;
+    fixture.allow(&session, &asked).await;
     let ended = receiver.next().await.json();
     assert_eq!(ended["event"], "turn_ended", "the permission was not wanted");
     assert_eq!(ended["details"]["line"], "The secret thing is made.");
@@ -222,15 +226,18 @@ async fn p13_s2_29_ntfy_gets_a_title_a_text_a_priority_and_the_session_to_open()
     let mut receiver = Receiver::start(fine).await;
     let mut target = receiver.target(TargetKind::Ntfy, &[Occasion::Permission]);
     target.token = Some("tk_1".to_owned());
-    let house = House::telling(vec![target]).await;
-    let session = house.ask().await;
-    let got = receiver.next().await;
-    let told = got.json();
-    assert_eq!(told["click"], format!("https://page.example/#/s/{}", session.key));
-    assert_eq!((got.path.as_str(), &told["topic"]), ("/", &"topic".into()));
-    assert_eq!((&told["message"], &told["priority"]), (&"shop: may `Bash` run?".into(), &4.into()));
-    assert_eq!(got.headers[header::AUTHORIZATION], "Bearer tk_1");
-    assert!(!got.body.contains("secret-thing"));
+    let fixture = Fixture::with_targets(vec![target]).await;
+    let session = fixture.ask().await;
+    let received = receiver.next().await;
+    let notification = received.json();
+    assert_eq!(notification["click"], format!("https://page.example/#/s/{}", session.key));
+    assert_eq!((received.path.as_str(), &notification["topic"]), ("/", &"topic".into()));
+    assert_eq!(
+        (&notification["message"], &notification["priority"]),
+        (&"shop: may `Bash` run?".into(), &4.into())
+    );
+    assert_eq!(received.headers[header::AUTHORIZATION], "Bearer tk_1");
+    assert!(!received.body.contains("secret-thing"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -240,8 +247,9 @@ async fn a_notification_that_fails_is_sent_again_with_the_same_name() {
         count => fine(count),
     };
     let mut receiver = Receiver::start(flaky).await;
-    let house = House::telling(vec![receiver.target(TargetKind::Webhook, &[Occasion::Permission])]).await;
-    house.ask().await;
+    let fixture =
+        Fixture::with_targets(vec![receiver.target(TargetKind::Webhook, &[Occasion::Permission])]).await;
+    fixture.ask().await;
     let (first, second) = (receiver.next().await.json(), receiver.next().await.json());
     assert_eq!(first["id"], second["id"]);
 }
@@ -251,10 +259,10 @@ async fn a_notification_that_fails_is_sent_again_with_the_same_name() {
 async fn nothing_waits_behind_a_notification_that_fails() {
     let broken = |_| (StatusCode::INTERNAL_SERVER_ERROR, [(header::RETRY_AFTER, "60")]).into_response();
     let mut receiver = Receiver::start(broken).await;
-    let house = House::telling(vec![receiver.target(TargetKind::Webhook, &[])]).await;
-    let (first, second) = (house.ask().await, house.ask().await);
-    let told = [receiver.next().await.json(), receiver.next().await.json()];
-    let mut asked = told.each_ref().map(|told| told["session"].as_str().unwrap());
+    let fixture = Fixture::with_targets(vec![receiver.target(TargetKind::Webhook, &[])]).await;
+    let (first, second) = (fixture.ask().await, fixture.ask().await);
+    let notification = [receiver.next().await.json(), receiver.next().await.json()];
+    let mut asked = notification.each_ref().map(|notification| notification["session"].as_str().unwrap());
     asked.sort_unstable();
     let mut keys = [first.key.as_str(), second.key.as_str()];
     keys.sort_unstable();
@@ -262,19 +270,19 @@ async fn nothing_waits_behind_a_notification_that_fails() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_somebody_has_answered_is_not_told_any_more() {
+async fn an_answered_request_is_not_notified() {
     let flaky = |count| match count {
         0 => (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "1")]).into_response(),
         count => fine(count),
     };
     let mut receiver = Receiver::start(flaky).await;
-    let house = House::telling(vec![receiver.target(TargetKind::Webhook, &[])]).await;
-    let session = house.ask().await;
-    let told = receiver.next().await.json();
-    house.allow(&session, told["tool_use_id"].as_str().unwrap()).await;
+    let fixture = Fixture::with_targets(vec![receiver.target(TargetKind::Webhook, &[])]).await;
+    let session = fixture.ask().await;
+    let notification = receiver.next().await.json();
+    fixture.allow(&session, notification["tool_use_id"].as_str().unwrap()).await;
     assert_eq!(receiver.next().await.json()["event"], "turn_ended");
     tokio::time::sleep(Duration::from_millis(1500)).await;
-    assert!(receiver.got.try_recv().is_err(), "the permission is not open");
+    assert!(receiver.received.try_recv().is_err(), "the permission is not open");
 }
 
 /// An agent that is killed, for example for lack of memory: its turn has no result.
@@ -283,32 +291,36 @@ async fn an_agent_that_dies_in_a_turn_has_failed_and_one_that_is_stopped_has_not
     let dies = format!("{ASKS}\n[[fault]]\nkind = \"exit\"\nat_frame = 4\ncode = 137\n");
     let mut receiver = Receiver::start(fine).await;
     let events = [Occasion::Failed, Occasion::TurnEnded];
-    let house = House::playing(&dies, vec![receiver.target(TargetKind::Webhook, &events)]).await;
-    let session = house.ask().await;
-    let told = receiver.next().await.json();
-    assert_eq!((&told["event"], &told["session"]), (&"failed".into(), &session.key.as_str().into()));
-    assert_eq!(told["text"], "shop: the agent has ended during a turn");
+    let fixture = Fixture::with_script(&dies, vec![receiver.target(TargetKind::Webhook, &events)]).await;
+    let session = fixture.ask().await;
+    let notification = receiver.next().await.json();
+    assert_eq!(
+        (&notification["event"], &notification["session"]),
+        (&"failed".into(), &session.key.as_str().into())
+    );
+    assert_eq!(notification["text"], "shop: the agent has ended during a turn");
 
-    let house = House::telling(vec![receiver.target(TargetKind::Webhook, &[Occasion::Failed])]).await;
-    let session = house.ask().await;
-    while house.sessions.permissions(Some(&session.key)).await.unwrap().is_empty() {
+    let fixture =
+        Fixture::with_targets(vec![receiver.target(TargetKind::Webhook, &[Occasion::Failed])]).await;
+    let session = fixture.ask().await;
+    while fixture.sessions.permissions(Some(&session.key)).await.unwrap().is_empty() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let stop = CommandRequest::default();
-    house.sessions.command(&Caller::admin("me"), &session.key, Verb::Stop, stop).await.unwrap();
-    let other = house.ask().await;
-    while house.sessions.permissions(Some(&other.key)).await.unwrap().is_empty() {
+    fixture.sessions.command(&Caller::admin("me"), &session.key, Verb::Stop, stop).await.unwrap();
+    let other = fixture.ask().await;
+    while fixture.sessions.permissions(Some(&other.key)).await.unwrap().is_empty() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    house.sessions.drain().await;
+    fixture.sessions.drain().await;
     tokio::time::sleep(Duration::from_millis(200)).await;
-    let told = receiver.got.try_recv().ok().map(|got| got.body);
-    assert_eq!(told, None, "these were ended by the user");
+    let notification = receiver.received.try_recv().ok().map(|received| received.body);
+    assert_eq!(notification, None, "these were ended by the user");
 }
 
 /// A redirect must not send the text and the signature to another host.
 #[tokio::test(flavor = "multi_thread")]
-async fn no_other_host_is_told() {
+async fn a_redirect_to_another_host_is_refused() {
     let mut other = Receiver::start(fine).await;
     let elsewhere = format!("{}/stolen", other.address);
     let lead_away =
@@ -320,10 +332,10 @@ async fn no_other_host_is_told() {
     };
     let mut moved = Receiver::start(around).await;
     let targets = [&receiver, &moved].map(|it| it.target(TargetKind::Webhook, &[Occasion::Permission]));
-    let house = House::telling(targets.to_vec()).await;
-    house.ask().await;
+    let fixture = Fixture::with_targets(targets.to_vec()).await;
+    fixture.ask().await;
     receiver.next().await;
     moved.next().await;
     assert_eq!(moved.next().await.path, "/moved", "the same host may move it");
-    assert!(other.got.try_recv().is_err());
+    assert!(other.received.try_recv().is_err());
 }

@@ -199,7 +199,7 @@ fn long_results(root: &Path) -> String {
 }
 
 #[tokio::test]
-async fn what_a_page_cuts_is_there_for_those_who_want_it_whole() {
+async fn results_that_a_page_cuts_are_returned_whole() {
     let root = tempfile::tempdir().unwrap();
     let output = long_results(root.path());
     let server = Server::start(root.path(), Caller::admin("me")).await;
@@ -231,7 +231,7 @@ async fn what_a_page_cuts_is_there_for_those_who_want_it_whole() {
 
 /// Events only mention attachments. The server does not fetch images from URLs.
 #[tokio::test]
-async fn the_pictures_of_a_prompt_are_there_for_those_who_want_to_see_them() {
+async fn the_attachments_of_a_prompt_are_returned_whole() {
     let root = tempfile::tempdir().unwrap();
     let picture =
         |data: &str| json!({"type":"image","source":{"type":"base64","media_type":"image/png","data":data}});
@@ -281,7 +281,7 @@ async fn the_pictures_of_a_prompt_are_there_for_those_who_want_to_see_them() {
 
 /// An event can be longer than a page; paging back must still get past it.
 #[tokio::test]
-async fn a_prompt_that_is_longer_than_a_page_keeps_nobody_from_what_is_before_it() {
+async fn paging_gets_past_a_prompt_that_is_longer_than_a_page() {
     let root = tempfile::tempdir().unwrap();
     long_results(root.path());
     let server = Server::start(root.path(), Caller::admin("me")).await;

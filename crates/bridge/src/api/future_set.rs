@@ -56,7 +56,7 @@ mod tests {
 
     /// A socket with one subscription is woken once per event, without a second poll that finds nothing.
     #[test]
-    fn one_alone_wakes_once() {
+    fn a_single_future_wakes_once() {
         let mut future_set = FutureSet::<()>::new();
         let inner: Arc<Mutex<Option<Waker>>> = Arc::default();
         let kept = Arc::clone(&inner);

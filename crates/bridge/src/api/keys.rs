@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_nobody_knows_is_named_with_those_that_are_known() {
+    fn an_unknown_key_is_named_with_the_known_ones() {
         let (message, hint) = refused::<CreateSession>(&json!({"cwd":"/","promt":"x"})).unwrap();
         assert_eq!(message, "Unknown key `promt`");
         assert!(hint.starts_with("known keys are `add_dirs`, ") && hint.contains("`prompt`"), "{hint}");
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_the_clients_own_may_have_any_key() {
+    fn objects_of_the_client_may_have_any_key() {
         let own = json!({"cwd":"/","labels":{"a":"b"},"mcp_config":{"mcpServers":{"x":{}}}});
         assert_eq!(refused::<CreateSession>(&own), None);
         assert_eq!(refused::<Input>(&json!({"content":"a","metadata":{"b":{"c":1}}})), None);

@@ -139,7 +139,7 @@ mod tests {
 
     /// An interrupted turn is an error for the agent, but not for the user who interrupted it.
     #[test]
-    fn a_turn_that_somebody_interrupted_has_not_failed() {
+    fn an_interrupted_turn_has_not_failed() {
         for (is_error, interrupted, occasion, words) in [
             (true, true, Occasion::TurnEnded, "shop: the turn was interrupted"),
             (true, false, Occasion::Failed, "shop: the turn has failed"),

@@ -11,7 +11,7 @@ use tidings_bridge::{MemoryJournal, Scope};
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 
-use crate::server::{PATIENCE, Server, ask, opening};
+use crate::server::{PATIENCE, Server, opening, send_request};
 use crate::stand_in;
 
 const HELLO: &str = "[[turn]]\ntext = \"Hello to you.\"\n";
@@ -213,24 +213,24 @@ async fn k1_every_field_over_a_websocket_needs_its_scope() {
     let server = server(&folder).await;
     for scope in Scope::ALL {
         let mut socket = server.socket(Some(&token(scope))).await;
-        let check = |what: String, needed: Scope, heard: Value| {
-            let is_refused = heard["problem"]["code"] == "forbidden";
-            assert_eq!(!is_refused, may(scope, needed), "{scope}: {what}: {heard}");
+        let check = |what: String, needed: Scope, received: Value| {
+            let is_refused = received["problem"]["code"] == "forbidden";
+            assert_eq!(!is_refused, may(scope, needed), "{scope}: {what}: {received}");
         };
         for (field, value, needed) in commanding() {
             for command in ["mode", "model", "interrupt", "rewind"] {
                 let request =
                     json!({"type":"command","id":1,"session":"1","command":command,"with":{field:value}});
-                check(request.to_string(), needed, ask(&mut socket, &request.to_string()).await);
+                check(request.to_string(), needed, send_request(&mut socket, &request.to_string()).await);
             }
         }
         for (field, value, needed) in allowing() {
             let answer = json!({"decision":"allow", field:value});
             let one = json!({"type":"answer","id":1,"session":"1","to":"none","permission":answer});
-            check(one.to_string(), needed, ask(&mut socket, &one.to_string()).await);
+            check(one.to_string(), needed, send_request(&mut socket, &one.to_string()).await);
             let item = json!({"tool_use_id":"none","decision":"allow", field:value});
             let all = json!({"type":"answer","id":1,"session":"1","to":"x","batch":{"answers":[item]}});
-            check(all.to_string(), needed, ask(&mut socket, &all.to_string()).await);
+            check(all.to_string(), needed, send_request(&mut socket, &all.to_string()).await);
         }
     }
 }
@@ -271,11 +271,11 @@ async fn k1_every_option_of_a_phone_needs_its_scope() {
             }
             let mut refused = false;
             loop {
-                let heard = tokio::time::timeout(PATIENCE, phone.next()).await.unwrap().unwrap().unwrap();
-                let Message::Text(text) = heard else { continue };
-                let heard: Value = serde_json::from_str(&text).unwrap();
-                refused |= heard["type"] == "error" && heard["code"] == "PERMISSION_DENIED";
-                if heard["type"] == "project_list" {
+                let received = tokio::time::timeout(PATIENCE, phone.next()).await.unwrap().unwrap().unwrap();
+                let Message::Text(text) = received else { continue };
+                let received: Value = serde_json::from_str(&text).unwrap();
+                refused |= received["type"] == "error" && received["code"] == "PERMISSION_DENIED";
+                if received["type"] == "project_list" {
                     break;
                 }
             }

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::server::{Events, PATIENCE, Server, ask, hear, key};
+use crate::server::{Events, PATIENCE, Server, key, receive, send_request};
 use crate::stories::Author;
 
 fn draft(message: &UiMessage) -> Draft {
@@ -21,7 +21,7 @@ fn draft(message: &UiMessage) -> Draft {
     Draft::new(Class::Delta, Timestamp::now(), Kind::new(kind).unwrap(), body.to_string().into_bytes())
 }
 
-fn comebacks() -> u64 {
+fn reconnects() -> u64 {
     let told = std::env::var("TIDINGS_SOAK_SOCKETS").ok();
     told.map_or(24, |times| times.parse().expect("TIDINGS_SOAK_SOCKETS is a number"))
 }
@@ -88,7 +88,7 @@ async fn k4_over_sockets_every_dialect_continues_where_its_client_was() {
     for dialect in ["native", "ui", "mobile"] {
         streams.push((dialect, stream(&server, dialect, None).await));
     }
-    for _ in 0..comebacks() {
+    for _ in 0..reconnects() {
         let seen = usize::try_from(author.below(whole.len() as u64 - 1)).unwrap();
         let rest = phone(&server, Some(&whole[seen])).await;
         assert_eq!(rest, whole[seen + 1..], "a phone after message {seen}");
@@ -176,14 +176,14 @@ async fn k6_a_long_event_arrives_whole_on_streams_and_sockets() {
     let server = Server::start().await;
     let content = "x".repeat(2 << 20);
     let mut socket = server.socket(Some("read")).await;
-    ask(&mut socket, r#"{"id":1,"type":"subscribe","session":"session"}"#).await;
+    send_request(&mut socket, r#"{"id":1,"type":"subscribe","session":"session"}"#).await;
     let long = draft(&UiMessage::Display { content: content.clone(), session_id: 1 });
     let end = draft(&UiMessage::Display { content: "The story ends".to_owned(), session_id: 1 });
     for draft in [long, end] {
         server.journal().append(&key(), server.fence, vec![draft]).await.unwrap();
     }
-    let heard = timeout(PATIENCE, hear(&mut socket)).await.unwrap().unwrap();
-    assert!(heard["event"]["Display"]["content"] == content.as_str(), "live on a socket");
+    let received = timeout(PATIENCE, receive(&mut socket)).await.unwrap().unwrap();
+    assert!(received["event"]["Display"]["content"] == content.as_str(), "live on a socket");
     let blocks = stream(&server, "native", None).await;
     let shown: Value = serde_json::from_str(&blocks[0].1).unwrap();
     assert!(shown["Display"]["content"] == content.as_str(), "on a stream, from the journal");

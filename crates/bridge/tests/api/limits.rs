@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::server::{Events, PATIENCE, Server, ask, hear, opening};
+use crate::server::{Events, PATIENCE, Server, opening, receive, send_request};
 use futures_util::SinkExt as _;
 use jiff::Timestamp;
 use serde_json::json;
@@ -21,7 +21,7 @@ async fn t6_a_revoked_device_loses_its_streams_at_once() {
     let mut phone = server.socket(Some("read@phone")).await;
     let mut tablet = server.socket(Some("read@tablet")).await;
     for socket in [&mut phone, &mut tablet] {
-        ask(socket, r#"{"id":1,"type":"subscribe","session":"1"}"#).await;
+        send_request(socket, r#"{"id":1,"type":"subscribe","session":"1"}"#).await;
     }
     let url = server.url("/v1/sessions/1/events");
     let mut events = Events::open(reqwest::Client::new().get(url).bearer_auth("read@phone")).await;
@@ -30,12 +30,16 @@ async fn t6_a_revoked_device_loses_its_streams_at_once() {
     events.next().await.unwrap();
     all.next().await.unwrap();
     server.api.revoked.send("phone".to_owned()).unwrap();
-    assert_eq!(hear(&mut phone).await, Err(Some(4401)));
+    assert_eq!(receive(&mut phone).await, Err(Some(4401)));
     for stream in [&mut events, &mut all] {
         assert_eq!(stream.next().await.unwrap().name(), "revoked");
         assert!(stream.next().await.is_none());
     }
-    assert_eq!(ask(&mut tablet, r#"{"id":2,"type":"ping"}"#).await["id"], 2, "others are left alone");
+    assert_eq!(
+        send_request(&mut tablet, r#"{"id":2,"type":"ping"}"#).await["id"],
+        2,
+        "others are left alone"
+    );
 }
 
 /// The subscriptions of a socket belong to one credential and end with it: another one cannot take them over.
@@ -43,18 +47,18 @@ async fn t6_a_revoked_device_loses_its_streams_at_once() {
 async fn t6_a_socket_belongs_to_one_credential() {
     let server = Server::start().await;
     let mut socket = server.socket(Some("read@phone")).await;
-    ask(&mut socket, r#"{"id":1,"type":"subscribe","session":"1"}"#).await;
+    send_request(&mut socket, r#"{"id":1,"type":"subscribe","session":"1"}"#).await;
     for other in ["read@tablet", "admin"] {
-        let again = ask(&mut socket, &json!({"id":2,"type":"auth","token":other}).to_string()).await;
+        let again = send_request(&mut socket, &json!({"id":2,"type":"auth","token":other}).to_string()).await;
         assert_eq!(again["problem"]["code"], "forbidden", "{again}");
     }
-    let again = ask(&mut socket, r#"{"id":3,"type":"auth","token":"read@phone"}"#).await;
+    let again = send_request(&mut socket, r#"{"id":3,"type":"auth","token":"read@phone"}"#).await;
     assert_eq!(again, json!({"type":"ack","id":3}));
     server.api.revoked.send("tablet".to_owned()).unwrap();
     server.publish(1..=1).await;
-    assert_eq!(hear(&mut socket).await.unwrap()["event"]["TextChunk"]["text"], "1 ");
+    assert_eq!(receive(&mut socket).await.unwrap()["event"]["TextChunk"]["text"], "1 ");
     server.api.revoked.send("phone".to_owned()).unwrap();
-    assert_eq!(hear(&mut socket).await, Err(Some(4401)));
+    assert_eq!(receive(&mut socket).await, Err(Some(4401)));
 }
 
 #[tokio::test]
@@ -63,27 +67,27 @@ async fn f97_a_socket_is_closed_with_a_number_that_says_why() {
     // The credential must be the first message.
     let mut silent = server.socket(None).await;
     silent.send(Message::text(r#"{"id":1,"type":"ping"}"#)).await.unwrap();
-    assert_eq!(hear(&mut silent).await, Err(Some(4401)));
+    assert_eq!(receive(&mut silent).await, Err(Some(4401)));
     let mut wrong = server.socket(None).await;
     wrong.send(Message::text(r#"{"type":"auth","token":"guessed"}"#)).await.unwrap();
-    assert_eq!(hear(&mut wrong).await, Err(Some(4401)));
+    assert_eq!(receive(&mut wrong).await, Err(Some(4401)));
     let mut narrow = server.socket(None).await;
     narrow.send(Message::text(r#"{"type":"auth","token":"decide"}"#)).await.unwrap();
-    assert_eq!(hear(&mut narrow).await, Err(Some(4403)));
+    assert_eq!(receive(&mut narrow).await, Err(Some(4403)));
     let mut right = server.socket(None).await;
-    let ack = ask(&mut right, r#"{"id":"a","type":"auth","token":"read@phone"}"#).await;
+    let ack = send_request(&mut right, r#"{"id":"a","type":"auth","token":"read@phone"}"#).await;
     assert_eq!(ack, json!({"type":"ack","id":"a"}));
     // The socket is bound to a credential that came in a message, too.
     server.api.revoked.send("phone".to_owned()).unwrap();
-    assert_eq!(hear(&mut right).await, Err(Some(4401)));
+    assert_eq!(receive(&mut right).await, Err(Some(4401)));
 
     let mut staying = server.socket(Some("read")).await;
     let url = server.url("/v1/sessions/1/events");
     let mut events = Events::open(reqwest::Client::new().get(url).bearer_auth("read")).await;
     events.next().await.unwrap();
-    assert_eq!(ask(&mut staying, r#"{"id":1,"type":"ping"}"#).await["id"], 1);
+    assert_eq!(send_request(&mut staying, r#"{"id":1,"type":"ping"}"#).await["id"], 1);
     server.api.stopping.cancel();
-    assert_eq!(hear(&mut staying).await, Err(Some(1012)));
+    assert_eq!(receive(&mut staying).await, Err(Some(1012)));
     let retry: u64 = events.next().await.unwrap().fields["retry"].parse().unwrap();
     assert!((500..5000).contains(&retry), "{retry}");
 }
@@ -105,16 +109,16 @@ async fn f97_too_many_sockets_and_those_who_do_not_read_are_closed_with_a_number
     let mut told = None;
     while told != Some(4409) {
         let mut slow = server.socket(Some("read")).await;
-        ask(&mut slow, r#"{"id":1,"type":"subscribe","session":"1"}"#).await;
+        send_request(&mut slow, r#"{"id":1,"type":"subscribe","session":"1"}"#).await;
         let mut second = server.socket(Some("read")).await;
-        assert_eq!(hear(&mut second).await, Err(Some(4429)), "one socket is allowed");
+        assert_eq!(receive(&mut second).await, Err(Some(4429)), "one socket is allowed");
         let long = "x".repeat(1 << 20);
         for _ in 0..8 {
-            server.say(&UiMessage::Display { content: long.clone(), session_id: 1 }).await;
+            server.publish_event(&UiMessage::Display { content: long.clone(), session_id: 1 }).await;
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         told = loop {
-            match hear(&mut slow).await {
+            match receive(&mut slow).await {
                 Err(closed) => break closed,
                 Ok(message) if message["type"] == "resync" => break None,
                 Ok(_) => {}
@@ -132,13 +136,13 @@ async fn f97_too_many_sockets_and_those_who_do_not_read_are_closed_with_a_number
 
 /// Without a close frame in return, a client would assume a broken connection.
 #[tokio::test]
-async fn a_goodbye_is_given_back() {
+async fn a_close_frame_is_answered() {
     let server = Server::start().await;
     for token in [Some("read"), None] {
         let mut socket = server.socket(token).await;
         let goodbye = CloseFrame { code: CloseCode::Normal, reason: "that was all".into() };
         socket.send(Message::Close(Some(goodbye))).await.unwrap();
-        assert_eq!(hear(&mut socket).await.unwrap_err(), Some(1000), "{token:?}");
+        assert_eq!(receive(&mut socket).await.unwrap_err(), Some(1000), "{token:?}");
     }
 }
 
@@ -149,20 +153,20 @@ async fn f132_a_message_that_is_too_long_closes_the_socket() {
     let long = format!(r#"{{"type":"ping","more":"{}"}}"#, "x".repeat(2 << 20));
     // The server may close the socket before all of it is sent.
     drop(socket.send(Message::text(long)).await);
-    let closed = hear(&mut socket).await.unwrap_err();
+    let closed = receive(&mut socket).await.unwrap_err();
     assert!(matches!(closed, Some(1009) | None), "{closed:?}");
     assert_eq!(server.get("read", "/v1/meta").await.0, 200);
 }
 
 #[tokio::test]
-async fn what_nobody_waits_for_is_passed_over_and_what_is_wrong_is_refused() {
+async fn unknown_types_without_an_id_are_ignored_and_invalid_requests_are_refused() {
     let server = Server::start().await;
     let mut socket = server.socket(Some("read")).await;
     for unknown in [r#"{"type":"teleport"}"#, "{}", r#"{"type":"","id":null}"#] {
         socket.send(Message::text(unknown)).await.unwrap();
     }
     socket.send(Message::binary(vec![0, 159, 146, 150])).await.unwrap();
-    assert_eq!(ask(&mut socket, r#"{"id":1,"type":"ping"}"#).await, json!({"type":"ack","id":1}));
+    assert_eq!(send_request(&mut socket, r#"{"id":1,"type":"ping"}"#).await, json!({"type":"ack","id":1}));
     let wrong = [
         ("[]", json!(null), "invalid"),
         ("{", json!(null), "invalid"),
@@ -189,7 +193,7 @@ async fn what_nobody_waits_for_is_passed_over_and_what_is_wrong_is_refused() {
         (r#"{"id":9,"type":"subscribe","session":"1","deltas":"some"}"#, json!(9), "invalid"),
     ];
     for (request, id, code) in wrong {
-        let answer = ask(&mut socket, request).await;
+        let answer = send_request(&mut socket, request).await;
         assert_eq!(
             (&answer["type"], &answer["problem"]["code"]),
             (&json!("error"), &json!(code)),
@@ -201,23 +205,23 @@ async fn what_nobody_waits_for_is_passed_over_and_what_is_wrong_is_refused() {
 }
 
 #[tokio::test]
-async fn a_session_is_watched_from_one_place_until_it_is_not() {
+async fn a_new_subscription_replaces_the_old_one_until_unsubscribe() {
     let server = Server::start().await;
     server.publish(1..=2).await;
     let mut socket = server.socket(Some("read")).await;
-    let ack = ask(&mut socket, r#"{"id":1,"type":"subscribe","session":"1"}"#).await;
+    let ack = send_request(&mut socket, r#"{"id":1,"type":"subscribe","session":"1"}"#).await;
     for _ in 0..2 {
-        hear(&mut socket).await.unwrap();
+        receive(&mut socket).await.unwrap();
     }
     // A second subscription replaces the first one, and does not send everything twice.
     let after = json!({"id":2,"type":"subscribe","session":"session","after":ack["subscribed"]["head"]});
-    ask(&mut socket, &after.to_string()).await;
+    send_request(&mut socket, &after.to_string()).await;
     server.publish(3..=3).await;
-    assert_eq!(hear(&mut socket).await.unwrap()["event"]["TextChunk"]["text"], "3 ");
-    assert_eq!(ask(&mut socket, r#"{"id":3,"type":"unsubscribe","session":"1"}"#).await["id"], 3);
+    assert_eq!(receive(&mut socket).await.unwrap()["event"]["TextChunk"]["text"], "3 ");
+    assert_eq!(send_request(&mut socket, r#"{"id":3,"type":"unsubscribe","session":"1"}"#).await["id"], 3);
     server.publish(4..=4).await;
     socket.send(Message::text(r#"{"id":4,"type":"ping"}"#)).await.unwrap();
-    assert_eq!(hear(&mut socket).await.unwrap()["id"], 4, "nothing comes before the answer");
+    assert_eq!(receive(&mut socket).await.unwrap()["id"], 4, "nothing comes before the answer");
 }
 
 /// The published limit is the real one.
@@ -248,16 +252,16 @@ async fn f99_a_socket_takes_so_many_subscriptions_and_no_more() {
         let key = Key::new(format!("s{n}")).unwrap();
         server.journal().create(NewSession::new(key, "/", Timestamp::UNIX_EPOCH)).await.unwrap();
         let subscribe = json!({"id":n,"type":"subscribe","session":format!("s{n}")});
-        assert_eq!(ask(&mut socket, &subscribe.to_string()).await["type"], "ack", "{n}");
+        assert_eq!(send_request(&mut socket, &subscribe.to_string()).await["type"], "ack", "{n}");
     }
     let one_more = r#"{"id":"more","type":"subscribe","session":"session"}"#;
-    assert_eq!(ask(&mut socket, one_more).await["problem"]["code"], "too_many");
+    assert_eq!(send_request(&mut socket, one_more).await["problem"]["code"], "too_many");
     // A subscribed session may be subscribed again, and unsubscribing makes room.
     for request in [
         r#"{"id":1,"type":"subscribe","session":"s0"}"#,
         r#"{"id":2,"type":"unsubscribe","session":"s1"}"#,
         r#"{"id":3,"type":"subscribe","session":"session"}"#,
     ] {
-        assert_eq!(ask(&mut socket, request).await["type"], "ack", "{request}");
+        assert_eq!(send_request(&mut socket, request).await["type"], "ack", "{request}");
     }
 }

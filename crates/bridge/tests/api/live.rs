@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use tidings_bridge::MemoryJournal;
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::server::{Events, Server, ask, hear, opening};
+use crate::server::{Events, Server, opening, receive, send_request};
 use crate::stand_in;
 
 const ASKS: &str = r#"
@@ -24,18 +24,18 @@ const ASKS: &str = r#"
     text = "That was all."
 "#;
 
-pub(crate) struct House {
+pub(crate) struct LiveServer {
     pub(crate) server: Server,
     pub(crate) folder: TempDir,
 }
 
-impl House {
-    pub(crate) async fn playing(script: &str) -> House {
+impl LiveServer {
+    pub(crate) async fn playing(script: &str) -> LiveServer {
         let folder = tempfile::tempdir().unwrap();
         let carrier = stand_in::playing(script, folder.path());
         let journal = Arc::new(MemoryJournal::new(&opening()));
         let server = Server::with(journal, "/", |config| config.carrier = carrier).await;
-        House { server, folder }
+        LiveServer { server, folder }
     }
 
     pub(crate) async fn post(&self, path: &str, body: &Value, key: Option<&str>) -> (u16, Value) {
@@ -69,46 +69,46 @@ pub(crate) async fn until(events: &mut Events, name: &str) -> Vec<(String, Value
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f95_a_command_that_is_sent_again_has_one_effect_and_one_answer() {
-    let house = House::playing(ASKS).await;
-    let cwd = house.folder.path().canonicalize().unwrap();
+    let live = LiveServer::playing(ASKS).await;
+    let cwd = live.folder.path().canonicalize().unwrap();
     let new = json!({"cwd":cwd,"title":"one"});
-    let (status, first) = house.post("/v1/sessions", &new, Some("make-1")).await;
+    let (status, first) = live.post("/v1/sessions", &new, Some("make-1")).await;
     assert_eq!(status, 201, "{first}");
-    let (status, again) = house.post("/v1/sessions", &new, Some("make-1")).await;
+    let (status, again) = live.post("/v1/sessions", &new, Some("make-1")).await;
     assert_eq!((status, &again["key"]), (201, &first["key"]));
     let input = format!("/v1/sessions/{}/input", first["handle"]);
     let said = json!({"content":"look around"});
-    let (status, first) = house.post(&input, &said, Some("say-1")).await;
+    let (status, first) = live.post(&input, &said, Some("say-1")).await;
     assert_eq!((status, first["turn_id"]["role"].as_str()), (202, Some("User")), "{first}");
-    let (status, again) = house.post(&input, &said, Some("say-1")).await;
+    let (status, again) = live.post(&input, &said, Some("say-1")).await;
     assert_eq!((status, &again), (202, &first));
 }
 
 /// A client could not see from `parked` that the agent works.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_that_is_made_with_a_prompt_is_being_started() {
-    let house = House::playing(ASKS).await;
-    let cwd = house.folder.path().canonicalize().unwrap();
-    let (_, view) = house.post("/v1/sessions", &json!({"cwd":cwd,"prompt":"look"}), None).await;
+    let live = LiveServer::playing(ASKS).await;
+    let cwd = live.folder.path().canonicalize().unwrap();
+    let (_, view) = live.post("/v1/sessions", &json!({"cwd":cwd,"prompt":"look"}), None).await;
     let state = view["state"].as_str().unwrap();
     assert!(["starting", "running", "needs_you"].contains(&state), "{view}");
-    let (_, view) = house.post("/v1/sessions", &json!({"cwd":cwd}), None).await;
+    let (_, view) = live.post("/v1/sessions", &json!({"cwd":cwd}), None).await;
     assert_eq!(view["state"], "parked", "there is nothing to do");
 }
 
 /// A misspelt key is an error.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_body_that_makes_no_sense_is_refused_and_nothing_happens() {
-    let house = House::playing(ASKS).await;
-    let key = house.create().await;
-    let cwd = house.folder.path().canonicalize().unwrap();
+    let live = LiveServer::playing(ASKS).await;
+    let key = live.create().await;
+    let cwd = live.folder.path().canonicalize().unwrap();
     for wrong in [
         json!({"cwd":cwd,"promt":"x"}),
         json!({"cwd":cwd,"budget_usd":-1}),
         json!({"cwd":cwd,"max_turns":0}),
         json!({"cwd":cwd,"max_seconds":0}),
     ] {
-        let (status, problem) = house.post("/v1/sessions", &wrong, None).await;
+        let (status, problem) = live.post("/v1/sessions", &wrong, None).await;
         assert_eq!((status, &problem["code"]), (400, &json!("invalid")), "{wrong}: {problem}");
         assert_ne!(problem["hint"], "");
     }
@@ -116,69 +116,69 @@ async fn a_body_that_makes_no_sense_is_refused_and_nothing_happens() {
         (json!({"budget_usd":10}), "send it inside of `budget`"),
         (json!({"budget":{"budget_usd":-0.5}}), "leave it out for no limit; `stop` ends the agent"),
     ] {
-        let url = house.server.url(&format!("/v1/sessions/{key}"));
+        let url = live.server.url(&format!("/v1/sessions/{key}"));
         let patch = reqwest::Client::new().patch(url).bearer_auth("admin").json(&wrong);
-        let (status, problem) = house.server.send(patch).await;
+        let (status, problem) = live.server.send(patch).await;
         assert_eq!((status, &problem["hint"]), (400, &json!(hint)), "{wrong}: {problem}");
     }
-    let (_, listed) = house.server.get("read", "/v1/sessions").await;
+    let (_, listed) = live.server.get("read", "/v1/sessions").await;
     assert!(listed["items"].as_array().unwrap().iter().all(|view| view["budget"] == json!({})), "{listed}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s2_27_the_first_answer_counts_and_the_next_one_is_told_who_was_faster() {
-    let house = House::playing(ASKS).await;
-    let key = house.create().await;
-    let url = house.server.url(&format!("/v1/sessions/{key}/events"));
+    let live = LiveServer::playing(ASKS).await;
+    let key = live.create().await;
+    let url = live.server.url(&format!("/v1/sessions/{key}/events"));
     let mut events = Events::open(reqwest::Client::new().get(url).bearer_auth("read")).await;
     let mut notices =
-        Events::open(reqwest::Client::new().get(house.server.url("/v1/events")).bearer_auth("read")).await;
-    let mut socket = house.server.socket(Some("admin")).await;
+        Events::open(reqwest::Client::new().get(live.server.url("/v1/events")).bearer_auth("read")).await;
+    let mut socket = live.server.socket(Some("admin")).await;
     let subscribe = json!({"id":1,"type":"subscribe","session":key});
-    assert_eq!(ask(&mut socket, &subscribe.to_string()).await["session"], json!(key));
+    assert_eq!(send_request(&mut socket, &subscribe.to_string()).await["session"], json!(key));
     let input = json!({"id":2,"type":"input","session":key,"input":{"content":"look around"}});
-    let ack = ask(&mut socket, &input.to_string()).await;
+    let ack = send_request(&mut socket, &input.to_string()).await;
     assert_eq!((&ack["type"], &ack["turn_id"]["sequence"]), (&json!("ack"), &json!(1)), "{ack}");
 
     let asked = until(&mut events, "PermissionRequired").await;
     let id = asked.last().unwrap().1["PermissionRequired"]["tool_use_id"].as_str().unwrap().to_owned();
     let waits = until(&mut notices, "permission").await;
     assert_eq!(waits.last().unwrap().1["permission"]["tool_use_id"], json!(id));
-    let (_, listed) = house.server.get("read", "/v1/permissions").await;
+    let (_, listed) = live.server.get("read", "/v1/permissions").await;
     assert_eq!(listed["items"][0]["tool_use_id"], json!(id));
 
     let answer = json!({"id":3,"type":"answer","session":key,"to":id,"permission":{"decision":"allow"}});
-    let won = ask(&mut socket, &answer.to_string()).await;
+    let won = send_request(&mut socket, &answer.to_string()).await;
     assert_eq!((&won["type"], &won["answer"]["outcome"]), (&json!("ack"), &json!("allowed")), "{won}");
     let path = format!("/v1/sessions/{key}/permissions/{id}");
-    let (status, lost) = house.post(&path, &json!({"decision":"deny"}), None).await;
+    let (status, lost) = live.post(&path, &json!({"decision":"deny"}), None).await;
     assert_eq!((status, &lost["code"]), (409, &json!("already_answered")));
     assert_eq!(lost["winner"]["outcome"], "allowed");
     // The same answer over the socket is refused with the same error.
     let later = json!({"id":4,"type":"answer","session":key,"to":id,"permission":{"decision":"deny"}});
-    let lost = ask(&mut socket, &later.to_string()).await;
+    let lost = send_request(&mut socket, &later.to_string()).await;
     assert_eq!(lost["problem"]["winner"]["seq"], won["seq"]);
 
     let rest = until(&mut events, "Complete").await;
     let said: String = rest.iter().filter_map(|(_, event)| event["TextChunk"]["text"].as_str()).collect();
     assert_eq!(said, "There is a README.");
-    let (_, log) = house.server.get("admin", "/v1/audit").await;
+    let (_, log) = live.server.get("admin", "/v1/audit").await;
     assert_eq!(log["decision"], "allowed");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn prompts_of_one_client_keep_their_order() {
     let script = "[[turn]]\ntext = \"ok\"\n".repeat(10);
-    let house = House::playing(&script).await;
-    let key = house.create().await;
-    let mut socket = house.server.socket(Some("admin")).await;
+    let live = LiveServer::playing(&script).await;
+    let key = live.create().await;
+    let mut socket = live.server.socket(Some("admin")).await;
     for n in 1..=10 {
         let input = json!({"id":n,"type":"input","session":key,"input":{"content":format!("prompt {n}")}});
         socket.send(Message::text(input.to_string())).await.unwrap();
     }
     let mut turns = Vec::new();
     while turns.len() < 10 {
-        let ack = hear(&mut socket).await.unwrap();
+        let ack = receive(&mut socket).await.unwrap();
         turns.push((ack["id"].as_u64().unwrap(), ack["turn_id"]["sequence"].as_u64().unwrap()));
     }
     turns.sort_unstable();
@@ -186,17 +186,17 @@ async fn prompts_of_one_client_keep_their_order() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_happens_in_any_session_is_told_to_those_who_may_see_it() {
-    let house = House::playing(ASKS).await;
-    let mut anybody = house.server.socket(Some("read")).await;
-    let mut elsewhere = house.server.socket(Some("read:/somewhere/else")).await;
+async fn notices_go_only_to_callers_that_may_see_the_session() {
+    let live = LiveServer::playing(ASKS).await;
+    let mut anybody = live.server.socket(Some("read")).await;
+    let mut elsewhere = live.server.socket(Some("read:/somewhere/else")).await;
     for socket in [&mut anybody, &mut elsewhere] {
-        assert_eq!(ask(socket, r#"{"id":1,"type":"subscribe"}"#).await["type"], "ack");
+        assert_eq!(send_request(socket, r#"{"id":1,"type":"subscribe"}"#).await["type"], "ack");
     }
-    let key = house.create().await;
-    let message = hear(&mut anybody).await.unwrap();
+    let key = live.create().await;
+    let message = receive(&mut anybody).await.unwrap();
     assert_eq!(message["type"], "notice");
     assert_eq!(message["notice"]["session"]["key"], json!(key), "{message}");
-    let next = ask(&mut elsewhere, r#"{"id":2,"type":"ping"}"#).await;
+    let next = send_request(&mut elsewhere, r#"{"id":2,"type":"ping"}"#).await;
     assert_eq!(next["id"], 2, "nothing came before it: {next}");
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tidings_bridge::MemoryJournal;
 use tidings_bridge::sessions::Real;
 
-use crate::live::{House, until};
+use crate::live::{LiveServer, until};
 use crate::server::{Events, Server, opening};
 
 const TWO: &str = "[[turn]]\ntext = \"One.\"\n[[turn]]\ntext = \"Two.\"\n";
@@ -77,10 +77,10 @@ async fn a_real_session_beside_a_demo_needs_a_claude() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn models_are_those_that_the_agent_lists() {
-    let house = House::playing(TWO).await;
-    assert_eq!(house.server.get("read", "/v1/models").await.1, json!({"items": []}));
-    said(&house, &house.create().await).await;
-    let (_, listed) = house.server.get("read", "/v1/models").await;
+    let live = LiveServer::playing(TWO).await;
+    assert_eq!(live.server.get("read", "/v1/models").await.1, json!({"items": []}));
+    complete_prompt(&live, &live.create().await).await;
+    let (_, listed) = live.server.get("read", "/v1/models").await;
     let items = listed["items"].as_array().unwrap();
     assert!(items.iter().any(|model| model["value"] == "opus"), "{listed}");
     assert!(items.iter().all(|model| !model["name"].as_str().unwrap().is_empty()), "{listed}");
@@ -88,15 +88,15 @@ async fn models_are_those_that_the_agent_lists() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dry_run_of_a_rewind_answers_and_changes_nothing() {
-    let house = House::playing(TWO).await;
-    let key = house.create().await;
-    let prompt = said(&house, &key).await;
-    let head = house.server.get("read", &format!("/v1/sessions/{key}")).await.1["head"].clone();
+    let live = LiveServer::playing(TWO).await;
+    let key = live.create().await;
+    let prompt = complete_prompt(&live, &key).await;
+    let head = live.server.get("read", &format!("/v1/sessions/{key}")).await.1["head"].clone();
     let rewind = format!("/v1/sessions/{key}/rewind");
-    let (status, told) = house.post(&rewind, &json!({"prompt": prompt, "dry_run": true}), None).await;
+    let (status, told) = live.post(&rewind, &json!({"prompt": prompt, "dry_run": true}), None).await;
     assert_eq!((status, &told["rewind"]["files"]), (200, &json!([])), "{told}");
     assert_eq!((&told["rewind"]["insertions"], &told["seq"]), (&json!(0), &head), "{told}");
-    let (status, told) = house.post(&rewind, &json!({"prompt": prompt}), None).await;
+    let (status, told) = live.post(&rewind, &json!({"prompt": prompt}), None).await;
     assert_eq!(status, 200, "{told}");
     assert!(told["seq"].as_u64() > head.as_u64(), "there is an event for others: {told}");
 }
@@ -104,9 +104,9 @@ async fn a_dry_run_of_a_rewind_answers_and_changes_nothing() {
 /// A retry would not help, so the error is not retryable.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_that_makes_no_sense_is_refused_with_what_to_do() {
-    let house = House::playing(TWO).await;
-    let key = house.create().await;
-    said(&house, &key).await;
+    let live = LiveServer::playing(TWO).await;
+    let key = live.create().await;
+    complete_prompt(&live, &key).await;
     for (command, body, code, status) in [
         ("rewind", json!({"prompt": "x"}), "conflict", 409),
         ("rewind", json!({"prompt": "x", "dry_run": true}), "conflict", 409),
@@ -114,17 +114,17 @@ async fn a_command_that_makes_no_sense_is_refused_with_what_to_do() {
         ("model", json!({"model": " "}), "invalid", 400),
         ("model", json!({"modell": "opus"}), "invalid", 400),
     ] {
-        let (got, problem) = house.post(&format!("/v1/sessions/{key}/{command}"), &body, None).await;
+        let (got, problem) = live.post(&format!("/v1/sessions/{key}/{command}"), &body, None).await;
         assert_eq!((got, &problem["code"]), (status, &json!(code)), "{problem}");
         assert_eq!((&problem["retryable"], problem["hint"] == ""), (&json!(false), false), "{problem}");
     }
 }
 
 /// Sends a prompt, waits for the answer, and returns the id of the prompt.
-async fn said(house: &House, key: &str) -> String {
-    let url = house.server.url(&format!("/v1/sessions/{key}/events"));
+async fn complete_prompt(live: &LiveServer, key: &str) -> String {
+    let url = live.server.url(&format!("/v1/sessions/{key}/events"));
     let mut events = Events::open(reqwest::Client::new().get(url).bearer_auth("read")).await;
-    house.post(&format!("/v1/sessions/{key}/input"), &json!({"content": "Hello"}), None).await;
+    live.post(&format!("/v1/sessions/{key}/input"), &json!({"content": "Hello"}), None).await;
     let seen = until(&mut events, "Complete").await;
     let uuid = seen.iter().find_map(|(_, event)| event["UserPrompt"]["uuid"].as_str());
     uuid.unwrap().to_owned()

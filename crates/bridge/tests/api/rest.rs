@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use crate::server::{Server, ask, opening};
+use crate::server::{Server, opening, send_request};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tidings_bridge::journal::AuditDraft;
@@ -190,12 +190,12 @@ async fn a_call_that_a_snapshot_cuts_is_given_in_full() {
         [began, details.into(), ended]
     };
     for event in call("toolu_main", 1) {
-        server.say(&event).await;
+        server.publish_event(&event).await;
     }
     // More than one page of the journal is between the calls and the end.
     server.publish(1..=1500).await;
     for event in call("toolu_lane", 1) {
-        server.say(&Lane::new(1, "toolu_agent", Box::new(event)).into()).await;
+        server.publish_event(&Lane::new(1, "toolu_agent", Box::new(event)).into()).await;
     }
     server.publish(1501..=1510).await;
 
@@ -218,7 +218,7 @@ async fn a_call_that_a_snapshot_cuts_is_given_in_full() {
 async fn t12_a_call_is_not_looked_for_without_end() {
     let server = Server::start().await;
     server
-        .say(&UiMessage::ToolExecuting {
+        .publish_event(&UiMessage::ToolExecuting {
             tool_use_id: "toolu_old".to_owned(),
             tool_name: "Bash".to_owned(),
             input: json!({"command": "make"}),
@@ -227,7 +227,7 @@ async fn t12_a_call_is_not_looked_for_without_end() {
         .await;
     let long = UiMessage::Display { content: "x".repeat(1 << 20), session_id: 1 };
     for _ in 0..70 {
-        server.say(&long).await;
+        server.publish_event(&long).await;
     }
     let path = "/v1/sessions/1/calls/toolu_old";
     let (status, problem) = server.get("read", path).await;
@@ -284,7 +284,7 @@ async fn t12_no_operation_reaches_a_session_of_another_folder() {
         for name in ["1", "session"] {
             let mut request = request.clone();
             (request["id"], request["session"]) = (json!(1), json!(name));
-            let answer = ask(&mut socket, &request.to_string()).await;
+            let answer = send_request(&mut socket, &request.to_string()).await;
             let told = format!("There is no session `{name}`");
             assert_eq!(answer["problem"]["detail"], json!(told), "{request}: {answer}");
         }

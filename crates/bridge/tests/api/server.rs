@@ -60,7 +60,7 @@ impl Server {
         journal: Arc<dyn Journal>,
         cwd: &str,
         set: impl FnOnce(&mut Config),
-        set_doors: impl FnOnce(&mut Api),
+        set_api: impl FnOnce(&mut Api),
     ) -> Server {
         // reqwest needs a TLS provider even without TLS.
         drop(rustls::crypto::ring::default_provider().install_default());
@@ -74,7 +74,7 @@ impl Server {
         api.sign_in = Arc::new(|token, _| {
             caller(token).ok_or_else(|| Error::new(Code::Unauthorized, "Nobody has this credential", ""))
         });
-        set_doors(&mut api);
+        set_api(&mut api);
         let router = api::router(api.clone()).layer(middleware::from_fn(auth));
         // Small buffers, so that a client that does not read is noticed early.
         let socket = TcpSocket::new_v4().unwrap();
@@ -100,7 +100,7 @@ impl Server {
         self.journal().append(&key(), self.fence, drafts).await.unwrap();
     }
 
-    pub(crate) async fn say(&self, message: &UiMessage) {
+    pub(crate) async fn publish_event(&self, message: &UiMessage) {
         self.journal().append(&key(), self.fence, vec![draft(message)]).await.unwrap();
     }
 
@@ -171,10 +171,10 @@ pub(crate) fn draft(message: &UiMessage) -> Draft {
 }
 
 /// Sends a request, and returns the next message that is not an event.
-pub(crate) async fn ask(socket: &mut Socket, request: &str) -> Value {
+pub(crate) async fn send_request(socket: &mut Socket, request: &str) -> Value {
     socket.send(Message::text(request)).await.unwrap();
     loop {
-        let message = hear(socket).await.unwrap();
+        let message = receive(socket).await.unwrap();
         if message["type"] != "event" {
             return message;
         }
@@ -182,8 +182,8 @@ pub(crate) async fn ask(socket: &mut Socket, request: &str) -> Value {
 }
 
 /// The next message, or the close code.
-pub(crate) async fn hear(socket: &mut Socket) -> Result<Value, Option<u16>> {
-    let heard = async {
+pub(crate) async fn receive(socket: &mut Socket) -> Result<Value, Option<u16>> {
+    let received = async {
         loop {
             match socket.next().await {
                 Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(&text).unwrap()),
@@ -193,7 +193,7 @@ pub(crate) async fn hear(socket: &mut Socket) -> Result<Value, Option<u16>> {
             }
         }
     };
-    tokio::time::timeout(PATIENCE, heard).await.expect("nothing came")
+    tokio::time::timeout(PATIENCE, received).await.expect("nothing came")
 }
 
 /// One server-sent event.

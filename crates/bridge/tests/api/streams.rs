@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::chance::Chance;
-use crate::server::{Events, PATIENCE, Server, ask, draft, hear, key, opening, text, turn};
+use crate::server::{Events, PATIENCE, Server, draft, key, opening, receive, send_request, text, turn};
 use serde_json::{Value, json};
 use tidings_bridge::SqliteJournal;
 use tidings_bridge::journal::{Class, Draft, Key, Kind, NewSession};
@@ -50,7 +50,7 @@ async fn publish(server: &Server, mut cuts: watch::Receiver<u64>, mut chance: Ch
 }
 
 /// The number of events that a connection lives for, and its timeout for each.
-fn fate(chance: &mut Chance, cuts: u64) -> (u64, Duration) {
+fn connection_lifetime(chance: &mut Chance, cuts: u64) -> (u64, Duration) {
     if cuts < CUTS {
         (chance.below(12), Duration::from_micros(200 + chance.below(4000)))
     } else {
@@ -64,14 +64,14 @@ async fn cut_a_socket(server: &Server, deltas: &str, mut chance: Chance, cuts: w
         let mut socket = server.socket(Some("read")).await;
         let after = json!(client.cursor);
         let request = json!({"id":1,"type":"subscribe","session":"session","after":after,"deltas":deltas});
-        let ack = ask(&mut socket, &request.to_string()).await;
+        let ack = send_request(&mut socket, &request.to_string()).await;
         assert_eq!((&ack["type"], &ack["subscribed"]["verdict"]), (&json!("ack"), &json!("ok")), "{ack}");
-        let (events, patience) = fate(&mut chance, *cuts.borrow());
+        let (events, patience) = connection_lifetime(&mut chance, *cuts.borrow());
         for _ in 0..events {
             if client.is_done() {
                 break;
             }
-            let Ok(message) = timeout(patience, hear(&mut socket)).await else { break };
+            let Ok(message) = timeout(patience, receive(&mut socket)).await else { break };
             let message = message.unwrap();
             client.take(&message["cursor"], &message["event"]);
         }
@@ -97,7 +97,7 @@ async fn cut_a_stream(
         let mut events = Events::open(request).await;
         let first = events.next().await.unwrap();
         assert_eq!((first.name(), &first.json()["verdict"]), ("subscribed", &json!("ok")));
-        let (count, patience) = fate(&mut chance, *cuts.borrow());
+        let (count, patience) = connection_lifetime(&mut chance, *cuts.borrow());
         for _ in 0..count {
             if client.is_done() {
                 break;
@@ -126,7 +126,7 @@ async fn f92_f93_sockets_that_are_cut_off_a_hundred_times_miss_nothing() {
         let publisher = async {
             publish(&server, seen.clone(), Chance(seed + 100)).await;
             // Held deltas are sent when another event follows.
-            server.say(&UiMessage::Display { content: "done".to_owned(), session_id: 1 }).await;
+            server.publish_event(&UiMessage::Display { content: "done".to_owned(), session_id: 1 }).await;
         };
         let (text, ()) = tokio::join!(timeout(PATIENCE, client), publisher);
         assert_eq!(text.unwrap(), everything(), "{deltas}");
@@ -150,10 +150,10 @@ async fn f92_f93_streams_that_are_cut_off_a_hundred_times_miss_nothing() {
 }
 
 #[tokio::test]
-async fn pieces_are_put_together_as_a_subscriber_wants_it() {
+async fn deltas_are_delivered_as_the_subscriber_requested() {
     let server = Server::start().await;
     server.publish(1..=3).await;
-    server.say(&UiMessage::Display { content: "over".to_owned(), session_id: 1 }).await;
+    server.publish_event(&UiMessage::Display { content: "over".to_owned(), session_id: 1 }).await;
     server.publish(4..=5).await;
     let cases = [
         ("all", vec!["1 ", "2 ", "3 ", "over", "4 ", "5 "], false),
@@ -163,27 +163,27 @@ async fn pieces_are_put_together_as_a_subscriber_wants_it() {
     for (deltas, expected, holds_the_rest) in cases {
         let mut socket = server.socket(Some("read")).await;
         let subscribe = json!({"id":"s","type":"subscribe","session":"1","deltas":deltas});
-        let ack = ask(&mut socket, &subscribe.to_string()).await;
+        let ack = send_request(&mut socket, &subscribe.to_string()).await;
         assert_eq!((&ack["id"], &ack["session"], &ack["seq"]), (&json!("s"), &json!("session"), &json!(6)));
         for (at, expected) in expected.iter().enumerate() {
-            let message = hear(&mut socket).await.unwrap();
+            let message = receive(&mut socket).await.unwrap();
             let event = &message["event"];
             let said = event["TextChunk"]["text"].as_str().or(event["Display"]["content"].as_str());
             assert_eq!(said, Some(*expected), "{deltas} {at}");
         }
-        let ping = ask(&mut socket, r#"{"id":2,"type":"ping"}"#).await;
+        let ping = send_request(&mut socket, r#"{"id":2,"type":"ping"}"#).await;
         assert_eq!(ping, json!({"type":"ack","id":2}), "{deltas} {holds_the_rest}");
     }
 }
 
 #[tokio::test]
-async fn a_merged_piece_has_the_cursor_of_its_last() {
+async fn a_merged_delta_has_the_cursor_of_its_last_one() {
     let server = Server::start().await;
     server.publish(1..=4).await;
     let mut socket = server.socket(Some("read")).await;
     let subscribe = r#"{"id":1,"type":"subscribe","session":"session","deltas":"coalesced:20"}"#;
-    let ack = ask(&mut socket, subscribe).await;
-    let message = hear(&mut socket).await.unwrap();
+    let ack = send_request(&mut socket, subscribe).await;
+    let message = receive(&mut socket).await.unwrap();
     assert_eq!(message["cursor"], ack["subscribed"]["head"]);
     assert_eq!(message["event"]["TextChunk"]["turn_id"], json!(turn()));
 }
@@ -191,8 +191,8 @@ async fn a_merged_piece_has_the_cursor_of_its_last() {
 #[tokio::test]
 async fn s3_a_stream_of_the_dialect_ui_has_exactly_the_json_of_the_page() {
     let server = Server::start().await;
-    server.say(&text("hello\nthere")).await;
-    server.say(&UiMessage::Error { message: "overloaded".to_owned(), session_id: None }).await;
+    server.publish_event(&text("hello\nthere")).await;
+    server.publish_event(&UiMessage::Error { message: "overloaded".to_owned(), session_id: None }).await;
     let url = server.url("/v1/sessions/session/events?dialect=ui");
     let mut events = Events::open(reqwest::Client::new().get(url).bearer_auth("read")).await;
     let first = events.next().await.unwrap();
@@ -231,23 +231,23 @@ async fn frames_of_the_cli_are_for_those_who_ask_for_them() {
         assert!(data.is_none_or(|data| event.fields["data"] == data));
     }
     let mut socket = server.socket(Some("read")).await;
-    ask(&mut socket, r#"{"id":1,"type":"subscribe","session":"keeps"}"#).await;
-    assert!(hear(&mut socket).await.unwrap()["event"]["TextChunk"].is_object());
+    send_request(&mut socket, r#"{"id":1,"type":"subscribe","session":"keeps"}"#).await;
+    assert!(receive(&mut socket).await.unwrap()["event"]["TextChunk"].is_object());
     let (_, history) = server.get("read", "/v1/sessions/keeps/history").await;
     assert_eq!(history["items"].as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]
-async fn a_cursor_that_is_worth_nothing_is_told_so() {
+async fn an_unknown_cursor_gets_the_verdict_reset() {
     let server = Server::start().await;
     server.publish(1..=3).await;
     let mut socket = server.socket(Some("read")).await;
     let foreign = r#"{"id":1,"type":"subscribe","session":"1","after":"00c0ffee00c0ffee:2"}"#;
-    let ack = ask(&mut socket, foreign).await;
+    let ack = send_request(&mut socket, foreign).await;
     assert_eq!(ack["subscribed"]["verdict"], "reset");
-    assert_eq!(hear(&mut socket).await.unwrap()["event"]["TextChunk"]["text"], "1 ");
+    assert_eq!(receive(&mut socket).await.unwrap()["event"]["TextChunk"]["text"], "1 ");
     let no_cursor = r#"{"id":2,"type":"subscribe","session":"1","after":"nonsense"}"#;
-    let refused = ask(&mut socket, no_cursor).await;
+    let refused = send_request(&mut socket, no_cursor).await;
     assert_eq!((&refused["type"], &refused["problem"]["code"]), (&json!("error"), &json!("invalid")));
 }
 
@@ -258,16 +258,16 @@ async fn a_deleted_session_says_so_and_ends_its_streams() {
     let url = server.url("/v1/sessions/1/events");
     let mut events = Events::open(reqwest::Client::new().get(url).bearer_auth("read")).await;
     let mut socket = server.socket(Some("read")).await;
-    ask(&mut socket, r#"{"id":1,"type":"subscribe","session":"1"}"#).await;
+    send_request(&mut socket, r#"{"id":1,"type":"subscribe","session":"1"}"#).await;
     for _ in 0..2 {
         events.next().await.unwrap();
     }
-    hear(&mut socket).await.unwrap();
+    receive(&mut socket).await.unwrap();
     server.journal().delete(&key()).await.unwrap();
     let last = events.next().await.unwrap();
     assert_eq!((last.name(), &last.json()["reason"]), ("resync", &json!("deleted")));
     assert!(events.next().await.is_none(), "the stream ends");
-    let last = hear(&mut socket).await.unwrap();
+    let last = receive(&mut socket).await.unwrap();
     assert_eq!((&last["type"], &last["reason"]), (&json!("resync"), &json!("deleted")));
-    assert_eq!(ask(&mut socket, r#"{"id":2,"type":"ping"}"#).await["id"], 2, "the socket does not");
+    assert_eq!(send_request(&mut socket, r#"{"id":2,"type":"ping"}"#).await["id"], 2, "the socket does not");
 }

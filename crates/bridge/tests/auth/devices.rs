@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::guarded::{Guarded, request};
+use crate::test_server::{TestServer, request};
 use axum::body::Body;
 use axum::http::{Method, StatusCode};
 use futures_util::stream;
@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 
 #[tokio::test]
 async fn t5_a_code_lets_one_device_in_once() {
-    let server = Guarded::new();
+    let server = TestServer::new();
     let wanted = json!({"name": "phone", "scopes": ["read", "decide"], "folders": ["/srv/a"]});
     let made = server.admin(Method::POST, "/v1/pair/codes", Some(wanted)).await;
     assert_eq!(made.status, StatusCode::CREATED, "{}", made.body);
@@ -48,7 +48,7 @@ async fn t5_a_code_lets_one_device_in_once() {
 /// Sessions have resolved paths, so the folders of a device are resolved too.
 #[tokio::test]
 async fn t12_the_folder_of_a_device_is_the_one_that_a_link_leads_to() {
-    let server = Guarded::new();
+    let server = TestServer::new();
     let place = tempfile::tempdir().unwrap();
     let place = place.path().canonicalize().unwrap();
     let (real, link) = (place.join("real"), place.join("link"));
@@ -72,7 +72,7 @@ async fn t12_the_folder_of_a_device_is_the_one_that_a_link_leads_to() {
 
 #[tokio::test]
 async fn t6_a_credential_for_a_folder_makes_none_that_reaches_further() {
-    let server = Guarded::new();
+    let server = TestServer::new();
     let limited = NewDevice {
         scopes: Some(vec!["admin".to_owned()]),
         folders: vec!["/srv/a".to_owned()],
@@ -97,7 +97,7 @@ async fn t6_a_credential_for_a_folder_makes_none_that_reaches_further() {
 /// An admin that is limited to folders neither sees nor revokes devices of other folders.
 #[tokio::test]
 async fn t6_a_credential_for_a_folder_is_no_admin_of_other_devices() {
-    let server = Guarded::new();
+    let server = TestServer::new();
     let add = |name: &str, folders: &[&str]| {
         let wanted = NewDevice {
             name: Some(name.to_owned()),
@@ -133,7 +133,7 @@ async fn t6_a_credential_for_a_folder_is_no_admin_of_other_devices() {
 /// A slow request can outlast its credential.
 #[tokio::test]
 async fn t6_a_request_that_was_begun_before_the_credential_ended_has_no_effect() {
-    let server = Guarded::new();
+    let server = TestServer::new();
     let (device, secret) = server.auth.add_device(NewDevice::default()).unwrap();
     let (other, _) = server.auth.add_device(NewDevice::default()).unwrap();
     let bearer = format!("Bearer {}", secret.reveal());
@@ -155,12 +155,12 @@ async fn t6_a_request_that_was_begun_before_the_credential_ended_has_no_effect()
         let (answer, ()) = tokio::join!(server.send(slow), revoke);
         assert_eq!(answer.status, status, "{}", answer.body);
     }
-    assert_eq!(server.said.load(Ordering::Relaxed), 1);
+    assert_eq!(server.prompts.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test]
 async fn promise_3_a_code_that_is_asked_for_again_is_the_same_one() {
-    let server = Guarded::new();
+    let server = TestServer::new();
     let make = async |bearer: &str, id: &str, name: &str| {
         let bearer = format!("Bearer {bearer}");
         let headers = [("authorization", bearer.as_str()), ("idempotency-key", id)];
@@ -190,7 +190,7 @@ async fn promise_3_a_code_that_is_asked_for_again_is_the_same_one() {
 
 #[tokio::test]
 async fn promise_3_a_device_that_is_asked_for_again_is_the_same_one() {
-    let server = Guarded::new();
+    let server = TestServer::new();
     let bearer = format!("Bearer {}", server.admin);
     let add = async |id: &str, name: &str| {
         let headers = [("authorization", bearer.as_str()), ("idempotency-key", id)];
@@ -208,7 +208,7 @@ async fn promise_3_a_device_that_is_asked_for_again_is_the_same_one() {
 
 #[tokio::test]
 async fn t5_f119_five_wrong_codes_end_those_that_wait() {
-    let server = Guarded::with(|settings| settings.rates.pairing.burst = NonZeroU32::new(100).unwrap());
+    let server = TestServer::with(|settings| settings.rates.pairing.burst = NonZeroU32::new(100).unwrap());
     let code = server.auth.pairing_code(NewDevice::default()).unwrap();
     let pair = |code: &str| request(Method::POST, "/v1/pair", &[], Some(json!({"code": code})));
     for wrong in 0..5 {
@@ -221,7 +221,7 @@ async fn t5_f119_five_wrong_codes_end_those_that_wait() {
 #[tokio::test]
 async fn t5_whoever_tries_too_often_has_to_wait() {
     let rate = |burst| Rate::new(NonZeroU32::new(burst).unwrap(), Duration::from_secs(3600));
-    let server = Guarded::with(|settings| {
+    let server = TestServer::with(|settings| {
         settings.rates.pairing = rate(3);
         settings.rates.failures = rate(4);
         settings.rates.address = rate(60);
@@ -277,7 +277,7 @@ async fn t5_whoever_tries_too_often_has_to_wait() {
 
 #[tokio::test]
 async fn t6_a_revoked_device_is_out_at_once_and_told_of() {
-    let server = Guarded::new();
+    let server = TestServer::new();
     let made = server.admin(Method::POST, "/v1/devices", Some(json!({"name": "old phone"}))).await.json();
     let (id, token) = (made["device"]["id"].as_str().unwrap(), made["token"].as_str().unwrap());
     let bearer = format!("Bearer {token}");
@@ -298,7 +298,7 @@ async fn t6_a_revoked_device_is_out_at_once_and_told_of() {
 
 #[tokio::test]
 async fn t6_a_device_may_what_its_scopes_say() {
-    let server = Guarded::new();
+    let server = TestServer::new();
     let made = server.admin(Method::POST, "/v1/devices", Some(json!({"scopes": ["read"]}))).await.json();
     let bearer = format!("Bearer {}", made["token"].as_str().unwrap());
     let table = [
@@ -322,13 +322,13 @@ async fn t6_a_device_may_what_its_scopes_say() {
 
 #[tokio::test]
 async fn t6_a_credential_ends_when_its_time_is_over() {
-    let server = Guarded::new();
+    let server = TestServer::new();
     let made = server.admin(Method::POST, "/v1/devices", Some(json!({"expires_in_s": 3600}))).await.json();
     let (id, token) = (made["device"]["id"].as_str().unwrap(), made["token"].as_str().unwrap());
     let mut revoked = server.auth.revoked().subscribe();
     server.auth.sweep().unwrap();
     assert!(server.auth.caller(token).is_ok());
-    server.pass(3601);
+    server.advance(3601);
     assert!(server.auth.caller(token).is_err(), "before a sweep");
     server.auth.sweep().unwrap();
     assert_eq!(revoked.try_recv().unwrap(), id);
@@ -338,14 +338,14 @@ async fn t6_a_credential_ends_when_its_time_is_over() {
 /// Streams of an expired credential end even if the file cannot be written.
 #[tokio::test]
 async fn t6_a_credential_that_has_ended_is_told_of_when_the_disk_is_full() {
-    let server = Guarded::new();
+    let server = TestServer::new();
     let made = server.admin(Method::POST, "/v1/devices", Some(json!({"expires_in_s": 3600}))).await.json();
     let mut revoked = server.auth.revoked().subscribe();
     // A file cannot replace a folder that is not empty.
     let file = server.folder.path().join("data/devices.json");
     std::fs::remove_file(&file).unwrap();
     std::fs::create_dir_all(file.join("full")).unwrap();
-    server.pass(3601);
+    server.advance(3601);
     assert!(server.auth.sweep().is_err());
     assert_eq!(revoked.try_recv().unwrap(), made["device"]["id"].as_str().unwrap());
     std::fs::remove_dir_all(&file).unwrap();
@@ -353,7 +353,7 @@ async fn t6_a_credential_that_has_ended_is_told_of_when_the_disk_is_full() {
 
 #[tokio::test]
 async fn devices_outlive_a_restart_and_their_secrets_are_not_on_disk() {
-    let server = Guarded::new();
+    let server = TestServer::new();
     let (device, secret) =
         server.auth.add_device(NewDevice { name: Some("laptop".into()), ..NewDevice::default() }).unwrap();
     let data = server.folder.path().join("data");
@@ -369,7 +369,7 @@ async fn devices_outlive_a_restart_and_their_secrets_are_not_on_disk() {
 
 #[tokio::test]
 async fn what_makes_no_sense_is_refused() {
-    let server = Guarded::new();
+    let server = TestServer::new();
     let wrong = [
         json!({"scopes": []}),
         json!({"scopes": ["root"]}),
@@ -390,7 +390,7 @@ async fn what_makes_no_sense_is_refused() {
 
 #[tokio::test]
 async fn t12_devices_and_codes_are_bounded() {
-    let server = Guarded::new();
+    let server = TestServer::new();
     for _ in 0..16 {
         server.auth.pairing_code(NewDevice::default()).unwrap();
     }
@@ -400,7 +400,7 @@ async fn t12_devices_and_codes_are_bounded() {
 /// An admin that is limited to a folder administers nothing outside of it.
 #[tokio::test]
 async fn k11_an_admin_of_a_folder_changes_no_trust_elsewhere() {
-    let server = Guarded::new();
+    let server = TestServer::new();
     let place = tempfile::tempdir().unwrap();
     let place = place.path().canonicalize().unwrap();
     let name = |folder: &str| place.join(folder).to_str().unwrap().to_owned();
@@ -438,7 +438,7 @@ async fn k11_an_admin_of_a_folder_changes_no_trust_elsewhere() {
 /// Errors in a request are shown only to callers with the scope, and always with a hint.
 #[tokio::test]
 async fn k13_the_scope_is_checked_before_the_body_and_errors_have_hints() {
-    let server = Guarded::new();
+    let server = TestServer::new();
     let reader = json!({"scopes": ["read"]});
     let made = server.admin(Method::POST, "/v1/devices", Some(reader)).await;
     let bearer = format!("Bearer {}", made.json()["token"].as_str().unwrap());
@@ -457,7 +457,7 @@ async fn k13_the_scope_is_checked_before_the_body_and_errors_have_hints() {
 /// The audit log has entries for added, paired and revoked devices, and for trust.
 #[tokio::test]
 async fn k12_credentials_and_trust_are_in_the_audit_log() {
-    let server = Guarded::new();
+    let server = TestServer::new();
     let lines = std::sync::Arc::<std::sync::Mutex<Vec<(String, String, String)>>>::default();
     let sink = std::sync::Arc::clone(&lines);
     server.auth.audit_to(std::sync::Arc::new(move |line| {

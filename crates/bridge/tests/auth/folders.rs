@@ -9,7 +9,7 @@ use tidings_bridge::Code;
 use tidings_bridge::auth::{paths, trust};
 use tidings_protocol::api::NewDevice;
 
-use crate::guarded::{Guarded, request};
+use crate::test_server::{TestServer, request};
 
 fn write(folder: &Path, name: &str, text: &str) {
     let path = folder.join(name);
@@ -142,7 +142,7 @@ fn t10_the_repository_around_a_folder_counts_and_the_home_folder_does_not() {
 
 #[tokio::test]
 async fn t10_trust_is_for_what_was_shown_and_ends_with_the_next_change() {
-    let server = Guarded::new();
+    let server = TestServer::new();
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), ".claude/settings.json", r#"{"hooks":{"Stop":[{"command":"a"}]}}"#);
     write(folder.path(), ".claude/hooks/a.sh", "true");
@@ -184,7 +184,7 @@ async fn t10_trust_is_for_what_was_shown_and_ends_with_the_next_change() {
 /// An admin that is limited to folders cannot trust another folder, nor learn whether it exists.
 #[tokio::test]
 async fn t10_a_credential_for_a_folder_sees_and_changes_no_trust_elsewhere() {
-    let server = Guarded::new();
+    let server = TestServer::new();
     let root = tempfile::tempdir().unwrap();
     let root = root.path().canonicalize().unwrap();
     for name in ["mine", "theirs"] {

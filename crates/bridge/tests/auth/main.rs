@@ -6,4 +6,4 @@ mod browser;
 mod devices;
 mod files;
 mod folders;
-mod guarded;
+mod test_server;

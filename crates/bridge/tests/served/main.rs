@@ -1,14 +1,14 @@
 //! A whole server on a port, with authentication: connection limits, slow clients and shutdown.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
-mod house;
-mod strangers;
+mod test_server;
+mod unauthenticated;
 
 use std::time::Duration;
 
 use futures_util::{SinkExt as _, StreamExt as _};
-use house::{House, PATIENCE, closed, connected, subscribed};
 use serde_json::json;
+use test_server::{PATIENCE, TestServer, close_code, connect, subscribe};
 use tidings_bridge::journal::{AskId, Class, Draft, Key, Kind, NewAsk, NewSession};
 use tidings_bridge::server::{Bounds, Retention, TlsFiles};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -18,45 +18,45 @@ use tokio_tungstenite::tungstenite::Message;
 /// T6: revoking a lost phone closes its connections.
 #[tokio::test]
 async fn t6_revoking_a_device_closes_its_live_sockets() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     let (status, made) =
-        house.ask("POST", "/v1/devices", Some(json!({"name": "phone", "scopes": ["read"]}))).await;
+        server.request("POST", "/v1/devices", Some(json!({"name": "phone", "scopes": ["read"]}))).await;
     assert_eq!(status, 201, "{made}");
-    let mut phone = subscribed(&house, made["token"].as_str().unwrap()).await;
-    let mut other = subscribed(&house, &house.admin).await;
+    let mut phone = subscribe(&server, made["token"].as_str().unwrap()).await;
+    let mut other = subscribe(&server, &server.admin).await;
     let path = format!("/v1/devices/{}", made["device"]["id"].as_str().unwrap());
-    assert_eq!(house.ask("DELETE", &path, None).await.0, 204);
-    assert_eq!(closed(&mut phone).await, Some(4401));
-    house.publish("still here").await;
-    let heard = tokio::time::timeout(PATIENCE, other.next()).await.unwrap().unwrap().unwrap();
-    assert!(heard.to_text().unwrap().contains("still here"), "others are left alone");
+    assert_eq!(server.request("DELETE", &path, None).await.0, 204);
+    assert_eq!(close_code(&mut phone).await, Some(4401));
+    server.publish("still here").await;
+    let received = tokio::time::timeout(PATIENCE, other.next()).await.unwrap().unwrap().unwrap();
+    assert!(received.to_text().unwrap().contains("still here"), "others are left alone");
 }
 
 /// T5: wrong credentials count on sockets too, and a client that sends too many of them is disconnected.
 #[tokio::test]
 async fn t5_wrong_credentials_on_sockets_are_limited_too() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     let wrong = Message::text(r#"{"id":1,"type":"auth","token":"tidings_guessed"}"#);
     // A socket that is authenticated, and then guesses other credentials.
-    let mut inside = subscribed(&house, &house.admin).await;
+    let mut inside = subscribe(&server, &server.admin).await;
     let guessing = async {
         for _ in 0..100 {
             if inside.send(wrong.clone()).await.is_err() {
                 break;
             }
         }
-        closed(&mut inside).await
+        close_code(&mut inside).await
     };
     assert_eq!(guessing.await, Some(4429));
     // From now on guesses on new sockets are refused too.
     for path in ["/v1/ws", "/v1/mobile"] {
-        let mut stranger = connected(&house, path, None).await;
+        let mut stranger = connect(&server, path, None).await;
         stranger.send(wrong.clone()).await.unwrap();
-        assert_eq!(closed(&mut stranger).await, Some(4429), "{path}");
+        assert_eq!(close_code(&mut stranger).await, Some(4429), "{path}");
     }
     // A correct credential still works.
-    let mut right = connected(&house, "/v1/ws", None).await;
-    let auth = json!({"id":1,"type":"auth","token":house.admin}).to_string();
+    let mut right = connect(&server, "/v1/ws", None).await;
+    let auth = json!({"id":1,"type":"auth","token":server.admin}).to_string();
     right.send(Message::text(auth)).await.unwrap();
     let ack = tokio::time::timeout(PATIENCE, right.next()).await.unwrap().unwrap().unwrap();
     assert!(ack.to_text().unwrap().contains(r#""type":"ack""#), "{ack}");
@@ -65,10 +65,10 @@ async fn t5_wrong_credentials_on_sockets_are_limited_too() {
 /// F112: retention removes old events at start, and a subscriber with an older cursor gets a gap.
 #[tokio::test]
 async fn f112_old_events_go_when_the_server_starts() {
-    let everything = House::keeping(Bounds::default(), None, Retention::default(), 10).await;
+    let everything = TestServer::with_events(Bounds::default(), None, Retention::default(), 10).await;
     let kept = Retention { events: Some(4), ..Retention::default() };
-    let some = House::keeping(Bounds::default(), None, kept, 10).await;
-    let floor = async || some.ask("GET", "/v1/sessions/1", None).await.1["floor"].as_u64().unwrap();
+    let some = TestServer::with_events(Bounds::default(), None, kept, 10).await;
+    let floor = async || some.request("GET", "/v1/sessions/1", None).await.1["floor"].as_u64().unwrap();
     tokio::time::timeout(PATIENCE, async {
         while floor().await != 7 {
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -76,7 +76,7 @@ async fn f112_old_events_go_when_the_server_starts() {
     })
     .await
     .expect("old events stay");
-    let (_, session) = some.ask("GET", "/v1/sessions/1", None).await;
+    let (_, session) = some.request("GET", "/v1/sessions/1", None).await;
     let epoch = session["cursor"].as_str().unwrap().split_once(':').unwrap().0.to_owned();
     let verdict = async |seq: u64| {
         let url = format!("http://{}/v1/sessions/1/events?after={epoch}:{seq}", some.address);
@@ -87,7 +87,7 @@ async fn f112_old_events_go_when_the_server_starts() {
     };
     assert_eq!((verdict(5).await, verdict(6).await), (Some("gap"), Some("ok")));
     assert_eq!(
-        everything.ask("GET", "/v1/sessions/1", None).await.1["floor"],
+        everything.request("GET", "/v1/sessions/1", None).await.1["floor"],
         1,
         "everything is kept by default"
     );
@@ -96,8 +96,8 @@ async fn f112_old_events_go_when_the_server_starts() {
 /// Metrics count everything, and not only the first page of a list.
 #[tokio::test]
 async fn metrics_count_all_sessions_and_all_that_waits() {
-    let house = House::new().await;
-    let journal = house.sessions.broadcast().journal();
+    let server = TestServer::new().await;
+    let journal = server.sessions.broadcast().journal();
     let last = Key::new("s1199").unwrap();
     for n in 0..1200 {
         let new = NewSession::new(Key::new(format!("s{n}")).unwrap(), "/", jiff::Timestamp::UNIX_EPOCH);
@@ -115,10 +115,10 @@ async fn metrics_count_all_sessions_and_all_that_waits() {
             deadline: None,
             event: Draft::new(Class::Durable, at, Kind::new("System").unwrap(), *b"{}"),
         };
-        journal.ask(&last, fence, ask).await.unwrap();
+        journal.request(&last, fence, ask).await.unwrap();
     }
-    let url = format!("http://{}/metrics", house.address);
-    let answer = reqwest::Client::new().get(url).bearer_auth(&house.admin).send().await.unwrap();
+    let url = format!("http://{}/metrics", server.address);
+    let answer = reqwest::Client::new().get(url).bearer_auth(&server.admin).send().await.unwrap();
     let text = answer.text().await.unwrap();
     for line in [
         "tidings_sessions{state=\"parked\"} 1199",
@@ -132,24 +132,24 @@ async fn metrics_count_all_sessions_and_all_that_waits() {
 /// Metrics reveal the number of sessions, so they need a credential without a folder limit.
 #[tokio::test]
 async fn metrics_are_not_for_those_who_do_not_see_all_sessions() {
-    let house = House::new().await;
+    let server = TestServer::new().await;
     let client = reqwest::Client::new();
     let wanted = serde_json::json!({"scopes":["admin"],"folders":["/nowhere"]});
     let made =
-        client.post(format!("http://{}/v1/devices", house.address)).bearer_auth(&house.admin).json(&wanted);
+        client.post(format!("http://{}/v1/devices", server.address)).bearer_auth(&server.admin).json(&wanted);
     let made: serde_json::Value = made.send().await.unwrap().json().await.unwrap();
     let token = made["token"].as_str().unwrap();
     let answer =
-        client.get(format!("http://{}/metrics", house.address)).bearer_auth(token).send().await.unwrap();
+        client.get(format!("http://{}/metrics", server.address)).bearer_auth(token).send().await.unwrap();
     assert_eq!(answer.status(), 403);
 }
 
 /// P11: a server that stops closes its sockets with a delay for reconnecting.
 #[tokio::test]
 async fn promise_11_a_server_that_stops_closes_sockets_with_1012() {
-    let mut house = House::new().await;
-    let mut socket = subscribed(&house, &house.admin).await;
-    let running = house.stop();
+    let mut server = TestServer::new().await;
+    let mut socket = subscribe(&server, &server.admin).await;
+    let running = server.stop();
     let frame = loop {
         match tokio::time::timeout(PATIENCE, socket.next()).await.unwrap() {
             Some(Ok(Message::Close(Some(frame)))) => break frame,
@@ -161,7 +161,7 @@ async fn promise_11_a_server_that_stops_closes_sockets_with_1012() {
     let retry: serde_json::Value = serde_json::from_str(&frame.reason).unwrap();
     assert!(retry["retry_after_ms"].as_u64().unwrap() >= 500, "{retry}");
     tokio::time::timeout(PATIENCE, running).await.unwrap().unwrap().unwrap();
-    assert!(TcpStream::connect(house.address).await.is_err(), "no new connections");
+    assert!(TcpStream::connect(server.address).await.is_err(), "no new connections");
 }
 
 /// T12: connections are limited, and one over the limit is closed at once.
@@ -169,12 +169,12 @@ async fn promise_11_a_server_that_stops_closes_sockets_with_1012() {
 async fn t12_connections_are_bounded() {
     let mut bounds = Bounds::default();
     bounds.connections = 3;
-    let house = House::with(bounds, None).await;
+    let server = TestServer::with(bounds, None).await;
     let mut held = Vec::new();
     for _ in 0..3 {
-        held.push(subscribed(&house, &house.admin).await);
+        held.push(subscribe(&server, &server.admin).await);
     }
-    let mut turned_away = TcpStream::connect(house.address).await.unwrap();
+    let mut turned_away = TcpStream::connect(server.address).await.unwrap();
     // It may be closed before the request is written.
     drop(turned_away.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await);
     let mut answer = Vec::new();
@@ -183,7 +183,7 @@ async fn t12_connections_are_bounded() {
     held.pop();
     // The server notices the closed connection after a while.
     let again = async {
-        while house.healthz().await.is_none() {
+        while server.healthz().await.is_none() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
@@ -195,9 +195,9 @@ async fn t12_connections_are_bounded() {
 async fn t12_a_request_that_never_ends_is_cut_off() {
     let mut bounds = Bounds::default();
     bounds.head_time = Duration::from_millis(100);
-    let house = House::with(bounds, None).await;
+    let server = TestServer::with(bounds, None).await;
     for drip in [false, true] {
-        let (mut read, mut write) = TcpStream::connect(house.address).await.unwrap().into_split();
+        let (mut read, mut write) = TcpStream::connect(server.address).await.unwrap().into_split();
         write.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n").await.unwrap();
         let dripping = async {
             while drip && write.write_all(b"x").await.is_ok() {
@@ -215,7 +215,7 @@ async fn t12_a_request_that_never_ends_is_cut_off() {
         };
         tokio::time::timeout(PATIENCE, ended).await.expect("it is held for ever");
     }
-    assert!(house.healthz().await.is_some(), "others are answered");
+    assert!(server.healthz().await.is_some(), "others are answered");
 }
 
 /// F98: a client that stops reading a stream of events is disconnected.
@@ -223,25 +223,25 @@ async fn t12_a_request_that_never_ends_is_cut_off() {
 async fn f98_a_stream_that_nobody_reads_is_let_go_of() {
     let mut bounds = Bounds::default();
     bounds.write_wait = Duration::from_millis(100);
-    let house = House::with(bounds, None).await;
-    let mut stuck = TcpStream::connect(house.address).await.unwrap();
+    let server = TestServer::with(bounds, None).await;
+    let mut stuck = TcpStream::connect(server.address).await.unwrap();
     let request = format!(
         "GET /v1/sessions/1/events HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
-        house.address, house.admin
+        server.address, server.admin
     );
     stuck.write_all(request.as_bytes()).await.unwrap();
-    let watchers = async |wanted: usize| {
-        while house.sessions.broadcast().watched() != wanted {
+    let subscribers = async |wanted: usize| {
+        while server.sessions.broadcast().watched() != wanted {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, watchers(1)).await.unwrap();
+    tokio::time::timeout(PATIENCE, subscribers(1)).await.unwrap();
     // More than the buffers of both ends hold, and less than makes it fall behind.
     let line = "x".repeat(64 << 10);
     let publishing = async {
         loop {
-            house.publish(&line).await;
-            if house.sessions.broadcast().watched() == 0 {
+            server.publish(&line).await;
+            if server.sessions.broadcast().watched() == 0 {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -269,14 +269,14 @@ async fn a_certificate_is_read_again_when_it_changes() {
     put("first");
     let mut bounds = Bounds::default();
     bounds.certificate_every = Duration::from_millis(20);
-    let house = House::with(bounds, Some(files.clone())).await;
-    assert_eq!(house.certificate().await, der("first"));
+    let server = TestServer::with(bounds, Some(files.clone())).await;
+    assert_eq!(server.certificate().await, der("first"));
     std::fs::write(&files.certificate, "half of a file").unwrap();
     tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!(house.certificate().await, der("first"), "an invalid pair is ignored");
+    assert_eq!(server.certificate().await, der("first"), "an invalid pair is ignored");
     put("second");
     let renewed = async {
-        while house.certificate().await != der("second") {
+        while server.certificate().await != der("second") {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_read_as_it_is_written() {
+    fn a_position_is_parsed_as_it_is_written() {
         let name = "00c0ffee00c0ffee:42:1";
         assert_eq!(name.parse::<MessagePosition>().map(|position| position.to_string()), Ok(name.to_owned()));
         let position: MessagePosition = name.parse().unwrap();

@@ -26,7 +26,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
-pub(crate) struct House {
+pub(crate) struct TestServer {
     pub(crate) address: SocketAddr,
     pub(crate) admin: String,
     pub(crate) sessions: Sessions,
@@ -36,22 +36,22 @@ pub(crate) struct House {
     _folder: TempDir,
 }
 
-impl House {
-    pub(crate) async fn new() -> House {
-        House::with(Bounds::default(), None).await
+impl TestServer {
+    pub(crate) async fn new() -> TestServer {
+        TestServer::with(Bounds::default(), None).await
     }
 
-    pub(crate) async fn with(bounds: Bounds, tls: Option<TlsFiles>) -> House {
-        House::keeping(bounds, tls, Retention::default(), 0).await
+    pub(crate) async fn with(bounds: Bounds, tls: Option<TlsFiles>) -> TestServer {
+        TestServer::with_events(bounds, tls, Retention::default(), 0).await
     }
 
     /// A server whose session has some events before it starts.
-    pub(crate) async fn keeping(
+    pub(crate) async fn with_events(
         bounds: Bounds,
         tls: Option<TlsFiles>,
         retention: Retention,
         events: usize,
-    ) -> House {
+    ) -> TestServer {
         choose_tls();
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
@@ -77,7 +77,15 @@ impl House {
         let (stop, stopped) = oneshot::channel();
         let server = Server::new(sessions.clone(), auth).bounds(bounds).retention(retention);
         let running = tokio::spawn(async move { server.run(bound, async { drop(stopped.await) }).await });
-        House { address, admin, sessions, fence, stop: Some(stop), running: Some(running), _folder: folder }
+        TestServer {
+            address,
+            admin,
+            sessions,
+            fence,
+            stop: Some(stop),
+            running: Some(running),
+            _folder: folder,
+        }
     }
 
     /// Stops the server, and returns the task that runs it.
@@ -92,7 +100,7 @@ impl House {
         self.sessions.broadcast().journal().append(&key(), self.fence, vec![draft]).await.unwrap();
     }
 
-    pub(crate) async fn ask(&self, method: &str, path: &str, body: Option<Value>) -> (u16, Value) {
+    pub(crate) async fn request(&self, method: &str, path: &str, body: Option<Value>) -> (u16, Value) {
         let url = format!("http://{}{path}", self.address);
         let mut request =
             reqwest::Client::new().request(method.parse().unwrap(), url).bearer_auth(&self.admin);
@@ -125,21 +133,21 @@ fn key() -> Key {
 }
 
 /// Opens a WebSocket, with an optional credential in the request.
-pub(crate) async fn connected(house: &House, path: &str, token: Option<&str>) -> Socket {
-    let mut request = format!("ws://{}{path}", house.address).into_client_request().unwrap();
+pub(crate) async fn connect(server: &TestServer, path: &str, token: Option<&str>) -> Socket {
+    let mut request = format!("ws://{}{path}", server.address).into_client_request().unwrap();
     if path == "/v1/ws" {
         request.headers_mut().insert("sec-websocket-protocol", "tidings.v1".parse().unwrap());
     }
     if let Some(token) = token {
         request.headers_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
     }
-    let stream = MaybeTlsStream::Plain(TcpStream::connect(house.address).await.unwrap());
+    let stream = MaybeTlsStream::Plain(TcpStream::connect(server.address).await.unwrap());
     tokio_tungstenite::client_async(request, stream).await.unwrap().0
 }
 
 /// Opens a WebSocket and subscribes to the session.
-pub(crate) async fn subscribed(house: &House, token: &str) -> Socket {
-    let mut socket = connected(house, "/v1/ws", Some(token)).await;
+pub(crate) async fn subscribe(server: &TestServer, token: &str) -> Socket {
+    let mut socket = connect(server, "/v1/ws", Some(token)).await;
     socket.send(Message::text(r#"{"id":1,"type":"subscribe","session":"1"}"#)).await.unwrap();
     let ack = tokio::time::timeout(PATIENCE, socket.next()).await.unwrap().unwrap().unwrap();
     assert!(ack.to_text().unwrap().contains(r#""type":"ack""#), "{ack}");
@@ -147,7 +155,7 @@ pub(crate) async fn subscribed(house: &House, token: &str) -> Socket {
 }
 
 /// The code with which a socket is closed.
-pub(crate) async fn closed(socket: &mut Socket) -> Option<u16> {
+pub(crate) async fn close_code(socket: &mut Socket) -> Option<u16> {
     let close = async {
         loop {
             match socket.next().await {

@@ -6,7 +6,7 @@ use tidings_bridge::server::Bounds;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::house::{House, PATIENCE, closed, subscribed};
+use crate::test_server::{PATIENCE, TestServer, close_code, subscribe};
 
 /// Waits until the server has closed a connection, and returns what it sent before.
 async fn read_to_end(stream: &mut TcpStream) -> String {
@@ -22,10 +22,10 @@ async fn k7_connections_that_never_authenticate_are_closed() {
     let mut bounds = Bounds::default();
     bounds.head_time = Duration::from_millis(200);
     bounds.auth_time = Duration::from_millis(200);
-    let house = House::with(bounds, None).await;
+    let server = TestServer::with(bounds, None).await;
     let preface: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00";
     for first in [&b""[..], b"G", preface, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"] {
-        let mut stream = TcpStream::connect(house.address).await.unwrap();
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
         stream.write_all(first).await.unwrap();
         let answer = read_to_end(&mut stream).await;
         assert_eq!(answer.starts_with("HTTP/1.1 200"), first.starts_with(b"GET"), "{answer}");
@@ -37,26 +37,26 @@ async fn k7_a_connection_with_a_credential_stays() {
     let mut bounds = Bounds::default();
     bounds.head_time = Duration::from_millis(100);
     bounds.auth_time = Duration::from_millis(100);
-    let mut house = House::with(bounds, None).await;
-    let token = house.admin.clone();
-    let mut socket = subscribed(&house, &token).await;
+    let mut server = TestServer::with(bounds, None).await;
+    let token = server.admin.clone();
+    let mut socket = subscribe(&server, &token).await;
     // The deadlines of another connection pass meanwhile.
-    let mut other = TcpStream::connect(house.address).await.unwrap();
+    let mut other = TcpStream::connect(server.address).await.unwrap();
     read_to_end(&mut other).await;
-    drop(house.stop());
-    assert_eq!(closed(&mut socket).await, Some(1012), "it is there until the server stops");
+    drop(server.stop());
+    assert_eq!(close_code(&mut socket).await, Some(1012), "it is there until the server stops");
 }
 
 #[tokio::test]
 async fn k7_a_body_that_drips_is_cut_off() {
     let mut bounds = Bounds::default();
     bounds.body_time = Duration::from_millis(200);
-    let house = House::with(bounds, None).await;
-    let (mut read, mut write) = TcpStream::connect(house.address).await.unwrap().into_split();
+    let server = TestServer::with(bounds, None).await;
+    let (mut read, mut write) = TcpStream::connect(server.address).await.unwrap().into_split();
     let head = format!(
         "POST /v1/sessions HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
          Content-Length: 1000\r\n\r\n{{",
-        house.address, house.admin
+        server.address, server.admin
     );
     write.write_all(head.as_bytes()).await.unwrap();
     let dripping = async {
@@ -80,13 +80,18 @@ async fn k7_silent_connections_of_one_address_do_not_lock_out_those_with_a_crede
     let mut bounds = Bounds::default();
     bounds.address_unauthenticated = 8;
     bounds.address_connections = 64;
-    let house = House::with(bounds, None).await;
+    let server = TestServer::with(bounds, None).await;
     let mut silent = Vec::new();
     for _ in 0..200 {
-        silent.push(TcpStream::connect(house.address).await.unwrap());
+        silent.push(TcpStream::connect(server.address).await.unwrap());
         // The server accepts connections in order, so the earlier ones were accepted.
         if silent.len() % 20 == 0 {
-            assert_eq!(house.ask("GET", "/v1/meta", None).await.0, 200, "after {} of them", silent.len());
+            assert_eq!(
+                server.request("GET", "/v1/meta", None).await.0,
+                200,
+                "after {} of them",
+                silent.len()
+            );
         }
     }
     read_to_end(&mut silent[0]).await;

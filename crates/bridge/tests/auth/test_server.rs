@@ -19,26 +19,26 @@ use tower::ServiceExt as _;
 pub(crate) const HOST: &str = "127.0.0.1:7717";
 
 /// A server with authentication and some routes that return the caller.
-pub(crate) struct Guarded {
+pub(crate) struct TestServer {
     pub(crate) auth: Auth,
     pub(crate) folder: tempfile::TempDir,
     pub(crate) admin: String,
     /// The number of accepted prompts.
-    pub(crate) said: Arc<AtomicUsize>,
+    pub(crate) prompts: Arc<AtomicUsize>,
     router: Router,
     passed_s: Arc<AtomicI64>,
 }
 
 /// A complete response.
-pub(crate) struct Answer {
+pub(crate) struct TestResponse {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: String,
 }
 
-impl Guarded {
+impl TestServer {
     pub(crate) fn new() -> Self {
-        Guarded::with(|_| {})
+        TestServer::with(|_| {})
     }
 
     pub(crate) fn with(change: impl FnOnce(&mut Settings)) -> Self {
@@ -52,8 +52,8 @@ impl Guarded {
         let auth = Auth::open(settings).unwrap();
         auth.reached_at("http://127.0.0.1:7717");
         let admin = read_admin_token(&folder.path().join("data")).unwrap().unwrap().reveal().to_owned();
-        let said = Arc::<AtomicUsize>::default();
-        let count = Arc::clone(&said);
+        let prompts = Arc::<AtomicUsize>::default();
+        let count = Arc::clone(&prompts);
         let say = move |_: Caller, _: String| async move {
             count.fetch_add(1, Ordering::Relaxed);
         };
@@ -63,30 +63,30 @@ impl Guarded {
             .route("/app.js", get(|| async { "script" }))
             .route("/healthz", get(|| async { "ok" }))
             .route("/v1/who", get(who).post(who))
-            .route("/v1/ws", get(door))
-            .route("/v1/sessions/1/input", post(prompts))
+            .route("/v1/ws", get(socket))
+            .route("/v1/sessions/1/input", post(prompt))
             .merge(auth.routes());
         let router = auth.protect(inside, Ids::random());
-        Guarded { auth, folder, admin, said, router, passed_s }
+        TestServer { auth, folder, admin, prompts, router, passed_s }
     }
 
     /// Advances the clock.
-    pub(crate) fn pass(&self, seconds: i64) {
+    pub(crate) fn advance(&self, seconds: i64) {
         self.passed_s.fetch_add(seconds, Ordering::Relaxed);
     }
 
     /// Sends a request unchanged, from a loopback address.
-    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
+    pub(crate) async fn send(&self, request: Request<Body>) -> TestResponse {
         let peer = Peer::Tcp { remote: ([127, 0, 0, 1], 50000).into(), local: ([127, 0, 0, 1], 7717).into() };
         self.send_from(peer, request).await
     }
 
-    pub(crate) async fn send_from(&self, peer: Peer, mut request: Request<Body>) -> Answer {
+    pub(crate) async fn send_from(&self, peer: Peer, mut request: Request<Body>) -> TestResponse {
         request.extensions_mut().insert(peer);
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         let body = to_bytes(body, 1 << 20).await.unwrap();
-        Answer {
+        TestResponse {
             status: parts.status,
             headers: parts.headers,
             body: String::from_utf8(body.to_vec()).unwrap(),
@@ -94,13 +94,13 @@ impl Guarded {
     }
 
     /// Sends a request with the admin token.
-    pub(crate) async fn admin(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
+    pub(crate) async fn admin(&self, method: Method, path: &str, body: Option<Value>) -> TestResponse {
         let bearer = format!("Bearer {}", self.admin);
         self.send(request(method, path, &[("authorization", &bearer)], body)).await
     }
 }
 
-impl Answer {
+impl TestResponse {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap()
     }
@@ -137,11 +137,11 @@ async fn who(caller: Caller) -> String {
     caller.name
 }
 
-async fn prompts(caller: Caller) -> Result<&'static str, Error> {
+async fn prompt(caller: Caller) -> Result<&'static str, Error> {
     caller.require(Scope::Prompt)?;
     Ok("said")
 }
 
-async fn door(caller: Option<axum::Extension<Caller>>) -> String {
+async fn socket(caller: Option<axum::Extension<Caller>>) -> String {
     caller.map_or("nobody yet".to_owned(), |caller| caller.name.clone())
 }
