@@ -57,12 +57,12 @@ impl Git {
         if !inside.is_ok || inside.bytes.trim_ascii() != b"true" {
             return Ok(None);
         }
-        git.switch_filters_off().await?;
+        git.disable_filters().await?;
         Ok(Some(git))
     }
 
     /// Overrides every filter with an empty value, and checks that the override works.
-    async fn switch_filters_off(&mut self) -> Result<(), Error> {
+    async fn disable_filters(&mut self) -> Result<(), Error> {
         let found = self.run(&FILTERS).await?;
         if found.bytes.is_empty() {
             return Ok(());

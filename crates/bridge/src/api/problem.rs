@@ -56,7 +56,7 @@ pub async fn name_requests(State(ids): State<Ids>, mut request: Request, next: N
             tracing::error!(request_id = name, "{error}");
         }
         let mut problem = render(&error, &name);
-        keep(response.headers(), problem.headers_mut());
+        copy_headers(response.headers(), problem.headers_mut());
         response = problem;
     }
     if let Ok(name) = HeaderValue::try_from(name) {
@@ -89,7 +89,7 @@ fn refusal(response: &Response) -> Option<Error> {
 }
 
 /// Copies the headers of an error response that a problem does not contain.
-fn keep(from: &HeaderMap, to: &mut HeaderMap) {
+fn copy_headers(from: &HeaderMap, to: &mut HeaderMap) {
     for name in [header::ALLOW, header::SET_COOKIE, header::SEC_WEBSOCKET_VERSION, header::UPGRADE] {
         if let Some(value) = from.get(&name) {
             to.insert(name, value.clone());

@@ -282,7 +282,7 @@ impl SseFeed {
                     return Some(last_event(end, self.retry_ms));
                 }
                 state = self.source.next(&mut out) => self.is_over = state == StreamState::Ended,
-                _ = self.heartbeat.tick() => self.source.beat(&mut out.text),
+                _ = self.heartbeat.tick() => self.source.write_heartbeat(&mut out.text),
             }
         }
         self.heartbeat.reset();
@@ -327,7 +327,7 @@ impl SseSource {
     }
 
     /// Writes a heartbeat.
-    fn beat(&self, out: &mut String) {
+    fn write_heartbeat(&self, out: &mut String) {
         // Writing into a String cannot fail.
         _ = match self {
             SseSource::Session { events, .. } => write!(out, ": \nid: {}\n\n", events.place()),

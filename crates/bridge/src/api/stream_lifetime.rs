@@ -39,7 +39,7 @@ impl StreamLifetime {
     }
 
     /// Sets the connection to mark as authenticated once the caller is known.
-    pub(crate) fn on(self, connection: Option<&Connection>) -> Self {
+    pub(crate) fn with_connection(self, connection: Option<&Connection>) -> Self {
         StreamLifetime { connection: connection.cloned(), ..self }
     }
 

@@ -93,7 +93,7 @@ impl DialectTranslator {
                 if let Some(message) = to_ui(&message) {
                     emit(EncodedMessage {
                         name: Cow::Borrowed(variant(&message)),
-                        json: written(&message),
+                        json: to_json(&message),
                         position: None,
                     });
                 }
@@ -113,7 +113,7 @@ impl DialectTranslator {
 pub(crate) fn phone(
     (position, message): &(mobile::MessagePosition, MobileMessage),
 ) -> EncodedMessage<'static> {
-    EncodedMessage { name: Cow::Borrowed("message"), json: written(message), position: Some(*position) }
+    EncodedMessage { name: Cow::Borrowed("message"), json: to_json(message), position: Some(*position) }
 }
 
 /// The body of an event as text. The journal does not check bodies, so invalid UTF-8 is replaced here.
@@ -126,7 +126,7 @@ fn read(event: &Event) -> Option<UiMessage> {
     serde_json::from_slice(&event.body).ok()
 }
 
-fn written(message: &impl serde::Serialize) -> Cow<'static, str> {
+fn to_json(message: &impl serde::Serialize) -> Cow<'static, str> {
     Cow::Owned(serde_json::to_string(message).unwrap_or_else(|_| "null".to_owned()))
 }
 

@@ -132,10 +132,10 @@ pub(crate) fn of_create(new: &CreateSession) -> Needs {
         fork: steer,
         title: steer,
         append_system_prompt: steer,
-        allowed_tools: |rules: &Vec<String>| unless(rules.is_empty(), Capability::RunUnasked),
-        mcp_config: |config: &Option<_>| unless(config.is_none(), Capability::StartPrograms),
+        allowed_tools: |rules: &Vec<String>| harmless_or(rules.is_empty(), Capability::RunUnasked),
+        mcp_config: |config: &Option<_>| harmless_or(config.is_none(), Capability::StartPrograms),
         // Files in these folders are read unasked, and the folders can contain skills.
-        add_dirs: |folders: &Vec<String>| unless(folders.is_empty(), Capability::RunUnasked),
+        add_dirs: |folders: &Vec<String>| harmless_or(folders.is_empty(), Capability::RunUnasked),
         max_turns: steer,
         budget_usd: steer,
         max_seconds: steer,
@@ -150,7 +150,7 @@ pub(crate) fn of_create(new: &CreateSession) -> Needs {
 pub(crate) fn of_patch(patch: &PatchSession, policy_before: Policy, budget_before: &Budget) -> Needs {
     let of_budget = |budget: &Option<Budget>| {
         let is_raised = budget.as_ref().is_some_and(|budget| raises(budget_before, budget));
-        unless(!is_raised, Capability::RaiseBudget)
+        harmless_or(!is_raised, Capability::RaiseBudget)
     };
     needs!(patch => PatchSession {
         title: steer,
@@ -214,13 +214,13 @@ pub(crate) fn of_question_answer(answer: &QuestionAnswer, inquiry: Option<&Inqui
     let is_cancelled = answer.cancel;
     let of_answers = |answers: &Vec<tidings_protocol::api::QuestionReply>| {
         let replies = answers.iter().map(|reply| Reply::new(&reply.question_id, reply.answer.clone()));
-        let is_loose = !is_cancelled
+        let runs_unasked = !is_cancelled
             && match inquiry {
-                Some(inquiry) => lets_run(inquiry, replies.collect()),
+                Some(inquiry) => allows_unasked(inquiry, replies.collect()),
                 // The agent may ask again soon, so approving words of a plan count.
-                None => replies.flat_map(|reply| reply.answer).any(|word| is_yes_to_a_plan(&word)),
+                None => replies.flat_map(|reply| reply.answer).any(|word| approves_plan(&word)),
             };
-        Ok(if is_loose { Capability::RunUnasked } else { Capability::Decide })
+        Ok(if runs_unasked { Capability::RunUnasked } else { Capability::Decide })
     };
     needs!(answer => QuestionAnswer {
         answers: of_answers,
@@ -275,7 +275,7 @@ fn raises(before: &Budget, after: &Budget) -> bool {
 }
 
 /// True if these answers let the agent do more unasked than in its usual mode.
-fn lets_run(inquiry: &Inquiry, replies: Vec<Reply>) -> bool {
+fn allows_unasked(inquiry: &Inquiry, replies: Vec<Reply>) -> bool {
     let outcome = Outcome::by_person(Replied::Answers(replies), "");
     let CliReply::Tool(Decision::Allow(allow)) = inquiry.cli_reply(&outcome) else { return false };
     let usual = PermissionUpdate::set_mode(PermissionMode::DEFAULT, PermissionDestination::SESSION);
@@ -292,7 +292,7 @@ fn lets_run(inquiry: &Inquiry, replies: Vec<Reply>) -> bool {
     is_looser || names_prompts
 }
 
-fn is_yes_to_a_plan(word: &str) -> bool {
+fn approves_plan(word: &str) -> bool {
     [APPROVE, APPROVE_AND_ACCEPT_EDITS].contains(&word)
 }
 
@@ -304,7 +304,7 @@ fn decide<T>(_: &T) -> Needed {
     Ok(Capability::Decide)
 }
 
-fn unless(is_harmless: bool, capability: Capability) -> Needed {
+fn harmless_or(is_harmless: bool, capability: Capability) -> Needed {
     Ok(if is_harmless { Capability::Steer } else { capability })
 }
 

@@ -27,8 +27,8 @@ const ALWAYS: [(HeaderName, HeaderValue); 7] = [
 ];
 
 /// Adds the headers. Those that a route has set stay, except that browsers must not store API responses.
-pub(crate) async fn secure(State(auth): State<Auth>, request: Request, next: Next) -> Response {
-    let files = is_files(auth.inner(request.uri().path()));
+pub(crate) async fn add_security_headers(State(auth): State<Auth>, request: Request, next: Next) -> Response {
+    let files = is_files(auth.without_base_path(request.uri().path()));
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     for (name, value) in ALWAYS {

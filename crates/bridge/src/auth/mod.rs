@@ -169,7 +169,7 @@ impl Auth {
             .fallback_service(inside)
             .layer(middleware::from_fn_with_state(self.clone(), request_check::check_request))
             .layer(middleware::from_fn_with_state(ids, name_requests))
-            .layer(middleware::from_fn_with_state(self.clone(), headers::secure))
+            .layer(middleware::from_fn_with_state(self.clone(), headers::add_security_headers))
     }
 
     /// The routes for pairing, devices and trust.

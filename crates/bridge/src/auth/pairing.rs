@@ -24,7 +24,7 @@ struct LiveCode {
 impl Codes {
     /// Creates a code for a device with these properties.
     pub(crate) fn make(&mut self, plan: DevicePlan, now: Instant, random: &Random) -> Result<Secret, Error> {
-        self.forget(now);
+        self.remove_expired(now);
         if self.0.len() >= CODES_MAX {
             let ms = u64::try_from(CODE_LIFETIME.as_millis()).unwrap_or(u64::MAX);
             return Err(Error::new(Code::TooMany, "Too many pairing codes are open", "wait a minute")
@@ -38,7 +38,7 @@ impl Codes {
 
     /// Uses up a code. A wrong one counts against all valid codes, since it could be meant for any of them.
     pub(crate) fn take(&mut self, typed: &str, now: Instant) -> Result<DevicePlan, Error> {
-        self.forget(now);
+        self.remove_expired(now);
         let typed = Fingerprint::of_code(typed);
         let same: Vec<Choice> = self.0.iter().map(|live| live.code.same(&typed)).collect();
         if let Some(place) = same.into_iter().position(bool::from) {
@@ -52,7 +52,7 @@ impl Codes {
         Err(Error::new(Code::Unauthorized, "The code is wrong, used or expired", hint))
     }
 
-    fn forget(&mut self, now: Instant) {
+    fn remove_expired(&mut self, now: Instant) {
         self.0.retain(|live| now < live.until);
     }
 }

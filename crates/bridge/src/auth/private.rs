@@ -25,7 +25,7 @@ pub fn private_folder(path: &Path) -> Result<(), Error> {
         let message = format!("The data folder must not be a link: `{}`", path.display());
         return Err(Error::new(Code::Forbidden, message, "name the folder that it points to"));
     }
-    ours(&found, path, 0o022)
+    check_owner(&found, path, 0o022)
 }
 
 /// Creates the data folder, or checks its owner and rights, and that it contains no links.
@@ -95,7 +95,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
         let message = format!("Not a file of this program: `{}`", path.display());
         return Err(Error::new(Code::Internal, message, "move it away"));
     }
-    ours(&found, path, 0o077)?;
+    check_owner(&found, path, 0o077)?;
     let mut text = String::new();
     file.take(PRIVATE_FILE_BYTES_MAX).read_to_string(&mut text).map_err(failed)?;
     Ok(Some(text))
@@ -103,7 +103,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
 
 /// Refuses a file or folder of another user, or one that grants these mode bits.
 #[cfg(unix)]
-fn ours(found: &std::fs::Metadata, path: &Path, others: u32) -> Result<(), Error> {
+fn check_owner(found: &std::fs::Metadata, path: &Path, others: u32) -> Result<(), Error> {
     use std::os::unix::fs::MetadataExt as _;
     let refused = |message: String, hint: &'static str| Err(Error::new(Code::Forbidden, message, hint));
     if found.uid() != rustix::process::geteuid().as_raw() {
@@ -122,6 +122,6 @@ fn ours(found: &std::fs::Metadata, path: &Path, others: u32) -> Result<(), Error
 }
 
 #[cfg(not(unix))]
-fn ours(_: &std::fs::Metadata, _: &Path, _: u32) -> Result<(), Error> {
+fn check_owner(_: &std::fs::Metadata, _: &Path, _: u32) -> Result<(), Error> {
     Ok(())
 }

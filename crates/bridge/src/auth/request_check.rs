@@ -155,13 +155,17 @@ impl Auth {
             Some(_) => {
                 let looks = parts.method == Method::GET && text("sec-fetch-mode") == Some("navigate");
                 let page = text("sec-fetch-dest") == Some("document");
-                if looks && page && is_files(self.inner(parts.uri.path())) { Ok(()) } else { Err(refused()) }
+                if looks && page && is_files(self.without_base_path(parts.uri.path())) {
+                    Ok(())
+                } else {
+                    Err(refused())
+                }
             }
         }
     }
 
     /// The path without the base path; paths outside of it are treated as `/v1`, which needs a credential.
-    pub(super) fn inner<'a>(&self, path: &'a str) -> &'a str {
+    pub(super) fn without_base_path<'a>(&self, path: &'a str) -> &'a str {
         path.strip_prefix(self.settings().base_path.as_str()).unwrap_or("/v1")
     }
 

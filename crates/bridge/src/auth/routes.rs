@@ -88,7 +88,7 @@ async fn make_code(
     headers: HeaderMap,
     Body(wanted): Body<NewDevice>,
 ) -> AuthResult {
-    let wanted = within(&caller, wanted)?;
+    let wanted = check_folders(&caller, wanted)?;
     let (code, left) = match command_id(&caller, &headers)? {
         Some(id) => auth.pairing_code_once(&id, wanted)?,
         None => (auth.pairing_code(wanted)?, CODE_LIFETIME),
@@ -103,7 +103,7 @@ async fn make_code(
 #[utoipa::path(get, path = "/v1/devices", tag = "devices",
     responses((status = 200, description = "The devices", body = DeviceList)))]
 async fn list(State(auth): State<Auth>, Admin(caller): Admin) -> AuthResult {
-    let items = auth.devices().into_iter().filter(|device| reaches(&caller, &device.folders)).collect();
+    let items = auth.devices().into_iter().filter(|device| may_manage(&caller, &device.folders)).collect();
     Ok(Json(DeviceList { items }).into_response())
 }
 
@@ -117,7 +117,7 @@ async fn add(
     headers: HeaderMap,
     Body(wanted): Body<NewDevice>,
 ) -> AuthResult {
-    let wanted = within(&caller, wanted)?;
+    let wanted = check_folders(&caller, wanted)?;
     let id = command_id(&caller, &headers)?;
     let asked = auth.clone();
     let made = blocking(move || match id {
@@ -137,7 +137,7 @@ async fn add(
 async fn revoke(State(auth): State<Auth>, caller: Caller, Path(device): Path<String>) -> AuthResult {
     if caller.device.as_deref() != Some(&device) {
         caller.require(Scope::Admin)?;
-        let others = auth.devices().into_iter().filter(|other| !reaches(&caller, &other.folders));
+        let others = auth.devices().into_iter().filter(|other| !may_manage(&caller, &other.folders));
         if others.map(|other| other.id).any(|other| other == device) {
             return Err(devices::no_device(&device));
         }
@@ -162,7 +162,7 @@ async fn show_trust(
     Admin(caller): Admin,
     Query(Folder { folder }): Query<Folder>,
 ) -> AuthResult {
-    let view = blocking(move || auth.trust().view(&within_reach(&caller, &folder)?)).await?;
+    let view = blocking(move || auth.trust().view(&check_folder(&caller, &folder)?)).await?;
     Ok(Json(view).into_response())
 }
 
@@ -178,7 +178,7 @@ async fn set_trust(
     let (who, asked, asks) = (caller.name.clone(), auth.clone(), caller.clone());
     let done = if request.digest.is_some() { "trust agreed" } else { "trust withdrawn" };
     let view = blocking(move || {
-        let folder = within_reach(&asks, &request.folder)?;
+        let folder = check_folder(&asks, &request.folder)?;
         match &request.digest {
             Some(digest) => asked.trust().agree(&folder, digest)?,
             None => asked.trust().withdraw(&folder)?,
@@ -214,7 +214,7 @@ fn command_id(caller: &Caller, headers: &HeaderMap) -> Result<Option<String>, Er
 
 /// The folder, unless it is outside of the folders of the credential. The error does not reveal whether it
 /// exists.
-fn within_reach(caller: &Caller, folder: &str) -> Result<PathBuf, Error> {
+fn check_folder(caller: &Caller, folder: &str) -> Result<PathBuf, Error> {
     let named = PathBuf::from(folder);
     if caller.folders.is_empty() {
         return Ok(named);
@@ -227,14 +227,14 @@ fn within_reach(caller: &Caller, folder: &str) -> Result<PathBuf, Error> {
 }
 
 /// True if a caller may see and revoke a device with these folders: all of them are inside the caller's own.
-fn reaches(caller: &Caller, folders: &[String]) -> bool {
+fn may_manage(caller: &Caller, folders: &[String]) -> bool {
     let is_inside = !folders.is_empty() && folders.iter().all(|folder| caller.sees(folder));
     caller.folders.is_empty() || is_inside
 }
 
 /// Resolves the folders of a new device, since sessions have resolved paths. Refuses folders outside of the
 /// caller's own.
-fn within(caller: &Caller, mut wanted: NewDevice) -> Result<NewDevice, Error> {
+fn check_folders(caller: &Caller, mut wanted: NewDevice) -> Result<NewDevice, Error> {
     for folder in &mut wanted.folders {
         // A folder that does not exist now may be created later.
         if let Ok(Ok(real)) = std::fs::canonicalize(&*folder).map(|real| real.into_os_string().into_string())
@@ -242,7 +242,7 @@ fn within(caller: &Caller, mut wanted: NewDevice) -> Result<NewDevice, Error> {
             *folder = real;
         }
     }
-    if reaches(caller, &wanted.folders) {
+    if may_manage(caller, &wanted.folders) {
         return Ok(wanted);
     }
     let message = "A credential that is limited to folders cannot create one for other folders";

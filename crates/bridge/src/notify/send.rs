@@ -115,7 +115,7 @@ impl Sender {
                     Some(notification) = arriving.recv() => self.queue(&mut waiting, notification),
                 }
             };
-            self.conclude(&mut waiting, due, outcome);
+            self.finish_attempt(&mut waiting, due, outcome);
         }
     }
 
@@ -134,7 +134,7 @@ impl Sender {
     }
 
     /// Logs the outcome, and queues a retry after a temporary failure.
-    fn conclude(&self, waiting: &mut NotificationQueue, due: Due, outcome: SendOutcome) {
+    fn finish_attempt(&self, waiting: &mut NotificationQueue, due: Due, outcome: SendOutcome) {
         let (at, event) = (&self.name, due.notification.event);
         match outcome {
             SendOutcome::Sent | SendOutcome::Obsolete => {}

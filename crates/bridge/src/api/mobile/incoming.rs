@@ -120,7 +120,7 @@ fn named(mut object: Map<String, Value>) -> Result<PhoneAction, Refusal> {
     let kind = object.get("type").and_then(Value::as_str).unwrap_or_default();
     let path = || data.get("path").and_then(Value::as_str).unwrap_or_default().to_owned();
     Ok(PhoneAction::Work(match kind {
-        "execute" => Work::Execute(fitting(data)?),
+        "execute" => Work::Execute(decode(data)?),
         "project_create" => Work::Create(path()),
         "project_list" => Work::List,
         "project_join" => Work::Join,
@@ -128,7 +128,7 @@ fn named(mut object: Map<String, Value>) -> Result<PhoneAction, Refusal> {
         "project_delete" => Work::Delete,
         "agent_new_session" => Work::NewSession,
         "agent_kill" => Work::Kill,
-        "get_messages" => Work::Messages(fitting(data)?),
+        "get_messages" => Work::Messages(decode(data)?),
         "shell_command" | "execute_script" => return Err(Refusal::shell()),
         "auth_response" => {
             let message = "Signing in by SSH key is not supported: pair the phone and send its credential";
@@ -138,7 +138,7 @@ fn named(mut object: Map<String, Value>) -> Result<PhoneAction, Refusal> {
     }))
 }
 
-fn fitting<T: serde::de::DeserializeOwned>(data: Value) -> Result<T, Refusal> {
+fn decode<T: serde::de::DeserializeOwned>(data: Value) -> Result<T, Refusal> {
     serde_json::from_value(data)
         .map_err(|error| Refusal::new("INVALID_MESSAGE", format!("Invalid `data`: {error}")))
 }

@@ -62,7 +62,7 @@ pub(crate) async fn mobile(
     let port = port(&headers);
     // Until the response, the auth layer ends the request when the credential is revoked; from here on, this
     // does.
-    let lifetime = StreamLifetime::new(&api).on(extensions.get());
+    let lifetime = StreamLifetime::new(&api).with_connection(extensions.get());
     link::upgrade(&extensions, &headers, None, move |socket| {
         socket::serve(api, (caller, peer), lifetime, port, socket)
     })

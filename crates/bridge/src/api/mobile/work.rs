@@ -204,7 +204,7 @@ impl WorkContext {
     async fn messages(&self, messages: Messages) -> Result<WorkResult, Refusal> {
         let project = self.project().await?;
         let limit = messages.limit.unwrap_or(MOBILE_QUEUE_MAX).min(MOBILE_QUEUE_MAX);
-        let since = moment(&messages.since)?;
+        let since = parse_time(&messages.since)?;
         let past = match projects::session(&self.api, &self.caller, &project).await {
             Some(session) => resume::history(&self.api, &session, since, limit).await?,
             None => Vec::new(),
@@ -315,7 +315,7 @@ fn with_project(message: &MobileMessage, project: &Project) -> String {
 }
 
 /// A time as either family writes it, in milliseconds since the epoch; `i64::MIN` if there is none.
-fn moment(value: &Value) -> Result<i64, Refusal> {
+fn parse_time(value: &Value) -> Result<i64, Refusal> {
     match value {
         Value::Null => Ok(i64::MIN),
         Value::Number(ms) if ms.as_i64().is_some() => Ok(ms.as_i64().unwrap_or_default()),

@@ -48,7 +48,7 @@ pub(crate) async fn websocket(
     }
     // Until the response, the auth layer ends the request when the credential is revoked; from here on, this
     // does.
-    let lifetime = StreamLifetime::new(&api).on(extensions.get());
+    let lifetime = StreamLifetime::new(&api).with_connection(extensions.get());
     let protocol = upgrade.selected_protocol().cloned();
     link::upgrade(&extensions, &headers, protocol, move |socket| {
         socket::serve(api, (caller, peer), lifetime, socket)

@@ -110,7 +110,7 @@ impl Inspector<'_> {
         let Some(mut file) = open(path) else {
             // A file that cannot be read now may be readable for the agent.
             if fs::symlink_metadata(path).is_ok() && !path.is_dir() {
-                self.found(path, "", "The file cannot be read");
+                self.record(path, "", "The file cannot be read");
             }
             return;
         };
@@ -131,20 +131,20 @@ impl Inspector<'_> {
         }
         match std::str::from_utf8(&bytes) {
             _ if !whole || bytes.len() as u64 > TRUST_FILE_BYTES_MAX => {
-                self.found(path, "", "The file is too long to inspect");
+                self.record(path, "", "The file is too long to inspect");
             }
             Ok(text) => {
                 for (place, text) in read(text) {
-                    self.found(path, &place, &text);
+                    self.record(path, &place, &text);
                 }
             }
             // Programs may be binary; a description that is not UTF-8 cannot be inspected.
             Err(_) if is_program(path) => {}
-            Err(_) => self.found(path, "", "The file is not text"),
+            Err(_) => self.record(path, "", "The file is not text"),
         }
     }
 
-    fn found(&mut self, path: &Path, place: &str, text: &str) {
+    fn record(&mut self, path: &Path, place: &str, text: &str) {
         let found = FolderCommand { file: self.name(path), place: place.to_owned(), text: text.to_owned() };
         self.commands.push(found);
     }
@@ -162,7 +162,7 @@ impl Inspector<'_> {
             for entry in entries {
                 self.files += 1;
                 if self.files > TRUST_FILES_MAX || depth > TRUST_DEPTH_MAX {
-                    self.found(&entry.path(), "", "There are too many files to inspect");
+                    self.record(&entry.path(), "", "There are too many files to inspect");
                     return found;
                 }
                 match entry.path().metadata() {

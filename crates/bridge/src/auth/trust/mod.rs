@@ -63,7 +63,7 @@ impl Trust {
 
     /// Inspects a folder. Returns true if it is harmless or trusted. Blocks on disk I/O.
     pub fn look(&self, folder: &Path) -> Result<(Inspection, bool), Error> {
-        let folder = whole(folder)?;
+        let folder = canonical_folder(folder)?;
         let found = inspect(&folder);
         let trusted = found.commands.is_empty() || self.is_trusted(&folder, &found.digest);
         Ok((found, trusted))
@@ -77,7 +77,7 @@ impl Trust {
 
     /// Trusts a folder with the digest that was shown. Fails if the folder has changed since.
     pub fn agree(&self, folder: &Path, digest: &str) -> Result<(), Error> {
-        let folder = whole(folder)?;
+        let folder = canonical_folder(folder)?;
         if inspect(&folder).digest != digest {
             let hint = "inspect it again before you trust it";
             return Err(Error::new(Code::DigestMismatch, "The folder has changed since it was shown", hint));
@@ -89,7 +89,7 @@ impl Trust {
 
     /// Withdraws the trust in a folder.
     pub fn withdraw(&self, folder: &Path) -> Result<(), Error> {
-        let folder = whole(folder)?;
+        let folder = canonical_folder(folder)?;
         self.change(|folders| {
             folders.remove(&folder);
         })
@@ -100,7 +100,7 @@ impl Trust {
         let command =
             |found: FolderCommand| FoundCommand { file: found.file, place: found.place, text: found.text };
         Ok(FolderTrust {
-            folder: whole(folder)?.display().to_string(),
+            folder: canonical_folder(folder)?.display().to_string(),
             digest: found.digest,
             trusted,
             commands: found.commands.into_iter().map(command).collect(),
@@ -130,6 +130,6 @@ impl Trust {
 }
 
 /// The canonical path of a folder.
-fn whole(folder: &Path) -> Result<PathBuf, Error> {
+fn canonical_folder(folder: &Path) -> Result<PathBuf, Error> {
     super::paths::inside(&[], folder)
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Trust, inspect, whole};
+use super::{Trust, canonical_folder, inspect};
 use crate::error::Error;
 
 /// The state of a trusted folder before a rule is added to it.
@@ -33,7 +33,7 @@ impl Trust {
     /// The current state of a folder; `None` if it is not trusted, since then its settings are not used.
     /// Blocks on disk I/O.
     pub(crate) fn before_rule(&self, folder: &Path) -> Result<Option<TrustBaseline>, Error> {
-        let folder = whole(folder)?;
+        let folder = canonical_folder(folder)?;
         let (found, trusted) = self.look(&folder)?;
         let before = TrustBaseline { folder, digest: found.digest, rest: found.rest, local: found.local };
         Ok(trusted.then_some(before))

@@ -38,12 +38,12 @@ pub(super) fn settings(text: &str) -> Vec<(String, String)> {
                 let more = rules
                     .iter()
                     .filter(|(rule, value)| !matches!(rule.as_str(), "deny" | "ask") && !is_empty(value));
-                found.extend(more.map(|(rule, value)| (format!("permissions.{rule}"), shown(value))));
+                found.extend(more.map(|(rule, value)| (format!("permissions.{rule}"), excerpt(value))));
             }
             ("hooks" | "env", Value::Object(parts)) => {
-                found.extend(parts.iter().map(|(part, value)| (format!("{key}.{part}"), shown(value))));
+                found.extend(parts.iter().map(|(part, value)| (format!("{key}.{part}"), excerpt(value))));
             }
-            _ => found.push((key.clone(), shown(value))),
+            _ => found.push((key.clone(), excerpt(value))),
         }
     }
     found
@@ -54,9 +54,9 @@ pub(super) fn servers(text: &str) -> Vec<(String, String)> {
     let Some(all) = object(text) else { return unreadable() };
     match all.get("mcpServers") {
         Some(Value::Object(servers)) => {
-            servers.iter().map(|(name, server)| (format!("mcpServers.{name}"), shown(server))).collect()
+            servers.iter().map(|(name, server)| (format!("mcpServers.{name}"), excerpt(server))).collect()
         }
-        Some(other) if !is_empty(other) => vec![("mcpServers".to_owned(), shown(other))],
+        Some(other) if !is_empty(other) => vec![("mcpServers".to_owned(), excerpt(other))],
         _ => Vec::new(),
     }
 }
@@ -83,7 +83,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-fn shown(value: &Value) -> String {
+fn excerpt(value: &Value) -> String {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     match text.char_indices().nth(TRUST_TEXT_CHARS_MAX) {
         Some((end, _)) => format!("{}… ({} characters)", &text[..end], text.chars().count()),
