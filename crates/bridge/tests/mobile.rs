@@ -438,12 +438,12 @@ async fn s2_27_nobody_gets_in_without_a_credential_or_does_more_than_it_allows()
         json!({"type":"command","command":"Hi"}),
         json!({"type":"auth_response","publicKey":"ssh-ed25519 AAAA","signature":"…","clientVersion":"1"}),
     ] {
-        let mut unauthenticated_phone = server.unauthenticated_phone().await;
-        unauthenticated_phone.send(first).await;
-        let refused = unauthenticated_phone.receive("auth_error").await;
+        let mut phone = server.unauthenticated_phone().await;
+        phone.send(first).await;
+        let refused = phone.receive("auth_error").await;
         assert_eq!(refused["code"], "UNAUTHORIZED", "{refused}");
         let closed = loop {
-            if let Message::Close(frame) = unauthenticated_phone.socket.next().await.unwrap().unwrap() {
+            if let Message::Close(frame) = phone.socket.next().await.unwrap().unwrap() {
                 break frame.unwrap();
             }
         };

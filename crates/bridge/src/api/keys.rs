@@ -1,6 +1,6 @@
 //! Refuses unknown keys in request bodies, so that a misspelt key is not silently ignored.
 //!
-//! The known keys are taken from the OpenAPI schemas, so the two cannot differ.
+//! The known keys are taken from the `OpenAPI` schemas, so the two cannot differ.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,9 +1,8 @@
-//! The HTTP API: REST routes, server-sent events, and WebSockets.
+//! The HTTP API: REST routes, server-sent events, and the WebSocket endpoints.
 //!
 //! [`crate::auth`] runs before every route and puts a [`Caller`] into each request that it accepts. The scope
-//! of a route
-//! is declared together with the route in `rest::routes`; the OpenAPI document is made from the same
-//! declarations.
+//! of a route is declared together with the route in `rest::routes`; the `OpenAPI` document is made from the
+//! same declarations.
 
 mod extract;
 mod future_set;

@@ -1,4 +1,4 @@
-//! The OpenAPI document, made from the routes.
+//! The `OpenAPI` document, made from the routes.
 
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{ComponentsBuilder, Info, OpenApi, OpenApiBuilder};

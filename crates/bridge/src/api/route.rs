@@ -1,4 +1,4 @@
-//! A route: its handler and its OpenAPI description.
+//! A route: its handler and its `OpenAPI` description.
 //!
 //! The description of all routes is large and rarely requested, so it is built on request.
 

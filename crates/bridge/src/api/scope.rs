@@ -13,7 +13,7 @@ use super::route::Route;
 use crate::caller::{Caller, Scope};
 use crate::error::Error;
 
-/// The name of the security scheme in the OpenAPI document.
+/// The name of the security scheme in the `OpenAPI` document.
 pub(crate) const BEARER: &str = "bearer";
 
 /// Requires a scope for a route, and adds it to the description of the route.

@@ -188,13 +188,13 @@ async fn prompts_of_one_client_keep_their_order() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn notices_go_only_to_callers_that_may_see_the_session() {
     let live = LiveServer::playing(ASKS).await;
-    let mut anybody = live.server.socket(Some("read")).await;
+    let mut unlimited = live.server.socket(Some("read")).await;
     let mut elsewhere = live.server.socket(Some("read:/somewhere/else")).await;
-    for socket in [&mut anybody, &mut elsewhere] {
+    for socket in [&mut unlimited, &mut elsewhere] {
         assert_eq!(send_request(socket, r#"{"id":1,"type":"subscribe"}"#).await["type"], "ack");
     }
     let key = live.create().await;
-    let message = receive(&mut anybody).await.unwrap();
+    let message = receive(&mut unlimited).await.unwrap();
     assert_eq!(message["type"], "notice");
     assert_eq!(message["notice"]["session"]["key"], json!(key), "{message}");
     let next = send_request(&mut elsewhere, r#"{"id":2,"type":"ping"}"#).await;

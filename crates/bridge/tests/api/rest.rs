@@ -606,7 +606,7 @@ async fn t15_the_audit_log_is_exported_whole_and_can_be_checked() {
     assert_eq!(rest["number"], 1500);
 }
 
-/// Each response has a description, as OpenAPI requires, and each operation has the error response.
+/// Each response has a description, as `OpenAPI` requires, and each operation has the error response.
 #[test]
 fn every_operation_describes_its_answers_and_how_it_refuses() {
     let api = serde_json::to_value(tidings_bridge::api::openapi()).unwrap();

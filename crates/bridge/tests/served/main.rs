@@ -115,7 +115,7 @@ async fn metrics_count_all_sessions_and_all_that_waits() {
             deadline: None,
             event: Draft::new(Class::Durable, at, Kind::new("System").unwrap(), *b"{}"),
         };
-        journal.request(&last, fence, ask).await.unwrap();
+        journal.ask(&last, fence, ask).await.unwrap();
     }
     let url = format!("http://{}/metrics", server.address);
     let answer = reqwest::Client::new().get(url).bearer_auth(&server.admin).send().await.unwrap();
