@@ -65,6 +65,6 @@ fn t3_a_data_folder_of_somebody_else_is_refused() {
         return;
     }
     let (code, said) = house.failure(&["serve", "--data", data.to_str().unwrap(), "--listen", "127.0.0.1:0"]);
-    assert!(code == 3 && said.contains("somebody else"), "{said}");
+    assert!(code == 3 && said.contains("another user"), "{said}");
     assert_eq!(std::fs::read_dir(&data).unwrap().count(), 0, "nothing was put there");
 }
