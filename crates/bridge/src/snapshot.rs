@@ -1,8 +1,8 @@
-//! A conversation in few events, for those who were not there.
+//! Snapshots: a conversation in few events, for late subscribers.
 //!
-//! What comes out, fed to the program that shows the whole stream, shows the same conversation, wherever the border
-//! between it and the live stream lies. Pieces of one text are one piece, what was taken back is not said at all, of
-//! what only ever shows how things stand the last is kept, and long results of tools are cut with a mark that says so.
+//! The events of a snapshot, followed by the live stream, show the same conversation as the whole stream,
+//! wherever the snapshot ends. Deltas of one text are merged, retracted content is left out, of status events
+//! only the latest is kept, and long tool results are cut with a mark that says so.
 
 mod asks;
 mod beside;
@@ -23,30 +23,31 @@ pub(crate) use calls::tells_of;
 use lanes::Lanes;
 use latest::Latest;
 
-/// How much a snapshot may hold.
+/// Limits of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// Events.
     pub events_max: usize,
     /// Bytes of their JSON.
     pub bytes_max: usize,
-    /// Bytes of what one call of a tool took or gave.
+    /// Bytes of the input or output of one tool call.
     pub result_bytes_max: usize,
 }
 
 /// A conversation in few events.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compacted {
-    /// The number of the first event that is in it; what is before it is history. Zero if there was no event at all.
+    /// The number of the first event in it; earlier events are history. Zero if there was no event at all.
     pub from: u64,
-    /// Whether something before it was left out.
+    /// True if earlier events were left out.
     pub more: bool,
-    /// Events in order. One that was put together has the number of its first piece. Those before `from` tell how
-    /// things still stand: a question that waits, a task that runs, the model.
+    /// Events in order. A merged event has the number of its first delta. Those before `from` describe the
+    /// current state: an open request, a running task, the model.
     pub events: Vec<(u64, UiMessage)>,
 }
 
-/// Puts the events of one session together, which come in order, and keeps the newest that the budget has room for.
+/// Builds a snapshot from the events of one session in order, with the newest ones that the budget has room
+/// for.
 pub fn compact(events: impl Iterator<Item = (u64, UiMessage)>, budget: Budget) -> Compacted {
     let mut compactor = Compactor::new(budget);
     for (seq, event) in events {
@@ -55,22 +56,22 @@ pub fn compact(events: impl Iterator<Item = (u64, UiMessage)>, budget: Budget) -
     compactor.finish()
 }
 
-/// An event that is kept, and what may still become of it.
+/// An event of the snapshot, which later events may change or remove.
 #[derive(Debug)]
 struct Entry {
     seq: u64,
-    /// The last event that went into it.
+    /// The number of the last event that was merged into it.
     last_seq: u64,
     lane: usize,
     /// None once it is not needed any more.
     event: Option<UiMessage>,
-    /// The event that says that this piece of text is whole.
+    /// The event that ends this text.
     end: Option<usize>,
-    /// It tells how things stand now, however long ago it was.
+    /// True if it describes the current state, however old it is.
     stands: bool,
 }
 
-/// Takes events one by one; what it holds is about what it gives.
+/// Takes events one by one; it holds about as much as the snapshot.
 #[derive(Debug)]
 pub(crate) struct Compactor {
     budget: Budget,
@@ -85,9 +86,9 @@ pub(crate) struct Compactor {
     queued: HashMap<String, usize>,
     agents: HashMap<String, Agent>,
     tasks: HashMap<String, usize>,
-    /// Calls of the main conversation that have begun since a turn last ended.
+    /// Tool calls of the main conversation that have begun since the last turn ended.
     turn_calls: Vec<String>,
-    /// Calls whose input an answer changed, and the event that says so.
+    /// Tool calls whose input an answer changed, and the event of that answer.
     changed_inputs: Vec<(String, usize)>,
 }
 
@@ -111,7 +112,7 @@ impl Compactor {
         }
     }
 
-    /// The next event.
+    /// Adds the next event.
     pub(crate) fn take(&mut self, seq: u64, event: UiMessage) {
         self.first_seq.get_or_insert(seq);
         let (lane, mut event) = match event {
@@ -148,7 +149,8 @@ impl Compactor {
             UiMessage::Complete { .. } => {
                 self.forget_latest(&Latest::Retrying(lane));
                 if lane == Lanes::MAIN {
-                    // What has not returned by now never will; work in the background is a task or a sub-agent.
+                    // Calls that have not returned by now never will; work in the background is a task or a
+                    // sub-agent.
                     for id in std::mem::take(&mut self.turn_calls) {
                         if let Some(call) = self.calls.get_mut(&id) {
                             call.is_over = true;
@@ -157,7 +159,7 @@ impl Compactor {
                 }
                 self.push(seq, lane, event);
             }
-            // Frames without an event of their own are for programs that read the whole stream.
+            // Frames without an event of their own are for clients of the whole stream.
             UiMessage::RawFrame(_) => {}
             UiMessage::Error { .. }
             | UiMessage::System { .. }
@@ -169,14 +171,14 @@ impl Compactor {
         }
     }
 
-    /// Keeps an event that does not stand between the words of its lane.
+    /// Adds an event that is not an item of its lane.
     fn push(&mut self, seq: u64, lane: usize, event: UiMessage) -> usize {
         let at = self.entries.len();
         self.entries.push(Entry { seq, last_seq: seq, lane, event: Some(event), end: None, stands: false });
         at
     }
 
-    /// Keeps an event that does.
+    /// Adds an event that is.
     fn push_item(&mut self, seq: u64, lane: usize, event: UiMessage) {
         let at = self.push(seq, lane, event);
         self.lanes[lane].items.push(at);
@@ -186,10 +188,10 @@ impl Compactor {
         self.entries[at].event = None;
     }
 
-    /// What was put together, as far as there is room for it.
+    /// Finishes the snapshot, within its budget.
     pub(crate) fn finish(mut self) -> Compacted {
         for call in self.calls.values().filter(|call| call.is_over) {
-            // Before that, its input is what a person decides about.
+            // Until then, a user decides about this input.
             if let Some(UiMessage::ToolExecuting { input, .. }) = &mut self.entries[call.card].event {
                 shorten::cut_value(input, self.budget.result_bytes_max);
             }

@@ -9,10 +9,10 @@ use super::tail::{Found, News};
 use crate::journal::{Cursor, ErrorKind, Event, Journal, JournalError, Max, Verdict};
 use crate::limits::{PORTION_BYTES_MAX, PORTION_EVENTS_MAX};
 
-/// What a watcher takes at once.
+/// Events and bytes that a subscriber takes at once.
 pub(super) const PORTION: Max = Max { events: PORTION_EVENTS_MAX, bytes: PORTION_BYTES_MAX };
 
-/// One watcher's way through the events of a session.
+/// One subscriber's position in the events of a session.
 pub struct Subscription {
     journal: Arc<dyn Journal>,
     watched: Watched,
@@ -21,15 +21,15 @@ pub struct Subscription {
     place: Cursor,
     /// Read from the journal and not handed out yet.
     replay: VecDeque<Arc<Event>>,
-    /// Whether everything that was there before the tail has been read.
+    /// True after everything from before the tail was read.
     caught_up: bool,
-    /// What the news weighed when this watcher last took an event, or had nothing to take.
+    /// Bytes published in total when this subscriber last took an event, or had nothing to take.
     taken_bytes: u64,
     bytes_untaken_max: u64,
     cut: Option<Cut>,
 }
 
-/// What a watcher gets next.
+/// Next item for a subscriber.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Delivery {
     /// The next event.
@@ -38,13 +38,14 @@ pub enum Delivery {
     Cut(Cut),
 }
 
-/// Why a watcher was cut off. It loses nothing: it comes back with the cursor of the last event that it has.
+/// Reason why a subscription ended. The subscriber loses nothing: it resumes from the cursor of its last
+/// event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cut {
-    /// It took nothing while too much was published.
+    /// The subscriber took nothing while too much was published.
     Resync(Cursor),
-    /// What it would have got next was removed meanwhile.
+    /// Its next event was removed meanwhile.
     Gap(Cursor),
     /// The session was deleted.
     Deleted,
@@ -74,20 +75,20 @@ impl Subscription {
         }
     }
 
-    /// The last event that was handed out, which is where to come back to.
+    /// The cursor of the last event that was handed out; resuming after it loses nothing.
     pub fn place(&self) -> Cursor {
         self.place
     }
 
-    /// Whether somebody else watches the session too, so that it is worth keeping what was made of an event.
+    /// True if the session has other subscribers too, so that caching the encoded event pays.
     pub(crate) fn is_shared(&self) -> bool {
-        // The hub holds the tail, and so does each watcher.
+        // The broadcast holds the tail, and so does each subscriber.
         Arc::strong_count(&self.watched.tail) > 2
     }
 
-    /// The next event, as soon as there is one. It may be dropped while it waits, and nothing is lost.
+    /// Waits for the next event. The future is cancel-safe.
     ///
-    /// After a [`Delivery::Cut`] it gives the same again and again.
+    /// After a [`Delivery::Cut`] it returns the same one again and again.
     pub async fn next(&mut self) -> Result<Delivery, JournalError> {
         loop {
             if let Some(cut) = self.check_cut() {
@@ -110,8 +111,8 @@ impl Subscription {
         }
     }
 
-    /// Ends when the watcher is so far behind that it is cut off: for doors whose own writing is stuck, since those do
-    /// not ask for the next event.
+    /// Ends when the subscriber is so far behind that it is cut off: for endpoints whose own writing is
+    /// stuck, since they do not call [`next`](Self::next).
     pub async fn fallen_behind(&mut self) -> Cut {
         loop {
             if let Some(cut) = self.check_cut() {
@@ -123,14 +124,16 @@ impl Subscription {
         }
     }
 
-    /// Waits for news that this watcher has not seen. The hub holds the sender for as long as this watches.
+    /// Waits for progress that this subscriber has not seen. The broadcast holds the sender for as long as
+    /// there are subscribers.
     async fn wait(&mut self) {
         if self.news.changed().await.is_err() {
             self.cut = Some(Cut::Deleted);
         }
     }
 
-    /// Reads on in a task of its own: a client that does not read leaves this future alone, and others wait for their turn to read.
+    /// Reads on in a separate task: the future of a client that does not read is not polled, and other
+    /// subscribers wait for the lock.
     async fn read(&mut self) -> Result<(), JournalError> {
         let (journal, tail) = (Arc::clone(&self.journal), Arc::clone(&self.watched.tail));
         let (key, place) = (self.watched.key.clone(), self.place);
@@ -142,7 +145,7 @@ impl Subscription {
             let page = journal.read(&key, Some(place), PORTION).await?;
             Ok((page.verdict, page.events.into_iter().map(|event| tail.share(event)).collect()))
         });
-        // It fails only if the runtime is going down.
+        // Fails only when the runtime shuts down.
         let Ok(read) = reading.await else {
             self.cut = Some(Cut::Resync(self.place));
             return Ok(());
@@ -156,8 +159,8 @@ impl Subscription {
         Ok(())
     }
 
-    /// A slow watcher is not cut off: what it has not taken lies in the journal. One that takes nothing is, since it
-    /// would learn of the present only after all of the past.
+    /// Checks for a reason to end. A slow subscriber is not cut off, since the journal has what it has not
+    /// taken. A subscriber that takes nothing is: it would see the present only after all of the past.
     fn check_cut(&mut self) -> Option<Cut> {
         let news = *self.news.borrow_and_update();
         if self.replay.is_empty() && news.head <= self.place.seq {
@@ -166,7 +169,7 @@ impl Subscription {
         if news.ended {
             self.cut = Some(Cut::Deleted);
         } else if news.bytes - self.taken_bytes > self.bytes_untaken_max.saturating_add(news.longest) {
-            // One event that is longer than the bound does not cut off those who are about to take it.
+            // One event that is longer than the bound does not cut off subscribers that are about to take it.
             self.cut.get_or_insert(Cut::Resync(self.place));
         }
         if self.cut.is_some() {

@@ -1,4 +1,4 @@
-//! The newest events of one session, shared by everybody who watches it.
+//! The newest events of one session, shared by all its subscribers.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -10,33 +10,34 @@ use crate::limits::{LONG_EVENT_BYTES, TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
 
 pub(crate) struct Tail {
     kept: Mutex<Kept>,
-    /// Long events that subscribers have read from the journal, while one of them has them.
+    /// Long events that subscribers have read from the journal, as long as one of them holds them.
     long: Mutex<HashMap<u64, Weak<Event>>>,
-    /// Held while one subscriber reads the journal: many that read the same long event at once would each hold a copy of it.
+    /// Held while one subscriber reads the journal: otherwise many that read the same long event at once
+    /// would each hold a copy.
     reading: tokio::sync::Mutex<()>,
-    /// What happened last, for those who wait.
+    /// Progress of the session, for subscribers that wait.
     news: watch::Sender<News>,
 }
 
-/// How far the session is.
+/// Progress of a session since its tail exists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct News {
-    /// The number of the newest event; 0 if none came since the tail is there.
+    /// The number of the newest event; 0 if there was none yet.
     pub(crate) head: u64,
-    /// The weight of all events since the tail is there.
+    /// The weight of all events.
     pub(crate) bytes: u64,
-    /// The weight of the longest event since the tail is there, if it is a long one.
+    /// The weight of the longest event, if it is a long one.
     pub(crate) longest: u64,
-    /// Whether the session is gone.
+    /// True after the session was deleted.
     pub(crate) ended: bool,
 }
 
-/// Where the events after a place are.
+/// Result of looking for the events after a position in the tail.
 #[derive(Debug)]
 pub(crate) enum Found {
-    /// Here they are.
+    /// The events.
     Here(Vec<Arc<Event>>),
-    /// They are older than what is kept.
+    /// They are older than the tail; the journal has them.
     InJournal,
     /// There are none yet.
     Nowhere,
@@ -44,7 +45,7 @@ pub(crate) enum Found {
 
 #[derive(Default)]
 struct Kept {
-    /// Without a hole between them.
+    /// Consecutive numbers.
     events: VecDeque<Arc<Event>>,
     bytes: u64,
 }
@@ -61,7 +62,7 @@ impl Default for Tail {
 }
 
 impl Tail {
-    /// Adds what was committed. It is told in order; what is missing between two commits is in the journal.
+    /// Adds committed events. Commits arrive in order; events missing between two commits are in the journal.
     pub(crate) fn push(&self, events: &[Arc<Event>]) {
         let Some(head) = events.last().map(|event| event.cursor.seq) else { return };
         let weight: u64 = events.iter().map(|event| event.weight()).sum();
@@ -75,7 +76,8 @@ impl Tail {
         });
     }
 
-    /// The same event as other subscribers have it, if it is long: each of them would hold a copy while its client does not read.
+    /// Returns the copy of a long event that other subscribers hold: otherwise each would hold its own while
+    /// its client does not read.
     pub(crate) fn share(&self, event: Arc<Event>) -> Arc<Event> {
         if event.body.len() < LONG_EVENT_BYTES {
             return event;
@@ -109,11 +111,11 @@ impl Tail {
         self.news.subscribe()
     }
 
-    /// Some events after a number.
+    /// Returns some events after a number.
     pub(crate) fn after(&self, seq: u64, max: Max) -> Found {
         let kept = self.lock();
         let (Some(first), Some(last)) = (kept.events.front(), kept.events.back()) else {
-            // An event that is longer than all that is kept is in the journal only.
+            // An event that is longer than the whole tail is in the journal only.
             return if seq < self.news.borrow().head { Found::InJournal } else { Found::Nowhere };
         };
         if seq >= last.cursor.seq {
@@ -189,6 +191,10 @@ mod tests {
             "another journal has another event"
         );
         drop(long);
-        assert_eq!(Arc::strong_count(&tail.share(read(LONG_EVENT_BYTES, 1))), 1, "the hub itself holds none");
+        assert_eq!(
+            Arc::strong_count(&tail.share(read(LONG_EVENT_BYTES, 1))),
+            1,
+            "the broadcast itself holds none"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Connections: who is at their other end, and how many there may be.
+//! Limits of connections: how many there may be, and for how long they may be idle or without a credential.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -27,7 +27,7 @@ use crate::auth::Peer;
 use crate::caller::Caller;
 use crate::limits::SEND_BUFFER_BYTES;
 
-/// Room for connections. Handles are cheap to clone.
+/// Slots for connections. Handles are cheap to clone.
 #[derive(Debug, Clone)]
 pub(super) struct Slots {
     taken: Arc<Mutex<Taken>>,
@@ -52,8 +52,8 @@ struct Stranger {
 }
 
 impl Taken {
-    /// Makes room for one more connection that has not authenticated: the oldest of them has to go. So connections that never
-    /// authenticate take the place of each other, and a client with a credential gets in.
+    /// Makes room for one more connection that has not authenticated by evicting the oldest of them. So
+    /// connections that never authenticate displace each other, and clients with a credential get in.
     fn evict_stranger(&mut self, address: IpAddr, bounds: &Bounds) {
         let own = self.strangers.iter().filter(|(_, stranger)| stranger.address == address);
         let evicted = if own.clone().count() >= bounds.address_unauthenticated {
@@ -69,7 +69,7 @@ impl Taken {
     }
 }
 
-/// Room for one connection, given back when it ends.
+/// A slot for one connection, returned when it ends.
 #[derive(Debug)]
 struct Slot {
     slots: Slots,
@@ -88,7 +88,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Lets the connection stay: a request or a message on it had a credential.
+    /// Marks the connection as authenticated: a request or a message on it had a credential.
     pub(crate) fn authenticate(&self) {
         if !self.authenticated.swap(true, Ordering::Relaxed) {
             self.taken.lock().unwrap_or_else(PoisonError::into_inner).strangers.remove(&self.id);
@@ -96,7 +96,7 @@ impl Connection {
     }
 }
 
-/// Marks the connection of each request that the guard has let in with a credential.
+/// Marks the connection of each authenticated request.
 pub(super) async fn mark_authenticated(request: Request, next: Next) -> Response {
     let extensions = request.extensions();
     if let (Some(_), Some(connection)) = (extensions.get::<Caller>(), extensions.get::<Connection>()) {
@@ -105,18 +105,18 @@ pub(super) async fn mark_authenticated(request: Request, next: Next) -> Response
     next.run(request).await
 }
 
-/// A connection that has found room.
+/// An accepted connection that holds a slot.
 ///
-/// It ends when its client takes nothing for too long. The doors cannot see to that alone: what is above them asks for
-/// the next piece of a stream only when the last one is gone.
+/// It ends when its client reads nothing for too long. The endpoints cannot detect that alone: the HTTP layer
+/// polls a stream only when the last part of it is written.
 ///
-/// It also ends when it has not authenticated in time, or has to make room for another one that has not.
+/// It also ends when it has not authenticated in time, or is evicted in favour of another one that has not.
 pub(super) struct Held<S> {
     stream: S,
     bounds: Bounds,
-    /// Runs while the client takes nothing.
+    /// Runs while the client reads nothing.
     patience: Option<Pin<Box<Sleep>>>,
-    /// Runs while the client says nothing and has not authenticated.
+    /// Runs until the connection has authenticated.
     unauthenticated: Option<Unauthenticated>,
     has_read: bool,
     authenticated: Arc<AtomicBool>,
@@ -158,14 +158,14 @@ impl<S> Held<S> {
         Connection { taken, id: self.slot.id, authenticated: Arc::clone(&self.authenticated) }
     }
 
-    /// Gives the client time for another request: it was given an answer.
+    /// Extends the deadline for another request, since the client got a response.
     fn extend(&mut self, by: Duration) {
         if let Some(unauthenticated) = &mut self.unauthenticated {
             unauthenticated.deadline.as_mut().reset(Instant::now() + by);
         }
     }
 
-    /// Fails once the connection has to end without having authenticated.
+    /// Completes once the connection has to end without having authenticated.
     fn poll_unauthenticated(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
         if self.authenticated.load(Ordering::Relaxed) {
             self.unauthenticated = None;
@@ -174,7 +174,7 @@ impl<S> Held<S> {
             return Poll::Pending;
         };
         if evicted.as_mut().poll(cx).is_ready() {
-            return Poll::Ready(io::Error::other("others without a credential came later"));
+            return Poll::Ready(io::Error::other("evicted by newer connections without a credential"));
         }
         ready!(deadline.as_mut().poll(cx));
         Poll::Ready(io::Error::new(io::ErrorKind::TimedOut, "no credential came in time"))
@@ -191,8 +191,8 @@ impl Slots {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let own = taken.by_address.get(&address).copied().unwrap_or_default();
         if taken.total >= self.bounds.connections || own >= self.bounds.address_connections {
-            tracing::warn!(%peer, total = taken.total, own, "no room for a connection");
-            return Err(io::Error::other("no room"));
+            tracing::warn!(%peer, total = taken.total, own, "too many connections");
+            return Err(io::Error::other("too many connections"));
         }
         taken.evict_stranger(address, &self.bounds);
         let (id, evicted) = (taken.next, CancellationToken::new());
@@ -210,7 +210,7 @@ impl Slots {
     }
 }
 
-/// A service whose requests know their connection.
+/// A service whose requests have their connection in their extensions.
 type Known<S> = AddExtension<AddExtension<S, Peer>, Connection>;
 
 impl Drop for Slot {
@@ -234,9 +234,9 @@ impl<S> Accept<TcpStream, S> for Slots {
 
     fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
         let peer = || {
-            // An event is one small piece, and waiting for more of them would only delay it.
+            // An event is one small write, and waiting for more would only delay it.
             stream.set_nodelay(true)?;
-            // The kernel would keep megabytes for each client that does not read.
+            // The kernel would otherwise keep megabytes for each client that does not read.
             rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_BUFFER_BYTES)?;
             Ok::<_, io::Error>(Peer::Tcp { remote: stream.peer_addr()?, local: stream.local_addr()? })
         };
@@ -256,7 +256,7 @@ impl<S> Accept<tokio::net::UnixStream, S> for Slots {
             if theirs == own {
                 return Ok(());
             }
-            tracing::warn!(uid = theirs, "somebody else has come to the socket");
+            tracing::warn!(uid = theirs, "refused a connection of another user to the socket");
             Err(io::ErrorKind::PermissionDenied.into())
         });
         ready(ours.and_then(|()| self.admit(stream, service, Peer::Unix)))
@@ -283,7 +283,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Held<S> {
 }
 
 impl<S: Unpin> Held<S> {
-    /// Does something that waits for the client, for as long as that may take.
+    /// Polls a write, and fails when the client has read nothing for too long.
     fn in_time<T>(
         &mut self,
         cx: &mut Context<'_>,
@@ -298,7 +298,7 @@ impl<S: Unpin> Held<S> {
         let write_wait = self.bounds.write_wait;
         let patience = self.patience.get_or_insert_with(|| Box::pin(tokio::time::sleep(write_wait)));
         ready!(patience.as_mut().poll(cx));
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client takes nothing")))
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client reads nothing")))
     }
 }
 
@@ -365,7 +365,7 @@ mod tests {
         assert!(!known.evicted.is_cancelled() && !other.evicted.is_cancelled());
     }
 
-    /// F98: a stream whose client has stopped reading does not stay for ever.
+    /// F98: a stream whose client has stopped reading does not stay open for ever.
     #[tokio::test]
     async fn f98_a_connection_ends_when_its_client_takes_nothing() {
         use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

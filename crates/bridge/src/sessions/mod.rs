@@ -1,7 +1,7 @@
-//! Sessions that run, as those who use them see them.
+//! Sessions that run, as their clients see them.
 //!
-//! Each session has a task of its own around an agent; what the agent says goes into the journal before anybody sees it,
-//! and what people say goes there before it is acknowledged.
+//! Each session has a task of its own around an agent. Events of the agent are stored in the journal before
+//! they are published, and input of users is stored before it is acknowledged.
 
 mod abandoned;
 mod actor;
@@ -68,7 +68,7 @@ use crate::error::{Code, Error};
 use crate::journal::{self, Handle, Key, SessionName};
 use crate::limits::{DRAIN_WAIT, LIST_MAX, NOTICES_MAX, ORDERS_MAX, SNAPSHOTS_AT_ONCE};
 
-/// What becomes of the session file of a session that is deleted.
+/// Treatment of the session file when its session is deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Transcript {
     /// It stays.
@@ -78,23 +78,23 @@ pub enum Transcript {
     Delete,
 }
 
-/// What can be asked of a session besides a prompt.
+/// Commands of a session besides prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Verb {
-    /// The turn that is under way ends.
+    /// Ends the turn that is under way.
     Interrupt,
-    /// Another permission mode.
+    /// Changes the permission mode.
     Mode,
-    /// Another model.
+    /// Changes the model.
     Model,
-    /// Files are put back.
+    /// Restores files.
     Rewind,
-    /// The agent ends.
+    /// Ends the agent.
     Stop,
-    /// The conversation is summed up to make room.
+    /// Compacts the conversation.
     Compact,
-    /// The conversation begins anew.
+    /// Clears the conversation.
     Clear,
 }
 
@@ -103,12 +103,13 @@ impl Verb {
     pub const ALL: [Verb; 7] =
         [Verb::Interrupt, Verb::Mode, Verb::Model, Verb::Rewind, Verb::Stop, Verb::Compact, Verb::Clear];
 
-    /// Whether it is done although nothing can be stored: it ends something, and needs no record to be safe.
+    /// True for commands that run although nothing can be stored: they end something, and are safe without a
+    /// record.
     pub(crate) fn works_when_full(self) -> bool {
         matches!(self, Verb::Interrupt | Verb::Stop)
     }
 
-    /// One word, as in the address.
+    /// The name, as in the address.
     pub fn as_str(self) -> &'static str {
         match self {
             Verb::Interrupt => "interrupt",
@@ -142,19 +143,19 @@ struct Shared {
     broadcast: Broadcast,
     config: Arc<Config>,
     notices: broadcast::Sender<Arc<Notice>>,
-    /// Those that somebody has used since the server started.
+    /// Sessions that were used since the server started.
     used: Mutex<HashMap<Key, Used>>,
-    /// One is taken into use at a time, so that none is twice.
+    /// Serializes opening, so that no session is opened twice.
     opening: tokio::sync::Mutex<Opening>,
-    /// One CLI session is taken over at a time, so that none is taken over twice.
+    /// Serializes imports, so that no CLI session is imported twice.
     adopting: tokio::sync::Mutex<()>,
     places: Places,
-    /// As many snapshots as may be made at once.
+    /// Limits the snapshots that are made at once.
     snapshots: Arc<Semaphore>,
     claude: Told,
 }
 
-/// Whether sessions may be taken into use.
+/// State of the server: sessions may be opened, or not any more.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Opening {
     #[default]
@@ -162,15 +163,15 @@ enum Opening {
     Closed,
 }
 
-/// When a session that is taken into use gets what waits for it.
+/// Time at which a newly opened session gets its queued prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Deliver {
     Now,
-    /// When it is clear whether its agent still runs.
+    /// After its agent was found or is known to be gone.
     Later,
 }
 
-/// A session in use: what is known of it, and who tells its task what to do.
+/// A session in use: its state, and the channel to its actor.
 #[derive(Debug, Clone)]
 struct Used {
     entry: Arc<Entry>,
@@ -178,8 +179,8 @@ struct Used {
 }
 
 impl Sessions {
-    /// The sessions that a journal keeps. What an earlier server left undone is told first: questions that nobody can
-    /// answer any more are lost, and turns that were under way are interrupted.
+    /// Opens the sessions of a journal. First, work that an earlier server left undone is settled: open
+    /// requests that cannot be answered any more are lost, and turns that were under way are interrupted.
     pub async fn open(broadcast: Broadcast, config: Config) -> Result<Sessions, Error> {
         let places = Places::new(config.live_max);
         let sessions = Sessions(Arc::new(Shared {
@@ -198,40 +199,40 @@ impl Sessions {
         Ok(sessions)
     }
 
-    /// Shows what happens.
+    /// The broadcast that publishes the events.
     pub fn broadcast(&self) -> &Broadcast {
         &self.0.broadcast
     }
 
-    /// How sessions are run.
+    /// The configuration.
     pub fn config(&self) -> &Config {
         &self.0.config
     }
 
-    /// Sessions by number, those above `after`.
+    /// Sessions in the order of their handles, those above `after`.
     pub async fn list(&self, after: Option<Handle>, max: usize) -> Result<Vec<SessionView>, Error> {
         let rows = self.0.broadcast.journal().sessions(after, max.min(LIST_MAX)).await?;
         Ok(rows.iter().map(|row| self.view(row)).collect())
     }
 
-    /// How many sessions are in each phase, and how much waits for a person.
+    /// Number of sessions in each phase, and number of open asks.
     pub(crate) async fn counts(&self) -> Result<(BTreeMap<&'static str, u64>, u64), Error> {
         let journal::Counts { sessions, open_asks, .. } = self.0.broadcast.journal().counts().await?;
         let mut phases = BTreeMap::new();
         for (state, count) in sessions {
-            // As lists show it.
+            // In the words of the list of sessions.
             *phases.entry(view::word(view::phase(&state))).or_default() += count;
         }
         Ok((phases, open_asks))
     }
 
-    /// A session, by number or by key.
+    /// Returns a session by handle or key.
     pub async fn find(&self, name: &str) -> Result<SessionView, Error> {
         let row = self.row(name).await?;
         Ok(self.view(&row))
     }
 
-    /// Changes what a session is called, what it may use and who answers for it.
+    /// Changes the title, labels, budget or policy of a session.
     pub async fn patch(
         &self,
         caller: &Caller,
@@ -265,7 +266,7 @@ impl Sessions {
         Ok(view)
     }
 
-    /// Removes a session and its events, and its file where that is wanted.
+    /// Removes a session and its events, and its file if requested.
     pub async fn delete(&self, caller: &Caller, name: &str, transcript: Transcript) -> Result<(), Error> {
         caller.require(Scope::Admin)?;
         let used = self.used_for(caller, name).await?;
@@ -291,7 +292,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// Has a session do something.
+    /// Runs a command.
     pub async fn command(
         &self,
         caller: &Caller,
@@ -303,7 +304,7 @@ impl Sessions {
         let used = self.used_for(caller, name).await?;
         let client_id = commands::kept_if_any(caller, request.client_id.as_deref())?;
         let what = commands::digest(&(verb.as_str(), &CommandRequest { client_id: None, ..request.clone() }));
-        // What was done is done, whether there is a place for it now or not.
+        // A repeated command returns its first result, even if no agent slot is free now.
         if let Some(id) = &client_id
             && let Some(before) = used.entry.done_before(id, &what).await?
         {
@@ -324,7 +325,7 @@ impl Sessions {
         Ok(accepted)
     }
 
-    /// Permissions that wait: of one session, or of all of them.
+    /// Pending permission requests of one session, or of all.
     pub async fn permissions(&self, name: Option<&str>) -> Result<Vec<PendingPermission>, Error> {
         let shown = self.waiting(name).await?;
         Ok(shown
@@ -336,7 +337,7 @@ impl Sessions {
             .collect())
     }
 
-    /// Questions that wait: of one session, or of all of them.
+    /// Pending questions of one session, or of all.
     pub async fn questions(&self, name: Option<&str>) -> Result<Vec<PendingQuestion>, Error> {
         let shown = self.waiting(name).await?;
         Ok(shown
@@ -348,7 +349,7 @@ impl Sessions {
             .collect())
     }
 
-    /// Answers a permission. The first answer counts.
+    /// Answers a permission request. The first answer counts.
     pub async fn answer_permission(
         &self,
         caller: &Caller,
@@ -359,7 +360,7 @@ impl Sessions {
         self.used_for(caller, name).await?.entry.answer_permission(caller, tool_use_id, answer).await
     }
 
-    /// Answers the permissions of a batch.
+    /// Answers the permission requests of a batch.
     pub async fn answer_batch(
         &self,
         caller: &Caller,
@@ -381,10 +382,10 @@ impl Sessions {
         self.used_for(caller, name).await?.entry.answer_question(caller, tool_use_id, answer).await
     }
 
-    /// Begins to watch a session: how it stands, then its events.
+    /// Subscribes to a session: its current state, then its events.
     ///
-    /// Each event's body is one `UiMessage` of the dialect `native` as JSON, and its kind is the name of the variant.
-    /// Those of the kind `frame` are lines of the CLI, for the dialect `frames` only.
+    /// Each event's body is one `UiMessage` of the dialect `native` as JSON, and its kind is the name of the
+    /// variant. Events of the kind `frame` are lines of the CLI, for the dialect `frames` only.
     pub async fn subscribe(&self, name: &str, watch: Watch) -> Result<(Subscribed, Subscription), Error> {
         let key = self.row(name).await?.key;
         let subscribed = self.0.broadcast.subscribe(&key, watch).await?;
@@ -413,12 +414,12 @@ impl Sessions {
         Ok((told, subscribed.events))
     }
 
-    /// What happens in any session. Whoever is too slow misses some, and is told so.
+    /// Notices of all sessions. A receiver that is too slow misses some, and gets `Lagged`.
     pub fn notices(&self) -> broadcast::Receiver<Arc<Notice>> {
         self.0.notices.subscribe()
     }
 
-    /// Ends all agents, or lets go of them if hosts keep them. Nothing is started afterwards.
+    /// Ends all agents, or detaches from them if hosts keep them. Nothing is started afterwards.
     pub async fn drain(&self) {
         *self.0.opening.lock().await = Opening::Closed;
         let used: Vec<Used> = self.used().drain().map(|(_, used)| used).collect();
@@ -428,7 +429,7 @@ impl Sessions {
             return drop(tokio::time::timeout(DRAIN_WAIT, futures_util::future::join_all(ends)).await);
         }
         let ends = used.iter().map(|used| end(used, ServerPhase::Parked));
-        // What does not end in time ends with the process.
+        // Agents that do not end in time end with the process.
         drop(tokio::time::timeout(DRAIN_WAIT, futures_util::future::join_all(ends)).await);
     }
 
@@ -476,7 +477,7 @@ impl Sessions {
         Ok(self.0.broadcast.journal().session(&name).await?)
     }
 
-    /// The session, in use. It is taken into use if it is not.
+    /// Returns the session in use; opens it first if necessary.
     async fn used_for(&self, caller: &Caller, name: &str) -> Result<Used, Error> {
         let row = self.row(name).await?;
         check_folder(caller, &row.cwd)?;
@@ -488,14 +489,14 @@ impl Sessions {
             return Err(Error::new(Code::Unavailable, "The server is stopping", "try again in a moment")
                 .retry_after_ms(2000));
         }
-        // Somebody may have been faster.
+        // Another caller may have been faster.
         if let Some(used) = self.used().get(&row.key) {
             return Ok(used.clone());
         }
         self.take(&row.key, Deliver::Now).await
     }
 
-    /// Takes a session into use.
+    /// Opens a session: claims it and starts its actor.
     async fn take(&self, key: &Key, deliver: Deliver) -> Result<Used, Error> {
         let journal = self.0.broadcast.journal();
         let fence = journal.claim(key).await?;
@@ -525,12 +526,12 @@ impl Sessions {
     }
 
     fn used(&self) -> MutexGuard<'_, HashMap<Key, Used>> {
-        // The map is whole whenever the lock is free.
+        // The map is consistent whenever the lock is free.
         self.0.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Lets go of the agent of a session, which goes on.
+/// Detaches from the agent of a session, which keeps running.
 #[cfg(unix)]
 async fn detach(used: &Used) {
     let (reply, done) = oneshot::channel();
@@ -539,7 +540,7 @@ async fn detach(used: &Used) {
     }
 }
 
-/// Ends the agent of a session, and waits for it.
+/// Ends the agent of a session, and waits until it has ended.
 async fn end(used: &Used, phase: ServerPhase) {
     let (reply, done) = oneshot::channel();
     if used.orders.send(Order::End(phase, reply)).await.is_ok() {
@@ -547,7 +548,7 @@ async fn end(used: &Used, phase: ServerPhase) {
     }
 }
 
-/// A credential may be limited to some folders.
+/// Refuses folders that the credential is not limited to.
 fn check_folder(caller: &Caller, folder: &str) -> Result<(), Error> {
     if caller.sees(folder) {
         return Ok(());

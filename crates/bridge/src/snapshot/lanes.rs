@@ -1,4 +1,4 @@
-//! What stands in the main conversation and in the lanes of sub-agents, and what of it is taken back.
+//! The items of the main conversation and of the lanes of sub-agents, and their retraction.
 
 use std::collections::HashMap;
 use std::ops::{Index, IndexMut};
@@ -17,15 +17,15 @@ pub(super) struct Lanes {
 /// One lane.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    /// The sub-agent, and the session that its events name.
+    /// The sub-agent, and the session id in its events.
     pub(super) agent: Option<(String, i64)>,
-    /// What stands between its words, and the words.
+    /// All items; texts and thoughts are also listed by themselves.
     pub(super) items: Vec<usize>,
     texts: Vec<usize>,
     thoughts: Vec<usize>,
 }
 
-/// The two things that a model writes.
+/// The two kinds of text that a model writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Words {
     Text,
@@ -76,8 +76,8 @@ impl State {
 }
 
 impl Compactor {
-    /// A delta of text or of reasoning: it joins the block that its lane is writing, if that is of the same turn.
-    /// A prompt that is steered into the turn does not end the block.
+    /// Adds a delta of text or of reasoning: it joins the open block of its lane, if that is of the same
+    /// turn. A prompt that is steered into the turn does not end the block.
     pub(super) fn say(&mut self, seq: u64, lane: usize, event: UiMessage) {
         let Some((words, turn_id, text)) = said(&event) else { return };
         while let Some(at) = self.lanes[lane].items.last().copied()
@@ -105,7 +105,7 @@ impl Compactor {
         self.lanes[lane].words(words).push(at);
     }
 
-    /// The last text of a turn is whole.
+    /// Ends the last text of a turn.
     pub(super) fn end_text(&mut self, seq: u64, lane: usize, event: UiMessage) {
         let UiMessage::TextEnded(TextEnded { turn_id, .. }) = &event else { return };
         let Some(last) = self.last_words(lane, Words::Text, *turn_id) else { return };
@@ -115,8 +115,8 @@ impl Compactor {
         }
     }
 
-    /// Takes back the end of what a lane has said in a turn, and calls. What cannot be found here is left to whoever
-    /// has what came before.
+    /// Retracts the end of a lane's text in a turn, and tool calls. Whatever is not found here was said
+    /// earlier; the event passes on that part.
     pub(super) fn retract(&mut self, seq: u64, lane: usize, mut event: Retracted) {
         let turn_id = event.turn_id;
         event.text = self.take_back(lane, Words::Text, turn_id, &event.text);
@@ -127,8 +127,8 @@ impl Compactor {
         }
     }
 
-    /// Gives what is left to be taken back because it was said before all that is here. What was never said cannot be
-    /// taken back.
+    /// Returns the part that remains to be retracted because it comes before everything here. Text that was
+    /// never said cannot be retracted.
     fn take_back(&mut self, lane: usize, words: Words, turn_id: TurnId, void: &str) -> String {
         let mut left = void;
         let mut whole = Vec::new();
@@ -162,7 +162,7 @@ impl Compactor {
         left.to_owned()
     }
 
-    /// A text of which something was taken back is not whole any more.
+    /// Reopens a text after a part of it was retracted.
     fn reopen(&mut self, at: usize) {
         if let Some(end) = self.entries[at].end.take() {
             self.forget(end);
@@ -181,7 +181,7 @@ impl Compactor {
     }
 }
 
-/// Whether an event can come in the middle of a block without ending it.
+/// True if an event can come in the middle of a block without ending it.
 fn stands_beside(event: &UiMessage) -> bool {
     matches!(event, UiMessage::UserPrompt(_) | UiMessage::PromptDropped(_) | UiMessage::System { .. })
 }

@@ -1,30 +1,30 @@
-//! The newest events that a budget has room for.
+//! Selects the newest events that a budget has room for.
 
 use tidings_protocol::ui::UiMessage;
 
 use super::shorten::json_bytes;
 use super::{Budget, Compacted};
 
-/// What is kept of a session.
+/// The merged events of a session.
 #[derive(Debug)]
 pub(super) struct Kept {
-    /// The number of the first event that there was.
+    /// The number of the first original event.
     pub(super) first_seq: Option<u64>,
     pub(super) events: Vec<Item>,
 }
 
-/// One event of it, or several that were put together.
+/// One event, or several that were merged.
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) seq: u64,
-    /// The last event that went into it.
+    /// The number of the last event that was merged into it.
     pub(super) last_seq: u64,
-    /// It tells how things stand now, however long ago it was.
+    /// True if it describes the current state, however old it is.
     pub(super) stands: bool,
     pub(super) said: UiMessage,
 }
 
-/// What is left of a budget.
+/// Remaining part of a budget.
 #[derive(Debug, Clone, Copy)]
 struct Room {
     events: usize,
@@ -43,7 +43,7 @@ impl Room {
     }
 }
 
-/// Cuts off what there is no room for, except for events that tell how things stand.
+/// Cuts off the oldest events, except for those that describe the current state.
 pub(super) fn cut(kept: Kept, budget: Budget) -> Compacted {
     let Kept { first_seq, mut events } = kept;
     let bytes: Vec<usize> = events.iter().map(|event| json_bytes(&event.said) + 1).collect();
@@ -64,7 +64,7 @@ pub(super) fn cut(kept: Kept, budget: Budget) -> Compacted {
     for bytes in &bytes[from..] {
         room.take(*bytes);
     }
-    // The newest of what stands first, in case that there is not room for all of it.
+    // The newest state first, in case that there is not room for all of it.
     let mut standing: Vec<Item> = Vec::new();
     for (event, bytes) in events.into_iter().zip(&bytes).rev() {
         let goes_on = matches!(event.said, UiMessage::TaskChanged(_)) && event.last_seq >= from_seq;
@@ -76,7 +76,8 @@ pub(super) fn cut(kept: Kept, budget: Budget) -> Compacted {
     Compacted { from: from_seq, more: true, events }
 }
 
-/// From where on events fit, beside those before them that have to be told anyway; half of the room is for these.
+/// Index from which on events fit, besides the earlier ones that describe the current state; these get up to
+/// half of the budget.
 fn first_that_fits(events: &[Item], bytes: &[usize], all: Room) -> usize {
     let standing = || events.iter().zip(bytes).filter(|(event, _)| event.stands);
     let mut before = Room { events: standing().count(), bytes: standing().map(|(_, bytes)| bytes).sum() };
@@ -91,7 +92,8 @@ fn first_that_fits(events: &[Item], bytes: &[usize], all: Room) -> usize {
         }
         let fits = tail.events + before.events.min(all.events / 2) <= all.events
             && tail.bytes + before.bytes.min(all.bytes / 2) <= all.bytes;
-        // One is given however long it is: whoever asks for what is before would get no further otherwise.
+        // One event is always returned, however long it is: otherwise a client that pages backwards would
+        // make no progress.
         if !fits && next + 1 < events.len() {
             break;
         }
@@ -100,12 +102,12 @@ fn first_that_fits(events: &[Item], bytes: &[usize], all: Room) -> usize {
     first
 }
 
-/// Where to cut, at `first` or later: before a turn, if that is not too far, or before something in the main
+/// Index to cut at, `first` or later: before a turn, if that is not too far, or before an item of the main
 /// conversation.
 fn place(events: &[Item], first: usize) -> usize {
     let far = first + (events.len() - first) / 2;
     let (mut after_turn, mut at_item, mut anywhere) = (None, None, None);
-    // A text that goes on behind the cut would be whole in neither half.
+    // A text that continues behind the cut would be complete in neither half.
     let mut text_until = 0;
     for (at, event) in events.iter().enumerate() {
         let is_clean = text_until < event.seq;
@@ -133,7 +135,7 @@ impl Item {
         matches!(self.said, Ui::UserPrompt(_) | Ui::TextChunk { .. } | Ui::ToolExecuting { .. })
     }
 
-    /// The last event that went into it, if it is text.
+    /// The number of the last event that was merged into it, if it is text.
     fn text_until(&self) -> u64 {
         let event = match &self.said {
             UiMessage::Lane(lane) => &lane.event,

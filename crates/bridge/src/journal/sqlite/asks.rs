@@ -1,4 +1,4 @@
-//! What waits for a person, as rows.
+//! Asks as rows.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -13,7 +13,7 @@ use crate::journal::{
 };
 use crate::limits::{LIST_MAX, OPEN_ASKS_MAX};
 
-/// What is open, as [`ask`] reads it.
+/// Query of open asks, for [`ask`].
 const OPEN: &str = "SELECT key, epoch, id, kind, digest, body, deadline, opened, opened_at
     FROM asks JOIN sessions ON handle = session WHERE outcome IS NULL";
 
@@ -35,7 +35,7 @@ pub(super) fn open(tx: &mut Tx<'_>, key: &Key, fence: Fence, new: &NewAsk) -> Re
     let event = Draft { client_id: None, class: Class::Durable, ..new.event.clone() };
     let stored = place.put(tx.conn, &event, &mut told)?;
     let ask = new.opened(key, stored.cursor);
-    // A settled ask may be asked anew; what became of the first is in the events.
+    // A settled ask may be opened anew; the outcome of the first is in the events.
     let sql = "INSERT OR REPLACE INTO asks (session, id, kind, digest, body, deadline, opened, opened_at)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let (deadline, at) = (ask.deadline.map(Timestamp::as_microsecond), ask.opened_at.as_microsecond());
@@ -69,7 +69,7 @@ pub(super) fn settle(
     match ended {
         (None, _) => {}
         (Some(outcome), seq) => {
-            let at = place.cursor(seq.ok_or_else(|| damaged("an ask was settled nowhere"))?);
+            let at = place.cursor(seq.ok_or_else(|| damaged("a settled ask has no event"))?);
             return match seen {
                 Some(cursor) if cursor == at => {
                     Ok(Settlement::Won(Stored { cursor, novelty: Novelty::Seen }))
@@ -95,18 +95,18 @@ pub(super) fn settle(
     Ok(Settlement::Won(stored))
 }
 
-/// How an ask ended, if it did.
+/// The outcome of an ask, if it was settled.
 pub(super) fn outcome(conn: &Connection, key: &Key, id: &AskId) -> Result<Option<Settled>, JournalError> {
     let handle = Place::find(conn, key)?.handle.number();
     let sql = "SELECT outcome FROM asks WHERE session = ?1 AND id = ?2";
     let row = conn.query_row(sql, params![handle, id.as_str()], |row| row.get::<_, Option<String>>(0));
-    let outcome = row.optional().doing("read how an ask ended")?.flatten();
+    let outcome = row.optional().doing("read the outcome of an ask")?.flatten();
     outcome.as_deref().map(outcome_of).transpose()
 }
 
-/// One that is open.
+/// Returns an open ask.
 pub(super) fn find(conn: &Connection, key: &Key, id: &AskId) -> Result<Option<Ask>, JournalError> {
-    let doing = "look for what waits";
+    let doing = "read an open ask";
     Place::find(conn, key)?;
     let sql = format!("{OPEN} AND key = ?1 AND id = ?2");
     let mut find = conn.prepare_cached(&sql).doing(doing)?;
@@ -114,9 +114,9 @@ pub(super) fn find(conn: &Connection, key: &Key, id: &AskId) -> Result<Option<As
     rows.next().doing(doing)?.map(ask).transpose()
 }
 
-/// What is open, the oldest first.
+/// Open asks, the oldest first.
 pub(super) fn list(conn: &Connection, key: Option<&Key>) -> Result<Vec<Ask>, JournalError> {
-    let doing = "list what waits";
+    let doing = "list the open asks";
     key.map_or(Ok(()), |key| Place::find(conn, key).map(drop))?;
     let which = if key.is_some() { "key = ?1" } else { "?1 IS NULL" };
     let sql = format!("{OPEN} AND {which} ORDER BY opened_at, key, opened LIMIT ?2");
@@ -129,10 +129,10 @@ pub(super) fn list(conn: &Connection, key: Option<&Key>) -> Result<Vec<Ask>, Jou
     Ok(asks)
 }
 
-/// How many are open.
+/// Number of open asks.
 pub(super) fn count(conn: &Connection) -> Result<u64, JournalError> {
     let sql = "SELECT count(*) FROM asks WHERE outcome IS NULL";
-    conn.query_row(sql, [], |row| row.get(0)).doing("count what waits")
+    conn.query_row(sql, [], |row| row.get(0)).doing("count the open asks")
 }
 
 fn ask(row: &Row<'_>) -> Result<Ask, JournalError> {
@@ -140,8 +140,8 @@ fn ask(row: &Row<'_>) -> Result<Ask, JournalError> {
     let text = |column: usize| row.get::<_, String>(column).doing(doing);
     let deadline: Option<i64> = row.get(6).doing(doing)?;
     Ok(Ask {
-        session: Key::new(text(0)?).map_err(|_| damaged("a key is no key"))?,
-        id: AskId::new(text(2)?).map_err(|_| damaged("an id is no id"))?,
+        session: Key::new(text(0)?).map_err(|_| damaged("a key is invalid"))?,
+        id: AskId::new(text(2)?).map_err(|_| damaged("an id is invalid"))?,
         kind: text(3)?,
         digest: row.get(4).doing(doing)?,
         body: row.get::<_, Vec<u8>>(5).doing(doing)?.into(),
@@ -152,5 +152,5 @@ fn ask(row: &Row<'_>) -> Result<Ask, JournalError> {
 }
 
 fn outcome_of(text: &str) -> Result<Settled, JournalError> {
-    serde_json::from_str(text).map_err(|_| damaged("an outcome is no outcome"))
+    serde_json::from_str(text).map_err(|_| damaged("an outcome is invalid"))
 }

@@ -11,10 +11,10 @@ use super::open::{beside, private_file};
 use crate::journal::{AuditKey, JournalError};
 use crate::limits::PRIVATE_FILE_BYTES_MAX;
 
-/// What its name has after that of the journal.
+/// Suffix of its file's name after that of the journal.
 pub(super) const SUFFIX: &str = "-audit-key";
 
-/// Reads the key of a journal, or makes one for the lines that come from now on.
+/// Reads the key of a journal, or creates one for the lines from now on.
 pub(super) fn open(journal: &Path, conn: &Connection) -> Result<AuditKey, JournalError> {
     let path = beside(journal, SUFFIX);
     let failed = |error| JournalError::io("read the key of the audit log in", &path, error);

@@ -1,4 +1,4 @@
-//! Events: appending, reading, removing.
+//! Appends, reads and removes events.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::journal::{
 };
 use crate::limits::{CLIENT_ID_KEPT, RETAIN_STEP, SEQ_BITS, SEQ_MAX};
 
-/// What an append needs of a session's row.
+/// Columns of a session's row that an append needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub(super) handle: Handle,
@@ -57,7 +57,7 @@ pub(super) fn read(
     let place = Place::find(conn, key)?;
     let extent = place.extent(conn)?;
     let (verdict, from) = extent.judge(after);
-    // Beyond the head there is nothing; if there is, the head is wrong.
+    // Nothing is beyond the head; otherwise the head is wrong.
     let rows = Rows {
         sql: format!("SELECT {COLUMNS} FROM events WHERE id >= ?1 AND id <= ?2 ORDER BY id"),
         range: (row_of(place.handle, from) + 1, row_of(place.handle, SEQ_MAX)),
@@ -69,7 +69,7 @@ pub(super) fn read(
     let is_dense = (from + 1..).zip(&events).all(|(seq, event)| event.cursor.seq == seq);
     let last = events.last().map_or(from, |event| event.cursor.seq);
     if !is_dense || last > extent.head || (events.is_empty() && from < extent.head) {
-        return Err(damaged(&format!("the events of the session `{key}` do not lie where they should")));
+        return Err(damaged(&format!("the events of the session `{key}` are not numbered consecutively")));
     }
     Ok(extent.page(verdict, events))
 }
@@ -137,13 +137,13 @@ pub(super) fn retain(
     Ok(Retained { floor, removed, rest })
 }
 
-/// The row number of an event. Both parts are within their bits: every head and every handle was checked.
+/// The row id of an event. Both parts fit their bits: every head and every handle was checked.
 pub(super) fn row_of(handle: Handle, seq: u64) -> i64 {
     ((handle.number() << SEQ_BITS) | seq.min(SEQ_MAX)).cast_signed()
 }
 
 pub(super) fn time(micros: i64) -> Result<Timestamp, JournalError> {
-    Timestamp::from_microsecond(micros).map_err(|_| damaged("a time is beyond all times"))
+    Timestamp::from_microsecond(micros).map_err(|_| damaged("a time is out of range"))
 }
 
 impl Place {
@@ -153,7 +153,7 @@ impl Place {
         Place::look(conn, sql, key.as_str())?.ok_or_else(|| JournalError::no_session(key))
     }
 
-    /// The same of a session that may have been deleted.
+    /// Like [`find`](Self::find), for a session that may have been deleted.
     pub(super) fn of(conn: &Connection, handle: Handle) -> Result<Option<Self>, JournalError> {
         let sql = "SELECT handle, epoch, head, floor, bytes, fence, active, host_offset
             FROM sessions WHERE handle = ?1";
@@ -179,7 +179,7 @@ impl Place {
         let found = find.query_row([name], read).optional().doing(doing)?;
         let Some((place, active)) = found else { return Ok(None) };
         if place.floor == 0 || place.floor > place.head + 1 || place.head > SEQ_MAX {
-            return Err(damaged(&format!("session {} has no sense", place.handle)));
+            return Err(damaged(&format!("session {} has an impossible range of events", place.handle)));
         }
         Ok(Some(Place { active: time(active)?, ..place }))
     }
@@ -188,7 +188,7 @@ impl Place {
         Place::find(conn, key)?.guarded(key, fence)
     }
 
-    /// The place, for whoever has the right to the session.
+    /// Checks the right to write the session.
     pub(super) fn guarded(self, key: &Key, fence: Fence) -> Result<Self, JournalError> {
         if self.fence == fence.number() { Ok(self) } else { Err(JournalError::fenced(key)) }
     }
@@ -197,7 +197,7 @@ impl Place {
         Cursor::new(self.epoch, seq)
     }
 
-    /// Where the event of a command is, if the command was seen before.
+    /// The cursor of a command's event, if the command was seen before.
     pub(super) fn seen(&self, conn: &Connection, id: &ClientId) -> Result<Option<Cursor>, JournalError> {
         let doing = "look for the id of a command";
         let sql = "SELECT seq FROM client_ids WHERE session = ?1 AND id = ?2";
@@ -206,7 +206,7 @@ impl Place {
         Ok(found.optional().doing(doing)?.map(|seq| self.cursor(seq)))
     }
 
-    /// Puts one event at the end, unless its client id was seen.
+    /// Appends one event, unless its client id was seen.
     pub(super) fn put(
         &mut self,
         conn: &Connection,
@@ -225,7 +225,7 @@ impl Place {
         Ok(stored)
     }
 
-    /// What a draft is as the next event of the session.
+    /// Numbers a draft as the next event of the session.
     pub(super) fn follow(&mut self, draft: &Draft) -> Result<Event, JournalError> {
         if self.head >= SEQ_MAX {
             return Err(JournalError::new(ErrorKind::TooLarge, "The session has used up its numbers", ""));
@@ -235,7 +235,7 @@ impl Place {
         Ok(event)
     }
 
-    /// Counts the next event in.
+    /// Advances the row by the next event.
     pub(super) fn take(&mut self, event: &Event, host_offset: Option<u64>) {
         self.head = event.cursor.seq;
         self.bytes += event.weight();
@@ -243,7 +243,7 @@ impl Place {
         self.host_offset = self.host_offset.max(host_offset);
     }
 
-    /// Puts an event of this session into the tables.
+    /// Inserts an event of this session into the tables.
     pub(super) fn insert(&self, conn: &Connection, event: &Event) -> Result<(), JournalError> {
         let doing = "append to the journal";
         let seq = event.cursor.seq;
@@ -262,7 +262,7 @@ impl Place {
         Ok(())
     }
 
-    /// Writes the row back, and has the events told once they are committed.
+    /// Updates the row, and publishes the events once they are committed.
     pub(super) fn store(self, tx: &mut Tx<'_>, key: &Key, told: Vec<Arc<Event>>) -> Result<(), JournalError> {
         if !told.is_empty() {
             self.write(tx.conn)?;
@@ -271,7 +271,7 @@ impl Place {
         Ok(())
     }
 
-    /// Writes the row back.
+    /// Updates the row.
     pub(super) fn write(&self, conn: &Connection) -> Result<(), JournalError> {
         let doing = "append to the journal";
         let sql =
@@ -293,19 +293,19 @@ impl Place {
     }
 }
 
-/// The rows of a page: a query, and which rows it has to give.
+/// The rows of a page: a query, and the rows that it must return.
 struct Rows {
     sql: String,
     range: (i64, i64),
     /// The row that comes first.
     first: i64,
-    /// From one row to the next.
+    /// Difference between the ids of two rows.
     step: i64,
-    /// The number of rows that have to be there.
+    /// The number of rows that must exist.
     count: u64,
 }
 
-/// Reads as many events as a page may have. An event that is damaged or missing is replaced, and the others are read.
+/// Reads as many events as a page may have. A damaged or missing event is replaced, and the others are read.
 fn page(
     conn: &Connection,
     rows: &Rows,
@@ -346,7 +346,8 @@ fn page(
             (next, left) = (id + rows.step, left.saturating_sub(1));
         }
     }
-    // The rows that the engine did not give: one after the other, so that a damaged page of the file costs what is on it.
+    // The rows that the engine did not return: one by one, so that a damaged page of the file costs only the
+    // events on it.
     let sql = format!("SELECT {COLUMNS} FROM events WHERE id = ?1");
     while left > 0 {
         let found = if is_readable { None } else { one(conn, &sql, next, epoch, damage)? };
@@ -388,25 +389,25 @@ fn event_or_replacement(row: &Row<'_>, epoch: Epoch, damage: &Damage) -> Result<
 
 fn event(row: &Row<'_>, epoch: Epoch) -> Result<Event, JournalError> {
     let doing = "read an event";
-    let body = row.get_ref(6).doing(doing)?.as_blob().map_err(|_| damaged("a body is no body"))?;
+    let body = row.get_ref(6).doing(doing)?.as_blob().map_err(|_| damaged("a body is not a blob"))?;
     let id: i64 = row.get(0).doing(doing)?;
     let name = |column: usize| row.get::<_, Option<String>>(column).doing(doing);
     let event = Event {
         cursor: Cursor::new(epoch, id.cast_unsigned() & SEQ_MAX),
         class: class_of(row.get(2).doing(doing)?)?,
         at: time(row.get(1).doing(doing)?)?,
-        kind: Kind::new(name(3)?.unwrap_or_default()).map_err(|_| damaged("a kind is no kind"))?,
+        kind: Kind::new(name(3)?.unwrap_or_default()).map_err(|_| damaged("a kind is invalid"))?,
         body: Arc::from(body),
-        client_id: name(4)?.map(ClientId::new).transpose().map_err(|_| damaged("an id is no id"))?,
+        client_id: name(4)?.map(ClientId::new).transpose().map_err(|_| damaged("an id is invalid"))?,
         message: Written::default(),
     };
     if seal(id, &event) != row.get::<_, i64>(5).doing(doing)? {
-        return Err(damaged(&format!("event {} is not what was written", event.cursor.seq)));
+        return Err(damaged(&format!("event {} does not match its checksum", event.cursor.seq)));
     }
     Ok(event)
 }
 
-/// A checksum over all that was written of an event, since `SQLite` has none in its main file.
+/// A checksum over everything that was written of an event, since `SQLite` has none in its main file.
 fn seal(id: i64, event: &Event) -> i64 {
     let mut hash = Sha256::new();
     hash.update(id.to_le_bytes());
@@ -431,6 +432,6 @@ fn class_of(number: i64) -> Result<Class, JournalError> {
     match number {
         0 => Ok(Class::Delta),
         1 => Ok(Class::Durable),
-        _ => Err(damaged("a class is no class")),
+        _ => Err(damaged("a class is invalid")),
     }
 }

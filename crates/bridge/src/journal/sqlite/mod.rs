@@ -1,7 +1,7 @@
 //! A journal in one file.
 //!
-//! One thread writes and says when it is safe; a few connections read beside it. The file belongs to one process at a
-//! time, and only its owner may read it.
+//! One thread writes and acknowledges; a few connections read at the same time. The file belongs to one
+//! process at a time, and only its owner may read it.
 
 mod asks;
 mod audit_key;
@@ -51,13 +51,13 @@ pub struct SqliteJournal {
 }
 
 impl SqliteJournal {
-    /// Opens or creates the journal. It waits for the disk, so call it where that does no harm.
+    /// Opens or creates the journal. It blocks on the disk.
     pub fn open(path: impl Into<PathBuf>, opening: &Opening) -> Result<Self, JournalError> {
         SqliteJournal::open_bounded(path, opening, JOURNAL_BYTES_MAX)
     }
 
-    /// The same, with another bound on the size of the file. A journal that has reached it is full until something is
-    /// removed, and says so to whoever appends.
+    /// Like [`open`](Self::open), with another limit for the size of the file. Appends to a journal that has
+    /// reached it fail until something is removed.
     pub fn open_bounded(
         path: impl Into<PathBuf>,
         opening: &Opening,
@@ -70,19 +70,20 @@ impl SqliteJournal {
         Ok(SqliteJournal { path, readers, writer, damage: Damage::default() })
     }
 
-    /// Where it is.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Puts the files of a journal aside, whatever they are, so that the next [`open`](Self::open) begins an empty one. Gives the
-    /// new name of the main file, if there was one. Nothing is deleted but the mark. It waits for the disk.
+    /// Renames the files of a journal, whatever they are, so that the next [`open`](Self::open) creates an
+    /// empty one. Returns the new name of the main file, if there was one. Only the mark is deleted. It
+    /// blocks on the disk.
     pub fn put_aside(path: &Path) -> Result<Option<PathBuf>, JournalError> {
         open::put_aside(path)
     }
 
-    /// Reads every event of a journal, also while another process writes it, and gives the number of damaged ones. It waits for
-    /// the disk.
+    /// Reads every event of a journal, also while another process writes it, and returns the number of
+    /// damaged ones. It blocks on the disk.
     pub fn inspect(path: &Path) -> Result<u64, JournalError> {
         let conn = open::reader(path)?;
         schema::check(&conn)?;
@@ -105,8 +106,9 @@ impl SqliteJournal {
         }
     }
 
-    /// Copies a journal to a new file, also while another process writes it. A journal that is opened from the copy begins another epoch, so
-    /// that readers who saw more are told. `progress` is told how many bytes of how many are done. It waits for the disk.
+    /// Copies a journal to a new file, also while another process writes it. A journal that is opened from
+    /// the copy begins another epoch, so that readers that saw more get a reset. Calls `progress` with the
+    /// bytes done and their total. It blocks on the disk.
     pub fn backup(journal: &Path, to: &Path, mut progress: impl FnMut(u64, u64)) -> Result<(), JournalError> {
         backup::copy(journal, to, &mut progress)
     }
@@ -281,7 +283,7 @@ impl Journal for SqliteJournal {
             if !self.writer.is_full() {
                 return Ok(false);
             }
-            // It needs a page of its own, as an event does.
+            // The probe needs a page of its own, as an event does.
             let probe = |tx: &mut writer::Tx<'_>| {
                 let sql = "CREATE TABLE room (bytes BLOB); INSERT INTO room VALUES (zeroblob(16384)); DROP TABLE room";
                 tx.conn.execute_batch(sql).doing("look for room on the disk")

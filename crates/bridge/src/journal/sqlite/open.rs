@@ -1,4 +1,4 @@
-//! The files of a journal: who may read them, who has them open, and how they were left.
+//! The files of a journal: their permissions, their lock, and the state in which they were left.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ use crate::journal::opening::Stop;
 use crate::journal::{Epoch, ErrorKind, Handle, JournalError, Opening};
 use crate::limits::{BUSY_WAIT, PAST_EPOCHS_MAX, STATEMENTS_MAX, WAL_KEPT_BYTES};
 
-/// Opens the one connection that writes, brings the file up to date, and begins another epoch where one is due.
-/// The second value holds the lock for as long as it lives, the third takes pieces of text.
+/// Opens the one connection that writes, migrates the file, and begins another epoch if necessary. The second
+/// value holds the lock for as long as it lives, the third is the log of deltas.
 pub(super) fn writer(
     path: &Path,
     opening: &Opening,
@@ -29,22 +29,22 @@ pub(super) fn writer(
         return Err(missing(path, "is missing"));
     }
     private_file(path).map_err(|error| JournalError::io("create", path, error))?;
-    // Before anything is changed in a file that may not be ours.
+    // Before anything is changed in a file that may belong to another program.
     let version = schema::check(&connect(path)?)?;
     if version == 0 && mark.is_noted() {
         return Err(missing(path, "is empty"));
     }
     let mut conn = writer_again(path, bytes_max)?;
     schema::climb(&conn)?;
-    let pieces = PieceLog::read(path).map_err(|error| JournalError::io("read the pieces of", path, error))?;
+    let pieces = PieceLog::read(path).map_err(|error| JournalError::io("read the deltas of", path, error))?;
     let name = begin(&mut conn, opening, &pieces, &mark, path)?;
     mark.opened(path, &name).map_err(|error| JournalError::io("write the mark of", path, error))?;
     let log = PieceLog::open(path, opening.fresh_epoch.to_stored().cast_unsigned());
-    let log = log.map_err(|error| JournalError::io("write the pieces of", path, error))?;
+    let log = log.map_err(|error| JournalError::io("write the deltas of", path, error))?;
     Ok((conn, lock, log))
 }
 
-/// Opens the connection that writes on a journal that is locked and up to date.
+/// Opens the connection that writes, for a journal that is locked and migrated.
 pub(super) fn writer_again(path: &Path, bytes_max: u64) -> Result<Connection, JournalError> {
     let conn = connect(path)?;
     let page: u64 = conn.pragma_query_value(None, "page_size", |row| row.get(0)).doing("open the journal")?;
@@ -59,7 +59,7 @@ pub(super) fn writer_again(path: &Path, bytes_max: u64) -> Result<Connection, Jo
     Ok(conn)
 }
 
-/// Opens a connection that copies the log into the main file, beside the one that writes.
+/// Opens a connection that copies the log into the main file, besides the one that writes.
 pub(super) fn settler(path: &Path) -> Result<Connection, JournalError> {
     let conn = connect(path)?;
     conn.execute_batch("PRAGMA synchronous = FULL; PRAGMA cache_size = -64;").doing("open the journal")?;
@@ -78,14 +78,15 @@ pub(super) fn connect(path: &Path) -> Result<Connection, JournalError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).doing("open the journal")?;
     conn.busy_timeout(BUSY_WAIT).doing("open the journal")?;
-    // The log stays when a connection is closed: a process that ends without closing the journal leaves it to the next one, which
-    // takes a journal that was not closed and has no log for a copy.
+    // The log stays when a connection is closed: a process that ends without closing the journal leaves it to
+    // the next one, which takes an unclosed journal without a log for a copy.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).doing("open the journal")?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     Ok(conn)
 }
 
-/// Refuses a journal of which a file is a link: what the link points to would be read, changed and given another mode.
+/// Refuses a journal if one of its files is a link: the target of the link would be read, changed and given
+/// another mode.
 fn refuse_links(journal: &Path) -> Result<(), JournalError> {
     for suffix in ["", ".lock", "-mark", "-pieces", "-wal", "-shm", "-journal", audit_key::SUFFIX] {
         let path = beside(journal, suffix);
@@ -98,7 +99,8 @@ fn refuse_links(journal: &Path) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// Creates a file that only its owner may read, or makes an old one so. `SQLite` gives its other files the same mode.
+/// Creates a file that only its owner may read, or makes an existing one so. `SQLite` gives its other files
+/// the same mode.
 pub(super) fn private_file(path: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -113,7 +115,7 @@ pub(super) fn private_file(path: &Path) -> std::io::Result<File> {
     Ok(file)
 }
 
-/// A folder that exists is left as it is: it may be somebody's home.
+/// Creates the folder. An existing one keeps its mode: it may be a home directory.
 fn make_folder(path: &Path) -> Result<(), JournalError> {
     let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
     let mut builder = DirBuilder::new();
@@ -123,14 +125,14 @@ fn make_folder(path: &Path) -> Result<(), JournalError> {
     builder.create(folder).map_err(|error| JournalError::io("create", folder, error))
 }
 
-/// A file beside another, whose name goes on.
+/// A path with a suffix after the file's name.
 pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// `SQLite` would let a second process in, and both would give out the same numbers.
+/// Locks the journal: `SQLite` would let a second process in, and both would give out the same numbers.
 fn lock(path: &Path) -> Result<File, JournalError> {
     let path = beside(path, ".lock");
     let file = private_file(&path).map_err(|error| JournalError::io("create", &path, error))?;
@@ -148,8 +150,8 @@ fn lock(path: &Path) -> Result<File, JournalError> {
     }
 }
 
-/// Marks the journal as open, puts in what the last process did not get to, and begins another epoch if numbers may have been lost.
-/// Gives the name of the journal, which its backups share.
+/// Marks the journal as open, stores the deltas that the last process left in the log, and begins another
+/// epoch if numbers may have been lost. Returns the name of the journal, which its backups share.
 fn begin(
     conn: &mut Connection,
     opening: &Opening,
@@ -185,11 +187,11 @@ fn begin(
     Ok(name)
 }
 
-/// The name of a journal, which it gets when it is first opened. A journal with another name than the one that was here is
-/// refused; one without a name is of an earlier version.
+/// Returns the name of a journal, which it gets when it is first opened. A journal with another name than the
+/// one that was here is refused; one without a name is of an earlier version.
 fn name_of(conn: &Connection, mark: &Mark, path: &Path) -> Result<String, JournalError> {
     let doing = "read the name of the journal";
-    // A table of its own: earlier versions pass over it.
+    // A table of its own: earlier versions ignore it.
     let make =
         "CREATE TABLE IF NOT EXISTS identity (one INTEGER PRIMARY KEY CHECK (one = 1), name TEXT NOT NULL)";
     conn.execute_batch(make).doing(doing)?;
@@ -203,7 +205,8 @@ fn name_of(conn: &Connection, mark: &Mark, path: &Path) -> Result<String, Journa
     conn.query_row(find, [], |row| row.get(0)).doing(doing)
 }
 
-/// The journal that belongs here is not here: an empty one in its place would look as if nothing had ever happened.
+/// The error for a journal that is gone: an empty one in its place would look as if nothing had ever
+/// happened.
 fn missing(path: &Path, how: &str) -> JournalError {
     let message =
         format!("The journal {how}, and the mark beside it says that there was one: `{}`", path.display());
@@ -211,7 +214,8 @@ fn missing(path: &Path, how: &str) -> JournalError {
     JournalError::new(ErrorKind::Missing, message, hint)
 }
 
-/// Journals that are put aside in one folder: a start that makes a new one each time is stopped before it fills the disk.
+/// Limit of journals put aside in one folder: a service that creates a new one with each start is stopped
+/// before it fills the disk.
 const ASIDE_MAX: usize = 100;
 
 pub(super) fn put_aside(path: &Path) -> Result<Option<PathBuf>, JournalError> {

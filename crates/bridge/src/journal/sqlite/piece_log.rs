@@ -1,7 +1,8 @@
-//! The file that pieces of text are written to before they are in the tables.
+//! The file that deltas are written to before they are in the tables.
 //!
-//! It is written from its beginning to some length again and again, each time under another number (the round), so that what an earlier
-//! round left behind the last record is not taken for one. A record is its length, a checksum, and:
+//! It is overwritten from its beginning again and again, each time under another number (the round), so that
+//! leftovers of an earlier round behind the last record are not read as records. A record is its length, a
+//! checksum, and:
 //!
 //! ```text
 //! round 8 | handle 8 | epoch 8 | seq 8 | at 8 | host offset 8 (all ones: none) | length of the kind 2 | kind | body
@@ -23,12 +24,12 @@ use crate::limits::PIECE_LOG_BYTES_MAX;
 pub(super) struct PieceLog {
     file: File,
     round: u64,
-    /// Where the next record goes.
+    /// Offset of the next record.
     end: u64,
     buffer: Vec<u8>,
 }
 
-/// A piece of text, and which session's it is.
+/// A delta, and the handle of its session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) handle: Handle,
@@ -36,20 +37,20 @@ pub(super) struct Piece {
     pub(super) host_offset: Option<u64>,
 }
 
-/// What its name has after that of the journal.
+/// Suffix of its file's name after that of the journal.
 const SUFFIX: &str = "-pieces";
 
-/// Before each record: how long it is, and its checksum.
+/// Length of the header of a record: its length and its checksum.
 const HEAD: usize = 4 + 8;
 
 impl PieceLog {
-    /// Opens the log of a journal. Rounds begin after this number, which is random.
+    /// Opens the log of a journal. Rounds start at this number, which is random.
     pub(super) fn open(journal: &Path, round: u64) -> io::Result<Self> {
         let file = open::private_file(&open::beside(journal, SUFFIX))?;
         Ok(PieceLog { file, round, end: 0, buffer: Vec::new() })
     }
 
-    /// What the log of a journal holds: all that was written in the last round.
+    /// Reads the log of a journal: all records of the last round.
     pub(super) fn read(journal: &Path) -> io::Result<Vec<Piece>> {
         let file = match File::open(open::beside(journal, SUFFIX)) {
             Ok(file) => file,
@@ -68,7 +69,7 @@ impl PieceLog {
         Ok(pieces)
     }
 
-    /// Writes pieces. What is written in part does not count, and is written over.
+    /// Writes deltas. Incomplete records do not count, and are overwritten.
     pub(super) fn write(&mut self, pieces: &[Piece]) -> io::Result<()> {
         self.buffer.clear();
         for piece in pieces {
@@ -85,7 +86,7 @@ impl PieceLog {
         Ok(())
     }
 
-    /// Everything in it is somewhere else now.
+    /// Begins a new round after everything was stored elsewhere.
     pub(super) fn begin_again(&mut self) {
         if self.end > 0 && self.file.rewind().is_ok() {
             self.end = 0;
@@ -119,7 +120,7 @@ fn put(buffer: &mut Vec<u8>, round: u64, piece: &Piece) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes a record off the front: its round, and the piece, if it makes sense. Nothing where there is no record.
+/// Takes a record off the front: its round, and the delta, if it is valid. None if there is no record.
 fn record(bytes: &mut &[u8]) -> Option<(u64, Option<Piece>)> {
     let (length, rest) = bytes.split_first_chunk()?;
     let (sum, rest) = rest.split_first_chunk::<8>()?;
@@ -183,8 +184,8 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
-        /// Whatever was written since the log last began is read, and nothing of what was written before; a log that ends in the
-        /// middle of a record ends before it.
+        /// Everything that was written in the last round is read, and nothing of earlier rounds; a log that
+        /// ends in the middle of a record ends before it.
         #[test]
         fn a_log_gives_back_the_pieces_of_its_last_round(
             rounds in prop::collection::vec(prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 1..20), 1..4),
@@ -215,7 +216,7 @@ mod tests {
         }
     }
 
-    /// A record that was changed is no record, and neither is what follows it.
+    /// A changed record ends the log, together with everything behind it.
     #[test]
     fn f109_a_flipped_bit_ends_the_log() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,9 +1,10 @@
-//! Pieces of text that were stored and are not in the tables yet.
+//! Deltas that are logged and not in the tables yet.
 //!
-//! A transaction costs many times what a piece of text does, and pieces come one by one. So a piece is first written to a
-//! [log](PieceLog) of its own, in one go: from then on it survives the end of this process, and whoever watches may see
-//! it. It gets into the tables with the next transaction, whomever that is for, or when enough pieces wait. Nobody can tell:
-//! whoever reads has them put in first, and so does the next process that opens the journal.
+//! A transaction costs many times what a delta does, and deltas come one by one. So a delta is first written
+//! to a [log](PieceLog) of its own, in one call: from then on it survives the end of this process, and is
+//! published. It gets into the tables with the next transaction, or when enough deltas are logged. This is
+//! not visible outside: every reader has them moved into the tables first, and so does the next process that
+//! opens the journal.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -19,16 +20,17 @@ use crate::limits::{PIECES_BYTES_MAX, PIECES_MAX, PIECES_STUCK_MAX};
 
 pub(super) struct Pieces {
     log: PieceLog,
-    /// In the order in which they came.
+    /// In the order of their arrival.
     waiting: Vec<Piece>,
     bytes: usize,
-    /// How many wait, for those who want to know without sitting down at the desk.
+    /// Number of waiting deltas, readable without the writer's lock.
     count: Arc<AtomicUsize>,
-    /// Where the next piece of a session goes. Other transactions may change that, and then it is looked up again.
+    /// Cached rows of sessions, with the number of their next delta. Other transactions may change them; then
+    /// they are read again.
     places: HashMap<Key, Place>,
 }
 
-/// Pieces that were stored: what to answer, and what to tell.
+/// Stored deltas: the results for the caller, and the events to publish.
 pub(super) type Added = (Vec<Stored>, Vec<Arc<Event>>);
 
 impl Pieces {
@@ -41,7 +43,7 @@ impl Pieces {
         Arc::clone(&self.count)
     }
 
-    /// Stores pieces. Gives nothing if they have to take the way of everything else.
+    /// Stores deltas. Returns none if they have to go through the queue.
     pub(super) fn add(
         &mut self,
         conn: &Connection,
@@ -72,7 +74,7 @@ impl Pieces {
             }
         }
         if let Err(error) = self.log.write(&pieces) {
-            tracing::warn!(%error, "a piece of text could not be written to its log, and is stored without it");
+            tracing::warn!(%error, "failed to log a delta; storing it directly");
             return None;
         }
         match self.places.get_mut(key) {
@@ -87,7 +89,7 @@ impl Pieces {
         Some(Ok((stored.collect(), events)))
     }
 
-    /// Whether so many wait that they should be put in.
+    /// True if enough are waiting to move them into the tables.
     pub(super) fn are_due(&self) -> bool {
         self.waiting.len() >= PIECES_MAX || self.bytes >= PIECES_BYTES_MAX
     }
@@ -100,12 +102,12 @@ impl Pieces {
         self.bytes
     }
 
-    /// Puts those that wait into the tables, within a transaction.
+    /// Moves the waiting deltas into the tables, within a transaction.
     pub(super) fn put_in(&self, conn: &Connection) -> Result<(), JournalError> {
         put_in(conn, &self.waiting)
     }
 
-    /// They are in the tables, and that is committed.
+    /// Forgets the waiting deltas after they were committed to the tables.
     pub(super) fn are_in(&mut self) {
         self.waiting.clear();
         self.bytes = 0;
@@ -113,18 +115,18 @@ impl Pieces {
         self.log.begin_again();
     }
 
-    /// Something else was committed with them: a place may be another one now.
+    /// Forgets the cached rows after another call was committed.
     pub(super) fn forget_places(&mut self) {
         self.places.clear();
     }
 
-    /// A session is gone.
+    /// Forgets a deleted session.
     pub(super) fn forget(&mut self, key: &Key) {
         self.places.remove(key);
     }
 }
 
-/// Puts pieces into the tables. Those that are there already, and those of sessions that are gone, are left out.
+/// Inserts deltas into the tables. Those that are there already, and those of deleted sessions, are skipped.
 pub(super) fn put_in(conn: &Connection, pieces: &[Piece]) -> Result<(), JournalError> {
     let mut places: HashMap<Handle, Option<Place>> = HashMap::new();
     for piece in pieces {

@@ -48,8 +48,8 @@ pub(super) fn list(conn: &Connection, after: Option<&ProjectFolder>) -> Result<V
         let session: Option<String> = row.get(1).doing(doing)?;
         projects.push(Project {
             folder: ProjectFolder::new(row.get::<_, String>(0).doing(doing)?)
-                .map_err(|_| damaged("a folder is no folder"))?,
-            session: session.map(Key::new).transpose().map_err(|_| damaged("a key is no key"))?,
+                .map_err(|_| damaged("a folder is invalid"))?,
+            session: session.map(Key::new).transpose().map_err(|_| damaged("a key is invalid"))?,
             opened: time(row.get(2).doing(doing)?)?,
         });
     }

@@ -89,7 +89,7 @@ pub(super) fn list(
     Ok(sessions)
 }
 
-/// How many there are, by state.
+/// Number of sessions by state.
 pub(super) fn count(conn: &Connection) -> Result<BTreeMap<String, u64>, JournalError> {
     let doing = "count the sessions";
     let mut count =
@@ -162,13 +162,13 @@ fn session(conn: &Connection, row: &Row<'_>) -> Result<Session, JournalError> {
     let number = |column: usize| row.get::<_, i64>(column).doing(doing);
     let handle: u64 = row.get(0).doing(doing)?;
     let labels: BTreeMap<String, String> =
-        serde_json::from_str(&text(4)?).map_err(|_| damaged("labels are no labels"))?;
+        serde_json::from_str(&text(4)?).map_err(|_| damaged("labels are invalid"))?;
     let sql = "SELECT id FROM cli_sessions WHERE session = ?1 ORDER BY place";
     let mut ids = conn.prepare_cached(sql).doing(doing)?;
     let ids: Result<Vec<String>, _> = ids.query_map([handle], |row| row.get(0)).doing(doing)?.collect();
     Ok(Session {
         handle: Handle::new(handle),
-        key: Key::new(text(1)?).map_err(|_| damaged("a key is no key"))?,
+        key: Key::new(text(1)?).map_err(|_| damaged("a key is invalid"))?,
         cwd: text(2)?,
         title: row.get(3).doing(doing)?,
         labels,

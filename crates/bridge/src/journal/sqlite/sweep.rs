@@ -1,4 +1,4 @@
-//! Clearing away what deleted sessions leave, in steps, while nobody waits.
+//! Removes the rows of deleted sessions in steps, while no call waits.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 

@@ -1,10 +1,12 @@
 //! The one connection that writes.
 //!
-//! A thread takes whatever is queued and commits it together: there is no timer, so a single call is committed at once,
-//! and under load the cost of a commit is shared. One durable call makes the whole commit durable.
+//! A thread takes all queued calls and commits them together: there is no timer, so a single call is
+//! committed at once, and under load the cost of a commit is shared. One durable call makes the whole commit
+//! durable.
 //!
-//! A piece of text need not reach the disk before it is answered. If nobody sits at the desk it is [stored](Pieces) where it is
-//! made: that takes less time than waking the thread and being woken by it, and that is most of what a watcher would wait for.
+//! A delta need not reach the disk before it is acknowledged. If the connection is idle, a delta is
+//! [stored](Pieces) on the caller's thread: that takes less time than waking the writer's thread and being
+//! woken by it, which would be most of a subscriber's latency.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -28,24 +30,24 @@ use crate::limits::{
     WRITER_ROOM_BYTES_MAX, WRITER_ROOM_UNIT,
 };
 
-/// The way to the connection.
+/// Access to the connection that writes.
 pub(super) struct Writer {
     queue: Option<mpsc::Sender<Box<dyn Job>>>,
-    /// What waits for the thread, and what it is doing, holds some of it.
+    /// Limits the bytes of calls that are queued or running.
     room: Arc<Semaphore>,
-    /// Nothing once the journal is closed.
+    /// None once the journal is closed.
     desk: Arc<Mutex<Option<Desk>>>,
-    /// How many pieces of text are not in the tables yet.
+    /// Number of deltas that are not in the tables yet.
     pieces: Arc<AtomicUsize>,
-    /// The last attempt to store something found no room.
+    /// True if the last attempt to store something found no room.
     full: Arc<AtomicBool>,
     tap: Arc<Mutex<Option<Tap>>>,
     thread: Option<JoinHandle<()>>,
-    /// Closed when somebody else can open the journal.
+    /// Closed when another process can open the journal.
     unlocked: watch::Receiver<()>,
 }
 
-/// Pieces of text that are stored and not in the tables yet, for those who read the tables.
+/// Deltas that are logged and not in the tables yet, for readers of the tables.
 #[derive(Clone)]
 pub(super) struct WaitingPieces {
     desk: Arc<Mutex<Option<Desk>>>,
@@ -53,7 +55,7 @@ pub(super) struct WaitingPieces {
 }
 
 impl WaitingPieces {
-    /// Has them put in. It may wait for the disk.
+    /// Moves them into the tables. It may block on the disk.
     pub(super) fn put_in(&self) -> Result<(), JournalError> {
         if self.count.load(Ordering::Acquire) == 0 {
             return Ok(());
@@ -61,8 +63,9 @@ impl WaitingPieces {
         sit_down(&self.desk).as_mut().map_or(Ok(()), Desk::put_pieces_in)
     }
 
-    /// Reads on the connection that writes, with the pieces in the tables for as long as that takes: a full disk has no room to
-    /// put them there for good, and a reader that is not shown them would take its place for one of another journal.
+    /// Reads on the connection that writes, with the deltas in the tables for as long as that takes: a full
+    /// disk has no room to commit them, and a reader that does not see them would take its cursor for one of
+    /// another journal.
     pub(super) fn read_with<R>(
         &self,
         work: impl FnOnce(&Connection) -> Result<R, JournalError>,
@@ -71,16 +74,16 @@ impl WaitingPieces {
     }
 }
 
-/// A page of the file, which is what the log is made of; `SQLite`'s usual length.
+/// A page of the file, which is the unit of the log; `SQLite`'s default.
 const PAGE_BYTES: u64 = 4096;
 
-/// Pages that the waiting pieces take at most: their bytes, and a few pages for each of them.
+/// Pages that the logged deltas take at most: their bytes, and a few pages for each of them.
 const PIECES_PAGES: i64 = 8192;
 
-/// All the room there is, in units.
+/// The whole room, in units.
 const ROOM: usize = WRITER_ROOM_BYTES_MAX / WRITER_ROOM_UNIT;
 
-/// The connection inside a transaction, and what there is to tell once it is committed.
+/// The connection inside a transaction, and the commits to publish after it.
 pub(super) struct Tx<'c> {
     pub(super) conn: &'c Connection,
     pub(super) told: Vec<Told>,
@@ -89,7 +92,7 @@ pub(super) struct Tx<'c> {
 }
 
 impl Tx<'_> {
-    /// Runs one of several calls, so that it can be taken back alone.
+    /// Runs one of several calls, so that it can be rolled back alone.
     fn run(&mut self, job: &mut dyn Job) -> Result<(), JournalError> {
         let told = self.told.len();
         self.conn.prepare_cached("SAVEPOINT call").and_then(|mut it| it.execute([])).doing("begin a call")?;
@@ -107,19 +110,19 @@ pub(super) enum Told {
     Deleted(Key),
 }
 
-/// How much a call weighs, and how safe it has to be.
+/// Size and durability of a call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Load {
     pub(super) class: Class,
     pub(super) bytes: usize,
-    /// Whether it appends nothing and removes something, so that it is done on a full disk as well.
+    /// True if it appends nothing and removes something, so that it runs on a full disk as well.
     pub(super) makes_room: bool,
 }
 
 impl Load {
-    /// A short call that has to survive a loss of power.
+    /// A short call that must survive a loss of power.
     pub(super) const DURABLE: Load = Load { class: Class::Durable, bytes: 0, makes_room: false };
-    /// The same of one that removes something.
+    /// The same for a call that removes something.
     pub(super) const MAKES_ROOM: Load = Load { makes_room: true, ..Load::DURABLE };
 }
 
@@ -155,7 +158,7 @@ impl Writer {
         let (locked, unlocked) = watch::channel(());
         let work = move || {
             work(&shared, jobs, settler);
-            // The lock goes last: whoever gets it next finds everything written.
+            // The lock goes last: the next process that gets it finds everything written.
             drop(lock);
             drop(locked);
         };
@@ -186,8 +189,8 @@ impl Writer {
         *self.tap.lock().unwrap_or_else(PoisonError::into_inner) = Some(tap);
     }
 
-    /// Has `work` done in a transaction, and answers when that is committed. It may run more than once, each time in
-    /// a transaction in which the earlier runs never happened.
+    /// Runs `work` in a transaction, and returns when that is committed. `work` may run more than once, each
+    /// time in a transaction without the effects of earlier runs.
     pub(super) async fn call<R, F>(&self, load: Load, work: F) -> Result<R, JournalError>
     where
         R: Send + 'static,
@@ -196,13 +199,13 @@ impl Writer {
         self.send(load, After::GoOn, work).await
     }
 
-    /// The last call: the thread ends after it, and the journal can be opened again at once.
+    /// Runs the last call: the thread ends after it, and the journal can be opened again at once.
     pub(super) async fn call_last<F>(&self, work: F) -> Result<(), JournalError>
     where
         F: FnMut(&mut Tx<'_>) -> Result<(), JournalError> + Send + 'static,
     {
         let done = self.send(Load::DURABLE, After::Stop, work).await;
-        // Nothing is ever sent: this is over when the thread has let go of the lock.
+        // Nothing is ever sent: this ends when the thread has released the lock.
         drop(self.unlocked.clone().changed().await);
         done
     }
@@ -222,7 +225,7 @@ impl Writer {
         answer.await.map_err(|_| JournalError::closed())?
     }
 
-    /// Stores pieces of text where they are made. Gives nothing if they have to take the way of everything else.
+    /// Stores deltas on the caller's thread. Returns none if they have to go through the queue.
     pub(super) fn store_here(
         &self,
         key: &Key,
@@ -239,24 +242,25 @@ impl Writer {
         if desk.unsettled >= CHECKPOINT_BYTES
             && let Some(queue) = &self.queue
         {
-            // Copying the log takes long, so the thread does it. If the queue is full it will come to it by itself.
+            // Copying the log takes long, so the thread does it. If the queue is full, the thread gets to it
+            // by itself.
             drop(queue.try_send(Box::new(Nudge)));
         }
         stored
     }
 }
 
-/// What somebody who panicked at the desk has left half done is taken back before the next commit.
+/// Locks the writer. Work that a panic left half done is rolled back before the next commit.
 fn sit_down(desk: &Mutex<Option<Desk>>) -> MutexGuard<'_, Option<Desk>> {
     desk.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Writer {
-    /// Waits until what is queued is written, so that the journal can be opened again at once.
+    /// Waits until queued calls are written, so that the journal can be opened again at once.
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread has been reported by its hook; there is nobody to hand it to here.
+            // A panic of the thread was reported by its hook; it cannot be returned here.
             drop(thread.join());
         }
     }
@@ -268,11 +272,11 @@ enum After {
     Stop,
 }
 
-/// What came of a call.
+/// Outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ran {
     Done,
-    /// Whatever it did is to be taken back.
+    /// Its changes must be rolled back.
     Refused,
 }
 
@@ -282,7 +286,7 @@ trait Job: Send {
     fn after(&self) -> After;
     /// Does the work and keeps the result. `Err` only if the engine failed; a refusal is a result.
     fn run(&mut self, tx: &mut Tx<'_>) -> Result<Ran, JournalError>;
-    /// Hands the result over, or the reason why nothing was committed.
+    /// Sends the result, or the reason why nothing was committed.
     fn answer(self: Box<Self>, committed: Result<(), JournalError>);
 }
 
@@ -324,12 +328,12 @@ where
         let Waiting { result, reply, room, .. } = *self;
         drop(room);
         let result = committed.and_then(|()| result.unwrap_or_else(|| Err(JournalError::closed())));
-        // Whoever asked may have gone; what was done stays done.
+        // The caller may be gone; its effects stay.
         drop(reply.send(result));
     }
 }
 
-/// Nothing to do but what the thread does by itself.
+/// A job without work, which wakes the thread.
 struct Nudge;
 
 impl Job for Nudge {
@@ -348,14 +352,15 @@ impl Job for Nudge {
     fn answer(self: Box<Self>, _: Result<(), JournalError>) {}
 }
 
-/// What the thread does until the last call, or until nobody can call any more.
+/// Main loop of the thread, until the last call or until the writer is dropped.
 fn work(shared: &Mutex<Option<Desk>>, mut jobs: mpsc::Receiver<Box<dyn Job>>, settler: Connection) {
     while let Some(first) = jobs.blocking_recv() {
         let is_due = {
             let mut place = sit_down(shared);
             let Some(desk) = place.as_mut() else { return };
             if desk.serve(first, &mut jobs) == After::Stop {
-                // Whoever asked to close has its answer by now, so nobody may sit down here between.
+                // The caller of the last call has its result by now, so the lock must not be released in
+                // between.
                 drop(settler);
                 *place = None;
                 return;
@@ -370,8 +375,9 @@ fn work(shared: &Mutex<Option<Desk>>, mut jobs: mpsc::Receiver<Box<dyn Job>>, se
     drop(sit_down(shared).take());
 }
 
-/// Copies the log into the main file while others go on writing: it waits for the disk, and nobody has to wait for it. Only
-/// a log that grows faster than it is copied makes the writers wait, since it can begin anew only when all of it was copied.
+/// Copies the log into the main file while others go on writing, since it waits for the disk. Writers wait
+/// only for a log that grows faster than it is copied, since it can begin anew only when all of it was
+/// copied.
 fn settle(shared: &Mutex<Option<Desk>>, settler: &Connection) {
     let left = checkpoint(settler, "PASSIVE");
     let mut desk = sit_down(shared);
@@ -381,11 +387,11 @@ fn settle(shared: &Mutex<Option<Desk>>, settler: &Connection) {
     }
 }
 
-/// What a checkpoint has left.
+/// State of the log after a checkpoint.
 #[derive(Debug, Clone, Copy)]
 struct Left {
     log_bytes: u64,
-    /// Whether all of it is in the main file.
+    /// True if all of it is in the main file.
     is_all: bool,
 }
 
@@ -397,20 +403,20 @@ fn checkpoint(conn: &Connection, mode: &str) -> Option<Left> {
             Some(Left { log_bytes, is_all: frames == copied })
         }
         Err(error) => {
-            tracing::warn!(%error, "the log of the journal could not be copied into its file; it grows until it can");
+            tracing::warn!(%error, "failed to copy the log of the journal into its file; it grows meanwhile");
             None
         }
     }
 }
 
-/// What a transaction does about the pieces of text that wait.
+/// Treatment of the logged deltas by a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pieced {
     PutIn,
     Wait,
 }
 
-/// What it takes to write.
+/// State of the writer, used under a lock.
 struct Desk {
     conn: Connection,
     audit_key: AuditKey,
@@ -418,11 +424,11 @@ struct Desk {
     path: PathBuf,
     bytes_max: u64,
     tap: Arc<Mutex<Option<Tap>>>,
-    /// What the connection was last told about syncing.
+    /// Durability that the connection is set to.
     syncing: Option<Class>,
-    /// Bytes in the log that are not in the main file yet, about.
+    /// Approximate bytes in the log that are not in the main file yet.
     unsettled: usize,
-    /// Whether there may be deleted sessions to clear away.
+    /// True if deleted sessions may have rows left.
     sweeping: bool,
     full: Arc<AtomicBool>,
 }
@@ -434,7 +440,7 @@ impl Desk {
         fence: Fence,
         drafts: &[Draft],
     ) -> Option<Result<Vec<Stored>, JournalError>> {
-        // What somebody left half done is taken back by the next commit.
+        // Work that was left half done is rolled back by the next commit.
         if !self.conn.is_autocommit() {
             return None;
         }
@@ -445,7 +451,7 @@ impl Desk {
         if self.pieces.are_due()
             && let Err(error) = self.put_pieces_in()
         {
-            tracing::warn!(%error, "pieces of text are stored in their log and could not be put into the tables yet");
+            tracing::warn!(%error, "failed to move deltas from their log into the tables; trying again later");
         }
         Some(stored)
     }
@@ -459,15 +465,15 @@ impl Desk {
         Ok(())
     }
 
-    /// Remembers whether there was room.
+    /// Records if there was room.
     fn note_room<T>(&self, done: &Result<T, JournalError>) {
         let is_full = done.as_ref().is_err_and(|error| error.kind() == ErrorKind::Full);
         if self.full.swap(is_full, Ordering::Relaxed) != is_full {
-            tracing::warn!(is_full, "the room on the disk has changed");
+            tracing::warn!(is_full, "the disk became full, or has room again");
         }
     }
 
-    /// Has `work` done inside a transaction that is taken back: what it writes stays in memory.
+    /// Runs `work` inside a transaction that is rolled back: its writes stay in memory.
     fn read_with_pieces<R>(
         &mut self,
         work: impl FnOnce(&Connection) -> Result<R, JournalError>,
@@ -476,7 +482,7 @@ impl Desk {
         if !self.conn.is_autocommit() {
             self.conn.execute_batch("ROLLBACK").doing(doing)?;
         }
-        // Pages stay in memory, and there may be more of them than the file may have: nothing of it is committed.
+        // Pages stay in memory, and may exceed the limit of the file: nothing of it is committed.
         let pages_max: i64 =
             self.conn.query_row("PRAGMA max_page_count", [], |row| row.get(0)).doing(doing)?;
         self.conn.execute_batch("PRAGMA cache_spill = OFF; BEGIN IMMEDIATE").doing(doing)?;
@@ -493,7 +499,7 @@ impl Desk {
         result
     }
 
-    /// Commits a call and those that are queued behind it, and does what is due.
+    /// Commits a call and those that are queued behind it, and does pending maintenance.
     fn serve(&mut self, first: Box<dyn Job>, jobs: &mut mpsc::Receiver<Box<dyn Job>>) -> After {
         let mut bytes = first.load().bytes;
         let mut last = first.after();
@@ -510,11 +516,11 @@ impl Desk {
             self.commit(batch);
         }
         if let Some(mut closing) = closing {
-            // Whoever closes the journal finds it in its file.
+            // The log is copied first, so that a closed journal is one complete file.
             let committed = self.try_commit(std::slice::from_mut(&mut closing));
             checkpoint(&self.conn, "TRUNCATE");
             if let Err(error) = Mark::closed(&self.path) {
-                tracing::warn!(%error, "how the journal was left could not be noted; the next start begins another epoch");
+                tracing::warn!(%error, "failed to mark the journal as closed; the next start begins another epoch");
             }
             closing.answer(committed);
             return last;
@@ -525,7 +531,7 @@ impl Desk {
         last
     }
 
-    /// Whether enough was written since the log was last copied. Whoever asks copies it.
+    /// True if enough was written since the log was last copied. The caller must copy it then.
     fn is_due(&mut self) -> bool {
         let is_due = self.unsettled >= CHECKPOINT_BYTES;
         if is_due {
@@ -534,7 +540,8 @@ impl Desk {
         is_due
     }
 
-    /// Commits calls together; if the engine refuses, each by itself, so that one does not fail for another.
+    /// Commits calls together; if the engine fails, each by itself, so that one does not fail because of
+    /// another.
     fn commit(&mut self, mut batch: Vec<Box<dyn Job>>) {
         let committed = self.try_commit(&mut batch);
         if let Err(error) = &committed
@@ -560,7 +567,7 @@ impl Desk {
             && self.pieces.are_waiting()
             && batch.iter().all(|job| job.load().makes_room)
         {
-            // Pieces that find no room must not keep anybody from making some.
+            // Deltas that find no room must not prevent calls that make room.
             self.recover(&error.clone());
             done = self.run(class, batch, Pieced::Wait);
         }
@@ -601,7 +608,7 @@ impl Desk {
         let has_calls = !batch.is_empty();
         let mut tx = Tx { conn: &self.conn, told: Vec::new(), audit_key: &self.audit_key };
         if let [job] = batch {
-            // It has the transaction for itself.
+            // A single call needs no savepoint.
             if job.run(&mut tx)? == Ran::Refused {
                 self.conn.execute_batch("ROLLBACK").doing(doing)?;
                 return Ok(Vec::new());
@@ -639,12 +646,12 @@ impl Desk {
         }
     }
 
-    /// Leaves the failed transaction. On a full disk the log is emptied into the main file, which may make room.
-    /// After any other error of the disk the connection is opened anew: what the kernel was told to write and did not
-    /// write must be read back from the file, not remembered.
+    /// Leaves the failed transaction. On a full disk the log is emptied into the main file, which may make
+    /// room. After any other error of the disk the connection is opened anew: data that the kernel failed to
+    /// write must be read back from the file, not from memory.
     fn recover(&mut self, error: &JournalError) {
         if !self.conn.is_autocommit() {
-            // SQLite may have rolled back already, and then this has nothing to do.
+            // Fails if SQLite has rolled back already.
             drop(self.conn.execute_batch("ROLLBACK"));
         }
         if error.kind() == ErrorKind::Full {
@@ -653,7 +660,7 @@ impl Desk {
         if error.kind() == ErrorKind::Io {
             match open::writer_again(&self.path, self.bytes_max) {
                 Ok(conn) => (self.conn, self.syncing) = (conn, None),
-                Err(again) => tracing::error!(%error, %again, "the journal could not be opened again"),
+                Err(again) => tracing::error!(%error, %again, "failed to open the journal again"),
             }
         }
     }
@@ -662,7 +669,7 @@ impl Desk {
         match sweep::step(&mut self.conn) {
             Ok(left) => self.sweeping = left == sweep::Left::Some,
             Err(error) => {
-                tracing::warn!(%error, "deleted sessions could not be cleared away; the next start tries again");
+                tracing::warn!(%error, "failed to remove deleted sessions; the next start tries again");
                 self.sweeping = false;
             }
         }
