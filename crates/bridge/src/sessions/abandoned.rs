@@ -1,5 +1,6 @@
-//! What was asked of people who have left. A policy that asks only while somebody watches decides about it after a while, as it would
-//! have if nobody had been there; or a session that nobody watches would wait for ever for somebody who once did.
+//! Settles requests of sessions that all clients have left. A policy that asks only attended sessions decides
+//! about them after a while, as it would have if no client had been subscribed; otherwise such a session
+//! would wait for ever.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,10 +18,10 @@ use super::{Sessions, policy};
 use crate::error::Error;
 use crate::journal::AskId;
 
-/// The rule that declines questions, for which there is no risk to judge.
+/// The rule that declines questions, which have no risk to judge.
 const NOBODY: &str = "nobody_watches";
 
-/// Looks again and again for what waits for somebody who has left, until the server ends.
+/// Checks for abandoned requests periodically, until the server ends.
 pub(super) fn watch(sessions: &Sessions) {
     let (shared, after) = (Arc::downgrade(&sessions.0), sessions.config().abandoned_after);
     drop(tokio::spawn(async move {
@@ -46,7 +47,8 @@ pub(super) fn watch(sessions: &Sessions) {
 }
 
 impl Entry {
-    /// Whether something waits for a person, nobody is there, and the policy can do without.
+    /// True if a request is open, no client that could answer is subscribed, and the policy can decide
+    /// without.
     fn waits_for_nobody(&self) -> bool {
         let waits = {
             let memory = self.memory();
@@ -59,19 +61,19 @@ impl Entry {
     async fn decide_alone(&self) {
         let policy = policy::policy(Policy::Unattended, &self.broadcast, &self.key, &self.judged);
         for ask in self.permissions.pending_for_session(self.handle) {
-            // Somebody may have come just now, and is asked after all.
+            // A client may have subscribed just now; then the request stays open.
             let decided = policy.decide(&ask, self.clock.now()).outcome();
             if let Some(Outcome::Answered { answer, by: Who::Rule(rule) }) = decided
                 && let Err(error) = self.answer_by_rule(&ask, answer, rule).await
             {
-                tracing::warn!(session = %self.key, ask = ask.key.tool_use_id, %error, "a permission stays open");
+                tracing::warn!(session = %self.key, ask = ask.key.tool_use_id, %error, "failed to settle an abandoned permission request");
             }
         }
         for inquiry in self.questions.pending_for_session(self.handle) {
             if !policy.supports_interaction()
                 && let Err(error) = self.decline_by_rule(&inquiry.key).await
             {
-                tracing::warn!(session = %self.key, ask = inquiry.key.tool_use_id, %error, "a question stays open");
+                tracing::warn!(session = %self.key, ask = inquiry.key.tool_use_id, %error, "failed to settle an abandoned question");
             }
         }
     }
@@ -93,7 +95,7 @@ impl Entry {
         }
         let kept = serde_json::to_string(&answer).unwrap_or_default();
         if self.settle_by(id, kept, Who::Rule(rule.clone()), resolved.into()).await? {
-            // If the agent took it back at this very moment, nobody hears it.
+            // Fails if the agent withdrew the request at this very moment.
             let response = Response::rule(rule, answer);
             drop(self.permissions.respond_to_request(&ask.key, response, self.clock.now()));
         }

@@ -151,7 +151,7 @@ pub(super) async fn the_tap_hears_commits_in_order(stage: Stage<'_>) {
         let id = client(&n.to_string());
         let twice = vec![delta("x", n).with_client_id(id.clone()), delta("x", n).with_client_id(id)];
         stage.journal.append(&key, fence, twice).await.unwrap();
-        // What is answered has been told.
+        // The tap runs before the append returns.
         assert_eq!(heard.lock().unwrap().len() as u64, n);
     }
     let expected: Vec<_> = (1..=5).map(|seq| (key.clone(), seq)).collect();

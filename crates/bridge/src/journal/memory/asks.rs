@@ -1,4 +1,4 @@
-//! What waits for a person, in memory.
+//! Asks of a journal in memory.
 
 use super::state::{KeptAsk, State};
 use crate::journal::{

@@ -1,4 +1,4 @@
-//! A journal that forgets: for demos and tests, and as the second opinion about what a journal does.
+//! A journal in memory: for demos and tests, and as a second implementation to compare with.
 
 mod asks;
 mod sessions;
@@ -39,11 +39,12 @@ use state::State;
 /// ```
 pub struct MemoryJournal {
     store: MemoryStore,
-    /// Which opening of the store this is; a later one has shut this one out.
+    /// Number of this opening of the store; a later one invalidates it.
     opened: u64,
 }
 
-/// What a [`MemoryJournal`] leaves behind, so that another can be opened on it: the disk of a test.
+/// The contents of a [`MemoryJournal`], which outlive it, so that another can be opened on them: the disk of
+/// a test.
 #[derive(Clone, Default)]
 pub struct MemoryStore(Arc<Mutex<State>>);
 
@@ -53,7 +54,8 @@ impl MemoryJournal {
         MemoryJournal::open(&MemoryStore::default(), opening)
     }
 
-    /// A journal on what an earlier one left. The earlier one is closed, as if its process had been killed.
+    /// Opens a journal on an existing store. The earlier journal is closed, as if its process had been
+    /// killed.
     pub fn open(store: &MemoryStore, opening: &Opening) -> Self {
         let opened = store.lock().open(opening);
         MemoryJournal { store: store.clone(), opened }
@@ -71,7 +73,7 @@ impl MemoryJournal {
 
 impl MemoryStore {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing in here panics half-way; if a tap does, the state was complete before it was called.
+        // Nothing in here panics half-way; if a tap does, the state was consistent before it was called.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

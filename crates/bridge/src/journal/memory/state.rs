@@ -1,4 +1,4 @@
-//! All that a journal in memory holds, and its events.
+//! The contents of a journal in memory, and its events.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(super) struct State {
     tap: Option<Tap>,
 }
 
-/// One session and everything of it.
+/// One session with all its data.
 pub(super) struct Kept {
     pub(super) row: Session,
     pub(super) fence: u64,
@@ -96,7 +96,7 @@ impl State {
         if kept.fence == fence.number() { Ok(kept) } else { Err(JournalError::fenced(key)) }
     }
 
-    /// Refuses what does not fit, before anything was changed.
+    /// Refuses drafts that do not fit, before anything is changed.
     pub(super) fn check_room(&self, drafts: &[Draft]) -> Result<(), JournalError> {
         check_drafts(drafts)?;
         let more: u64 = drafts.iter().map(|draft| weight(draft.body.len())).sum();
@@ -122,7 +122,7 @@ impl State {
         Ok(stored)
     }
 
-    /// Tells of events that are in place now.
+    /// Publishes events after they were stored.
     pub(super) fn publish(&mut self, key: &Key, events: &[Arc<Event>]) {
         self.bytes += events.iter().map(|event| event.weight()).sum::<u64>();
         if !events.is_empty() {
@@ -178,7 +178,7 @@ impl Kept {
         Extent { epoch, head: seq, floor: self.row.floor, past: self.past.clone() }
     }
 
-    /// Begins another epoch. What is here keeps its numbers, and is shown as part of it.
+    /// Begins another epoch. Stored events keep their numbers and become part of it.
     fn begin(&mut self, journal: Epoch) {
         self.past.push((self.row.head.epoch, self.row.head.seq));
         let surplus = self.past.len().saturating_sub(PAST_EPOCHS_MAX);
@@ -210,7 +210,7 @@ impl Kept {
         Ok(())
     }
 
-    /// Puts one event at the end, unless its client id was seen.
+    /// Appends one event, unless its client id was seen.
     pub(super) fn put(&mut self, draft: &Draft, told: &mut Vec<Arc<Event>>) -> Stored {
         if let Some((cursor, _)) = draft.client_id.as_ref().and_then(|id| self.client_ids.get(id)) {
             return Stored { cursor: *cursor, novelty: Novelty::Seen };
@@ -230,7 +230,7 @@ impl Kept {
     }
 }
 
-/// As many events as a page may have.
+/// Takes as many events as a page may have.
 fn take<'a>(events: impl Iterator<Item = &'a Arc<Event>>, max: Max) -> Vec<Arc<Event>> {
     let mut room = Room::new(max);
     events.take_while(|event| room.admits(event.body.len())).cloned().collect()
