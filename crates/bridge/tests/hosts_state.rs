@@ -304,7 +304,7 @@ async fn a_killed_agent_that_had_nothing_to_do_has_failed() {
 /// A process that somebody has stopped says nothing and does not end. The session says so, and goes on when it does.
 #[tokio::test]
 async fn f36_a_stopped_agent_or_host_is_shown_and_goes_on() {
-    for (is_host, expected) in [(false, "stopped the agent"), (true, "does not answer")] {
+    for (is_host, expected) in [(false, "process is stopped"), (true, "does not answer")] {
         let house = House::playing(TELLS).await;
         let session = house.create("tell").await;
         house.until(&session, is_text).await;
@@ -331,7 +331,7 @@ async fn f36_a_stopped_agent_or_host_is_shown_and_goes_on() {
         });
         let notes: Vec<&str> = notes.collect();
         assert!(notes.iter().any(|note| note.contains(expected)), "{notes:?}");
-        assert_eq!(notes.last(), Some(&"The agent goes on"));
+        assert_eq!(notes.last(), Some(&"The agent answers again"));
         assert!(notes.windows(2).all(|pair| pair[0] != pair[1]), "{notes:?}");
         house.sessions.drain().await;
     }

@@ -1,4 +1,5 @@
-//! The task of one session: it starts the agent, hands it prompts one after the other, and ends it when nobody uses it.
+//! The task of one session: it starts the agent, hands it prompts one after the other, and ends it when it is
+//! unused.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,17 +25,17 @@ use crate::hosts::Found;
 use crate::journal::{ClientId, Cursor, Session};
 use crate::limits::{COMMAND_WAIT, FULL_COMMAND_WAIT, NAME_BYTES_MAX, RETRY_WHEN_FULL};
 
-/// What a session is told to do.
+/// Commands accepted by a session's actor.
 pub(super) enum Order {
-    /// A command, what it asks for, and who wants to know what came of it.
+    /// A command of a client, its digest, and the channel for its result.
     Command(Verb, CommandRequest, String, oneshot::Sender<Result<Accepted, Error>>),
-    /// The agent has been running without us: goes on with it. Tells whether that worked.
+    /// Adopts an agent that is running under a host. Replies with true if that worked.
     #[cfg(unix)]
     Join(Found, oneshot::Sender<bool>),
-    /// The agent goes on without us.
+    /// Detaches from the agent, which keeps running.
     #[cfg(unix)]
     Detach(oneshot::Sender<()>),
-    /// The agent ends, and the session is in this phase afterwards.
+    /// Ends the agent; the session is in this phase afterwards.
     End(ServerPhase, oneshot::Sender<()>),
 }
 
@@ -42,14 +43,14 @@ pub(super) struct Actor {
     pub(super) entry: Arc<Entry>,
     pub(super) config: Arc<Config>,
     pub(super) orders: mpsc::Receiver<Order>,
-    /// When something last happened.
+    /// Time of the last activity.
     pub(super) used: Instant,
     /// The turn that is under way.
     pub(super) turn: Option<TurnTime>,
 }
 
 impl Actor {
-    /// Runs until nobody has a handle on the session.
+    /// Runs until all handles on the session are dropped.
     pub(super) async fn run(mut self) {
         loop {
             self.deliver().await;
@@ -67,7 +68,7 @@ impl Actor {
                 },
                 () = self.entry.wake.notified() => {}
                 () = at(park_at), if can_park => {
-                    // What runs in the background may end without a word; it is looked for again after the same time.
+                    // Background work may end without an event; the check is repeated after the same time.
                     if self.entry.memory().is_at_rest() {
                         self.end(ServerPhase::Parked).await;
                         continue;
@@ -77,7 +78,8 @@ impl Actor {
             }
             self.used = Instant::now();
         }
-        // An agent that was let go of is none of ours any more; and where none runs, the session may be deleted by now.
+        // Detached agents belong to the next server; do not stop them. And without an agent the session may
+        // be deleted by now.
         let is_ours = {
             let memory = self.entry.memory();
             !memory.is_detached && memory.agent.is_some()
@@ -90,14 +92,14 @@ impl Actor {
     async fn obey(&mut self, order: Order) {
         match order {
             Order::Command(verb, request, what, reply) => {
-                // Whoever asked may have left.
+                // The caller may be gone.
                 drop(reply.send(self.command_once(verb, request, what).await));
             }
             #[cfg(unix)]
             Order::Join(found, reply) => {
                 let joined = self.join(&found).await;
                 if let Err(error) = &joined {
-                    tracing::warn!(session = %self.entry.key, %error, "an agent that runs could not be joined");
+                    tracing::warn!(session = %self.entry.key, %error, "failed to adopt a running agent");
                 }
                 let _ = reply.send(joined.is_ok());
             }
@@ -113,13 +115,13 @@ impl Actor {
         }
     }
 
-    /// Hands the agent what can be handed to it now.
+    /// Hands the agent the prompts that it can take now.
     async fn deliver(&mut self) {
         let mut refusal = None;
         while let Some(queued) = self.next() {
             let done = match self.sendable(&queued) {
                 Ok(prompt) => self.hand(&queued, prompt).await,
-                // It would be refused the next time, too, and what was said after it would never get its turn.
+                // It would be refused the next time, too, and the prompts behind it would never be sent.
                 Err(refused) => {
                     let dropped = self.entry.drop_prompt(&queued, in_words(&refused)).await;
                     refusal = Some(refused);
@@ -127,9 +129,9 @@ impl Actor {
                 }
             };
             if let Err(error) = done {
-                tracing::warn!(session = %self.entry.key, %error, "a prompt could not be delivered");
+                tracing::warn!(session = %self.entry.key, %error, "failed to deliver a prompt");
                 if self.entry.journal().is_full() {
-                    // The prompt is stored and waits, as everything does.
+                    // The prompt is stored and stays in the queue.
                     self.wake_later();
                 } else {
                     self.fail(&error).await;
@@ -142,7 +144,7 @@ impl Actor {
         }
     }
 
-    /// Tries again what found no room on the disk.
+    /// Wakes the actor later, to retry what found no room on the disk.
     fn wake_later(&self) {
         let entry = Arc::downgrade(&self.entry);
         drop(tokio::spawn(async move {
@@ -157,7 +159,8 @@ impl Actor {
         self.entry.memory().next().cloned()
     }
 
-    /// The prompt as the agent gets it, if it may get it: what was left of the budget when it was said may be gone.
+    /// Builds the prompt for the agent, if the budget still allows it: it may be used up since the prompt was
+    /// accepted.
     fn sendable(&self, queued: &Queued) -> Result<Prompt, Error> {
         self.entry.memory().check_budget_for(queued)?;
         prompt(queued)
@@ -166,10 +169,11 @@ impl Actor {
     async fn hand(&mut self, queued: &Queued, prompt: Prompt) -> Result<(), Error> {
         let agent = self.agent().await?;
         if queued.delivery == Delivery::Interrupt && self.entry.memory().is_turn_open {
-            // A turn that is over by itself needs no interrupting.
+            // Fails if the turn has ended by itself.
             drop(agent.client().interrupt().await);
         }
-        // It is known to be in the agent's hands before it is: after a crash it is in doubt, and never sent twice.
+        // Marked as handed over before it is: after a crash its state is uncertain, and it is never sent
+        // twice.
         let handed = |settings: &mut Settings, _: &_| {
             for found in settings.queue.iter_mut().filter(|found| found.id == queued.id) {
                 found.state = QueueState::Handed;
@@ -181,7 +185,7 @@ impl Actor {
         Ok(())
     }
 
-    /// The agent; it is started if none runs.
+    /// Returns the agent, and starts one if none runs.
     async fn agent(&mut self) -> Result<AgentSession, Error> {
         if let Some(agent) = self.entry.agent().filter(|agent| !agent.client().is_closed()) {
             return Ok(agent);
@@ -205,25 +209,24 @@ impl Actor {
         self.run_agent(carrier, options, setup).await
     }
 
-    /// Refuses to start an agent in a folder that was replaced since the session was made.
+    /// Refuses to start an agent in a folder that was replaced since the session was created.
     fn check_folders(&self) -> Result<(), Error> {
         let memory = self.entry.memory();
         let folders = memory.settings.launch.add_dirs.iter().chain([&memory.row.cwd]);
         folders.map(Path::new).try_for_each(|folder| paths::unchanged(&self.config.roots, folder))
     }
 
-    /// A CLI session is written by one agent, whatever else the journal says.
+    /// Locks the CLI session: only one agent may write it, whatever the journal says.
     pub(super) fn lease(&self) -> Result<(), Error> {
         let memory = self.entry.memory();
         let Some(id) = launch::goes_on_with(&memory.row, &memory.settings.launch) else { return Ok(()) };
         self.entry.places.lease(&self.entry.key, id).map_err(|other| {
-            let message =
-                format!("The session `{other}` goes on with the same Claude session at this moment");
+            let message = format!("The session `{other}` uses the same Claude session at this moment");
             Error::new(Code::Conflict, message, "use that one, or stop it")
         })
     }
 
-    /// How the agent is started, or gone on with.
+    /// Options for starting or adopting the agent.
     pub(super) fn plan(&self) -> Result<(Options, Setup), Error> {
         let (options, policy, user_turns, agent_turns) = {
             let memory = self.entry.memory();
@@ -254,7 +257,7 @@ impl Actor {
         let started = AgentSession::start_over(carrier, options, setup, Box::new(sink)).await;
         #[cfg(unix)]
         if started.is_err() {
-            // A host that could not start its agent has removed itself.
+            // A host that failed to start its agent has removed itself.
             self.entry.memory().host = None;
         }
         let agent = started?;
@@ -267,7 +270,7 @@ impl Actor {
         Ok(agent)
     }
 
-    /// The agent for something that is no prompt.
+    /// Returns the agent for a command that is not a prompt.
     pub(super) async fn idle_agent(&mut self) -> Result<AgentSession, Error> {
         let agent = match self.agent().await {
             Ok(agent) => agent,
@@ -296,11 +299,11 @@ impl Actor {
             Ok(Change { phase: Some(ServerPhase::Failed), event: Some(draft), ..Change::default() })
         };
         if let Err(error) = self.entry.change(failed).await {
-            tracing::error!(session = %self.entry.key, %error, "a failure could not be stored");
+            tracing::error!(session = %self.entry.key, %error, "failed to store the failure of a session");
         }
     }
 
-    /// Ends the agent. What it says on its way out is stored before this returns.
+    /// Ends the agent. Its last events are stored before this returns.
     async fn end(&mut self, phase: ServerPhase) {
         self.turn = None;
         let agent = {
@@ -314,7 +317,7 @@ impl Actor {
             let closing = memory.closing;
             memory.agent_is_gone();
             if self.entry.journal().is_full() {
-                // The end waits to be stored, and says then what the session has become.
+                // The event of the end waits for room, and sets the phase then.
                 memory.closing = closing;
             }
             #[cfg(unix)]
@@ -327,11 +330,11 @@ impl Actor {
         if self.entry.memory().phase() != phase
             && let Err(error) = self.entry.change(at_rest).await
         {
-            tracing::warn!(session = %self.entry.key, %error, "the end of a session could not be stored");
+            tracing::warn!(session = %self.entry.key, %error, "failed to store the end of a session");
         }
     }
 
-    /// When the turns of the session will have taken what they may take by its budget as it is now.
+    /// Deadline at which the session's wall-time budget is used up.
     fn watch_time(&mut self) -> Option<Instant> {
         let memory = self.entry.memory();
         let is_open = memory.is_turn_open && memory.agent.is_some();
@@ -341,30 +344,31 @@ impl Actor {
     }
 
     async fn time_is_up(&mut self) {
-        let message = "The turns of this session have taken the time that they may take".to_owned();
+        let message = "The wall-time budget of this session is used up".to_owned();
         let event = UiMessage::Error { message, session_id: Some(self.entry.handle) };
         let draft = self.entry.draft(&event);
-        // A turn that is cut off tells nobody how long it took, and what waits would get the same time again.
+        // A turn that is cut off does not report its duration, and queued prompts would get the same time
+        // again.
         let taken_ms = self.turn.map_or(0, |turn| turn.taken_ms(Instant::now()));
         let count = |settings: &mut Settings, _: &_| {
             settings.turns_ms = settings.turns_ms.max(taken_ms);
             Ok(Change { event: Some(draft), ..Change::default() })
         };
         if let Err(error) = self.entry.change(count).await {
-            tracing::warn!(session = %self.entry.key, %error, "it could not be stored that the time is up");
+            tracing::warn!(session = %self.entry.key, %error, "failed to store that the wall-time budget is used up");
         }
         self.end(ServerPhase::Stopped).await;
     }
 
-    /// Tells those who watch that something was not done.
+    /// Publishes an error event.
     async fn complain(&self, message: String) {
         let event = UiMessage::Error { message, session_id: Some(self.entry.handle) };
         if let Err(error) = self.entry.say(&event, None).await {
-            tracing::warn!(session = %self.entry.key, %error, "it could not be stored why something was not done");
+            tracing::warn!(session = %self.entry.key, %error, "failed to store an error event");
         }
     }
 
-    /// Does a command, unless it was done before: one that is sent again while the first is under way waits behind it.
+    /// Runs a command, unless it was run before: a repeated command waits until the first is done.
     async fn command_once(
         &mut self,
         verb: Verb,
@@ -384,7 +388,7 @@ impl Actor {
             Ok(Change::default())
         };
         match self.entry.change(remember).await {
-            // It is done, and doing it again does no harm.
+            // The command has run, and repeating it does no harm.
             Err(_) if verb.works_when_full() && self.entry.journal().is_full() => {}
             done => drop(done?),
         }
@@ -459,16 +463,16 @@ impl Actor {
         Ok(stored.map_or_else(|| self.here(), accepted))
     }
 
-    /// Has the agent do something, and waits for the event that says it is done.
+    /// Runs a command of the agent, and waits for the event of its completion.
     async fn complete(&self, agent: &AgentSession, command: Command) -> Result<Accepted, Error> {
-        // A summary takes a while; its caller is not kept waiting for it.
+        // Compacting takes a while; the caller does not wait for it.
         if command != Command::Interrupt {
             agent.command(command).await?;
             return Ok(self.here());
         }
         let end = self.entry.memory().commands.wait(command.to_string());
         if self.entry.journal().is_full() {
-            // The agent's answer stands behind events that wait for room. It was told, and that is what counts.
+            // The agent's answer is queued behind events that wait for room. Sending the command is enough.
             return match tokio::time::timeout(FULL_COMMAND_WAIT, agent.command(command)).await {
                 Ok(told) => told.map(|()| self.here()).map_err(Error::from),
                 Err(_) => Ok(self.here()),
@@ -498,23 +502,27 @@ pub(super) fn missing(field: &str) -> Error {
     Error::new(
         Code::Invalid,
         format!("`{field}` is missing"),
-        "the commands and what they take are in the API page",
+        "the API reference lists the commands and their fields",
     )
 }
 
-/// It is kept with the session; whether there is such a model, the agent says.
+/// Checks the name of a model. It is stored with the session; the agent knows which models exist.
 fn check_model(model: Option<&str>) -> Result<(), Error> {
     if model.is_some_and(|model| model.trim().is_empty()) {
-        let hint = "leave `model` out for the usual one, or see /v1/models for those that there are";
+        let hint = "leave `model` out for the default, or see /v1/models for the available ones";
         return Err(Error::new(Code::Invalid, "The name of the model is empty", hint));
     }
     if model.is_none_or(|model| model.len() <= NAME_BYTES_MAX) {
         return Ok(());
     }
-    Err(Error::new(Code::Invalid, "No model has so long a name", "see /v1/models for those that there are"))
+    Err(Error::new(
+        Code::Invalid,
+        "The name of the model is too long",
+        "see /v1/models for the available ones",
+    ))
 }
 
-/// What went wrong, and what to do about it.
+/// The error and its hint as one text.
 fn in_words(error: &Error) -> String {
     if error.hint().is_empty() { error.to_string() } else { format!("{error}: {}", error.hint()) }
 }

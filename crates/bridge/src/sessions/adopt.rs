@@ -1,4 +1,4 @@
-//! A session on disk becomes one of ours, with what was said in it.
+//! Import of a session on disk, with its history.
 
 use std::path::PathBuf;
 
@@ -18,12 +18,13 @@ use crate::error::{Code, Error};
 use crate::journal::{Class, Draft};
 use crate::limits::{ADOPTED_BYTES_MAX, ADOPTED_EVENTS_MAX};
 
-/// The files of a session on disk that the caller may know of. The id comes from a client: it is a UUID, and never a path.
+/// The files of a session on disk that the caller may see. The id comes from a client: it is a UUID, and
+/// never a path.
 pub(super) fn find(config_dir: PathBuf, caller: &Caller, id: &str) -> Result<SessionFiles, Error> {
     let id = uuid::Uuid::parse_str(id).map_err(|_| {
         Error::new(
             Code::Invalid,
-            format!("`{id}` is no id of a session"),
+            format!("`{id}` is not a session id"),
             "the ids of sessions on disk are UUIDs",
         )
     })?;
@@ -39,24 +40,24 @@ pub(super) fn find(config_dir: PathBuf, caller: &Caller, id: &str) -> Result<Ses
     if sees_session(caller, &files) { Ok(files) } else { Err(Error::no_session(&id)) }
 }
 
-/// Whether the caller may know of a session on disk. One that does not say where it worked is for those only who may know
-/// of all.
+/// True if the caller may see a session on disk. One without a known folder is visible only to callers that
+/// may see all.
 pub(crate) fn sees_session(caller: &Caller, session: &SessionFiles) -> bool {
     caller.folders.is_empty()
         || listed(session).and_then(|listed| listed.cwd).is_some_and(|cwd| caller.sees(&cwd))
 }
 
-/// What the ends of a session's files tell.
+/// Facts from the beginning and the end of a session's files.
 pub(crate) fn listed(session: &SessionFiles) -> Option<Listed> {
     list::list(std::slice::from_ref(session), &Wanted::default()).pop().map(|(_, listed)| listed)
 }
 
 impl Entry {
-    /// Puts what was said in a session on disk before what will be said: the newest of it, if it is long.
+    /// Appends the history of a session on disk: the newest part, if it is long.
     pub(super) async fn tell_the_past(&self, files: SessionFiles) -> Result<(), Error> {
         let (handle, now) = (self.handle, self.clock.now());
         let read = tokio::task::spawn_blocking(move || newest_events(&files, handle, now)).await;
-        let past = read.map_err(|_| Error::new(Code::Internal, "Reading a session failed", ""))??;
+        let past = read.map_err(|_| Error::new(Code::Internal, "Failed to read a session", ""))??;
         let mut drafts = past.drafts.into_iter().peekable();
         while drafts.peek().is_some() {
             let portion: Vec<Draft> = drafts.by_ref().take(1000).collect();
@@ -73,13 +74,13 @@ impl Entry {
     }
 }
 
-/// What was said in a session on disk.
+/// The history of a session on disk.
 struct Past {
     drafts: Vec<Draft>,
     first_prompt: Option<String>,
-    /// The last of the person's turns.
+    /// The number of the last user turn.
     last_turn: u64,
-    /// The last of the agent's.
+    /// The number of the agent's last turn.
     last_answer: u64,
 }
 
@@ -102,7 +103,7 @@ fn newest_events(files: &SessionFiles, handle: i64, now: jiff::Timestamp) -> Res
             if let UiMessage::TurnStarted(started) = event {
                 last_answer = started.turn_id.sequence.max(last_answer);
             }
-            // It is on disk already, so it need not be safe before anybody is told.
+            // It is on disk already, so it need not be durable before it is published.
             let draft = Draft { class: Class::Delta, ..draft(event, now) };
             bytes += draft.body.len();
             drafts.push_back(draft);
@@ -115,7 +116,7 @@ fn newest_events(files: &SessionFiles, handle: i64, now: jiff::Timestamp) -> Res
     };
     replay_session(&session, None, handle, FoldOptions::default(), take).map_err(wrong)?;
     if is_cut {
-        let message = "What was said before is in the session's file".to_owned();
+        let message = "Earlier events are in the session's file".to_owned();
         drafts.push_front(draft(&UiMessage::System { message, session_id: Some(handle) }, now));
     }
     Ok(Past { drafts: drafts.into(), first_prompt, last_turn, last_answer })

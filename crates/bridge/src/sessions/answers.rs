@@ -1,4 +1,4 @@
-//! People answer: the journal says who was first, and the agent hears that one.
+//! Answers of users: the journal decides which one was first, and the agent gets that one.
 
 use std::path::Path;
 
@@ -26,14 +26,14 @@ use crate::journal::{Ask, AskId, ClientId, Settle, Settlement};
 use crate::limits::{RULE_EVERY, RULE_LOOKS};
 
 impl Entry {
-    /// Answers a permission. The first answer counts; whoever comes later is told who was first.
+    /// Answers a permission request. The first answer counts; later ones fail with the first.
     pub(super) async fn answer_permission(
         &self,
         caller: &Caller,
         tool_use_id: &str,
         answer: PermissionAnswer,
     ) -> Result<AnswerResult, Error> {
-        // No answer asks for the capability that a server can refuse to all.
+        // No answer needs the capability that a server can refuse to all.
         capabilities::require(caller, Bypass::Refused, &capabilities::of_permission_answer(&answer)?)?;
         let client_id = commands::kept_if_any(caller, answer.client_id.as_deref())?;
         let id = AskId::new(tool_use_id)?;
@@ -71,7 +71,7 @@ impl Entry {
         let event = UiMessage::from(resolved);
         let settled = self.settle_first(caller, &id, kept, event, beyond, client_id).await;
         let result = match (settled, &decided) {
-            // A refusal lets nothing happen. The agent tells of it, and that is stored when there is room.
+            // A denial is safe without a record. Its event is stored when there is room.
             (Err(error), Answer::Deny(_)) if ask.is_some() && self.lacks_room(&error) => {
                 self.unstored(tool_use_id, word(resolution), caller)
             }
@@ -83,7 +83,7 @@ impl Entry {
             Response::person(caller.name.as_str(), decided),
             self.clock.now(),
         ) {
-            // A grant answers other questions too. Those are settled before anybody can answer them otherwise.
+            // A grant answers other requests too. Those are settled before they can be answered otherwise.
             Ok(recorded) => {
                 for also in &recorded.also_settled {
                     self.settle_by_grant(
@@ -93,7 +93,7 @@ impl Entry {
                     .await?;
                 }
             }
-            // The agent took it back at this very moment.
+            // The agent withdrew the request at this very moment.
             Err(error) => tracing::info!(session = %self.key, ask = tool_use_id, %error, "answered too late"),
         }
         if let Some(before) = before {
@@ -102,14 +102,14 @@ impl Entry {
         Ok(result)
     }
 
-    /// The folder of the session before a rule is added to it; none if it is not trusted.
+    /// The state of the session's folder before a rule is added to it; none if it is not trusted.
     async fn before_rule(&self) -> Option<Before> {
         let (trust, cwd) = (self.trust.clone()?, self.memory().row.cwd.clone());
         let look = move || trust.before_rule(Path::new(&cwd));
         tokio::task::spawn_blocking(look).await.ok()?.unwrap_or_default()
     }
 
-    /// The agent is about to write a rule into the folder's settings; when it has, the folder stays trusted.
+    /// Keeps the folder trusted after the agent has written the new rule into its settings.
     fn follow_rule(&self, before: Before) {
         let Some(trust) = self.trust.clone() else { return };
         let key = self.key.clone();
@@ -122,7 +122,7 @@ impl Entry {
                     Ok(Ok(After::Same)) => {}
                     Ok(Ok(After::Agreed)) | Err(_) => return,
                     Ok(Ok(After::Doubtful)) => {
-                        return tracing::warn!(session = %key, "more than a rule has changed in the folder");
+                        return tracing::warn!(session = %key, "more than the new rule has changed in the folder");
                     }
                     Ok(Err(error)) => return tracing::warn!(session = %key, %error),
                 }
@@ -130,7 +130,7 @@ impl Entry {
         }));
     }
 
-    /// Answers the permissions of a batch, one after the other.
+    /// Answers the permission requests of a batch, one after the other.
     pub(super) async fn answer_batch(
         &self,
         caller: &Caller,
@@ -150,15 +150,15 @@ impl Entry {
             .map(|details| details.tool_use_id)
             .collect();
         let mut results = Vec::new();
-        // Each answer is held to the table of capabilities by itself.
+        // Each answer is checked against the capabilities by itself.
         let BatchAnswer { answers, client_id } = batch;
         for (place, item) in answers.into_iter().enumerate() {
             let BatchAnswerItem { index, tool_use_id, mut answer } = item;
             let by_index = index.and_then(|index| usize::try_from(index).ok());
             let named = tool_use_id.or_else(|| members.get(by_index.unwrap_or(place)).cloned());
             let Some(tool_use_id) = named else {
-                let message = format!("There is nothing open at place {place} of the batch `{batch_id}`");
-                return Err(Error::new(Code::NotFound, message, "list what waits"));
+                let message = format!("The batch `{batch_id}` has no open request at index {place}");
+                return Err(Error::new(Code::NotFound, message, "list the pending permissions"));
             };
             if let (None, Some(id)) = (&answer.client_id, &client_id) {
                 answer.client_id = Some(format!("{id}:{tool_use_id}"));
@@ -174,7 +174,7 @@ impl Entry {
         Ok(BatchAnswered { results })
     }
 
-    /// Answers questions, or says that nobody will.
+    /// Answers questions, or declines them.
     pub(super) async fn answer_question(
         &self,
         caller: &Caller,
@@ -225,14 +225,14 @@ impl Entry {
         match told {
             Ok(_) => {}
             Err(InteractionError::Invalid(wrong)) => {
-                tracing::warn!(session = %self.key, ask = tool_use_id, ?wrong, "an answer was taken and is none");
+                tracing::warn!(session = %self.key, ask = tool_use_id, ?wrong, "a stored answer is invalid");
             }
             Err(error) => tracing::info!(session = %self.key, ask = tool_use_id, %error, "answered too late"),
         }
         Ok(result)
     }
 
-    /// Whether something failed because the disk is full.
+    /// True if something failed because the disk is full.
     fn lacks_room(&self, error: &Error) -> bool {
         error.code() == Code::Unavailable && self.journal().is_full()
     }
@@ -249,7 +249,7 @@ impl Entry {
         }
     }
 
-    /// The ask of that name, while it is open.
+    /// The open ask with an id.
     pub(super) async fn ask(&self, id: &AskId) -> Result<Option<Ask>, Error> {
         Ok(self.journal().open_ask(&self.key, id).await?)
     }
@@ -298,7 +298,7 @@ impl Entry {
         }
     }
 
-    /// A grant has answered another question of the session.
+    /// Settles another permission request of the session by a grant.
     async fn settle_by_grant(&self, tool_use_id: &str, grant: Option<&str>) -> Result<(), Error> {
         let mut resolved = PermissionResolved::new(self.handle, tool_use_id, Resolution::Allowed);
         resolved.by = Some("grant".to_owned());
@@ -307,7 +307,7 @@ impl Entry {
         self.settle_by(tool_use_id, "allowed".to_owned(), by, resolved.into()).await.map(drop)
     }
 
-    /// Stores an answer that no person gave. Tells whether the question was open until now.
+    /// Stores an answer of a rule or a grant. Returns true if the request was open until now.
     pub(super) async fn settle_by(
         &self,
         tool_use_id: &str,
@@ -329,7 +329,7 @@ impl Entry {
     }
 }
 
-/// How an ask had ended, and who ended it.
+/// The outcome of an ask, and its author.
 fn ended(winner: &Outcome<String>) -> (&'static str, Option<String>) {
     match winner {
         Outcome::Answered { answer, by } => {
@@ -355,13 +355,13 @@ fn ended(winner: &Outcome<String>) -> (&'static str, Option<String>) {
     }
 }
 
-/// An answer that reaches further than what was shown has to say what was shown.
+/// Checks the digest: an answer that goes beyond what was shown must repeat it.
 fn check_digest(answer: &PermissionAnswer, digest: Option<&str>) -> Result<(), Error> {
     let reaches_further = answer.updated_input.is_some() || answer.scope == PermissionScope::Always;
     match (&answer.digest, digest) {
         (Some(given), Some(digest)) if given != digest => {
-            let message = "What was shown is not what waits now";
-            Err(Error::new(Code::DigestMismatch, message, "look at it again, and answer with its digest"))
+            let message = "The request has changed since it was shown";
+            Err(Error::new(Code::DigestMismatch, message, "read it again, and answer with its digest"))
         }
         (None, _) if answer.decision == Choice::Allow && reaches_further => {
             let message = "An answer that adds rules or changes the input has to repeat the digest";
@@ -386,7 +386,7 @@ fn decide(answer: &PermissionAnswer) -> Result<(Answer, Resolution), Error> {
     };
     if let Some(input) = &answer.updated_input {
         if !input.is_object() {
-            let message = "`updated_input` is no JSON object";
+            let message = "`updated_input` is not a JSON object";
             return Err(Error::new(Code::Unprocessable, message, "send the whole input of the tool"));
         }
         allowed.updated_input = Some(Json::from(input));

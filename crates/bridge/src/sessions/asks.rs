@@ -1,4 +1,4 @@
-//! What waits for a person, as it is kept, listed and logged.
+//! Requests that wait for a user: how they are stored, listed and logged.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::entry::Entry;
 use crate::journal::{Ask, AuditDraft};
 use crate::limits::{AUDIT_RULE_CHARS, BLOB_BYTES_MAX};
 
-/// What an ask's row holds: all that a person needs to judge it.
+/// The body of an ask's row: everything that a user needs to decide.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
 pub(super) enum AskBody {
@@ -62,7 +62,7 @@ pub(super) fn ask_of(
     }
 }
 
-/// The words of a batch come after its details, in the same order.
+/// The requests of a batch come after its details, in the same order.
 fn of_batch(
     details: &PermissionDetails,
     rest: &[UiMessage],
@@ -77,7 +77,7 @@ fn of_batch(
     requests.get(before.iter().filter(is_of_it).count()).cloned()
 }
 
-/// The row has a bound; an input that is longer is in the event.
+/// The body of an ask as JSON. Its length is limited; a longer input is in the event only.
 pub(super) fn written(body: &AskBody) -> Arc<[u8]> {
     let bytes = serde_json::to_vec(body).unwrap_or_default();
     if bytes.len() <= BLOB_BYTES_MAX {
@@ -122,7 +122,7 @@ pub(super) fn shown(ask: &Ask, handle: i64) -> Option<Shown> {
     })
 }
 
-/// The agent went and nobody had told it to: nobody can answer what it asked any more.
+/// Marks a request as lost if its agent ended unexpectedly.
 pub(super) fn lose(event: &mut UiMessage) {
     let outcome = match event {
         UiMessage::PermissionResolved(resolved) => &mut resolved.outcome,
@@ -142,7 +142,7 @@ pub(super) fn resolution(event: &UiMessage) -> Resolution {
     }
 }
 
-/// How an ask ended, as the journal keeps it.
+/// The outcome of an ask, as the journal stores it.
 pub(super) fn resolved(event: &UiMessage) -> Option<(String, Outcome<String>)> {
     let (id, outcome, by, rule) = match event {
         UiMessage::PermissionResolved(PermissionResolved { tool_use_id, outcome, by, rule, .. }) => {
@@ -170,7 +170,7 @@ pub(super) fn resolved(event: &UiMessage) -> Option<(String, Outcome<String>)> {
     Some((id.clone(), outcome))
 }
 
-/// How an ask ended, in a word.
+/// The outcome of an ask, in one word.
 pub(super) fn word(resolution: Resolution) -> &'static str {
     match resolution {
         Resolution::Allowed => "allowed",
@@ -183,7 +183,7 @@ pub(super) fn word(resolution: Resolution) -> &'static str {
     }
 }
 
-/// The line in the audit log about the end of an ask. The journal adds what it keeps of the ask.
+/// The line of the audit log about the outcome of an ask. The journal adds the digest and the latency.
 pub(super) fn audit(entry: &Entry, id: &str, event: &UiMessage, device: Option<&str>) -> AuditDraft {
     let (by, rule, scope) = match event {
         UiMessage::PermissionResolved(resolved) => {
@@ -209,12 +209,12 @@ pub(super) fn audit(entry: &Entry, id: &str, event: &UiMessage, device: Option<&
     }
 }
 
-/// What a person's yes brings beyond what was asked.
+/// Effects of a user's approval beyond the request.
 #[derive(Debug, Default)]
 pub(super) struct Beyond {
     /// The rules that it adds.
     pub(super) rules: Option<String>,
-    /// The digest of what runs in the place of what was asked about.
+    /// The digest of the input that runs in place of the requested one.
     pub(super) changed: Option<String>,
 }
 
@@ -230,7 +230,7 @@ impl Beyond {
     }
 }
 
-/// The rules of updates as people write them in settings: `Bash(make test)`. A line of the log has a bound.
+/// The rules of updates in the notation of settings files: `Bash(make test)`, up to a limit.
 fn rules(updates: &Value) -> Option<String> {
     let added = updates.as_array()?.iter().filter(|update| update["type"] == "addRules");
     let rules = added.flat_map(|update| update["rules"].as_array().into_iter().flatten());

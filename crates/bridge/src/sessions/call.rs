@@ -50,12 +50,13 @@ impl Sessions {
             // The beginning of the call was removed, or is too far back.
             (false, _) => Ok(whole(tool_use_id, found)),
             (true, None) => {
-                let message = format!("The session has no tool call `{tool_use_id}`");
+                let message = format!("The session has no call `{tool_use_id}`");
                 Err(Error::new(Code::NotFound, message, "its events may have been removed since"))
             }
             (true, Some(before)) => {
-                let message =
-                    format!("None of the {events} events that were searched has the tool call `{tool_use_id}`");
+                let message = format!(
+                    "None of the {events} events that were searched has the tool call `{tool_use_id}`"
+                );
                 let hint = format!("search further back with `before={before}`");
                 Err(Error::new(Code::NotFound, message, hint))
             }

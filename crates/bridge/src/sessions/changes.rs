@@ -1,4 +1,4 @@
-//! What an event changes about its session.
+//! Effects of events on their session's row.
 
 use tidings_agent::UiMessage;
 use tidings_protocol::api::{QueueState, ServerPhase};
@@ -23,7 +23,7 @@ pub(super) fn changes_the_row(event: &UiMessage) -> bool {
     )
 }
 
-/// What an event changes.
+/// Applies an event to the settings and the row.
 pub(super) fn take_in(
     event: &UiMessage,
     settings: &mut Settings,
@@ -64,14 +64,15 @@ pub(super) fn take_in(
     }
 }
 
-/// The agent counts turns too, those of commands among them, and what is shown has its numbers. A prompt is known by its id.
+/// Follows the agent's numbering of turns, which includes those of commands. A prompt is identified by its
+/// id.
 fn follow(prompt: &UserPrompt, settings: &mut Settings) {
     let Some(turn_id) = prompt.turn_id.filter(|turn| turn.role == Role::User) else { return };
     let named = |id: &String| prompt.uuid.as_ref() == Some(id);
     if let Some(queued) = settings.queue.iter_mut().find(|queued| named(&queued.id)) {
         queued.turn_id = turn_id;
     }
-    // What waits comes later, and two turns never have one number.
+    // Queued prompts come later, and numbers of turns are unique.
     let mut last = turn_id.sequence;
     for queued in settings.queue.iter_mut().filter(|queued| queued.state == QueueState::Waiting) {
         last = queued.turn_id.sequence.max(last.saturating_add(1));
@@ -88,7 +89,7 @@ fn enter(
 ) -> ServerPhase {
     match changed.state {
         SessionPhase::Idle => {
-            // What was said into a turn has no turn of its own.
+            // A steered prompt has no turn of its own.
             settings.queue.retain(|queued| queued.state != QueueState::Handed);
             ServerPhase::Idle
         }
@@ -114,7 +115,8 @@ fn is_answered(turn: TurnId, state: QueueState, answers: &[TurnId]) -> bool {
 
 fn count(result: &TurnResult, settings: &mut Settings) {
     settings.totals.cost_usd += turn_cost(result, settings.cost_told);
-    // The agent's own sum leaves out what an interrupt cut off, and the price list of the session file does not.
+    // The agent's own sum leaves out the part that an interrupt cut off; the prices in the session file
+    // include it.
     settings.totals.cost_usd += result.interrupted_cost_usd.unwrap_or_default();
     settings.cost_told = result.cost_usd.unwrap_or(settings.cost_told);
     settings.turns_ms = settings.turns_ms.saturating_add(result.duration_ms.unwrap_or_default());
@@ -123,15 +125,15 @@ fn count(result: &TurnResult, settings: &mut Settings) {
     settings.queue.retain(|queued| !is_answered(queued.turn_id, queued.state, &result.answers));
 }
 
-/// What a turn has cost. An agent that does not say it says what it has cost by now, which goes on when its session is resumed,
-/// and begins anew when the conversation does or when nobody could write it down.
+/// The cost of a turn. If the agent does not report it, it is the difference of the reported totals, which
+/// continue when the session is resumed, and start again with a new conversation or after a crash.
 fn turn_cost(result: &TurnResult, told_before: f64) -> f64 {
     let by_now = result.cost_usd.unwrap_or(told_before);
     let more = if by_now < told_before { by_now } else { by_now - told_before };
     result.turn_cost_usd.unwrap_or(more).max(0.0)
 }
 
-/// What is not said stays.
+/// Sets a value if there is one.
 fn keep(place: &mut Option<String>, said: Option<&String>) {
     if let Some(said) = said {
         *place = Some(said.clone());
@@ -158,7 +160,7 @@ mod tests {
         }
     }
 
-    /// A prompt that waits while `/clear` takes its number has the next one, as the agent will say.
+    /// A queued prompt whose number is taken by `/clear` gets the next one, as the agent will report.
     #[test]
     fn what_waits_comes_after_a_command_that_was_not_waited_for() {
         let mut settings = Settings { last_turn: 4, ..Settings::default() };
@@ -173,10 +175,10 @@ mod tests {
         };
         assert_eq!(take(2), (vec![1, 3, 4], 4));
         assert_eq!(take(3), (vec![1, 4, 5], 5));
-        assert_eq!(take(3), (vec![1, 4, 5], 5), "there is nothing to do");
+        assert_eq!(take(3), (vec![1, 4, 5], 5), "nothing changes");
     }
 
-    /// A command such as `/clear` takes a turn of which only the agent knows.
+    /// A command such as `/clear` takes a turn that only the agent counts.
     #[test]
     fn a_prompt_is_known_by_its_id_when_the_agent_gives_it_another_turn() {
         let mut settings = Settings { last_turn: 2, ..Settings::default() };
@@ -195,7 +197,7 @@ mod tests {
         assert_eq!(settings.last_answer, 3, "the next process answers with the fourth");
     }
 
-    /// The agent says zero for a response that was cut off; the session file, and the bill, do not.
+    /// The agent reports zero for a response that was cut off; the session file and the bill do not.
     #[test]
     fn p7_totals_include_what_an_interrupt_cut_off() {
         let mut settings = Settings::default();
@@ -211,7 +213,8 @@ mod tests {
         assert_eq!(end(0.5, 1.0, Some(0.25)), "1.50");
     }
 
-    /// The agent's own sum goes on in the next process, begins anew with `/clear`, and after a crash may do either.
+    /// The agent's own total continues in the next process, starts again with `/clear`, and may do either
+    /// after a crash.
     #[test]
     fn what_turns_cost_is_added_up_whatever_becomes_of_the_agents_own_sum() {
         let mut settings = Settings::default();
@@ -232,7 +235,7 @@ mod tests {
         assert_eq!(end(None, 0.25), "1.50", "and begins anew");
     }
 
-    /// The sentence is for people: whoever wants to know asks for the reason.
+    /// The message is for users; programs use the reason.
     #[test]
     fn a_turn_that_somebody_interrupted_is_told_from_one_that_failed() {
         let mut settings = Settings::default();

@@ -1,4 +1,4 @@
-//! What Claude Code has told of itself: its version, and the models that can be chosen.
+//! Version and models of Claude Code.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -6,7 +6,7 @@ use tidings_protocol::api::{MetaClaude, ModelChoice};
 
 use super::Sessions;
 
-/// What was told, for those who ask while no agent runs.
+/// Cached facts, for requests while no agent runs.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     version: Arc<Mutex<Version>>,
@@ -22,7 +22,8 @@ enum Version {
 }
 
 impl Sessions {
-    /// The Claude Code of real sessions. Its version is asked for once, and is there a moment later.
+    /// The Claude Code for real sessions. Its version is determined once, in the background, and is missing
+    /// until then.
     pub(crate) fn claude(&self) -> Option<MetaClaude> {
         let program = self.config().real_claude()?.to_owned();
         let mut version = lock(&self.0.claude.version);
@@ -35,7 +36,9 @@ impl Sessions {
                 drop(tokio::spawn(async move {
                     match tidings::find::version(&program).await {
                         Ok(version) => *lock(&told) = Version::Known(version.to_string()),
-                        Err(error) => tracing::warn!(%error, "Claude Code does not tell its version"),
+                        Err(error) => {
+                            tracing::warn!(%error, "failed to determine the version of Claude Code")
+                        }
                     }
                 }));
             }
@@ -43,7 +46,7 @@ impl Sessions {
         Some(MetaClaude::default())
     }
 
-    /// The models that can be chosen, as an agent that runs lists them, or the last one that did.
+    /// The available models, as listed by a running agent, or by the last one that ran.
     pub(crate) fn models(&self) -> Vec<ModelChoice> {
         let agents: Vec<_> = self.used().values().filter_map(|used| used.entry.agent()).collect();
         let newest =
@@ -62,6 +65,6 @@ fn choice(model: tidings::control::ModelInfo) -> ModelChoice {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is kept is whole whenever the lock is free.
+    // The value is consistent whenever the lock is free.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Sessions are made: new ones, and ones that go on with what is on disk.
+//! Creation of sessions: new ones, and ones that resume a session on disk.
 
 use std::path::Path;
 
@@ -16,7 +16,8 @@ const INSTALL: &str =
     "install it (`curl -fsSL https://claude.ai/install.sh | bash`) and start the server again";
 
 impl Sessions {
-    /// Makes a session, and says something to it if there is a prompt. The same client id again gives the same session.
+    /// Creates a session, and sends its prompt if there is one. The same client id again returns the same
+    /// session.
     pub async fn create(
         &self,
         caller: &Caller,
@@ -38,7 +39,7 @@ impl Sessions {
         }
         let client_id =
             new.client_id.as_deref().map(|id| commands::kept_in(caller, &new.cwd, id)).transpose()?;
-        // Until the session is there, nobody else takes over what it goes on with.
+        // Until the session exists, no other one may import the session that it resumes.
         let adopting = match &new.resume {
             Some(_) => Some(self.0.adopting.lock().await),
             None => None,
@@ -53,7 +54,7 @@ impl Sessions {
         let key = Key::new(self.config().ids.next())?;
         let settings = Settings { made_of: Some(made_of.clone()), ..Settings::of(&new, is_demo) };
         settings.check_length()?;
-        // A prompt that would be refused leaves no empty session behind.
+        // A prompt that would be refused must not leave an empty session behind.
         let _place = match first_input(&new) {
             Some(input) => {
                 input::check(&input)?;
@@ -83,14 +84,14 @@ impl Sessions {
         used.entry.tell(Notice::Session { session: used.entry.view() });
         self.say_first(caller, &new, &row).await?;
         let mut view = self.find(row.key.as_str()).await?;
-        // Its agent is about to be started for the prompt, which a client need not look for twice.
+        // Its agent is about to start for the prompt; the client need not poll for that.
         if view.state == ServerPhase::Parked && view.queued > 0 {
             view.state = ServerPhase::Starting;
         }
         Ok((view, Novelty::New))
     }
 
-    /// The session that the same command has made. Another one with the same id is refused.
+    /// The session that the same command created. Another command with the same id is refused.
     async fn made_before(
         &self,
         caller: &Caller,
@@ -102,7 +103,7 @@ impl Sessions {
         if before.is_some_and(|before| before != made_of) {
             return Err(commands::used_elsewhere());
         }
-        // The server may have ended before it could say it.
+        // The server may have ended before the prompt was sent.
         self.say_first(caller, new, row).await?;
         Ok((self.find(row.key.as_str()).await?, Novelty::Seen))
     }
@@ -114,7 +115,7 @@ impl Sessions {
         }
     }
 
-    /// Whether a script plays the agent.
+    /// True if a script plays the agent.
     fn is_demo(&self, new: &CreateSession) -> Result<bool, Error> {
         let config = self.config();
         let is_demo = new.demo.unwrap_or(config.demo);
@@ -122,29 +123,30 @@ impl Sessions {
             return Ok(is_demo);
         }
         if is_demo {
-            let message = "This server plays no demo";
+            let message = "This server does not run in demo mode";
             return Err(Error::new(Code::Invalid, message, "start one with `tidings serve --demo`"));
         }
         if config.real_claude().is_none() {
-            let message = "Claude Code was not found, so only the demo can be played";
+            let message = "Claude Code was not found, so only demo sessions can be created";
             return Err(Error::new(Code::Conflict, message, INSTALL));
         }
         Ok(false)
     }
 
-    /// The folder as the file system has it, if it is one that may be used.
+    /// The canonical path of a folder, if the caller may use it.
     pub(crate) fn folder(&self, caller: &Caller, folder: &str) -> Result<String, Error> {
         let real = paths::inside(&self.config().roots, Path::new(folder))?;
         let real = real.to_str().map(str::to_owned).ok_or_else(|| {
-            let message = format!("`{folder}` cannot be worked in: its path is no text");
+            let message = format!("`{folder}` cannot be used: its path is not valid UTF-8");
             Error::new(Code::Invalid, message, "rename the folder")
         })?;
         check_folder(caller, &real)?;
         Ok(real)
     }
 
-    /// What is to be gone on with: a session of ours by its name, or one on disk by its id. One that is ours already is
-    /// not taken over a second time, only copied; and one that the caller may not see is not there.
+    /// The files of the session to resume: a session of this server by its name, or one on disk by its id. A
+    /// session that this server has already is not imported a second time, only forked; one that the caller
+    /// may not see does not exist.
     async fn past(
         &self,
         caller: &Caller,
@@ -152,7 +154,7 @@ impl Sessions {
         is_demo: bool,
     ) -> Result<Option<SessionFiles>, Error> {
         let Some(name) = new.resume.take() else { return Ok(None) };
-        // An id has several spellings, and only one owner.
+        // An id has several spellings.
         let name = uuid::Uuid::parse_str(&name).map_or(name, |id| id.to_string());
         new.resume = Some(name.clone());
         let ours = match self.row(&name).await {
@@ -167,26 +169,26 @@ impl Sessions {
             }
             if !new.fork {
                 let message = format!("The session `{name}` is session {} already", row.handle);
-                return Err(Error::new(Code::Conflict, message, "say something to that one, or fork it"));
+                return Err(Error::new(Code::Conflict, message, "send a prompt to that one, or fork it"));
             }
-            // One that was taken over and not used yet has what it was taken over from.
+            // An imported session without a start of its own still has the id that it was imported from.
             let taken_over = || Settings::parse(&row.settings).launch.resume;
             let id = row.cli_sessions.last().cloned().or_else(taken_over).ok_or_else(|| {
-                Error::new(Code::Conflict, "Nothing was said in that session yet", "there is nothing to copy")
+                Error::new(Code::Conflict, "That session has no conversation yet", "there is nothing to fork")
             })?;
             new.resume = Some(id);
         }
         let config_dir = self.config().config_dir(is_demo).map(Path::to_owned);
         let Some(config_dir) = config_dir else {
-            // Where its file is, and so whose it is, nobody knows.
+            // Without its file the folder of the session is unknown.
             return if caller.folders.is_empty() { Ok(None) } else { Err(Error::no_session(&name)) };
         };
         let (caller, id) = (caller.clone(), new.resume.clone().unwrap_or(name));
         let found = tokio::task::spawn_blocking(move || adopt::find(config_dir, &caller, &id)).await;
-        found.map_err(|_| Error::new(Code::Internal, "Looking for a session failed", ""))?.map(Some)
+        found.map_err(|_| Error::new(Code::Internal, "Failed to search for a session", ""))?.map(Some)
     }
 
-    /// The session of ours that has this CLI session now.
+    /// The session of this server that uses a CLI session now.
     async fn owner_of(&self, cli_session: &str) -> Result<Option<Session>, Error> {
         let mut after = None;
         loop {
@@ -203,18 +205,18 @@ impl Sessions {
     }
 }
 
-/// What is said first in a session that is to be made.
+/// The first prompt of a new session.
 fn first_input(new: &CreateSession) -> Option<Input> {
     Some(Input {
         content: new.prompt.clone()?,
         attachments: new.attachments.clone(),
-        // Sent again, it is not said again either.
+        // Repeating the command does not repeat the prompt.
         client_id: new.client_id.as_deref().map(first_input_id),
         ..Input::default()
     })
 }
 
-/// The id of the prompt that a session is made with.
+/// The id of the prompt of a new session.
 pub(crate) fn first_input_id(id: &str) -> String {
     format!("{id}:prompt")
 }

@@ -1,4 +1,4 @@
-//! Agents that outlive the server: starting them under a host, letting go of them, and going on with them.
+//! Agents that outlive the server: starting them under a host, detaching from them, and adopting them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,7 @@ use crate::journal::AskId;
 use crate::limits::ASKED_AGAIN_WAIT;
 
 impl Actor {
-    /// What carries the lines of a new agent: a host, if agents are to outlive the server.
+    /// The transport of a new agent: a host, if agents outlive the server.
     pub(super) fn hosted(&self, mut setup: Setup) -> (Box<dyn Transport>, Setup) {
         let Some(hosts) = self.config.hosts.as_ref().filter(|hosts| !hosts.lease().is_zero()) else {
             return ((self.config.carrier)(&self.config), setup);
@@ -39,7 +39,7 @@ impl Actor {
         (launch::prefixed(transport, &self.config), setup)
     }
 
-    /// The agent goes on without us. Whatever it says from now on is for who comes next.
+    /// Detaches from the agent. Its later output is for the next server.
     pub(super) fn detach(&mut self) {
         let (host, agent) = {
             let mut memory = self.entry.memory();
@@ -53,13 +53,13 @@ impl Actor {
         drop(agent);
     }
 
-    /// Goes on with an agent that has been running without us.
+    /// Adopts a running agent.
     pub(super) async fn join(&mut self, found: &Found) -> Result<(), Error> {
         let gone = |message: &str| Error::new(Code::Gone, message, "the next prompt resumes the session");
-        let hosts = self.config.hosts.clone().ok_or_else(|| gone("This server keeps no agents"))?;
+        let hosts = self.config.hosts.clone().ok_or_else(|| gone("This server has no agent hosts"))?;
         let kept = Kept::read(&found.folder, self.entry.handle);
         let kept =
-            kept.map_err(|error| gone(&format!("What was known of the agent cannot be read: {error}")))?;
+            kept.map_err(|error| gone(&format!("Failed to read the fold state of the agent: {error}")))?;
         let (options, mut setup) = self.plan()?;
         self.entry.hold_place();
         self.lease()?;
@@ -67,7 +67,7 @@ impl Actor {
         let stored = {
             let mut memory = self.entry.memory();
             memory.host = Some(hosted.clone());
-            // As it is stored, which what was kept may be behind.
+            // From the stored phase, which the fold state may be behind.
             memory.is_turn_open = matches!(memory.phase(), ServerPhase::Running | ServerPhase::NeedsYou);
             memory.row.host_offset.unwrap_or_default().saturating_sub(found.base)
         };
@@ -84,7 +84,7 @@ impl Actor {
         let carrier = launch::prefixed(transport, &self.config);
         let agent = self.run_agent(carrier, options, setup).await?;
         self.go_on().await?;
-        // Nobody knows whether these arrived. The host does: a prompt that it has had is not written again.
+        // It is unknown if these arrived. The host knows: it does not write a prompt twice.
         for queued in self.entry.handed() {
             agent.prompt(prompt(&queued)?, told(&queued)).await?;
         }
@@ -92,7 +92,7 @@ impl Actor {
         Ok(())
     }
 
-    /// A session whose agent was being started when the server died has one now.
+    /// Sets the phase of a session whose agent was being started when the server died.
     async fn go_on(&self) -> Result<(), Error> {
         if self.entry.memory().phase() != ServerPhase::Starting {
             return Ok(());
@@ -109,8 +109,8 @@ impl Entry {
         memory.settings.queue.iter().filter(|queued| queued.state == QueueState::Handed).cloned().collect()
     }
 
-    /// Whether this tells of a question that was answered before the agent could hear the answer. It asks again, and is told the
-    /// same; people are not asked again.
+    /// True if the events are about a request that was answered before the agent got the answer. The agent
+    /// repeats the request and gets the same answer; users are not asked again.
     pub(super) async fn was_answered(&self, events: &[UiMessage]) -> Result<bool, Error> {
         let mut is_any = false;
         for event in events {
@@ -129,7 +129,8 @@ impl Entry {
         Ok(is_any)
     }
 
-    /// Whether the agent asked this before the session was joined and it is stored: then it is open still, or was answered.
+    /// True if the agent made this request before it was adopted and the request is stored: then it is still
+    /// open, or was answered.
     pub(super) async fn is_asked_again(&self, id: &AskId) -> Result<bool, Error> {
         let (is_old, is_open) = {
             let memory = self.memory();
@@ -143,7 +144,8 @@ impl Entry {
     }
 }
 
-/// Tells the agent what people had answered and it had not heard: when the server died, or before it asked again.
+/// Sends the agent the answers that it has not received: those given before the server died, or before the
+/// request was repeated.
 async fn tell_answers(entry: Arc<Entry>, hosted: Hosted) {
     for question in hosted.handle.open_questions() {
         let Some(id) = call(question) else { continue };
@@ -154,37 +156,37 @@ async fn tell_answers(entry: Arc<Entry>, hosted: Hosted) {
             }
         };
         if tokio::time::timeout(ASKED_AGAIN_WAIT, asked_again).await.is_err() {
-            // It was taken back, or a rule has decided it.
+            // It was withdrawn, or a rule has decided it.
             continue;
         }
-        // Whoever answers from now on is heard; whoever did before has an answer in the journal.
+        // Later answers reach the agent directly; earlier ones are in the journal.
         match entry.journal().outcome(&entry.key, &ask).await {
             Ok(Some(winner)) => entry.repeat(&id, &winner),
             Ok(None) => {}
             Err(error) => {
-                tracing::warn!(session = %entry.key, ask = id, %error, "an answer could not be read");
+                tracing::warn!(session = %entry.key, ask = id, %error, "failed to read an answer");
             }
         }
     }
 }
 
 impl Entry {
-    /// Whether the agent waits for the answer to a question.
+    /// True if the agent waits for the answer to a request.
     fn waits(&self, id: &str) -> bool {
         let key = AskKey::new(self.handle, id);
         self.questions.get(&key).is_some()
             || self.permissions.pending_for_session(self.handle).iter().any(|ask| ask.key == key)
     }
 
-    /// Gives an answer again.
+    /// Sends an answer again.
     fn repeat(&self, id: &str, winner: &Outcome<String>) {
         let key = AskKey::new(self.handle, id);
         let (answer, by) = match winner {
             Outcome::Answered { answer, by } => (answer.as_str(), by.clone()),
-            // Nobody answered, which is a no.
+            // Requests without an answer are denied.
             _ => (r#"{"decision":"deny"}"#, Who::Rule("lost".to_owned())),
         };
-        // Whoever is faster says the same.
+        // A concurrent answer is the same one.
         if self.questions.get(&key).is_some() {
             match serde_json::from_str::<Option<Vec<Reply>>>(answer) {
                 Ok(Some(replies)) => drop(self.questions.respond(&key, replies, by)),
@@ -202,13 +204,13 @@ impl Entry {
     }
 }
 
-/// The call that a question of the agent is about.
+/// The tool call that a request of the agent is about.
 fn call(question: &Frame) -> Option<String> {
     let id = question.get("request")?.get("tool_use_id")?.text()?;
     Some(id.get().into_owned())
 }
 
-/// An answer to a permission as it was kept. What cannot be read is a no.
+/// Parses a stored answer to a permission request. An unreadable answer is a denial.
 fn answer_again(text: &str) -> Answer {
     let kept: Value = serde_json::from_str(text).unwrap_or_default();
     if kept["decision"] == "allow" || text == "allowed" {

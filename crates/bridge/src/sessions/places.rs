@@ -1,11 +1,11 @@
-//! Places for agents: only so many run at once, and each CLI session in one of them.
+//! Agent slots: they limit the number of running agents, and lock CLI sessions.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::journal::Key;
 
-/// The places of a server. Handles are cheap to clone.
+/// The agent slots of a server. Handles are cheap to clone.
 #[derive(Debug, Clone)]
 pub(super) struct Places(Arc<Shared>);
 
@@ -17,13 +17,13 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct Taken {
-    /// Whoever says something to the session holds its place, and so does its agent.
+    /// Pending input to the session holds the slot, and so does its agent.
     holders: usize,
     /// The CLI session that the agent writes.
     cli_session: Option<String>,
 }
 
-/// The place of one session, until it is dropped.
+/// The slot of one session, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Place {
     places: Places,
@@ -35,7 +35,7 @@ impl Places {
         Places(Arc::new(Shared { max, taken: Mutex::default() }))
     }
 
-    /// A place for the agent of a session, if one is free. A session that has one has it twice.
+    /// Takes a slot for the agent of a session, if one is free. A session that has a slot shares it.
     pub(super) fn take(&self, key: &Key) -> Option<Place> {
         let mut taken = self.taken();
         if taken.len() >= self.0.max && !taken.contains_key(key) {
@@ -45,7 +45,8 @@ impl Places {
         Some(Place { places: self.clone(), key: key.clone() })
     }
 
-    /// The same whether one is free or not: for agents that outlived a server, and for those that have one already.
+    /// Takes a slot even if none is free: for agents that outlived a server, and for those that have one
+    /// already.
     pub(super) fn insist(&self, key: &Key) -> Place {
         self.taken().entry(key.clone()).or_default().holders += 1;
         Place { places: self.clone(), key: key.clone() }
@@ -55,7 +56,7 @@ impl Places {
         self.taken().len()
     }
 
-    /// Has the agent of a session write a CLI session, which no other one may write then. The error is who writes it.
+    /// Locks a CLI session for the agent of a session. Fails with the key of the session that has locked it.
     pub(super) fn lease(&self, key: &Key, cli_session: &str) -> Result<(), Key> {
         let mut taken = self.taken();
         let is_it = |taken: &Taken| taken.cli_session.as_deref() == Some(cli_session);
@@ -69,7 +70,7 @@ impl Places {
     }
 
     fn taken(&self) -> MutexGuard<'_, HashMap<Key, Taken>> {
-        // The map is whole whenever the lock is free.
+        // The map is consistent whenever the lock is free.
         self.0.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

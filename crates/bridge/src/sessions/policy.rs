@@ -1,4 +1,4 @@
-//! Who answers before a person does.
+//! Policies, which may answer before a user does.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ pub(super) fn policy(
     Arc::new(Noting { policy, judged: Arc::clone(judged) })
 }
 
-/// The policy of an agent that is started now. A server that has stopped to allow `allow` asks instead.
+/// The policy of a new agent. A server that no longer allows `allow` asks instead.
 pub(super) fn allowed(policy: Policy, config: &Config) -> Policy {
     if policy == Policy::Allow && !config.allow_bypass { Policy::Ask } else { policy }
 }
@@ -41,13 +41,13 @@ fn named(policy: Policy, broadcast: &Broadcast, key: &Key) -> Arc<dyn Permission
             alone: Then(RuleTable::standard(), Unattended::new(TimeoutAction::Deny)),
         }),
         Policy::Deny => {
-            Arc::new(DenyAll("Nothing that has to be asked about may run in this session".to_owned()))
+            Arc::new(DenyAll("The policy of this session denies every permission request".to_owned()))
         }
         Policy::Allow => Arc::new(AutoApprove),
     }
 }
 
-/// A person is asked while one watches who can answer; the risk decides while nobody does.
+/// Asks users while one is subscribed who can answer; otherwise the risk decides.
 struct WhileNobodyWatches {
     broadcast: Broadcast,
     key: Key,
@@ -69,12 +69,13 @@ impl PermissionPolicy for WhileNobodyWatches {
     }
 }
 
-/// What was judged lately. A decision that nobody was asked about tells who made it and not what it was about, and the audit log says both.
+/// Digests of recently judged requests. The event of a decision without an ask says who made it and not about
+/// which input; the audit log needs both.
 #[derive(Debug, Default)]
 pub(super) struct Judged(Mutex<VecDeque<(String, String)>>);
 
 impl Judged {
-    /// The digest of a call that was judged lately.
+    /// The digest of a recently judged tool call.
     pub(super) fn digest_of(&self, tool_use_id: &str) -> Option<String> {
         self.lock().iter().rev().find(|(id, _)| id == tool_use_id).map(|(_, digest)| digest.clone())
     }
@@ -88,12 +89,12 @@ impl Judged {
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<(String, String)>> {
-        // The list is whole whenever the lock is free.
+        // The list is consistent whenever the lock is free.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Decides as another does, and notes about what.
+/// Delegates to another policy, and records the digests.
 struct Noting {
     policy: Arc<dyn PermissionPolicy>,
     judged: Arc<Judged>,

@@ -1,4 +1,4 @@
-//! Whether an agent that is there can answer: a process that somebody has stopped says nothing, and does not end.
+//! Health checks of agents: a process that was stopped with a signal neither answers nor ends.
 
 use std::sync::{Arc, Weak};
 
@@ -9,7 +9,7 @@ use super::entry::{Change, Entry};
 use crate::hosts::Hosted;
 use crate::limits::{PULSE_EVERY, PULSE_LATE};
 
-/// Asks the host of a session how it does, as long as it is the session's.
+/// Checks the host of a session periodically, as long as the session has this host.
 pub(super) fn watch(entry: &Arc<Entry>) {
     let host = entry.memory().host.clone();
     if let Some(host) = host {
@@ -24,11 +24,9 @@ async fn ask_again_and_again(entry: Weak<Entry>, host: Hosted) {
         let Some(entry) = entry.upgrade().filter(|entry| entry.is_kept_by(&host)) else { return };
         let why = match health {
             Health::Running => None,
-            Health::Stopped => Some("Somebody has stopped the agent; SIGCONT lets it go on"),
-            Health::Silent => {
-                Some("The process that keeps the agent does not answer: somebody has stopped it")
-            }
-            // That is told as the end of the session.
+            Health::Stopped => Some("The agent's process is stopped; SIGCONT continues it"),
+            Health::Silent => Some("The agent host does not answer; its process may be stopped"),
+            // The end of the session reports that.
             _ => return,
         };
         entry.stalls(why).await;
@@ -40,8 +38,8 @@ impl Entry {
         self.memory().host.as_ref().is_some_and(|kept| kept.folder == host.folder)
     }
 
-    /// The agent does not answer, or does again. Those who watch are told once, together with the event that says so: a notice
-    /// that knew less of the session than they do would be taken for an old one.
+    /// Records that the agent does not answer, or does again. The notice is sent once, together with the
+    /// event: a notice with an older head than the event would be taken for outdated.
     async fn stalls(&self, why: Option<&str>) {
         {
             let mut memory = self.memory();
@@ -50,11 +48,11 @@ impl Entry {
             }
             memory.stalled = why.map(str::to_owned);
         }
-        let message = why.unwrap_or("The agent goes on").to_owned();
+        let message = why.unwrap_or("The agent answers again").to_owned();
         let event = self.draft_of(&UiMessage::System { message, session_id: Some(self.handle) }, None);
         let told = self.change(|_, _| Ok(Change { event: Some(event), ..Change::default() })).await;
         if let Err(error) = told {
-            tracing::warn!(session = %self.key, %error, "it could not be stored that the agent does not answer");
+            tracing::warn!(session = %self.key, %error, "failed to store that an agent does not answer");
         }
     }
 }

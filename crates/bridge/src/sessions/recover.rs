@@ -1,4 +1,4 @@
-//! What an earlier server left undone.
+//! Recovery of sessions that an earlier server left.
 
 #[cfg(unix)]
 use std::collections::HashMap;
@@ -29,11 +29,11 @@ use crate::limits::{FIRST_PROMPT_EVENTS_MAX, LIST_MAX, ROOM_EVERY};
 #[cfg(unix)]
 use tokio::sync::oneshot;
 
-/// The events that say what was said.
+/// Kinds of events with a prompt.
 const PROMPTS: [&str; 2] = ["PromptQueued", "UserPrompt"];
 
 impl Sessions {
-    /// Says of every session that an earlier server had running how it stands now.
+    /// Adopts or settles every session that was running under an earlier server.
     pub(super) async fn recover(&self) -> Result<(), Error> {
         #[cfg(unix)]
         let mut hosts = self.find_hosts();
@@ -45,19 +45,19 @@ impl Sessions {
             after = Some(last.handle);
             for row in &rows {
                 if let Err(error) = self.recall_prompt(row).await {
-                    tracing::warn!(session = %row.key, %error, "what a session began with could not be looked up");
+                    tracing::warn!(session = %row.key, %error, "failed to look up the first prompt of a session");
                 }
             }
             for row in rows.iter().filter(|row| has_waiting(row) || was_running(row)) {
                 #[cfg(unix)]
                 let hosts = hosts.remove(row.key.as_str()).unwrap_or_default();
                 if !was_running(row) {
-                    // An agent that was being ended has gone before another one comes.
+                    // An agent that was being ended must be gone before another one starts.
                     #[cfg(unix)]
                     for found in hosts {
                         self.discard(found, Fence::HIGHEST).await;
                     }
-                    // It was accepted, and nobody says it again.
+                    // Its prompts were accepted, and no client repeats them.
                     waiting.push(self.take(&row.key, Deliver::Later).await?.entry);
                     continue;
                 }
@@ -82,8 +82,8 @@ impl Sessions {
         Ok(())
     }
 
-    /// What an earlier server had accepted is said as soon as there is room for the agents that it needs. Those that run already
-    /// have theirs.
+    /// Delivers prompts that an earlier server had accepted, as soon as there are slots for their agents.
+    /// Running agents have theirs.
     fn deliver_in_turn(&self, waiting: Vec<Arc<Entry>>) {
         let shared = Arc::downgrade(&self.0);
         drop(tokio::spawn(async move {
@@ -99,9 +99,9 @@ impl Sessions {
         }));
     }
 
-    /// Delivers what waits in a session, unless there is no room for its agent.
+    /// Delivers the queue of a session, if there is a slot for its agent.
     async fn deliver_if_room(&self, entry: &Entry) -> bool {
-        // It may have been deleted since, and the server may be ending.
+        // The session may have been deleted since, and the server may be stopping.
         if !self.used().contains_key(&entry.key) {
             return true;
         }
@@ -114,9 +114,9 @@ impl Sessions {
         true
     }
 
-    /// Keeps what a session began with, which earlier versions did not.
+    /// Stores the first prompt of a session, which earlier versions did not.
     async fn recall_prompt(&self, row: &Session) -> Result<(), Error> {
-        // What cannot be read is of a later version, and stays as it is.
+        // Settings of a later version that cannot be parsed stay as they are.
         let Ok(mut settings) = serde_json::from_str::<Settings>(&row.settings) else { return Ok(()) };
         if settings.first_prompt.is_some() || row.head.seq == 0 {
             return Ok(());
@@ -138,14 +138,15 @@ impl Sessions {
         Ok(())
     }
 
-    /// The hosts that an earlier server left, by session: those that live, and what is left of those that are dead.
+    /// The hosts that an earlier server left, by session, alive or dead.
     ///
-    /// Several can be there for one session: of a server that was killed before it could say what to start, the host stays for a moment.
+    /// A session can have several: the host of a server that was killed before it could start the agent stays
+    /// for a moment.
     #[cfg(unix)]
     fn find_hosts(&self) -> HashMap<String, Vec<Found>> {
         let found = self.config().hosts.as_ref().map(Hosts::find);
         let found = found.unwrap_or_else(|| Ok(Vec::new())).unwrap_or_else(|error| {
-            tracing::warn!(%error, "the hosts of earlier agents could not be looked for");
+            tracing::warn!(%error, "failed to search for agent hosts");
             Vec::new()
         });
         let mut by_session: HashMap<String, Vec<Found>> = HashMap::new();
@@ -155,8 +156,8 @@ impl Sessions {
         by_session
     }
 
-    /// Goes on with the agent of a session, if one of the hosts has it. The others end; if none has it, what their agents had said and
-    /// nobody has stored is stored.
+    /// Adopts the agent of a session, if one of the hosts has it. The other hosts end; if none has it, the
+    /// unstored output of their agents is stored.
     #[cfg(unix)]
     async fn join_any(&self, used: &Used, hosts: Vec<Found>) -> bool {
         let mut is_joined = false;
@@ -191,14 +192,14 @@ impl Sessions {
         is_told && joined.await.unwrap_or(false)
     }
 
-    /// Ends hosts of sessions that have ended or are gone.
+    /// Ends hosts of sessions that have ended or were deleted.
     #[cfg(unix)]
     fn clear_hosts(&self, rest: HashMap<String, Vec<Found>>) {
         let Some(hosts) = &self.config().hosts else { return };
         for found in rest.into_values().flatten() {
-            tracing::info!(session = found.session, "ending an agent that nobody needs any more");
+            tracing::info!(session = found.session, "ending an agent that is not needed any more");
             let hosts = hosts.clone();
-            // Nobody waits for these.
+            // In the background: startup does not wait for these.
             drop(tokio::spawn(async move { hosts.discard(found, Fence::HIGHEST).await }));
         }
     }
@@ -219,11 +220,11 @@ impl Entry {
         self.memory().settings.has_waiting()
     }
 
-    /// From now on prompts are delivered as they come: by the agent that runs, or by one that will have this place.
+    /// Delivers prompts from now on: to the running agent, or to one that will use this slot.
     fn deliver_now(&self, place: Option<Place>) {
         {
             let mut memory = self.memory();
-            // At once: a session that delivers nothing leaves its place.
+            // At once: a session that delivers nothing frees its slot.
             memory.is_held = false;
             memory.place = memory.place.take().or(place);
         }
@@ -240,7 +241,7 @@ impl Entry {
         };
         let mut changed = SessionStateChanged::new(self.handle, SessionPhase::Ended);
         if phase == ServerPhase::Interrupted {
-            let error = "The server ended during the turn; the next prompt goes on from there";
+            let error = "The server ended during the turn; the next prompt resumes the session";
             changed.error = Some(error.to_owned());
         }
         let draft = self.draft(&changed.clone().into());
@@ -253,7 +254,7 @@ impl Entry {
         Ok(())
     }
 
-    /// Nobody can answer it any more: the agent that asked is gone.
+    /// Settles a request as lost: its agent is gone.
     async fn lose(&self, ask: &Ask) -> Result<(), Error> {
         let event: UiMessage = match ask.kind.as_str() {
             "question" => InteractionResolved::new(self.handle, ask.id.as_str(), Resolution::Lost).into(),

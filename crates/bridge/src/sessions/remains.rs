@@ -1,4 +1,4 @@
-//! What agents said before they were gone, and no server has stored: read from the folders of their hosts.
+//! Stores the last output of agents whose hosts died, from the spools of the hosts.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::journal::SessionName;
 use crate::limits::REMAINS_PIECE_BYTES;
 
 impl Sessions {
-    /// Stores what the agents of a session had said and nobody had stored when their hosts died.
+    /// Stores the output of a session's agents that was not stored when their hosts died.
     pub(super) async fn take_last_words(&self, entry: &Arc<Entry>, hosts: &[Found]) {
         let Some(keeper) = &self.config().hosts else { return };
         let mut hosts: Vec<&Found> = hosts.iter().filter(|found| found.folder.has_spool()).collect();
@@ -26,12 +26,12 @@ impl Sessions {
         for found in hosts {
             {
                 let mut memory = entry.memory();
-                // What is stored now is counted from where the output of this agent begins.
+                // Offsets are counted from the beginning of this agent's output.
                 memory.host = Some(keeper.join(found, entry.fence, 0).1);
                 memory.is_turn_open = matches!(memory.phase(), ServerPhase::Running | ServerPhase::NeedsYou);
             }
             if let Err(error) = entry.take_last_words(found).await {
-                tracing::warn!(session = %entry.key, %error, "the last words of an agent could not be read");
+                tracing::warn!(session = %entry.key, %error, "failed to read the last output of an agent");
             }
             let mut memory = entry.memory();
             memory.host = None;
@@ -70,5 +70,5 @@ impl Entry {
 }
 
 fn unreadable(error: &dyn fmt::Display) -> Error {
-    Error::new(Code::Internal, format!("What is left of a host cannot be read: {error}"), "")
+    Error::new(Code::Internal, format!("Failed to read the spool of a dead host: {error}"), "")
 }

@@ -1,4 +1,4 @@
-//! What the agent says goes into the journal, and what waits for a person becomes a row there.
+//! Stores the events of an agent in the journal, and its requests as asks.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ impl EventSink for JournalSink {
                 events.iter_mut().for_each(lose);
             }
             let Err(error) = self.store(&events, end).await else { return Ok(()) };
-            tracing::error!(session = %self.0.key, %error, "events could not be stored; the session ends");
+            tracing::error!(session = %self.0.key, %error, "failed to store events; the session ends");
             let event = events.into_iter().next().unwrap_or_else(|| UiMessage::System {
                 message: error.to_string(),
                 session_id: Some(self.0.handle),
@@ -97,14 +97,14 @@ impl JournalSink {
         Ok(())
     }
 
-    /// The row of the session changes with the event.
+    /// Stores an event that changes the row of the session.
     async fn change(&self, event: &UiMessage, draft: Draft) -> Result<(), Error> {
         let entry = &*self.0;
         let (closing, is_turn_open) = {
             let mut memory = entry.memory();
             match event {
                 UiMessage::TurnStarted(_) => memory.is_turn_open = true,
-                // A turn that ends with its agent is open until that end is told.
+                // A turn that ends with its agent stays open until that end is stored.
                 UiMessage::Complete { stop_reason, .. } => {
                     memory.is_turn_open = stop_reason.as_str() == EXITED;
                 }
@@ -122,7 +122,7 @@ impl JournalSink {
                 if let Some(line) = said {
                     settings.last_line = Some(line);
                 }
-                // The CLI tells its id with every turn.
+                // The CLI repeats its id with every turn.
                 change.cli_session = change.cli_session.filter(|id| row.cli_sessions.last() != Some(id));
                 Ok(change)
             })
@@ -136,7 +136,7 @@ impl JournalSink {
         Ok(())
     }
 
-    /// What follows from an event that is stored.
+    /// Effects of a stored event.
     fn after(&self, event: &UiMessage, stored: Option<Stored>) {
         let entry = &*self.0;
         match event {
@@ -173,7 +173,8 @@ impl JournalSink {
         entry.wake.notify_one();
     }
 
-    /// Keeps what the list of sessions shows: the end of what is said, and the tokens. It is stored with what comes next.
+    /// Keeps the end of the text and the tokens for the list of sessions. They are stored with the next
+    /// change.
     fn overhear(&self, event: &UiMessage) {
         match event {
             UiMessage::TextChunk { text, .. } => {
@@ -198,7 +199,7 @@ impl JournalSink {
         }
     }
 
-    /// Something waits for a person. What is shown with it stands in the same step: its words after it, its plan before.
+    /// Opens an ask. Its other events are in the same step: the request after it, the plan before it.
     async fn open(
         &self,
         event: &UiMessage,
@@ -249,7 +250,7 @@ impl JournalSink {
         Ok(())
     }
 
-    /// Something does not wait any more. If a person answered, that is stored already.
+    /// Settles an ask. A user's answer is stored already.
     async fn settle(&self, event: &UiMessage, draft: Draft) -> Result<(), Error> {
         let entry = &*self.0;
         let Some((id, outcome)) = resolved(event) else { return Ok(()) };
@@ -260,7 +261,7 @@ impl JournalSink {
         match settled {
             Ok(Settlement::Won(_)) => entry.settled(&id, word(resolution(event))),
             Ok(Settlement::Lost { .. }) => entry.forget(&id),
-            // A rule decided before anybody was asked.
+            // A rule decided before an ask was opened.
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 self.append(&mut vec![draft]).await?;
                 until_there_is_room(|| entry.journal().audit(audit.clone())).await?;
@@ -272,7 +273,7 @@ impl JournalSink {
 }
 
 impl Entry {
-    /// An ask is settled: those who watch are told.
+    /// Forgets a settled ask and sends a notice.
     pub(super) fn settled(&self, id: &str, outcome: &str) {
         self.forget(id);
         let (session, tool_use_id) = (self.key.to_string(), id.to_owned());
@@ -286,7 +287,7 @@ impl Entry {
     }
 }
 
-/// A disk that is full may have room again; until then the agent waits.
+/// Retries a call until the disk has room; meanwhile the agent waits.
 async fn until_there_is_room<'a, T>(
     mut call: impl FnMut() -> crate::journal::Call<'a, T>,
 ) -> Result<T, JournalError> {
@@ -301,7 +302,7 @@ async fn until_there_is_room<'a, T>(
     }
 }
 
-/// The last line of what was said, short enough for a list.
+/// The last line of a text, short enough for a list.
 fn last_line(said: &str) -> Option<String> {
     let line = said.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
     Some(line.chars().take(LAST_LINE_CHARS).collect())

@@ -1,31 +1,31 @@
-//! Those who wait for the end of a command.
+//! Callers that wait for the end of a command.
 
 use tokio::sync::oneshot;
 
 use crate::journal::Cursor;
 
-/// Those who wait, by command, the first first.
+/// Waiting callers with their commands, the oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Waiters(Vec<(String, oneshot::Sender<Cursor>)>);
 
 impl Waiters {
-    /// Waits for the end of a command. Whoever drops what is given back waits no longer.
+    /// Waits for the end of a command. Dropping the receiver ends the wait.
     pub(super) fn wait(&mut self, command: String) -> oneshot::Receiver<Cursor> {
         let (done, end) = oneshot::channel();
         self.0.push((command, done));
         end
     }
 
-    /// A command is over: who has waited longest for one of this name is told.
+    /// Notifies the oldest caller that waits for a command of this name.
     pub(super) fn tell(&mut self, command: &str, at: Cursor) {
-        // Those who have left would take the word from those who have not.
+        // Callers that have left must not take the notification.
         self.0.retain(|(_, done)| !done.is_closed());
         if let Some(found) = self.0.iter().position(|(name, _)| name == command) {
             let _ = self.0.remove(found).1.send(at);
         }
     }
 
-    /// Nothing comes any more.
+    /// Ends all waits, since nothing comes any more.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }

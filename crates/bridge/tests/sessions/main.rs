@@ -168,7 +168,7 @@ async fn only_so_many_agents_run_at_once() {
     let other = house.sessions.create(&me(), house.new_session()).await.unwrap().0;
     let refused = house.sessions.input(&me(), &other.key, say("hello")).await.unwrap_err();
     assert_eq!(refused.code(), Code::TooMany);
-    assert_eq!(refused.message(), "1 agent runs, and it has something to do");
+    assert_eq!(refused.message(), "The only agent slot is in use");
     house.sessions.answer_permission(&me(), &busy.key, &id, yes()).await.unwrap();
     watcher.complete().await;
     until_state(&house.sessions, &busy.key, ServerPhase::Idle).await;
@@ -209,7 +209,7 @@ async fn t18_a_session_ends_with_its_budget() {
     until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
     let refused = house.sessions.input(&me(), &session.key, say("more")).await.unwrap_err();
     assert_eq!(refused.code(), Code::BudgetExhausted);
-    assert_eq!(refused.message(), "It has taken the 1 turn that it may take");
+    assert_eq!(refused.message(), "The session has used its budget of 1 turn");
     let budget = Some(Budget { max_turns: Some(2), ..Budget::default() });
     let patch = PatchSession { budget, ..PatchSession::default() };
     house.sessions.patch(&me(), &session.key, patch).await.unwrap();
