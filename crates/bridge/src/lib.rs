@@ -15,10 +15,10 @@ mod http;
 pub mod journal;
 mod limits;
 pub mod notify;
+mod plural;
 pub mod server;
 pub mod sessions;
 pub mod snapshot;
-mod words;
 
 pub use api::Api;
 pub use auth::Auth;

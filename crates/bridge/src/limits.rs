@@ -80,20 +80,20 @@ pub(crate) const COMMIT_BYTES_MAX: usize = 4 << 20;
 
 /// The longest call that is stored on the caller's thread: a few pages of a file, which the kernel takes in
 /// microseconds.
-pub(crate) const PIECE_BYTES_MAX: usize = 16 << 10;
+pub(crate) const DELTA_BYTES_MAX: usize = 16 << 10;
 
 /// Deltas that wait for the tables, which take them in one transaction. With this many the transaction costs
 /// each delta next to nothing; with more the last of them would wait noticeably.
-pub(crate) const PIECES_MAX: usize = 64;
+pub(crate) const DELTAS_MAX: usize = 64;
 
 /// Bytes of deltas that wait, for the same reason.
-pub(crate) const PIECES_BYTES_MAX: usize = 64 << 10;
+pub(crate) const DELTAS_BYTES_MAX: usize = 64 << 10;
 
 /// Deltas that wait while the tables have no room for them; past it appends fail.
-pub(crate) const PIECES_STUCK_MAX: usize = 4 * PIECES_MAX;
+pub(crate) const DELTAS_STUCK_MAX: usize = 4 * DELTAS_MAX;
 
 /// The length of the delta log: all deltas that can wait, with their framing.
-pub(crate) const PIECE_LOG_BYTES_MAX: u64 = 8 << 20;
+pub(crate) const DELTA_LOG_BYTES_MAX: u64 = 8 << 20;
 
 /// Connections that read at the same time. Two cores are the common machine, and pages are short.
 pub(crate) const READERS_MAX: usize = 4;
@@ -204,23 +204,23 @@ pub(crate) const LIVE_MAX: usize = 32;
 pub(crate) const ROOM_EVERY: Duration = Duration::from_secs(1);
 
 /// Commands that wait for one session's actor. When the queue is full, callers wait.
-pub(crate) const ORDERS_MAX: usize = 32;
+pub(crate) const ACTOR_QUEUE_MAX: usize = 32;
 
 /// Notices that a slow receiver may be behind; past it the receiver has to read the list again.
 pub(crate) const NOTICES_MAX: usize = 1024;
 
 /// Bytes that are read at once from the spool of a host that is gone.
 #[cfg(unix)]
-pub(crate) const REMAINS_PIECE_BYTES: usize = 64 << 10;
+pub(crate) const SPOOL_READ_BYTES: usize = 64 << 10;
 
 /// Interval between two health checks of an agent's host. Each costs both sides a few microseconds.
 #[cfg(unix)]
-pub(crate) const PULSE_EVERY: Duration = Duration::from_millis(750);
+pub(crate) const HEALTH_CHECK_EVERY: Duration = Duration::from_millis(750);
 
 /// The latest that the answer may come. Together with the interval it is less than the two seconds that are
 /// documented.
 #[cfg(unix)]
-pub(crate) const PULSE_LATE: Duration = Duration::from_secs(1);
+pub(crate) const HEALTH_CHECK_WAIT: Duration = Duration::from_secs(1);
 
 /// Time to wait for the end of a command before its caller gets the newest event instead.
 pub(crate) const COMMAND_WAIT: Duration = Duration::from_secs(10);
@@ -236,10 +236,10 @@ pub(crate) const PARK_AFTER: Duration = Duration::from_secs(30 * 60);
 pub(crate) const DRAIN_WAIT: Duration = Duration::from_secs(10);
 
 /// Events of a session on disk that are imported with it. The file has the rest.
-pub(crate) const ADOPTED_EVENTS_MAX: usize = 5000;
+pub(crate) const IMPORTED_EVENTS_MAX: usize = 5000;
 
 /// The same in bytes.
-pub(crate) const ADOPTED_BYTES_MAX: usize = 8 << 20;
+pub(crate) const IMPORTED_BYTES_MAX: usize = 8 << 20;
 
 /// Commands of one session that are remembered, for clients that missed the response to theirs. They are part
 /// of the session's row, and no client sends as many before the first is answered.
@@ -417,7 +417,7 @@ pub(crate) const TRUST_LEVELS_MAX: usize = 64;
 pub(crate) const RULE_EVERY: Duration = Duration::from_millis(250);
 
 /// Number of these checks; the agent writes the rule as soon as it has the answer.
-pub(crate) const RULE_LOOKS: u32 = 20;
+pub(crate) const RULE_CHECKS_MAX: u32 = 20;
 
 /// Requests about sessions on disk at the same time: reading takes the time, and a disk serves one or two
 /// well.
@@ -444,11 +444,11 @@ pub(crate) const PROMPT_SHOWN_CHARS: usize = 200;
 
 /// Time for a host to end its agent and remove its folder, before the folder of a dead host is removed.
 #[cfg(unix)]
-pub(crate) const HOST_LEAVES: Duration = Duration::from_secs(15);
+pub(crate) const HOST_END_WAIT: Duration = Duration::from_secs(15);
 
 /// Time for an adopted agent to repeat its open requests. The client sends it with the first message.
 #[cfg(unix)]
-pub(crate) const ASKED_AGAIN_WAIT: Duration = Duration::from_secs(10);
+pub(crate) const REPEATED_REQUEST_WAIT: Duration = Duration::from_secs(10);
 /// Messages that a phone gets when it reconnects, the newest ones; those before them are history (S2.25).
 pub(crate) const MOBILE_QUEUE_MAX: usize = 1000;
 

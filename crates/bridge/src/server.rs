@@ -93,10 +93,10 @@ impl Server {
 
     /// All routes of the server, behind authentication.
     pub fn router(&self) -> Router {
-        self.assembled(&Arc::default())
+        self.build_router(&Arc::default())
     }
 
-    fn assembled(&self, metrics: &Arc<Metrics>) -> Router {
+    fn build_router(&self, metrics: &Arc<Metrics>) -> Router {
         let mut api = Api::new(self.sessions.clone());
         let journal = Arc::clone(self.sessions.broadcast().journal());
         self.auth.audit_to(Arc::new(move |draft| {
@@ -134,7 +134,7 @@ impl Server {
     /// with a delay after which to reconnect, agents end, and the journal is closed.
     pub async fn run(mut self, bound: Bound, stop: impl Future<Output = ()>) -> Result<(), Error> {
         let metrics = Arc::<Metrics>::default();
-        let app = self.assembled(&metrics);
+        let app = self.build_router(&metrics);
         let slots = Slots::new(self.bounds);
         let (tcp, unix) = (Handle::<SocketAddr>::new(), Handle::new());
         let serving = listen::serve(bound, &app, &slots, (&tcp, &unix));

@@ -5,7 +5,7 @@
 //! only the latest is kept, and long tool results are cut with a mark that says so.
 
 mod asks;
-mod beside;
+mod background;
 mod calls;
 mod lanes;
 mod latest;
@@ -17,9 +17,9 @@ use std::collections::HashMap;
 use tidings_protocol::ui::{Lane, UiMessage};
 
 use asks::Batch;
-use beside::Agent;
-use calls::Call;
-pub(crate) use calls::tells_of;
+use background::SubAgent;
+use calls::ToolCall;
+pub(crate) use calls::belongs_to_call;
 use lanes::Lanes;
 use latest::Latest;
 
@@ -36,7 +36,7 @@ pub struct Budget {
 
 /// A conversation in few events.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Compacted {
+pub struct ConversationSnapshot {
     /// The number of the first event in it; earlier events are history. Zero if there was no event at all.
     pub from: u64,
     /// True if earlier events were left out.
@@ -48,17 +48,17 @@ pub struct Compacted {
 
 /// Builds a snapshot from the events of one session in order, with the newest ones that the budget has room
 /// for.
-pub fn compact(events: impl Iterator<Item = (u64, UiMessage)>, budget: Budget) -> Compacted {
-    let mut compactor = Compactor::new(budget);
+pub fn take_snapshot(events: impl Iterator<Item = (u64, UiMessage)>, budget: Budget) -> ConversationSnapshot {
+    let mut builder = SnapshotBuilder::new(budget);
     for (seq, event) in events {
-        compactor.take(seq, event);
+        builder.take(seq, event);
     }
-    compactor.finish()
+    builder.finish()
 }
 
 /// An event of the snapshot, which later events may change or remove.
 #[derive(Debug)]
-struct Entry {
+struct SnapshotEntry {
     seq: u64,
     /// The number of the last event that was merged into it.
     last_seq: u64,
@@ -68,23 +68,23 @@ struct Entry {
     /// The event that ends this text.
     end: Option<usize>,
     /// True if it describes the current state, however old it is.
-    stands: bool,
+    is_current: bool,
 }
 
 /// Takes events one by one; it holds about as much as the snapshot.
 #[derive(Debug)]
-pub(crate) struct Compactor {
+pub(crate) struct SnapshotBuilder {
     budget: Budget,
     first_seq: Option<u64>,
-    entries: Vec<Entry>,
+    entries: Vec<SnapshotEntry>,
     lanes: Lanes,
     latest: HashMap<Latest, usize>,
-    calls: HashMap<String, Call>,
+    calls: HashMap<String, ToolCall>,
     permissions: HashMap<String, Vec<usize>>,
     questions: HashMap<String, Vec<usize>>,
     batches: HashMap<String, Batch>,
     queued: HashMap<String, usize>,
-    agents: HashMap<String, Agent>,
+    agents: HashMap<String, SubAgent>,
     tasks: HashMap<String, usize>,
     /// Tool calls of the main conversation that have begun since the last turn ended.
     turn_calls: Vec<String>,
@@ -92,9 +92,9 @@ pub(crate) struct Compactor {
     changed_inputs: Vec<(String, usize)>,
 }
 
-impl Compactor {
+impl SnapshotBuilder {
     pub(crate) fn new(budget: Budget) -> Self {
-        Compactor {
+        SnapshotBuilder {
             budget,
             first_seq: None,
             entries: Vec::new(),
@@ -123,7 +123,7 @@ impl Compactor {
         match event {
             UiMessage::TextChunk { .. } | UiMessage::Thinking(_) => {
                 self.forget_latest(&Latest::Retrying(lane));
-                self.say(seq, lane, event);
+                self.add_delta(seq, lane, event);
             }
             UiMessage::TextEnded(_) => self.end_text(seq, lane, event),
             UiMessage::Retracted(retracted) => self.retract(seq, lane, retracted),
@@ -167,14 +167,21 @@ impl Compactor {
             | UiMessage::CommandComplete { .. }
             | UiMessage::Compacted(_)
             | UiMessage::PlanProposed(_) => self.push_item(seq, lane, event),
-            event => self.standing(seq, lane, event),
+            event => self.add_status(seq, lane, event),
         }
     }
 
     /// Adds an event that is not an item of its lane.
     fn push(&mut self, seq: u64, lane: usize, event: UiMessage) -> usize {
         let at = self.entries.len();
-        self.entries.push(Entry { seq, last_seq: seq, lane, event: Some(event), end: None, stands: false });
+        self.entries.push(SnapshotEntry {
+            seq,
+            last_seq: seq,
+            lane,
+            event: Some(event),
+            end: None,
+            is_current: false,
+        });
         at
     }
 
@@ -189,7 +196,7 @@ impl Compactor {
     }
 
     /// Finishes the snapshot, within its budget.
-    pub(crate) fn finish(mut self) -> Compacted {
+    pub(crate) fn finish(mut self) -> ConversationSnapshot {
         for call in self.calls.values().filter(|call| call.is_over) {
             // Until then, a user decides about this input.
             if let Some(UiMessage::ToolExecuting { input, .. }) = &mut self.entries[call.card].event {
@@ -204,29 +211,29 @@ impl Compactor {
                 shorten::cut_value(input, self.budget.result_bytes_max);
             }
         }
-        self.mark_standing();
+        self.mark_current();
         let mut kept = Vec::with_capacity(self.entries.len());
         for entry in self.entries {
-            let Entry { seq, last_seq, lane, stands, .. } = entry;
+            let SnapshotEntry { seq, last_seq, lane, is_current, .. } = entry;
             let Some(mut event) = entry.event else { continue };
             if let Some((agent, session)) = &self.lanes[lane].agent {
                 event = Lane::new(*session, agent.as_str(), Box::new(event)).into();
             }
-            kept.push(tail::Item { seq, last_seq, stands, said: event });
+            kept.push(tail::MergedEvent { seq, last_seq, is_current, message: event });
         }
-        tail::cut(tail::Kept { first_seq: self.first_seq, events: kept }, self.budget)
+        tail::cut(tail::MergedEvents { first_seq: self.first_seq, events: kept }, self.budget)
     }
 
-    fn mark_standing(&mut self) {
+    fn mark_current(&mut self) {
         let calls = self
             .calls
             .values()
             .filter(|call| !call.is_over)
             .flat_map(|call| [Some(call.card), call.progress]);
-        let agents = self.agents.values().filter(|agent| !agent.is_over).flat_map(|agent| &agent.told);
-        let latest = self.latest.iter().filter(|(what, _)| what.stands()).map(|(_, at)| at);
+        let agents = self.agents.values().filter(|agent| !agent.is_over).flat_map(|agent| &agent.entries);
+        let latest = self.latest.iter().filter(|(what, _)| what.is_current()).map(|(_, at)| at);
         let batches = self.batches.values().filter_map(|batch| batch.asked);
-        let standing: Vec<usize> = calls
+        let current: Vec<usize> = calls
             .flatten()
             .chain(agents.copied())
             .chain(latest.copied())
@@ -238,11 +245,11 @@ impl Compactor {
                 self.tasks
                     .values()
                     .copied()
-                    .filter(|at| beside::is_running(self.entries[*at].event.as_ref())),
+                    .filter(|at| background::is_running(self.entries[*at].event.as_ref())),
             )
             .collect();
-        for at in standing {
-            self.entries[at].stands = true;
+        for at in current {
+            self.entries[at].is_current = true;
         }
     }
 }

@@ -157,7 +157,7 @@ async fn f98_a_watcher_that_never_reads_is_cut_off_and_comes_back() {
     assert_eq!(stuck.fallen_behind().await, Cut::Resync(first.cursor));
     // … and when it asks for the next event.
     assert_eq!(stuck.next().await.unwrap(), Delivery::Cut(Cut::Resync(first.cursor)));
-    let back = broadcast.subscribe(&key(), Watch::after(Some(stuck.place()))).await.unwrap();
+    let back = broadcast.subscribe(&key(), Watch::after(Some(stuck.cursor()))).await.unwrap();
     assert_eq!((back.verdict, back.from.seq, back.head.seq), (Verdict::Ok, 1, 303));
     let mut events = back.events;
     for n in 2..=303_u64 {

@@ -290,7 +290,7 @@ impl Source {
             Source::Session { events, translator } => {
                 let mut next = events.next().await;
                 loop {
-                    let more = take(next, events.place(), translator, out);
+                    let more = take(next, events.cursor(), translator, out);
                     if more == More::Ends || out.len() >= CHUNK_BYTES {
                         return more;
                     }
@@ -322,7 +322,7 @@ impl Source {
     fn beat(&self, out: &mut String) {
         // Writing into a String cannot fail.
         _ = match self {
-            Source::Session { events, .. } => write!(out, ": \nid: {}\n\n", events.place()),
+            Source::Session { events, .. } => write!(out, ": \nid: {}\n\n", events.cursor()),
             Source::Notices { .. } => write!(out, ": \n\n"),
         };
     }

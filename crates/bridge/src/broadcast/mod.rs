@@ -74,14 +74,14 @@ impl Broadcast {
     /// A broadcast for a journal, whose tap it takes.
     pub fn new(journal: Arc<dyn Journal>) -> Self {
         let tails = Arc::new(Tails::default());
-        let told = Arc::clone(&tails);
+        let publisher = Arc::clone(&tails);
         let published = Arc::new(AtomicU64::new(0));
         let counted = Arc::clone(&published);
         journal.tap(Arc::new(move |commit| {
             if let Commit::Events(_, events) = commit {
                 counted.fetch_add(events.len() as u64, Ordering::Relaxed);
             }
-            told.tell(commit);
+            publisher.publish(commit);
         }));
         Broadcast { journal, tails, published }
     }
@@ -94,8 +94,8 @@ impl Broadcast {
     /// Subscribes to a session: the verdict, open asks, then all events after the cursor as they come.
     pub async fn subscribe(&self, key: &Key, watch: Watch) -> Result<Subscribed, JournalError> {
         // The tail exists before the journal is read, so that each later commit is in one of them.
-        let watched = self.tails.watch(key, watch.may_answer);
-        let tail = Arc::clone(&watched.tail);
+        let handle = self.tails.watch(key, watch.may_answer);
+        let tail = Arc::clone(&handle.tail);
         // Held until a long event is shared with the other subscribers.
         let _reading = tail.lock_reading().await;
         let resumed = self.journal.resume(key, watch.after, subscription::PORTION).await?;
@@ -113,7 +113,7 @@ impl Broadcast {
             session,
             events: Subscription::new(
                 Arc::clone(&self.journal),
-                watched,
+                handle,
                 Cursor::new(page.head.epoch, from),
                 page.events,
                 watch.bytes_untaken_max,
@@ -150,11 +150,11 @@ impl fmt::Debug for Broadcast {
 
 /// The newest events of each session with subscribers.
 #[derive(Default)]
-pub(crate) struct Tails(Mutex<HashMap<Key, Shared>>);
+pub(crate) struct Tails(Mutex<HashMap<Key, SharedTail>>);
 
 /// A tail, and the number of its subscribers.
 #[derive(Default)]
-struct Shared {
+struct SharedTail {
     tail: Arc<Tail>,
     watchers: usize,
     /// Subscribers that can answer.
@@ -162,7 +162,7 @@ struct Shared {
 }
 
 /// A session's tail for as long as it has subscribers; the last one to leave removes it.
-pub(crate) struct Watched {
+pub(crate) struct TailHandle {
     tails: Arc<Tails>,
     pub(crate) tail: Arc<Tail>,
     pub(crate) key: Key,
@@ -170,15 +170,15 @@ pub(crate) struct Watched {
 }
 
 impl Tails {
-    fn watch(self: &Arc<Self>, key: &Key, may_answer: bool) -> Watched {
+    fn watch(self: &Arc<Self>, key: &Key, may_answer: bool) -> TailHandle {
         let mut tails = self.lock();
         let shared = tails.entry(key.clone()).or_default();
         shared.watchers += 1;
         shared.answering += usize::from(may_answer);
-        Watched { tails: Arc::clone(self), tail: Arc::clone(&shared.tail), key: key.clone(), may_answer }
+        TailHandle { tails: Arc::clone(self), tail: Arc::clone(&shared.tail), key: key.clone(), may_answer }
     }
 
-    fn tell(&self, commit: Commit<'_>) {
+    fn publish(&self, commit: Commit<'_>) {
         match commit {
             Commit::Events(key, events) => {
                 let tail = self.lock().get(key).map(|shared| Arc::clone(&shared.tail));
@@ -195,12 +195,12 @@ impl Tails {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Shared>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, SharedTail>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Watched {
+impl Drop for TailHandle {
     fn drop(&mut self) {
         let mut tails = self.tails.lock();
         // A session of the same key may have been made after this one was deleted; its tail is not ours.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use super::Watched;
-use super::tail::{Found, News};
+use super::TailHandle;
+use super::tail::{TailLookup, TailProgress};
 use crate::journal::{Cursor, ErrorKind, Event, Journal, JournalError, Max, Verdict};
 use crate::limits::{PORTION_BYTES_MAX, PORTION_EVENTS_MAX};
 
@@ -15,10 +15,10 @@ pub(super) const PORTION: Max = Max { events: PORTION_EVENTS_MAX, bytes: PORTION
 /// One subscriber's position in the events of a session.
 pub struct Subscription {
     journal: Arc<dyn Journal>,
-    watched: Watched,
-    news: watch::Receiver<News>,
+    handle: TailHandle,
+    progress: watch::Receiver<TailProgress>,
     /// The last event that was handed out.
-    place: Cursor,
+    cursor: Cursor,
     /// Read from the journal and not handed out yet.
     replay: VecDeque<Arc<Event>>,
     /// True after everything from before the tail was read.
@@ -54,19 +54,19 @@ pub enum Cut {
 impl Subscription {
     pub(super) fn new(
         journal: Arc<dyn Journal>,
-        watched: Watched,
-        place: Cursor,
+        handle: TailHandle,
+        cursor: Cursor,
         first: Vec<Arc<Event>>,
         bytes_untaken_max: u64,
     ) -> Self {
-        let mut news = watched.tail.news();
-        let taken_bytes = news.borrow_and_update().bytes;
-        let replay = first.into_iter().map(|event| watched.tail.share(event)).collect();
+        let mut progress = handle.tail.progress();
+        let taken_bytes = progress.borrow_and_update().bytes;
+        let replay = first.into_iter().map(|event| handle.tail.share(event)).collect();
         Subscription {
             journal,
-            watched,
-            news,
-            place,
+            handle,
+            progress,
+            cursor,
             replay,
             caught_up: false,
             taken_bytes,
@@ -76,14 +76,14 @@ impl Subscription {
     }
 
     /// The cursor of the last event that was handed out; resuming after it loses nothing.
-    pub fn place(&self) -> Cursor {
-        self.place
+    pub fn cursor(&self) -> Cursor {
+        self.cursor
     }
 
     /// True if the session has other subscribers too, so that caching the encoded event pays.
     pub(crate) fn is_shared(&self) -> bool {
         // The broadcast holds the tail, and so does each subscriber.
-        Arc::strong_count(&self.watched.tail) > 2
+        Arc::strong_count(&self.handle.tail) > 2
     }
 
     /// Waits for the next event. The future is cancel-safe.
@@ -95,18 +95,18 @@ impl Subscription {
                 return Ok(Delivery::Cut(cut));
             }
             if let Some(event) = self.replay.pop_front() {
-                self.place = event.cursor;
-                self.taken_bytes = self.news.borrow().bytes;
+                self.cursor = event.cursor;
+                self.taken_bytes = self.progress.borrow().bytes;
                 return Ok(Delivery::Event(event));
             }
-            match self.watched.tail.after(self.place.seq, PORTION) {
-                Found::Here(events) => self.replay.extend(events),
-                Found::InJournal => self.read().await?,
-                Found::Nowhere if !self.caught_up => {
+            match self.handle.tail.after(self.cursor.seq, PORTION) {
+                TailLookup::Events(events) => self.replay.extend(events),
+                TailLookup::InJournal => self.read().await?,
+                TailLookup::None if !self.caught_up => {
                     self.read().await?;
                     self.caught_up = self.replay.is_empty();
                 }
-                Found::Nowhere => self.wait().await,
+                TailLookup::None => self.wait().await,
             }
         }
     }
@@ -118,7 +118,7 @@ impl Subscription {
             if let Some(cut) = self.check_cut() {
                 return cut;
             }
-            if self.news.changed().await.is_err() {
+            if self.progress.changed().await.is_err() {
                 std::future::pending::<()>().await;
             }
         }
@@ -127,7 +127,7 @@ impl Subscription {
     /// Waits for progress that this subscriber has not seen. The broadcast holds the sender for as long as
     /// there are subscribers.
     async fn wait(&mut self) {
-        if self.news.changed().await.is_err() {
+        if self.progress.changed().await.is_err() {
             self.cut = Some(Cut::Deleted);
         }
     }
@@ -135,24 +135,24 @@ impl Subscription {
     /// Reads on in a separate task: the future of a client that does not read is not polled, and other
     /// subscribers wait for the lock.
     async fn read(&mut self) -> Result<(), JournalError> {
-        let (journal, tail) = (Arc::clone(&self.journal), Arc::clone(&self.watched.tail));
-        let (key, place) = (self.watched.key.clone(), self.place);
+        let (journal, tail) = (Arc::clone(&self.journal), Arc::clone(&self.handle.tail));
+        let (key, cursor) = (self.handle.key.clone(), self.cursor);
         let reading = tokio::spawn(async move {
             let _reading = tail.lock_reading().await;
-            if let Some(event) = tail.long_at(Cursor::new(place.epoch, place.seq + 1)) {
+            if let Some(event) = tail.long_at(Cursor::new(cursor.epoch, cursor.seq + 1)) {
                 return Ok((Verdict::Ok, vec![event]));
             }
-            let page = journal.read(&key, Some(place), PORTION).await?;
+            let page = journal.read(&key, Some(cursor), PORTION).await?;
             Ok((page.verdict, page.events.into_iter().map(|event| tail.share(event)).collect()))
         });
         // Fails only when the runtime shuts down.
         let Ok(read) = reading.await else {
-            self.cut = Some(Cut::Resync(self.place));
+            self.cut = Some(Cut::Resync(self.cursor));
             return Ok(());
         };
         match read {
             Ok((Verdict::Ok, events)) => self.replay.extend(events),
-            Ok(_) => self.cut = Some(Cut::Gap(self.place)),
+            Ok(_) => self.cut = Some(Cut::Gap(self.cursor)),
             Err(error) if JournalError::kind(&error) == ErrorKind::NotFound => self.cut = Some(Cut::Deleted),
             Err(error) => return Err(error),
         }
@@ -162,15 +162,16 @@ impl Subscription {
     /// Checks for a reason to end. A slow subscriber is not cut off, since the journal has what it has not
     /// taken. A subscriber that takes nothing is: it would see the present only after all of the past.
     fn check_cut(&mut self) -> Option<Cut> {
-        let news = *self.news.borrow_and_update();
-        if self.replay.is_empty() && news.head <= self.place.seq {
-            self.taken_bytes = news.bytes;
+        let progress = *self.progress.borrow_and_update();
+        if self.replay.is_empty() && progress.head <= self.cursor.seq {
+            self.taken_bytes = progress.bytes;
         }
-        if news.ended {
+        if progress.ended {
             self.cut = Some(Cut::Deleted);
-        } else if news.bytes - self.taken_bytes > self.bytes_untaken_max.saturating_add(news.longest) {
+        } else if progress.bytes - self.taken_bytes > self.bytes_untaken_max.saturating_add(progress.longest)
+        {
             // One event that is longer than the bound does not cut off subscribers that are about to take it.
-            self.cut.get_or_insert(Cut::Resync(self.place));
+            self.cut.get_or_insert(Cut::Resync(self.cursor));
         }
         if self.cut.is_some() {
             self.replay = VecDeque::new();
@@ -181,8 +182,8 @@ impl Subscription {
 
 impl fmt::Debug for Subscription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Subscription { watched, place, cut, .. } = self;
+        let Subscription { handle, cursor, cut, .. } = self;
         let mut shown = f.debug_struct("Subscription");
-        shown.field("key", &watched.key).field("place", place).field("cut", cut).finish_non_exhaustive()
+        shown.field("key", &handle.key).field("cursor", cursor).field("cut", cut).finish_non_exhaustive()
     }
 }

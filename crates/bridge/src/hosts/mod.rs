@@ -6,8 +6,8 @@
 //! server stores `fold.json` in the folder of a host: the state of its fold over the agent's output, and the
 //! offset up to which the output is in it. It is useful exactly as long as the host lives.
 
-mod kept;
-mod remains;
+mod fold_state;
+mod orphans;
 
 use std::ffi::OsString;
 use std::fs::DirBuilder;
@@ -22,17 +22,17 @@ use tidings::host::{HostFolder, Record};
 use tidings::transport::{Claim, HostHandle, NewHost, SocketTransport, Transport};
 use tidings_agent::Clock;
 
-pub(crate) use kept::{Keeper, Kept};
+pub(crate) use fold_state::{FoldState, FoldStore};
 
 use crate::journal::{Fence, Key};
-use crate::limits::HOST_LEAVES;
+use crate::limits::HOST_END_WAIT;
 
 /// The hosts of a server. Handles are cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Hosts(Arc<Shared>);
+pub struct Hosts(Arc<HostsInner>);
 
 #[derive(Debug)]
-struct Shared {
+struct HostsInner {
     folder: PathBuf,
     program: PathBuf,
     args: Vec<OsString>,
@@ -44,7 +44,7 @@ struct Shared {
 
 /// A host that an earlier server left.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct FoundHost {
     /// The folder of the host.
     pub folder: HostFolder,
     /// The session that it keeps.
@@ -57,7 +57,7 @@ pub struct Found {
 
 /// A host that was started or attached to.
 #[derive(Debug, Clone)]
-pub(crate) struct Hosted {
+pub(crate) struct AttachedHost {
     pub(crate) folder: HostFolder,
     pub(crate) handle: HostHandle,
     /// The offset of the agent's first byte of output, as the journal counts them for the session.
@@ -81,7 +81,7 @@ impl Hosts {
         // A host runs in another working directory, so its folder must be absolute.
         let folder = folder.canonicalize()?;
         let owner = ids.next();
-        Ok(Hosts(Arc::new(Shared { folder, program: program.into(), args, lease, owner, clock, ids })))
+        Ok(Hosts(Arc::new(HostsInner { folder, program: program.into(), args, lease, owner, clock, ids })))
     }
 
     /// Time that a host waits for a server.
@@ -92,7 +92,7 @@ impl Hosts {
     /// Returns the existing hosts. A folder is a host's if it is private, has a record, and has the name that
     /// the record says. Folders of hosts that never started or were removed in part are removed; everything
     /// else is left alone.
-    pub fn find(&self) -> io::Result<Vec<Found>> {
+    pub fn find(&self) -> io::Result<Vec<FoundHost>> {
         check_folder(&self.0.folder)?;
         let mut found = Vec::new();
         for entry in std::fs::read_dir(&self.0.folder)? {
@@ -102,11 +102,11 @@ impl Hosts {
                 Ok(record) if entry.file_name() == record.id.as_str() => {
                     let is_alive = folder.is_alive();
                     let base = record.note.parse().unwrap_or_default();
-                    found.push(Found { folder, session: record.session, base, is_alive });
+                    found.push(FoundHost { folder, session: record.session, base, is_alive });
                     continue;
                 }
                 Ok(_) => io::Error::new(io::ErrorKind::InvalidData, "the folder has another host's name"),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => match remains::remove(&entry) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => match orphans::remove(&entry) {
                     Ok(()) => continue,
                     Err(error) => error,
                 },
@@ -119,7 +119,7 @@ impl Hosts {
 
     /// Starts a host for a session. Its offsets start at `base`, since the session may have had other agents
     /// before.
-    pub(crate) fn start(&self, session: &Key, fence: Fence, base: u64) -> (SocketTransport, Hosted) {
+    pub(crate) fn start(&self, session: &Key, fence: Fence, base: u64) -> (SocketTransport, AttachedHost) {
         let id = self.0.ids.next();
         let folder = HostFolder::new(self.0.folder.join(&id));
         let record = Record {
@@ -138,24 +138,29 @@ impl Hosts {
             spool_bytes_max: None,
         };
         let (transport, handle) = SocketTransport::start(folder.clone(), new, self.claim(fence));
-        (transport, Hosted { folder, handle, base })
+        (transport, AttachedHost { folder, handle, base })
     }
 
     /// Attaches to an existing host.
-    pub(crate) fn join(&self, found: &Found, fence: Fence, after: u64) -> (SocketTransport, Hosted) {
+    pub(crate) fn attach(
+        &self,
+        found: &FoundHost,
+        fence: Fence,
+        after: u64,
+    ) -> (SocketTransport, AttachedHost) {
         let (folder, base) = (found.folder.clone(), found.base);
         let lease = Some(self.0.lease);
         let claim = self.claim(fence);
         let (transport, handle) = SocketTransport::attach(folder.clone(), claim, Some(after), lease);
-        (transport, Hosted { folder, handle, base })
+        (transport, AttachedHost { folder, handle, base })
     }
 
     /// Ends a host whose agent is not needed, and returns after it has ended: a session never has two agents.
-    pub(crate) async fn discard(&self, found: Found, fence: Fence) {
+    pub(crate) async fn discard(&self, found: FoundHost, fence: Fence) {
         if found.is_alive
             && let Ok(plan) = tidings::Options::new().plan()
         {
-            let (transport, hosted) = self.join(&found, fence, 0);
+            let (transport, hosted) = self.attach(&found, fence, 0);
             // A host that refuses the connection has started nothing, or belongs to another server.
             if let Ok(link) = Transport::open(Box::new(transport), plan.launch).await {
                 hosted.handle.release();
@@ -164,7 +169,7 @@ impl Hosts {
                         tokio::time::sleep(Duration::from_millis(20)).await;
                     }
                 };
-                if tokio::time::timeout(HOST_LEAVES, gone).await.is_err() {
+                if tokio::time::timeout(HOST_END_WAIT, gone).await.is_err() {
                     tracing::error!(session = found.session, "an agent host did not end in time");
                 }
                 // The connection has to stay open until the host has received the release.
@@ -200,13 +205,13 @@ fn check_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-impl Hosted {
+impl AttachedHost {
     /// Releases the host after its agent has ended and everything is stored. Removes the files that the host
     /// leaves.
     pub(crate) fn clear(self) {
         self.handle.release();
         drop(tokio::spawn(async move {
-            tokio::time::sleep(HOST_LEAVES).await;
+            tokio::time::sleep(HOST_END_WAIT).await;
             if !self.folder.is_alive() {
                 drop(self.folder.remove());
             }

@@ -63,38 +63,38 @@ pub struct Event {
     /// Id of the command that caused it.
     pub client_id: Option<ClientId>,
     /// The event as a WebSocket message, once one was encoded.
-    pub(crate) message: Written,
+    pub(crate) message: EncodedEvent,
 }
 
 /// The encoded form of an event. It is encoded once and shared by all subscribers; it is not part of the
 /// event's value.
 #[derive(Default)]
-pub(crate) struct Written(OnceLock<Utf8Bytes>);
+pub(crate) struct EncodedEvent(OnceLock<Utf8Bytes>);
 
-impl Written {
+impl EncodedEvent {
     /// Returns the encoded form, and encodes it first if necessary.
     pub(crate) fn once(&self, write: impl FnOnce() -> String) -> Utf8Bytes {
         self.0.get_or_init(|| write().into()).clone()
     }
 }
 
-impl Clone for Written {
+impl Clone for EncodedEvent {
     fn clone(&self) -> Self {
-        Written::default()
+        EncodedEvent::default()
     }
 }
 
-impl PartialEq for Written {
+impl PartialEq for EncodedEvent {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Written {}
+impl Eq for EncodedEvent {}
 
-impl fmt::Debug for Written {
+impl fmt::Debug for EncodedEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Written")
+        f.write_str("EncodedEvent")
     }
 }
 
@@ -107,7 +107,7 @@ impl Event {
             kind: draft.kind.clone(),
             body: Arc::clone(&draft.body),
             client_id: draft.client_id.clone(),
-            message: Written::default(),
+            message: EncodedEvent::default(),
         }
     }
 

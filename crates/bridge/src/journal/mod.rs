@@ -43,7 +43,7 @@ pub use retention::{Keep, Rest, Retained};
 pub use session::{Changed, Counts, Fence, Handle, NewSession, Session, SessionChange, SessionName};
 pub use sqlite::SqliteJournal;
 
-pub(crate) use page::{Extent, Room};
+pub(crate) use page::{Extent, PageRoom};
 
 /// The future of a journal's method.
 ///

@@ -14,14 +14,14 @@ impl Opening {
     ///
     /// A killed process loses nothing that it had written, as the kernel still has it. A machine that went
     /// down may have lost deltas that were already published.
-    pub(crate) fn may_have_lost(&self, clean: Stop, boot_id: &str) -> bool {
-        clean == Stop::Unclean && boot_id != self.boot_id
+    pub(crate) fn may_have_lost(&self, clean: LastStop, boot_id: &str) -> bool {
+        clean == LastStop::Unclean && boot_id != self.boot_id
     }
 }
 
 /// State in which the journal was left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum LastStop {
     Clean,
     Unclean,
 }

@@ -45,14 +45,14 @@ impl Max {
 
 /// The room that is left in a page; the same rule for every engine.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct PageRoom {
     max: Max,
     taken: Max,
 }
 
-impl Room {
+impl PageRoom {
     pub(crate) fn new(max: Max) -> Self {
-        Room { max: max.bounded(), taken: Max { events: 0, bytes: 0 } }
+        PageRoom { max: max.bounded(), taken: Max { events: 0, bytes: 0 } }
     }
 
     /// Takes room for an event with such a body; if it returns false, the page is complete.

@@ -35,7 +35,7 @@ pub enum Rest {
 
 /// Walks over a session's oldest events and decides which of them to remove; the same for every engine.
 #[derive(Debug)]
-pub(crate) struct Trim {
+pub(crate) struct RetentionWalk {
     keep: Keep,
     events: u64,
     bytes: u64,
@@ -43,10 +43,10 @@ pub(crate) struct Trim {
     first_kept: u64,
 }
 
-impl Trim {
+impl RetentionWalk {
     /// `asked` is the number of the oldest event that an open ask needs.
     pub(crate) fn new(keep: Keep, head: u64, floor: u64, bytes: u64, asked: Option<u64>) -> Self {
-        Trim { keep, events: head + 1 - floor, bytes, floor, first_kept: asked.unwrap_or(u64::MAX) }
+        RetentionWalk { keep, events: head + 1 - floor, bytes, floor, first_kept: asked.unwrap_or(u64::MAX) }
     }
 
     /// Decides if the oldest remaining event is removed; call it for each event in turn until it returns

@@ -12,8 +12,8 @@ use crate::api::route::{Route, route};
 use crate::api::scope::needs_later;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
+use crate::plural::counted;
 use crate::sessions::Sessions;
-use crate::words::counted;
 
 /// State of these routes.
 #[derive(Debug, Clone)]

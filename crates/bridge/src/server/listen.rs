@@ -71,8 +71,8 @@ impl Listen {
             }
             (None, _) => None,
         };
-        let heard = self.address.filter(|address| !address.ip().to_canonical().is_loopback());
-        if let (Some(address), None, Exposure::Guarded) = (heard, &tls, self.exposure) {
+        let exposed = self.address.filter(|address| !address.ip().to_canonical().is_loopback());
+        if let (Some(address), None, Exposure::Guarded) = (exposed, &tls, self.exposure) {
             let message =
                 format!("Others could read the traffic on `{address}`: it is not a loopback address");
             let hint = "give it a certificate with --tls-cert and --tls-key, listen on 127.0.0.1 behind a proxy, or \

@@ -39,7 +39,7 @@ pub(super) async fn retain(sessions: Sessions, retention: Retention, stopping: C
     }
     let mut tick = tokio::time::interval(RETAIN_EVERY);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let again_and_again = async {
+    let periodically = async {
         loop {
             tick.tick().await;
             match all(&sessions, retention).await {
@@ -51,7 +51,7 @@ pub(super) async fn retain(sessions: Sessions, retention: Retention, stopping: C
             }
         }
     };
-    stopping.run_until_cancelled(again_and_again).await;
+    stopping.run_until_cancelled(periodically).await;
 }
 
 async fn all(sessions: &Sessions, retention: Retention) -> Result<u64, JournalError> {

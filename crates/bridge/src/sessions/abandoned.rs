@@ -12,34 +12,34 @@ use tidings_protocol::api::Policy;
 use tidings_protocol::ui::{InteractionResolved, PermissionResolved, Resolution};
 use tokio::time::Instant;
 
-use super::asks::{Shown, shown};
+use super::asks::{PendingRequest, pending_request};
 use super::entry::Entry;
 use super::{Sessions, policy};
 use crate::error::Error;
 use crate::journal::AskId;
 
 /// The rule that declines questions, which have no risk to judge.
-const NOBODY: &str = "nobody_watches";
+const UNATTENDED_RULE: &str = "nobody_watches";
 
 /// Checks for abandoned requests periodically, until the server ends.
 pub(super) fn watch(sessions: &Sessions) {
     let (shared, after) = (Arc::downgrade(&sessions.0), sessions.config().abandoned_after);
     drop(tokio::spawn(async move {
-        let mut alone = HashMap::new();
+        let mut since = HashMap::new();
         loop {
             tokio::time::sleep(after / 4).await;
             let Some(sessions) = shared.upgrade().map(Sessions) else { return };
             let waiting: Vec<Arc<Entry>> = {
-                let used = sessions.used();
+                let used = sessions.active();
                 let entries = used.values().map(|used| &used.entry);
-                entries.filter(|entry| entry.waits_for_nobody()).map(Arc::clone).collect()
+                entries.filter(|entry| entry.is_abandoned()).map(Arc::clone).collect()
             };
             drop(sessions);
-            alone.retain(|key, _| waiting.iter().any(|entry| entry.key == *key));
+            since.retain(|key, _| waiting.iter().any(|entry| entry.key == *key));
             for entry in waiting {
-                let since = *alone.entry(entry.key.clone()).or_insert_with(Instant::now);
-                if since.elapsed() >= after {
-                    entry.decide_alone().await;
+                let start = *since.entry(entry.key.clone()).or_insert_with(Instant::now);
+                if start.elapsed() >= after {
+                    entry.decide_abandoned().await;
                 }
             }
         }
@@ -49,7 +49,7 @@ pub(super) fn watch(sessions: &Sessions) {
 impl Entry {
     /// True if a request is open, no client that could answer is subscribed, and the policy can decide
     /// without.
-    fn waits_for_nobody(&self) -> bool {
+    fn is_abandoned(&self) -> bool {
         let waits = {
             let memory = self.memory();
             let is_open = !memory.permissions.is_empty() || !memory.questions.is_empty();
@@ -58,7 +58,7 @@ impl Entry {
         waits && !self.broadcast.is_attended(&self.key)
     }
 
-    async fn decide_alone(&self) {
+    async fn decide_abandoned(&self) {
         let policy = policy::policy(Policy::Unattended, &self.broadcast, &self.key, &self.judged);
         for ask in self.permissions.pending_for_session(self.handle) {
             // A client may have subscribed just now; then the request stays open.
@@ -90,7 +90,9 @@ impl Entry {
         resolved.reason = reason;
         let _turn = self.answers.lock().await;
         let open = self.ask(&AskId::new(id)?).await?;
-        if let Some(Shown::Permission(shown)) = open.and_then(|ask| shown(&ask, self.handle)) {
+        if let Some(PendingRequest::Permission(shown)) =
+            open.and_then(|ask| pending_request(&ask, self.handle))
+        {
             resolved.batch_id = shown.details.batch_id;
         }
         let kept = serde_json::to_string(&answer).unwrap_or_default();
@@ -108,7 +110,7 @@ impl Entry {
         resolved.by = Some("policy".to_owned());
         let _turn = self.answers.lock().await;
         let kept = serde_json::to_string(&resolved.answer).unwrap_or_default();
-        let by = Who::Rule(NOBODY.to_owned());
+        let by = Who::Rule(UNATTENDED_RULE.to_owned());
         if self.settle_by(id, kept, by.clone(), resolved.into()).await? {
             drop(self.questions.decline(key, by));
         }

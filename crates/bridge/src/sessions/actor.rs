@@ -13,25 +13,25 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::entry::{Change, Entry};
-use super::prompt::{prompt, told};
-use super::settings::{Launch, Queued, Settings};
+use super::prompt::{prompt, shown_prompt};
+use super::settings::{Launch, Queued, SessionSettings};
 use super::sink::JournalSink;
 use super::turn_time::TurnTime;
 use super::{Config, Verb, launch, policy};
 use crate::auth::paths;
 use crate::error::{Code, Error};
 #[cfg(unix)]
-use crate::hosts::Found;
+use crate::hosts::FoundHost;
 use crate::journal::{ClientId, Cursor, Session};
 use crate::limits::{COMMAND_WAIT, FULL_COMMAND_WAIT, NAME_BYTES_MAX, RETRY_WHEN_FULL};
 
 /// Commands accepted by a session's actor.
-pub(super) enum Order {
+pub(super) enum ActorCommand {
     /// A command of a client, its digest, and the channel for its result.
     Command(Verb, CommandRequest, String, oneshot::Sender<Result<Accepted, Error>>),
     /// Adopts an agent that is running under a host. Replies with true if that worked.
     #[cfg(unix)]
-    Join(Found, oneshot::Sender<bool>),
+    Adopt(FoundHost, oneshot::Sender<bool>),
     /// Detaches from the agent, which keeps running.
     #[cfg(unix)]
     Detach(oneshot::Sender<()>),
@@ -42,7 +42,7 @@ pub(super) enum Order {
 pub(super) struct Actor {
     pub(super) entry: Arc<Entry>,
     pub(super) config: Arc<Config>,
-    pub(super) orders: mpsc::Receiver<Order>,
+    pub(super) commands: mpsc::Receiver<ActorCommand>,
     /// Time of the last activity.
     pub(super) used: Instant,
     /// The turn that is under way.
@@ -54,16 +54,16 @@ impl Actor {
     pub(super) async fn run(mut self) {
         loop {
             self.deliver().await;
-            self.entry.memory().leave_place();
-            let stop_turn_at = self.watch_time();
+            self.entry.memory().free_slot();
+            let stop_turn_at = self.turn_deadline();
             let park_at = self.config.park_after.map(|after| self.used + after);
             let can_park = {
                 let memory = self.entry.memory();
                 memory.agent.is_some() && !memory.is_busy() && memory.closing.is_none()
             };
             tokio::select! {
-                order = self.orders.recv() => match order {
-                    Some(order) => self.obey(order).await,
+                command = self.commands.recv() => match command {
+                    Some(command) => self.handle_command(command).await,
                     None => break,
                 },
                 () = self.entry.wake.notified() => {}
@@ -74,7 +74,7 @@ impl Actor {
                         continue;
                     }
                 }
-                () = at(stop_turn_at), if stop_turn_at.is_some() => self.time_is_up().await,
+                () = at(stop_turn_at), if stop_turn_at.is_some() => self.end_over_budget().await,
             }
             self.used = Instant::now();
         }
@@ -89,26 +89,26 @@ impl Actor {
         }
     }
 
-    async fn obey(&mut self, order: Order) {
-        match order {
-            Order::Command(verb, request, what, reply) => {
+    async fn handle_command(&mut self, command: ActorCommand) {
+        match command {
+            ActorCommand::Command(verb, request, what, reply) => {
                 // The caller may be gone.
                 drop(reply.send(self.command_once(verb, request, what).await));
             }
             #[cfg(unix)]
-            Order::Join(found, reply) => {
-                let joined = self.join(&found).await;
-                if let Err(error) = &joined {
+            ActorCommand::Adopt(found, reply) => {
+                let adopted = self.adopt(&found).await;
+                if let Err(error) = &adopted {
                     tracing::warn!(session = %self.entry.key, %error, "failed to adopt a running agent");
                 }
-                let _ = reply.send(joined.is_ok());
+                let _ = reply.send(adopted.is_ok());
             }
             #[cfg(unix)]
-            Order::Detach(reply) => {
+            ActorCommand::Detach(reply) => {
                 self.detach();
                 let _ = reply.send(());
             }
-            Order::End(phase, reply) => {
+            ActorCommand::End(phase, reply) => {
                 self.end(phase).await;
                 let _ = reply.send(());
             }
@@ -120,10 +120,10 @@ impl Actor {
         let mut refusal = None;
         while let Some(queued) = self.next() {
             let done = match self.sendable(&queued) {
-                Ok(prompt) => self.hand(&queued, prompt).await,
+                Ok(prompt) => self.hand_over(&queued, prompt).await,
                 // It would be refused the next time, too, and the prompts behind it would never be sent.
                 Err(refused) => {
-                    let dropped = self.entry.drop_prompt(&queued, in_words(&refused)).await;
+                    let dropped = self.entry.drop_prompt(&queued, error_text(&refused)).await;
                     refusal = Some(refused);
                     dropped
                 }
@@ -140,7 +140,7 @@ impl Actor {
             }
         }
         if let Some(refusal) = refusal {
-            self.complain(format!("A prompt was not sent. {}", in_words(&refusal))).await;
+            self.report_error(format!("A prompt was not sent. {}", error_text(&refusal))).await;
         }
     }
 
@@ -166,7 +166,7 @@ impl Actor {
         prompt(queued)
     }
 
-    async fn hand(&mut self, queued: &Queued, prompt: Prompt) -> Result<(), Error> {
+    async fn hand_over(&mut self, queued: &Queued, prompt: Prompt) -> Result<(), Error> {
         let agent = self.agent().await?;
         if queued.delivery == Delivery::Interrupt && self.entry.memory().is_turn_open {
             // Fails if the turn has ended by itself.
@@ -174,14 +174,14 @@ impl Actor {
         }
         // Marked as handed over before it is: after a crash its state is uncertain, and it is never sent
         // twice.
-        let handed = |settings: &mut Settings, _: &_| {
+        let handed = |settings: &mut SessionSettings, _: &_| {
             for found in settings.queue.iter_mut().filter(|found| found.id == queued.id) {
                 found.state = QueueState::Handed;
             }
             Ok(Change { phase: Some(ServerPhase::Running), ..Change::default() })
         };
         self.entry.change(handed).await?;
-        agent.prompt(prompt, told(queued)).await?;
+        agent.prompt(prompt, shown_prompt(queued)).await?;
         Ok(())
     }
 
@@ -191,11 +191,11 @@ impl Actor {
             return Ok(agent);
         }
         self.check_folders()?;
-        self.entry.hold_place();
-        self.lease()?;
+        self.entry.hold_slot();
+        self.lock_cli_session()?;
         let cwd = self.entry.memory().row.cwd.clone();
         let untrusted = launch::is_untrusted(cwd, &self.config).await?;
-        let starting = |settings: &mut Settings, _: &Session| {
+        let starting = |settings: &mut SessionSettings, _: &Session| {
             settings.fail(None);
             settings.untrusted = untrusted;
             Ok(Change { phase: Some(ServerPhase::Starting), ..Change::default() })
@@ -217,10 +217,10 @@ impl Actor {
     }
 
     /// Locks the CLI session: only one agent may write it, whatever the journal says.
-    pub(super) fn lease(&self) -> Result<(), Error> {
+    pub(super) fn lock_cli_session(&self) -> Result<(), Error> {
         let memory = self.entry.memory();
-        let Some(id) = launch::goes_on_with(&memory.row, &memory.settings.launch) else { return Ok(()) };
-        self.entry.places.lease(&self.entry.key, id).map_err(|other| {
+        let Some(id) = launch::cli_session_of(&memory.row, &memory.settings.launch) else { return Ok(()) };
+        self.entry.slots.lock_cli_session(&self.entry.key, id).map_err(|other| {
             let message = format!("The session `{other}` uses the same Claude session at this moment");
             Error::new(Code::Conflict, message, "use that one, or stop it")
         })
@@ -234,7 +234,7 @@ impl Actor {
             let Entry { broadcast, key, judged, .. } = &*self.entry;
             let wanted = policy::allowed(memory.settings.launch.policy, &self.config);
             let policy = policy::policy(wanted, broadcast, key, judged);
-            (options, policy, memory.settings.turns_told(), memory.settings.last_answer)
+            (options, policy, memory.settings.turns_sent(), memory.settings.last_answer)
         };
         let mut setup = Setup::new(self.entry.handle, policy);
         setup.permissions = self.entry.permissions.clone();
@@ -263,7 +263,7 @@ impl Actor {
         let agent = started?;
         self.entry.memory().agent = Some(agent.clone());
         #[cfg(unix)]
-        super::pulse::watch(&self.entry);
+        super::health::watch(&self.entry);
         if self.entry.memory().settings.launch.keep_frames {
             super::frames::keep(&self.entry, &agent);
         }
@@ -280,8 +280,9 @@ impl Actor {
             }
         };
         if self.entry.memory().phase() == ServerPhase::Starting {
-            let idle =
-                |_: &mut Settings, _: &_| Ok(Change { phase: Some(ServerPhase::Idle), ..Change::default() });
+            let idle = |_: &mut SessionSettings, _: &_| {
+                Ok(Change { phase: Some(ServerPhase::Idle), ..Change::default() })
+            };
             self.entry.change(idle).await?;
         }
         Ok(agent)
@@ -289,13 +290,13 @@ impl Actor {
 
     async fn fail(&self, error: &Error) {
         self.entry.memory().is_held = true;
-        let text = in_words(error);
+        let text = error_text(error);
         let handle = self.entry.handle;
         let event = UiMessage::Error { message: text.clone(), session_id: Some(handle) };
         let draft = self.entry.draft(&event);
-        let failed = |settings: &mut Settings, _: &_| {
+        let failed = |settings: &mut SessionSettings, _: &_| {
             settings.fail(Some(&text));
-            settings.doubt_handed();
+            settings.mark_handed_uncertain();
             Ok(Change { phase: Some(ServerPhase::Failed), event: Some(draft), ..Change::default() })
         };
         if let Err(error) = self.entry.change(failed).await {
@@ -315,7 +316,7 @@ impl Actor {
             agent.close().await;
             let mut memory = self.entry.memory();
             let closing = memory.closing;
-            memory.agent_is_gone();
+            memory.forget_agent();
             if self.entry.journal().is_full() {
                 // The event of the end waits for room, and sets the phase then.
                 memory.closing = closing;
@@ -326,7 +327,7 @@ impl Actor {
             }
             return;
         }
-        let at_rest = |_: &mut Settings, _: &_| Ok(Change { phase: Some(phase), ..Change::default() });
+        let at_rest = |_: &mut SessionSettings, _: &_| Ok(Change { phase: Some(phase), ..Change::default() });
         if self.entry.memory().phase() != phase
             && let Err(error) = self.entry.change(at_rest).await
         {
@@ -335,7 +336,7 @@ impl Actor {
     }
 
     /// Deadline at which the session's wall-time budget is used up.
-    fn watch_time(&mut self) -> Option<Instant> {
+    fn turn_deadline(&mut self) -> Option<Instant> {
         let memory = self.entry.memory();
         let is_open = memory.is_turn_open && memory.agent.is_some();
         let begins = || TurnTime::new(Instant::now(), memory.settings.turns_ms);
@@ -343,14 +344,14 @@ impl Actor {
         self.turn?.is_up_at(memory.settings.budget.max_seconds?)
     }
 
-    async fn time_is_up(&mut self) {
+    async fn end_over_budget(&mut self) {
         let message = "The wall-time budget of this session is used up".to_owned();
         let event = UiMessage::Error { message, session_id: Some(self.entry.handle) };
         let draft = self.entry.draft(&event);
         // A turn that is cut off does not report its duration, and queued prompts would get the same time
         // again.
         let taken_ms = self.turn.map_or(0, |turn| turn.taken_ms(Instant::now()));
-        let count = |settings: &mut Settings, _: &_| {
+        let count = |settings: &mut SessionSettings, _: &_| {
             settings.turns_ms = settings.turns_ms.max(taken_ms);
             Ok(Change { event: Some(draft), ..Change::default() })
         };
@@ -361,9 +362,9 @@ impl Actor {
     }
 
     /// Publishes an error event.
-    async fn complain(&self, message: String) {
+    async fn report_error(&self, message: String) {
         let event = UiMessage::Error { message, session_id: Some(self.entry.handle) };
-        if let Err(error) = self.entry.say(&event, None).await {
+        if let Err(error) = self.entry.append_event(&event, None).await {
             tracing::warn!(session = %self.entry.key, %error, "failed to store an error event");
         }
     }
@@ -383,7 +384,7 @@ impl Actor {
         }
         let accepted = self.command(verb, request, Some(id.clone())).await?;
         let (seq, cursor) = (accepted.seq, accepted.cursor.clone());
-        let remember = |settings: &mut Settings, _: &_| {
+        let remember = |settings: &mut SessionSettings, _: &_| {
             settings.remember(&id, what, seq, cursor);
             Ok(Change::default())
         };
@@ -405,7 +406,7 @@ impl Actor {
         match verb {
             Verb::Interrupt => match self.entry.agent() {
                 Some(agent) => self.complete(&agent, Command::Interrupt).await,
-                None => Ok(self.here()),
+                None => Ok(self.at_head()),
             },
             Verb::Compact => {
                 let agent = self.idle_agent().await?;
@@ -418,10 +419,10 @@ impl Actor {
             Verb::Stop => {
                 self.end(ServerPhase::Stopped).await;
                 let event = SessionStateChanged::new(handle, SessionPhase::Ended);
-                match self.entry.say(&event.into(), client_id).await {
+                match self.entry.append_event(&event.into(), client_id).await {
                     // The agent has ended; its end is stored when there is room.
-                    Err(_) if self.entry.journal().is_full() => Ok(self.here()),
-                    said => said.map(accepted),
+                    Err(_) if self.entry.journal().is_full() => Ok(self.at_head()),
+                    stored => stored.map(accepted),
                 }
             }
             Verb::Mode => {
@@ -460,7 +461,7 @@ impl Actor {
                 Ok(Change { event: Some(draft), ..Change::default() })
             })
             .await?;
-        Ok(stored.map_or_else(|| self.here(), accepted))
+        Ok(stored.map_or_else(|| self.at_head(), accepted))
     }
 
     /// Runs a command of the agent, and waits for the event of its completion.
@@ -468,24 +469,24 @@ impl Actor {
         // Compacting takes a while; the caller does not wait for it.
         if command != Command::Interrupt {
             agent.command(command).await?;
-            return Ok(self.here());
+            return Ok(self.at_head());
         }
         let end = self.entry.memory().commands.wait(command.to_string());
         if self.entry.journal().is_full() {
             // The agent's answer is queued behind events that wait for room. Sending the command is enough.
             return match tokio::time::timeout(FULL_COMMAND_WAIT, agent.command(command)).await {
-                Ok(told) => told.map(|()| self.here()).map_err(Error::from),
-                Err(_) => Ok(self.here()),
+                Ok(sent) => sent.map(|()| self.at_head()).map_err(Error::from),
+                Err(_) => Ok(self.at_head()),
             };
         }
         agent.command(command).await?;
         match tokio::time::timeout(COMMAND_WAIT, end).await {
             Ok(Ok(cursor)) => Ok(at_cursor(cursor)),
-            _ => Ok(self.here()),
+            _ => Ok(self.at_head()),
         }
     }
 
-    pub(super) fn here(&self) -> Accepted {
+    pub(super) fn at_head(&self) -> Accepted {
         at_cursor(self.entry.memory().row.head)
     }
 }
@@ -523,7 +524,7 @@ fn check_model(model: Option<&str>) -> Result<(), Error> {
 }
 
 /// The error and its hint as one text.
-fn in_words(error: &Error) -> String {
+fn error_text(error: &Error) -> String {
     if error.hint().is_empty() { error.to_string() } else { format!("{error}: {}", error.hint()) }
 }
 

@@ -15,7 +15,7 @@ use tidings_protocol::api::{
 use tidings_protocol::json::Json;
 use tidings_protocol::ui::{InteractionResolved, PermissionResolved, Resolution};
 
-use super::asks::{Beyond, Shown, audit, resolution, shown, word};
+use super::asks::{ApprovalEffects, PendingRequest, audit, outcome_name, pending_request, resolution};
 use super::commands;
 use super::entry::Entry;
 use crate::auth::capabilities::{self, Bypass};
@@ -23,7 +23,7 @@ use crate::auth::trust::{After, Before};
 use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::journal::{Ask, AskId, ClientId, Settle, Settlement};
-use crate::limits::{RULE_EVERY, RULE_LOOKS};
+use crate::limits::{RULE_CHECKS_MAX, RULE_EVERY};
 
 impl Entry {
     /// Answers a permission request. The first answer counts; later ones fail with the first.
@@ -35,14 +35,14 @@ impl Entry {
     ) -> Result<AnswerResult, Error> {
         // No answer needs the capability that a server can refuse to all.
         capabilities::require(caller, Bypass::Refused, &capabilities::of_permission_answer(&answer)?)?;
-        let client_id = commands::kept_if_any(caller, answer.client_id.as_deref())?;
+        let client_id = commands::optional_stored_id(caller, answer.client_id.as_deref())?;
         let id = AskId::new(tool_use_id)?;
         let _turn = self.answers.lock().await;
         let ask = self.ask(&id).await?;
         let digest = ask.as_ref().and_then(|ask| ask.digest.clone());
         if let Some(ask) = &ask {
             if ask.kind != "permission" {
-                return Err(not_that(tool_use_id, "a question", "questions"));
+                return Err(wrong_kind(tool_use_id, "a question", "questions"));
             }
             check_digest(&answer, digest.as_deref())?;
         }
@@ -60,20 +60,20 @@ impl Entry {
             }
             Answer::Deny(denied) => resolved.reason.clone_from(&denied.message),
         }
-        let mut beyond = Beyond::default();
-        if let Some(Shown::Permission(PendingPermission { details, .. })) =
-            ask.as_ref().and_then(|ask| shown(ask, self.handle))
+        let mut effects = ApprovalEffects::default();
+        if let Some(PendingRequest::Permission(PendingPermission { details, .. })) =
+            ask.as_ref().and_then(|ask| pending_request(ask, self.handle))
         {
-            beyond = Beyond::of(&decided, &details);
+            effects = ApprovalEffects::of(&decided, &details);
             resolved.batch_id = details.batch_id;
         }
         let kept = serde_json::to_string(&decided).unwrap_or_default();
         let event = UiMessage::from(resolved);
-        let settled = self.settle_first(caller, &id, kept, event, beyond, client_id).await;
+        let settled = self.settle_first(caller, &id, kept, event, effects, client_id).await;
         let result = match (settled, &decided) {
             // A denial is safe without a record. Its event is stored when there is room.
             (Err(error), Answer::Deny(_)) if ask.is_some() && self.lacks_room(&error) => {
-                self.unstored(tool_use_id, word(resolution), caller)
+                self.unstored(tool_use_id, outcome_name(resolution), caller)
             }
             (settled, _) => settled?,
         };
@@ -114,7 +114,7 @@ impl Entry {
         let Some(trust) = self.trust.clone() else { return };
         let key = self.key.clone();
         drop(tokio::spawn(async move {
-            for _ in 0..RULE_LOOKS {
+            for _ in 0..RULE_CHECKS_MAX {
                 tokio::time::sleep(RULE_EVERY).await;
                 let (trust, before) = (trust.clone(), before.clone());
                 let followed = tokio::task::spawn_blocking(move || trust.after_rule(&before)).await;
@@ -142,9 +142,9 @@ impl Entry {
             .asks(Some(&self.key))
             .await?
             .iter()
-            .filter_map(|ask| match shown(ask, self.handle)? {
-                Shown::Permission(permission) => Some(permission.details),
-                Shown::Question(_) => None,
+            .filter_map(|ask| match pending_request(ask, self.handle)? {
+                PendingRequest::Permission(permission) => Some(permission.details),
+                PendingRequest::Question(_) => None,
             })
             .filter(|details| details.batch_id.as_deref() == Some(batch_id))
             .map(|details| details.tool_use_id)
@@ -152,12 +152,12 @@ impl Entry {
         let mut results = Vec::new();
         // Each answer is checked against the capabilities by itself.
         let BatchAnswer { answers, client_id } = batch;
-        for (place, item) in answers.into_iter().enumerate() {
+        for (position, item) in answers.into_iter().enumerate() {
             let BatchAnswerItem { index, tool_use_id, mut answer } = item;
             let by_index = index.and_then(|index| usize::try_from(index).ok());
-            let named = tool_use_id.or_else(|| members.get(by_index.unwrap_or(place)).cloned());
+            let named = tool_use_id.or_else(|| members.get(by_index.unwrap_or(position)).cloned());
             let Some(tool_use_id) = named else {
-                let message = format!("The batch `{batch_id}` has no open request at index {place}");
+                let message = format!("The batch `{batch_id}` has no open request at index {position}");
                 return Err(Error::new(Code::NotFound, message, "list the pending permissions"));
             };
             if let (None, Some(id)) = (&answer.client_id, &client_id) {
@@ -181,7 +181,7 @@ impl Entry {
         tool_use_id: &str,
         answer: QuestionAnswer,
     ) -> Result<AnswerResult, Error> {
-        let client_id = commands::kept_if_any(caller, answer.client_id.as_deref())?;
+        let client_id = commands::optional_stored_id(caller, answer.client_id.as_deref())?;
         let id = AskId::new(tool_use_id)?;
         let key = AskKey::new(self.handle, tool_use_id);
         let inquiry = self.questions.get(&key);
@@ -192,7 +192,7 @@ impl Entry {
         let _turn = self.answers.lock().await;
         let ask = self.ask(&id).await?;
         if ask.as_ref().is_some_and(|ask| ask.kind != "question") {
-            return Err(not_that(tool_use_id, "a permission", "permissions"));
+            return Err(wrong_kind(tool_use_id, "a permission", "permissions"));
         }
         if let Some(inquiry) = self.questions.get(&key).filter(|_| !answer.cancel) {
             let wrong = inquiry.check(&replies);
@@ -208,21 +208,22 @@ impl Entry {
             resolved.answer = serde_json::to_value(&replies).ok();
         }
         let kept = serde_json::to_string(&resolved.answer).unwrap_or_default();
-        let settled =
-            self.settle_first(caller, &id, kept, resolved.into(), Beyond::default(), client_id).await;
+        let settled = self
+            .settle_first(caller, &id, kept, resolved.into(), ApprovalEffects::default(), client_id)
+            .await;
         let result = match settled {
             Err(error) if answer.cancel && ask.is_some() && self.lacks_room(&error) => {
-                self.unstored(tool_use_id, word(outcome), caller)
+                self.unstored(tool_use_id, outcome_name(outcome), caller)
             }
             settled => settled?,
         };
         let by = Who::Person(caller.name.clone());
-        let told = if answer.cancel {
+        let delivered = if answer.cancel {
             self.questions.decline(&key, by)
         } else {
             self.questions.respond(&key, replies, by)
         };
-        match told {
+        match delivered {
             Ok(_) => {}
             Err(InteractionError::Invalid(wrong)) => {
                 tracing::warn!(session = %self.key, ask = tool_use_id, ?wrong, "a stored answer is invalid");
@@ -261,15 +262,15 @@ impl Entry {
         id: &AskId,
         answer: String,
         event: UiMessage,
-        beyond: Beyond,
+        effects: ApprovalEffects,
         client_id: Option<ClientId>,
     ) -> Result<AnswerResult, Error> {
         let mut line = audit(self, id.as_str(), &event, caller.device.as_deref());
-        line.rule = beyond.rules;
-        line.changed = beyond.changed;
+        line.rule = effects.rules;
+        line.changed = effects.changed;
         let outcome = match &event {
-            UiMessage::PermissionResolved(resolved) => word(resolved.outcome),
-            UiMessage::InteractionResolved(resolved) => word(resolved.outcome),
+            UiMessage::PermissionResolved(resolved) => outcome_name(resolved.outcome),
+            UiMessage::InteractionResolved(resolved) => outcome_name(resolved.outcome),
             _ => "lost",
         };
         let settle = Settle {
@@ -292,7 +293,7 @@ impl Entry {
                 Ok(result(outcome, Some(caller.name.clone())))
             }
             Settlement::Lost { winner, .. } => {
-                let (outcome, by) = ended(&winner);
+                let (outcome, by) = outcome_and_author(&winner);
                 Err(Error::already_answered(result(outcome, by)))
             }
         }
@@ -323,14 +324,14 @@ impl Entry {
         let settlement = self.journal().settle(&self.key, &AskId::new(tool_use_id)?, settle).await?;
         let is_won = matches!(settlement, Settlement::Won(_));
         if is_won {
-            self.settled(tool_use_id, word(resolution(&event)));
+            self.settled(tool_use_id, outcome_name(resolution(&event)));
         }
         Ok(is_won)
     }
 }
 
 /// The outcome of an ask, and its author.
-fn ended(winner: &Outcome<String>) -> (&'static str, Option<String>) {
+fn outcome_and_author(winner: &Outcome<String>) -> (&'static str, Option<String>) {
     match winner {
         Outcome::Answered { answer, by } => {
             let by = match by {
@@ -355,7 +356,7 @@ fn ended(winner: &Outcome<String>) -> (&'static str, Option<String>) {
     }
 }
 
-/// Checks the digest: an answer that goes beyond what was shown must repeat it.
+/// Checks the digest: an answer that goes effects what was shown must repeat it.
 fn check_digest(answer: &PermissionAnswer, digest: Option<&str>) -> Result<(), Error> {
     let reaches_further = answer.updated_input.is_some() || answer.scope == PermissionScope::Always;
     match (&answer.digest, digest) {
@@ -394,6 +395,6 @@ fn decide(answer: &PermissionAnswer) -> Result<(Answer, Resolution), Error> {
     Ok((Answer::Allow(allowed), Resolution::Allowed))
 }
 
-fn not_that(id: &str, what: &str, route: &str) -> Error {
+fn wrong_kind(id: &str, what: &str, route: &str) -> Error {
     Error::new(Code::Invalid, format!("`{id}` is {what}"), format!("answer it under `{route}`"))
 }

@@ -78,7 +78,7 @@ fn of_batch(
 }
 
 /// The body of an ask as JSON. Its length is limited; a longer input is in the event only.
-pub(super) fn written(body: &AskBody) -> Arc<[u8]> {
+pub(super) fn ask_body_json(body: &AskBody) -> Arc<[u8]> {
     let bytes = serde_json::to_vec(body).unwrap_or_default();
     if bytes.len() <= BLOB_BYTES_MAX {
         return bytes.into();
@@ -91,16 +91,16 @@ pub(super) fn written(body: &AskBody) -> Arc<[u8]> {
 }
 
 /// An ask as it is listed.
-pub(super) enum Shown {
+pub(super) enum PendingRequest {
     Permission(PendingPermission),
     Question(PendingQuestion),
 }
 
-pub(super) fn shown(ask: &Ask, handle: i64) -> Option<Shown> {
+pub(super) fn pending_request(ask: &Ask, handle: i64) -> Option<PendingRequest> {
     let (session, tool_use_id) = (ask.session.to_string(), ask.id.to_string());
     let (cursor, opened_at) = (ask.opened.to_string(), ask.opened_at.to_string());
     Some(match serde_json::from_slice(&ask.body).ok()? {
-        AskBody::Permission { request, details } => Shown::Permission(PendingPermission {
+        AskBody::Permission { request, details } => PendingRequest::Permission(PendingPermission {
             session,
             handle,
             tool_use_id,
@@ -109,7 +109,7 @@ pub(super) fn shown(ask: &Ask, handle: i64) -> Option<Shown> {
             request,
             details,
         }),
-        AskBody::Question { request, details, plan } => Shown::Question(PendingQuestion {
+        AskBody::Question { request, details, plan } => PendingRequest::Question(PendingQuestion {
             session,
             handle,
             tool_use_id,
@@ -123,7 +123,7 @@ pub(super) fn shown(ask: &Ask, handle: i64) -> Option<Shown> {
 }
 
 /// Marks a request as lost if its agent ended unexpectedly.
-pub(super) fn lose(event: &mut UiMessage) {
+pub(super) fn mark_lost(event: &mut UiMessage) {
     let outcome = match event {
         UiMessage::PermissionResolved(resolved) => &mut resolved.outcome,
         UiMessage::InteractionResolved(resolved) => &mut resolved.outcome,
@@ -159,7 +159,7 @@ pub(super) fn resolved(event: &UiMessage) -> Option<(String, Outcome<String>)> {
         Resolution::Cancelled => Outcome::Cancelled,
         Resolution::Lost => Outcome::Lost,
         answered => Outcome::Answered {
-            answer: word(answered).to_owned(),
+            answer: outcome_name(answered).to_owned(),
             by: match (by.as_deref(), rule) {
                 (Some("policy"), Some(rule)) => Who::Rule(rule.clone()),
                 (Some("grant"), Some(id)) => Who::Grant(id.clone()),
@@ -171,7 +171,7 @@ pub(super) fn resolved(event: &UiMessage) -> Option<(String, Outcome<String>)> {
 }
 
 /// The outcome of an ask, in one word.
-pub(super) fn word(resolution: Resolution) -> &'static str {
+pub(super) fn outcome_name(resolution: Resolution) -> &'static str {
     match resolution {
         Resolution::Allowed => "allowed",
         Resolution::Denied => "denied",
@@ -200,7 +200,7 @@ pub(super) fn audit(entry: &Entry, id: &str, event: &UiMessage, device: Option<&
         device: device.map(str::to_owned),
         session: Some(entry.key.to_string()),
         ask: Some(id.to_owned()),
-        decision: word(resolution).to_owned(),
+        decision: outcome_name(resolution).to_owned(),
         rule,
         scope,
         digest: entry.judged.digest_of(id),
@@ -209,21 +209,21 @@ pub(super) fn audit(entry: &Entry, id: &str, event: &UiMessage, device: Option<&
     }
 }
 
-/// Effects of a user's approval beyond the request.
+/// Effects of a user's approval effects the request.
 #[derive(Debug, Default)]
-pub(super) struct Beyond {
+pub(super) struct ApprovalEffects {
     /// The rules that it adds.
     pub(super) rules: Option<String>,
     /// The digest of the input that runs in place of the requested one.
     pub(super) changed: Option<String>,
 }
 
-impl Beyond {
+impl ApprovalEffects {
     pub(super) fn of(answer: &Answer, details: &PermissionDetails) -> Self {
-        let Answer::Allow(allowed) = answer else { return Beyond::default() };
+        let Answer::Allow(allowed) = answer else { return ApprovalEffects::default() };
         let suggested = details.suggestions.as_ref().filter(|_| allowed.scope == Scope::Always);
         let changed = allowed.updated_input.as_ref();
-        Beyond {
+        ApprovalEffects {
             rules: suggested.and_then(rules),
             changed: changed.map(|input| Digest::of(&details.tool_name, input.raw()).to_string()),
         }

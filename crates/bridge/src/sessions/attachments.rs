@@ -9,44 +9,44 @@ use tidings_protocol::view::Block;
 use tidings_transcript::roots::SessionFiles;
 use tidings_transcript::session::{LaneId, Part, Session as OnDisk};
 
-use super::{Sessions, adopt};
+use super::{Sessions, import};
 use crate::caller::Caller;
 use crate::error::{Code, Error};
 
 /// Location of the attachments of a prompt.
-pub(crate) enum Kept {
+pub(crate) enum AttachmentSource {
     /// In the queue of the server, until the prompt was answered.
-    Here(Vec<Attachment>),
+    Queue(Vec<Attachment>),
     /// In the session file of the CLI.
-    OnDisk(Files),
+    OnDisk(AttachmentFiles),
 }
 
 /// The session files of a session, the newest last.
-pub(crate) struct Files {
+pub(crate) struct AttachmentFiles {
     config_dir: Option<PathBuf>,
     cli_sessions: Vec<String>,
 }
 
 impl Sessions {
     /// Locates the attachments of a prompt.
-    pub(crate) async fn attachments(&self, name: &str, prompt: &str) -> Result<Kept, Error> {
+    pub(crate) async fn attachments(&self, name: &str, prompt: &str) -> Result<AttachmentSource, Error> {
         let row = self.row(name).await?;
         let settings = self.settings(&row).await;
         if let Some(queued) = settings.queue.into_iter().find(|queued| queued.id == prompt) {
-            return Ok(Kept::Here(queued.attachments));
+            return Ok(AttachmentSource::Queue(queued.attachments));
         }
         let config_dir = self.config().config_dir(settings.launch.demo).map(Path::to_owned);
-        Ok(Kept::OnDisk(Files { config_dir, cli_sessions: row.cli_sessions }))
+        Ok(AttachmentSource::OnDisk(AttachmentFiles { config_dir, cli_sessions: row.cli_sessions }))
     }
 }
 
-impl Files {
+impl AttachmentFiles {
     /// Searches the files for the prompt and reads its attachments. It blocks on the disk.
     pub(crate) fn attachments(&self, caller: &Caller, prompt: &str) -> Result<Vec<Attachment>, Error> {
         let Some(config_dir) = &self.config_dir else { return Err(no_prompt(prompt)) };
         for id in self.cli_sessions.iter().rev() {
             // A session that continues under another id leaves files behind, which the CLI removes some day.
-            let Ok(files) = adopt::find(config_dir.clone(), caller, id) else { continue };
+            let Ok(files) = import::find(config_dir.clone(), caller, id) else { continue };
             match attachments(&files, prompt) {
                 Err(error) if error.code() == Code::NotFound => {}
                 read => return read,

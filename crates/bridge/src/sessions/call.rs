@@ -8,7 +8,7 @@ use super::frames::FRAME;
 use crate::error::{Code, Error};
 use crate::journal::Max;
 use crate::limits::{CALL_BYTES_MAX, CALL_EVENTS_MAX};
-use crate::snapshot::tells_of;
+use crate::snapshot::belongs_to_call;
 
 impl Sessions {
     /// Returns the input and output of a call. The search goes back from the newest event, or from `before`,
@@ -31,7 +31,7 @@ impl Sessions {
                     continue;
                 }
                 let Ok(message) = serde_json::from_str::<UiMessage>(text) else { continue };
-                if tells_of(&message, tool_use_id) {
+                if belongs_to_call(&message, tool_use_id) {
                     let is_first = begins(&message);
                     found.push(message);
                     if is_first {

@@ -5,7 +5,7 @@ use tidings_protocol::api::{QueueState, ServerPhase};
 use tidings_protocol::ui::{Role, SessionPhase, SessionStateChanged, TurnId, TurnResult, UserPrompt};
 
 use super::entry::Change;
-use super::settings::Settings;
+use super::settings::SessionSettings;
 
 pub(super) fn changes_the_row(event: &UiMessage) -> bool {
     matches!(
@@ -24,9 +24,9 @@ pub(super) fn changes_the_row(event: &UiMessage) -> bool {
 }
 
 /// Applies an event to the settings and the row.
-pub(super) fn take_in(
+pub(super) fn apply(
     event: &UiMessage,
-    settings: &mut Settings,
+    settings: &mut SessionSettings,
     change: &mut Change,
     closing: Option<ServerPhase>,
     is_turn_open: bool,
@@ -34,21 +34,21 @@ pub(super) fn take_in(
     match event {
         UiMessage::SessionStarted(started) => {
             change.cli_session = Some(started.cli_session_id.clone());
-            keep(&mut settings.launch.model, started.model.as_ref());
-            keep(&mut settings.launch.permission_mode, started.permission_mode.as_ref());
+            set_if_some(&mut settings.launch.model, started.model.as_ref());
+            set_if_some(&mut settings.launch.permission_mode, started.permission_mode.as_ref());
             settings.launch.resume = None;
             settings.launch.fork = false;
         }
         UiMessage::SessionTitle(title) => change.title = Some(title.title.clone()),
         UiMessage::SettingsChanged(changed) => {
-            keep(&mut settings.launch.model, changed.model.as_ref());
-            keep(&mut settings.launch.permission_mode, changed.permission_mode.as_ref());
+            set_if_some(&mut settings.launch.model, changed.model.as_ref());
+            set_if_some(&mut settings.launch.permission_mode, changed.permission_mode.as_ref());
         }
-        UiMessage::UserPrompt(said) => {
-            if said.origin.is_none() {
-                settings.hear(&said.text);
+        UiMessage::UserPrompt(prompt) => {
+            if prompt.origin.is_none() {
+                settings.note_prompt(&prompt.text);
             }
-            follow(said, settings);
+            follow_turn(prompt, settings);
         }
         UiMessage::PromptDropped(dropped) => settings.queue.retain(|queued| queued.id != dropped.uuid),
         UiMessage::TurnStarted(started) => {
@@ -58,7 +58,7 @@ pub(super) fn take_in(
         UiMessage::TurnResult(result) => count(result, settings),
         UiMessage::Complete { .. } => settings.totals.turns += 1,
         UiMessage::SessionStateChanged(changed) => {
-            change.phase = Some(enter(changed, settings, closing, is_turn_open));
+            change.phase = Some(enter_phase(changed, settings, closing, is_turn_open));
         }
         _ => {}
     }
@@ -66,7 +66,7 @@ pub(super) fn take_in(
 
 /// Follows the agent's numbering of turns, which includes those of commands. A prompt is identified by its
 /// id.
-fn follow(prompt: &UserPrompt, settings: &mut Settings) {
+fn follow_turn(prompt: &UserPrompt, settings: &mut SessionSettings) {
     let Some(turn_id) = prompt.turn_id.filter(|turn| turn.role == Role::User) else { return };
     let named = |id: &String| prompt.uuid.as_ref() == Some(id);
     if let Some(queued) = settings.queue.iter_mut().find(|queued| named(&queued.id)) {
@@ -81,9 +81,9 @@ fn follow(prompt: &UserPrompt, settings: &mut Settings) {
     settings.last_turn = settings.last_turn.max(last);
 }
 
-fn enter(
+fn enter_phase(
     changed: &SessionStateChanged,
-    settings: &mut Settings,
+    settings: &mut SessionSettings,
     closing: Option<ServerPhase>,
     is_turn_open: bool,
 ) -> ServerPhase {
@@ -96,7 +96,7 @@ fn enter(
         SessionPhase::WaitingForPerson => ServerPhase::NeedsYou,
         SessionPhase::Ended => {
             let was_busy = is_turn_open || settings.has_handed();
-            settings.doubt_handed();
+            settings.mark_handed_uncertain();
             settings.fail(changed.error.as_deref());
             match closing {
                 Some(phase) => phase,
@@ -113,7 +113,7 @@ fn is_answered(turn: TurnId, state: QueueState, answers: &[TurnId]) -> bool {
     state != QueueState::Waiting && answers.contains(&turn)
 }
 
-fn count(result: &TurnResult, settings: &mut Settings) {
+fn count(result: &TurnResult, settings: &mut SessionSettings) {
     settings.totals.cost_usd += turn_cost(result, settings.cost_told);
     // The agent's own sum leaves out the part that an interrupt cut off; the prices in the session file
     // include it.
@@ -134,9 +134,9 @@ fn turn_cost(result: &TurnResult, told_before: f64) -> f64 {
 }
 
 /// Sets a value if there is one.
-fn keep(place: &mut Option<String>, said: Option<&String>) {
-    if let Some(said) = said {
-        *place = Some(said.clone());
+fn set_if_some(target: &mut Option<String>, value: Option<&String>) {
+    if let Some(value) = value {
+        *target = Some(value.clone());
     }
 }
 
@@ -163,13 +163,13 @@ mod tests {
     /// A queued prompt whose number is taken by `/clear` gets the next one, as the agent will report.
     #[test]
     fn what_waits_comes_after_a_command_that_was_not_waited_for() {
-        let mut settings = Settings { last_turn: 4, ..Settings::default() };
+        let mut settings = SessionSettings { last_turn: 4, ..SessionSettings::default() };
         let (doubtful, waits) = (QueueState::Uncertain, QueueState::Waiting);
         settings.queue = vec![queued("lost", 1, doubtful), queued("a", 2, waits), queued("b", 4, waits)];
         let mut take = |turn: u64| {
             let mut clear = UserPrompt::new(1, "/clear");
             clear.turn_id = Some(TurnId::new_user_turn(turn));
-            take_in(&clear.into(), &mut settings, &mut Change::default(), None, false);
+            apply(&clear.into(), &mut settings, &mut Change::default(), None, false);
             let turns = settings.queue.iter().map(|queued| queued.turn_id.sequence).collect::<Vec<_>>();
             (turns, settings.last_turn)
         };
@@ -181,10 +181,10 @@ mod tests {
     /// A command such as `/clear` takes a turn that only the agent counts.
     #[test]
     fn a_prompt_is_known_by_its_id_when_the_agent_gives_it_another_turn() {
-        let mut settings = Settings { last_turn: 2, ..Settings::default() };
+        let mut settings = SessionSettings { last_turn: 2, ..SessionSettings::default() };
         settings.queue.push(queued("prompt", 2, QueueState::Handed));
         let mut take = |event: UiMessage| {
-            take_in(&event, &mut settings, &mut Change::default(), None, false);
+            apply(&event, &mut settings, &mut Change::default(), None, false);
             (settings.queue.len(), settings.last_turn)
         };
         let mut prompt = UserPrompt::new(1, "and now?");
@@ -200,12 +200,12 @@ mod tests {
     /// The agent reports zero for a response that was cut off; the session file and the bill do not.
     #[test]
     fn p7_totals_include_what_an_interrupt_cut_off() {
-        let mut settings = Settings::default();
+        let mut settings = SessionSettings::default();
         let mut end = |turn: f64, by_now: f64, cut_off: Option<f64>| {
             let mut result = TurnResult::new(1, TurnId::new_assistant_turn(1), "success", false);
             (result.turn_cost_usd, result.cost_usd) = (Some(turn), Some(by_now));
             result.interrupted_cost_usd = cut_off;
-            take_in(&result.into(), &mut settings, &mut Change::default(), None, false);
+            apply(&result.into(), &mut settings, &mut Change::default(), None, false);
             format!("{:.2}", settings.totals.cost_usd)
         };
         assert_eq!(end(0.0, 0.0, Some(0.25)), "0.25");
@@ -217,13 +217,13 @@ mod tests {
     /// after a crash.
     #[test]
     fn what_turns_cost_is_added_up_whatever_becomes_of_the_agents_own_sum() {
-        let mut settings = Settings::default();
+        let mut settings = SessionSettings::default();
         let mut end = |turn: Option<f64>, by_now: f64| {
             let mut result = TurnResult::new(1, TurnId::new_assistant_turn(1), "success", false);
             (result.turn_cost_usd, result.cost_usd) = (turn, Some(by_now));
-            take_in(&result.into(), &mut settings, &mut Change::default(), None, false);
+            apply(&result.into(), &mut settings, &mut Change::default(), None, false);
             let ended = SessionStateChanged::new(1, SessionPhase::Ended);
-            take_in(&ended.into(), &mut settings, &mut Change::default(), None, false);
+            apply(&ended.into(), &mut settings, &mut Change::default(), None, false);
             format!("{:.2}", settings.totals.cost_usd)
         };
         assert_eq!(end(Some(0.25), 0.25), "0.25");
@@ -238,22 +238,22 @@ mod tests {
     /// The message is for users; programs use the reason.
     #[test]
     fn a_turn_that_somebody_interrupted_is_told_from_one_that_failed() {
-        let mut settings = Settings::default();
+        let mut settings = SessionSettings::default();
         let mut end = |reason: Option<&str>, error: Option<&str>| {
             let subtype = if error.is_some() { "error_during_execution" } else { "success" };
             let mut result = TurnResult::new(1, TurnId::new_assistant_turn(1), subtype, error.is_some());
             result.terminal_reason = reason.map(str::to_owned);
             result.error = error.map(str::to_owned);
-            take_in(&result.into(), &mut settings, &mut Change::default(), None, false);
+            apply(&result.into(), &mut settings, &mut Change::default(), None, false);
             (settings.error.clone(), settings.turn_interrupted)
         };
-        let said = |text: &str| Some(text.to_owned());
-        assert_eq!(end(Some("aborted_tools"), Some("Stopped")), (said("Stopped"), true));
-        assert_eq!(end(None, Some("The turn was interrupted")), (said("The turn was interrupted"), false));
-        assert_eq!(end(Some("aborted_streaming"), Some("Stopped")), (said("Stopped"), true));
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(end(Some("aborted_tools"), Some("Stopped")), (some("Stopped"), true));
+        assert_eq!(end(None, Some("The turn was interrupted")), (some("The turn was interrupted"), false));
+        assert_eq!(end(Some("aborted_streaming"), Some("Stopped")), (some("Stopped"), true));
         assert_eq!(end(Some("completed"), None), (None, false));
         settings.turn_interrupted = true;
         settings.fail(Some("The agent cannot be started"));
-        assert!(!settings.turn_interrupted, "what is said now is something else");
+        assert!(!settings.turn_interrupted, "this is another error");
     }
 }

@@ -8,7 +8,7 @@ use super::Sessions;
 
 /// Cached facts, for requests while no agent runs.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct ClaudeFacts {
     version: Arc<Mutex<Version>>,
     models: Mutex<Vec<ModelChoice>>,
 }
@@ -16,8 +16,8 @@ pub(super) struct Told {
 #[derive(Debug, Default)]
 enum Version {
     #[default]
-    NotAsked,
-    Asked,
+    Unknown,
+    Requested,
     Known(String),
 }
 
@@ -29,13 +29,13 @@ impl Sessions {
         let mut version = lock(&self.0.claude.version);
         match &*version {
             Version::Known(version) => return Some(MetaClaude { version: Some(version.clone()) }),
-            Version::Asked => {}
-            Version::NotAsked => {
-                *version = Version::Asked;
-                let told = Arc::clone(&self.0.claude.version);
+            Version::Requested => {}
+            Version::Unknown => {
+                *version = Version::Requested;
+                let shared = Arc::clone(&self.0.claude.version);
                 drop(tokio::spawn(async move {
                     match tidings::find::version(&program).await {
-                        Ok(version) => *lock(&told) = Version::Known(version.to_string()),
+                        Ok(version) => *lock(&shared) = Version::Known(version.to_string()),
                         Err(error) => {
                             tracing::warn!(%error, "failed to determine the version of Claude Code")
                         }
@@ -48,14 +48,14 @@ impl Sessions {
 
     /// The available models, as listed by a running agent, or by the last one that ran.
     pub(crate) fn models(&self) -> Vec<ModelChoice> {
-        let agents: Vec<_> = self.used().values().filter_map(|used| used.entry.agent()).collect();
+        let agents: Vec<_> = self.active().values().filter_map(|used| used.entry.agent()).collect();
         let newest =
             agents.iter().map(|agent| agent.client().info().models).find(|models| !models.is_empty());
-        let mut kept = lock(&self.0.claude.models);
+        let mut cached = lock(&self.0.claude.models);
         if let Some(models) = newest {
-            *kept = models.into_iter().map(choice).collect();
+            *cached = models.into_iter().map(choice).collect();
         }
-        kept.clone()
+        cached.clone()
     }
 }
 

@@ -9,7 +9,7 @@ use crate::journal::ClientId;
 
 /// The id under which a command is stored in its session. Each device has its own namespace, so that two
 /// devices that count from one do not collide; ids of the admin token are stored as they came.
-pub(super) fn kept(caller: &Caller, id: &str) -> Result<ClientId, Error> {
+pub(super) fn stored_id(caller: &Caller, id: &str) -> Result<ClientId, Error> {
     let id = ClientId::new(id)?;
     match &caller.device {
         None => Ok(id),
@@ -17,13 +17,13 @@ pub(super) fn kept(caller: &Caller, id: &str) -> Result<ClientId, Error> {
     }
 }
 
-/// Like [`kept`], for an optional id.
-pub(super) fn kept_if_any(caller: &Caller, id: Option<&str>) -> Result<Option<ClientId>, Error> {
-    id.map(|id| kept(caller, id)).transpose()
+/// Like [`stored_id`], for an optional id.
+pub(super) fn optional_stored_id(caller: &Caller, id: Option<&str>) -> Result<Option<ClientId>, Error> {
+    id.map(|id| stored_id(caller, id)).transpose()
 }
 
 /// The id of a command that creates a session: its namespace is the device and the folder.
-pub(super) fn kept_in(caller: &Caller, folder: &str, id: &str) -> Result<ClientId, Error> {
+pub(super) fn stored_id_in_folder(caller: &Caller, folder: &str, id: &str) -> Result<ClientId, Error> {
     let id = ClientId::new(id)?;
     let device = caller.device.as_deref().unwrap_or_default();
     // Neither a device nor an id contains line breaks, so these strings are unique.

@@ -5,8 +5,8 @@ use std::path::Path;
 use tidings_protocol::api::{CreateSession, Input, Notice, ServerPhase, SessionView};
 use tidings_transcript::roots::SessionFiles;
 
-use super::settings::Settings;
-use super::{Opening, Sessions, adopt, check_folder, commands, input, launch, view};
+use super::settings::SessionSettings;
+use super::{Admission, Sessions, check_folder, commands, import, input, launch, view};
 use crate::auth::{capabilities, paths};
 use crate::caller::Caller;
 use crate::error::{Code, Error};
@@ -28,7 +28,7 @@ impl Sessions {
             let message = "`fork` copies the session that `resume` names, and none is named";
             return Err(Error::new(Code::Invalid, message, "send `resume`, or leave `fork` out"));
         }
-        if *self.0.opening.lock().await == Opening::Closed {
+        if *self.0.opening.lock().await == Admission::Closed {
             return Err(Error::new(Code::Unavailable, "The server is stopping", "try again in a moment")
                 .retry_after_ms(2000));
         }
@@ -37,11 +37,14 @@ impl Sessions {
         for folder in &mut new.add_dirs {
             *folder = self.folder(caller, folder)?;
         }
-        let client_id =
-            new.client_id.as_deref().map(|id| commands::kept_in(caller, &new.cwd, id)).transpose()?;
+        let client_id = new
+            .client_id
+            .as_deref()
+            .map(|id| commands::stored_id_in_folder(caller, &new.cwd, id))
+            .transpose()?;
         // Until the session exists, no other one may import the session that it resumes.
-        let adopting = match &new.resume {
-            Some(_) => Some(self.0.adopting.lock().await),
+        let importing = match &new.resume {
+            Some(_) => Some(self.0.importing.lock().await),
             None => None,
         };
         if let Some(id) = &client_id
@@ -52,14 +55,15 @@ impl Sessions {
         let is_demo = self.is_demo(&new)?;
         let past = self.past(caller, &mut new, is_demo).await?;
         let key = Key::new(self.config().ids.next())?;
-        let settings = Settings { made_of: Some(made_of.clone()), ..Settings::of(&new, is_demo) };
+        let settings =
+            SessionSettings { made_of: Some(made_of.clone()), ..SessionSettings::of(&new, is_demo) };
         settings.check_length()?;
         // A prompt that would be refused must not leave an empty session behind.
-        let _place = match first_input(&new) {
+        let _slot = match first_input(&new) {
             Some(input) => {
                 input::check(&input)?;
                 settings.check_budget()?;
-                Some(self.place_for(&key).await?)
+                Some(self.slot_for(&key).await?)
             }
             None => None,
         };
@@ -67,22 +71,22 @@ impl Sessions {
             title: new.title.clone(),
             labels: new.labels.clone(),
             settings: settings.text(),
-            state: view::word(ServerPhase::Parked).to_owned(),
+            state: view::phase_name(ServerPhase::Parked).to_owned(),
             client_id,
             ..NewSession::new(key, new.cwd.as_str(), self.config().clock.now())
         };
         let (row, novelty) = self.broadcast().journal().create(row).await?;
-        drop(adopting);
+        drop(importing);
         if novelty == Novelty::Seen {
             return self.made_before(caller, &new, &row, &made_of).await;
         }
         self.audit_settings(caller, row.key.as_str(), &new).await;
-        let used = self.used_for(caller, row.key.as_str()).await?;
+        let used = self.active_for(caller, row.key.as_str()).await?;
         if let Some(files) = past {
-            used.entry.tell_the_past(files).await?;
+            used.entry.import_history(files).await?;
         }
-        used.entry.tell(Notice::Session { session: used.entry.view() });
-        self.say_first(caller, &new, &row).await?;
+        used.entry.notify(Notice::Session { session: used.entry.view() });
+        self.send_first_prompt(caller, &new, &row).await?;
         let mut view = self.find(row.key.as_str()).await?;
         // Its agent is about to start for the prompt; the client need not poll for that.
         if view.state == ServerPhase::Parked && view.queued > 0 {
@@ -99,16 +103,21 @@ impl Sessions {
         row: &Session,
         made_of: &str,
     ) -> Result<(SessionView, Novelty), Error> {
-        let before = Settings::parse(&row.settings).made_of;
+        let before = SessionSettings::parse(&row.settings).made_of;
         if before.is_some_and(|before| before != made_of) {
             return Err(commands::used_elsewhere());
         }
         // The server may have ended before the prompt was sent.
-        self.say_first(caller, new, row).await?;
+        self.send_first_prompt(caller, new, row).await?;
         Ok((self.find(row.key.as_str()).await?, Novelty::Seen))
     }
 
-    async fn say_first(&self, caller: &Caller, new: &CreateSession, row: &Session) -> Result<(), Error> {
+    async fn send_first_prompt(
+        &self,
+        caller: &Caller,
+        new: &CreateSession,
+        row: &Session,
+    ) -> Result<(), Error> {
         match first_input(new) {
             Some(input) => self.input(caller, row.key.as_str(), input).await.map(drop),
             None => Ok(()),
@@ -172,7 +181,7 @@ impl Sessions {
                 return Err(Error::new(Code::Conflict, message, "send a prompt to that one, or fork it"));
             }
             // An imported session without a start of its own still has the id that it was imported from.
-            let taken_over = || Settings::parse(&row.settings).launch.resume;
+            let taken_over = || SessionSettings::parse(&row.settings).launch.resume;
             let id = row.cli_sessions.last().cloned().or_else(taken_over).ok_or_else(|| {
                 Error::new(Code::Conflict, "That session has no conversation yet", "there is nothing to fork")
             })?;
@@ -184,7 +193,7 @@ impl Sessions {
             return if caller.folders.is_empty() { Ok(None) } else { Err(Error::no_session(&name)) };
         };
         let (caller, id) = (caller.clone(), new.resume.clone().unwrap_or(name));
-        let found = tokio::task::spawn_blocking(move || adopt::find(config_dir, &caller, &id)).await;
+        let found = tokio::task::spawn_blocking(move || import::find(config_dir, &caller, &id)).await;
         found.map_err(|_| Error::new(Code::Internal, "Failed to search for a session", ""))?.map(Some)
     }
 
@@ -196,7 +205,8 @@ impl Sessions {
             let Some(last) = rows.last() else { return Ok(None) };
             after = Some(last.handle);
             let is_it = |row: &Session| {
-                launch::goes_on_with(row, &Settings::parse(&row.settings).launch) == Some(cli_session)
+                launch::cli_session_of(row, &SessionSettings::parse(&row.settings).launch)
+                    == Some(cli_session)
             };
             if let Some(row) = rows.into_iter().find(is_it) {
                 return Ok(Some(row));

@@ -10,16 +10,16 @@ use tidings_protocol::api::{Delivery, Notice, QueueState, ServerPhase, SessionVi
 use tokio::sync::{Notify, broadcast};
 
 use super::Config;
-use super::places::{Place, Places};
-use super::policy::Judged;
-use super::settings::{Queued, Settings};
-use super::view::{self, Waiting};
+use super::agent_slots::{AgentSlot, AgentSlots};
+use super::policy::JudgedRequests;
+use super::settings::{Queued, SessionSettings};
+use super::view::{self, PendingCounts};
 use super::waiters::Waiters;
 use crate::auth::trust::Trust;
 use crate::broadcast::Broadcast;
 use crate::error::Error;
 #[cfg(unix)]
-use crate::hosts::Hosted;
+use crate::hosts::AttachedHost;
 use crate::journal::{
     Class, ClientId, Draft, Fence, Journal, Key, Kind, Novelty, Session, SessionChange, Stored,
 };
@@ -33,11 +33,11 @@ pub(super) struct Entry {
     pub(super) clock: Clock,
     pub(super) ids: Ids,
     pub(super) trust: Option<Trust>,
-    pub(super) places: Places,
+    pub(super) slots: AgentSlots,
     pub(super) permissions: PermissionRegistry,
     pub(super) questions: UserInteractionRegistry,
     /// Digests of the requests that the policy has judged.
-    pub(super) judged: Arc<Judged>,
+    pub(super) judged: Arc<JudgedRequests>,
     /// Notified when a prompt may be ready for delivery.
     pub(super) wake: Notify,
     /// Serializes answers, so that the agent gets the one that the journal has stored first.
@@ -51,14 +51,14 @@ pub(super) struct Entry {
 /// State of a session in memory.
 pub(super) struct Memory {
     pub(super) row: Session,
-    pub(super) settings: Settings,
+    pub(super) settings: SessionSettings,
     /// The agent, while one runs.
     pub(super) agent: Option<AgentSession>,
     /// The agent slot of the session's agent, present or future.
-    pub(super) place: Option<Place>,
+    pub(super) slot: Option<AgentSlot>,
     /// The host of the agent, if it has one.
     #[cfg(unix)]
-    pub(super) host: Option<Hosted>,
+    pub(super) host: Option<AttachedHost>,
     /// Reason why the agent does not answer, while it does not.
     pub(super) stalled: Option<String>,
     /// True after the session was detached: later events are for the next server to store.
@@ -74,7 +74,7 @@ pub(super) struct Memory {
     /// Callers that wait for the end of a command.
     pub(super) commands: Waiters,
     /// The end of the agent's current text.
-    pub(super) said: String,
+    pub(super) recent_text: String,
 }
 
 /// Changes to a session's row.
@@ -93,10 +93,10 @@ impl Entry {
         fence: Fence,
         broadcast: Broadcast,
         config: &Config,
-        places: Places,
+        slots: AgentSlots,
         notices: broadcast::Sender<Arc<Notice>>,
     ) -> Self {
-        let settings = Settings::parse(&row.settings);
+        let settings = SessionSettings::parse(&row.settings);
         Entry {
             key: row.key.clone(),
             handle: view::number(row.handle),
@@ -105,7 +105,7 @@ impl Entry {
             clock: config.clock.clone(),
             ids: config.ids.clone(),
             trust: config.trust.clone(),
-            places,
+            slots,
             permissions: PermissionRegistry::default(),
             questions: UserInteractionRegistry::default(),
             judged: Arc::default(),
@@ -116,7 +116,7 @@ impl Entry {
                 row,
                 settings,
                 agent: None,
-                place: None,
+                slot: None,
                 #[cfg(unix)]
                 host: None,
                 stalled: None,
@@ -127,7 +127,7 @@ impl Entry {
                 permissions: BTreeSet::new(),
                 questions: BTreeSet::new(),
                 commands: Waiters::default(),
-                said: String::new(),
+                recent_text: String::new(),
             }),
             notices,
         }
@@ -147,8 +147,8 @@ impl Entry {
     }
 
     /// Takes a slot for the agent that is about to start.
-    pub(super) fn hold_place(&self) {
-        self.memory().place.get_or_insert_with(|| self.places.insist(&self.key));
+    pub(super) fn hold_slot(&self) {
+        self.memory().slot.get_or_insert_with(|| self.slots.take_anyway(&self.key));
     }
 
     pub(super) fn view(&self) -> SessionView {
@@ -164,7 +164,7 @@ impl Entry {
     /// together with its event, or nothing is; an event whose client id was seen changes nothing.
     pub(super) async fn change(
         &self,
-        edit: impl FnOnce(&mut Settings, &Session) -> Result<Change, Error>,
+        edit: impl FnOnce(&mut SessionSettings, &Session) -> Result<Change, Error>,
     ) -> Result<(SessionView, Option<Stored>), Error> {
         let _turn = self.changes.lock().await;
         let (mut settings, row) = {
@@ -176,7 +176,7 @@ impl Entry {
             title,
             labels,
             cli_session,
-            state: phase.map(|phase| view::word(phase).to_owned()),
+            state: phase.map(|phase| view::phase_name(phase).to_owned()),
             settings: (settings != self.memory().settings).then(|| settings.text()),
             active: Some(self.clock.now()),
             event,
@@ -191,24 +191,24 @@ impl Entry {
             memory.row = changed.session;
             memory.view()
         };
-        self.tell(Notice::Session { session: view.clone() });
+        self.notify(Notice::Session { session: view.clone() });
         Ok((view, changed.event))
     }
 
     /// The settings. A client that has seen an event finds its effects here: events are published while a
     /// change is in progress, so this waits for its end.
-    pub(super) async fn settings(&self) -> Settings {
+    pub(super) async fn settings(&self) -> SessionSettings {
         let _turn = self.changes.lock().await;
         self.memory().settings.clone()
     }
 
     /// Sends a notice to the subscribers of all sessions, if there are any.
-    pub(super) fn tell(&self, notice: Notice) {
+    pub(super) fn notify(&self, notice: Notice) {
         drop(self.notices.send(Arc::new(notice)));
     }
 
     /// An offset of the agent's output, as the journal counts them for the session. None without a host.
-    pub(super) fn place(&self, end: Option<u64>) -> Option<u64> {
+    pub(super) fn spool_offset(&self, end: Option<u64>) -> Option<u64> {
         #[cfg(unix)]
         return self.memory().host.as_ref().and_then(|host| Some(host.base + end?));
         #[cfg(not(unix))]
@@ -230,7 +230,11 @@ impl Entry {
     }
 
     /// Stores an event that the server makes itself.
-    pub(super) async fn say(&self, event: &UiMessage, client_id: Option<ClientId>) -> Result<Stored, Error> {
+    pub(super) async fn append_event(
+        &self,
+        event: &UiMessage,
+        client_id: Option<ClientId>,
+    ) -> Result<Stored, Error> {
         let draft = self.draft_of(event, client_id);
         let stored = self.journal().append(&self.key, self.fence, vec![draft]).await?;
         stored.first().copied().ok_or_else(|| {
@@ -249,11 +253,11 @@ impl Memory {
         let runs = self.agent.is_some() && view::has_agent(view::phase(&row.state));
         let stalled = self.stalled.clone().filter(|_| runs);
         let untrusted = self.settings.untrusted && runs;
-        SessionView { stalled, untrusted, ..view::view(row, &self.settings, self.waiting()) }
+        SessionView { stalled, untrusted, ..view::view(row, &self.settings, self.pending_counts()) }
     }
 
-    fn waiting(&self) -> Waiting {
-        Waiting { permissions: self.permissions.len() as u64, questions: self.questions.len() as u64 }
+    fn pending_counts(&self) -> PendingCounts {
+        PendingCounts { permissions: self.permissions.len() as u64, questions: self.questions.len() as u64 }
     }
 
     pub(super) fn phase(&self) -> ServerPhase {
@@ -281,16 +285,16 @@ impl Memory {
     }
 
     /// Forgets the agent after its end, and frees its slot, unless another agent is needed at once.
-    pub(super) fn agent_is_gone(&mut self) {
+    pub(super) fn forget_agent(&mut self) {
         self.agent = None;
         self.closing = None;
-        self.leave_place();
+        self.free_slot();
     }
 
     /// Frees the slot if there is neither an agent nor a prompt to start one for.
-    pub(super) fn leave_place(&mut self) {
+    pub(super) fn free_slot(&mut self) {
         if self.agent.is_none() && self.next().is_none() {
-            self.place = None;
+            self.slot = None;
         }
     }
 

@@ -7,7 +7,7 @@ use tidings_agent::AgentSession;
 
 use super::Sessions;
 use super::entry::Entry;
-use super::settings::Settings;
+use super::settings::SessionSettings;
 use crate::error::{Code, Error};
 use crate::journal::{Class, ClientId, Draft, Kind};
 
@@ -23,7 +23,8 @@ pub(super) fn keep(entry: &Arc<Entry>, agent: &AgentSession) {
             let Event::Frame { frame, end, .. } = event else { continue };
             let mut draft = Draft::new(Class::Delta, entry.clock.now(), Kind::fixed(FRAME), frame.raw());
             // A line that is read again after a crash is detected by its id.
-            draft.client_id = entry.place(end).and_then(|end| ClientId::new(format!("frame:{end}")).ok());
+            draft.client_id =
+                entry.spool_offset(end).and_then(|end| ClientId::new(format!("frame:{end}")).ok());
             if let Err(error) = entry.journal().append(&entry.key, entry.fence, vec![draft]).await {
                 tracing::warn!(session = %entry.key, %error, "failed to store a line of the agent");
                 return;
@@ -35,7 +36,7 @@ pub(super) fn keep(entry: &Arc<Entry>, agent: &AgentSession) {
 impl Sessions {
     /// Refuses the dialect `frames` for a session that does not store its lines.
     pub(crate) async fn check_frames(&self, name: &str) -> Result<(), Error> {
-        if Settings::parse(&self.row(name).await?.settings).launch.keep_frames {
+        if SessionSettings::parse(&self.row(name).await?.settings).launch.keep_frames {
             return Ok(());
         }
         let hint = "create the session with `keep_frames`, or choose another dialect";

@@ -7,11 +7,11 @@ use tidings_protocol::ui::{PromptDropped, PromptQueued, Role, TurnId};
 
 use super::Sessions;
 use super::actor::{accepted, at_cursor};
+use super::agent_slots::AgentSlot;
 use super::commands;
 use super::entry::{Change, Entry};
-use super::places::Place;
 use super::prompt;
-use super::settings::{Queued, Settings};
+use super::settings::{Queued, SessionSettings};
 use crate::auth::capabilities;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
@@ -23,22 +23,22 @@ impl Sessions {
     /// sent once.
     pub async fn input(&self, caller: &Caller, name: &str, input: Input) -> Result<Accepted, Error> {
         self.require(caller, &capabilities::of_input(&input)?)?;
-        let used = self.used_for(caller, name).await?;
+        let used = self.active_for(caller, name).await?;
         check_session(&input, &used.entry)?;
         check(&input)?;
-        let client_id = commands::kept_if_any(caller, input.client_id.as_deref())?;
+        let client_id = commands::optional_stored_id(caller, input.client_id.as_deref())?;
         // A repeated prompt returns its first result, whatever the limits are now.
         if let Some(id) = &client_id
             && let Some(cursor) = self.broadcast().journal().seen(&used.entry.key, id).await?
         {
             return used.entry.said_before(cursor, &input).await;
         }
-        let place = self.place_for(&used.entry.key).await?;
+        let slot = self.slot_for(&used.entry.key).await?;
         let accepted = used.entry.enqueue(caller, input, client_id).await?;
         {
             let mut memory = used.entry.memory();
             memory.is_held = false;
-            memory.place.get_or_insert(place);
+            memory.slot.get_or_insert(slot);
         }
         used.entry.wake.notify_one();
         Ok(accepted)
@@ -54,8 +54,8 @@ impl Sessions {
     /// Removes a prompt from the queue.
     pub async fn cancel(&self, caller: &Caller, name: &str, id: &str) -> Result<Accepted, Error> {
         caller.require(Scope::Prompt)?;
-        let entry = self.used_for(caller, name).await?.entry;
-        let drop_it = |settings: &mut Settings, _: &_| {
+        let entry = self.active_for(caller, name).await?.entry;
+        let drop_it = |settings: &mut SessionSettings, _: &_| {
             let found = settings.queue.iter().position(|queued| queued.id == id);
             let Some(found) = found.filter(|found| settings.queue[*found].state != QueueState::Handed) else {
                 let message = format!("The queue of this session has no prompt `{id}`");
@@ -71,18 +71,18 @@ impl Sessions {
 
     /// Takes an agent slot for a session. The number of agents is limited: the one that is idle for the
     /// longest time is parked.
-    pub(super) async fn place_for(&self, key: &Key) -> Result<Place, Error> {
+    pub(super) async fn slot_for(&self, key: &Key) -> Result<AgentSlot, Error> {
         loop {
-            if let Some(place) = self.0.places.take(key) {
-                return Ok(place);
+            if let Some(slot) = self.0.slots.take(key) {
+                return Ok(slot);
             }
             let oldest = {
-                let used = self.used();
+                let used = self.active();
                 let idle = used.values().filter(|used| used.entry.memory().can_make_room());
                 idle.min_by_key(|used| used.entry.memory().row.active).cloned()
             };
             let Some(oldest) = oldest else {
-                let message = match self.0.places.count() {
+                let message = match self.0.slots.count() {
                     1 => "The only agent slot is in use".to_owned(),
                     count => format!("All {count} agent slots are in use"),
                 };
@@ -134,19 +134,19 @@ impl Entry {
         let at = self.clock.now();
         let id = self.ids.next();
         let mut given = TurnId::new_user_turn(0);
-        let queue = |settings: &mut Settings, _: &_| {
+        let queue = |settings: &mut SessionSettings, _: &_| {
             settings.check_budget()?;
             if settings.queue.len() >= QUEUE_MAX {
                 let message = format!("The queue of this session has {QUEUE_MAX} prompts already");
                 return Err(Error::new(Code::TooMany, message, "wait until one is done, or cancel one"));
             }
             let wanted = input.turn_id.filter(|turn| turn.role == Role::User).map_or(0, |turn| turn.sequence);
-            settings.hear(&input.content);
+            settings.note_prompt(&input.content);
             settings.last_turn = settings.last_turn.saturating_add(1).max(wanted);
             given = TurnId::new_user_turn(settings.last_turn);
-            let mut told = PromptQueued::new(self.handle, id.as_str(), input.content.as_str(), given);
-            told.by = Some(caller.name.clone());
-            told.attachments = input.attachments.iter().map(|file| file.media_type.clone()).collect();
+            let mut queued = PromptQueued::new(self.handle, id.as_str(), input.content.as_str(), given);
+            queued.by = Some(caller.name.clone());
+            queued.attachments = input.attachments.iter().map(|file| file.media_type.clone()).collect();
             settings.queue.push(Queued {
                 id: id.clone(),
                 turn_id: given,
@@ -163,7 +163,7 @@ impl Entry {
                 );
                 return Err(Error::new(Code::TooMany, message, "wait until a prompt is done, or cancel one"));
             }
-            let event = Some(self.draft_of(&UiMessage::from(told), client_id));
+            let event = Some(self.draft_of(&UiMessage::from(queued), client_id));
             Ok(Change { event, ..Change::default() })
         };
         let (_, stored) = self.change(queue).await?;
@@ -177,7 +177,7 @@ impl Entry {
     /// Removes a prompt from the queue for good, with a reason.
     pub(super) async fn drop_prompt(&self, queued: &Queued, why: String) -> Result<(), Error> {
         let event = self.dropped(queued, why);
-        let drop_it = |settings: &mut Settings, _: &_| {
+        let drop_it = |settings: &mut SessionSettings, _: &_| {
             let count = settings.queue.len();
             settings.queue.retain(|other| other.id != queued.id);
             // The prompt may have been cancelled meanwhile.

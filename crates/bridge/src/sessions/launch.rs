@@ -11,14 +11,14 @@ use tidings::transport::{Link, Process, Transport};
 use tidings::{Options, SystemPrompt};
 
 use super::Config;
-use super::settings::{Launch, Settings};
+use super::settings::{Launch, SessionSettings};
 use crate::auth::capabilities::{BYPASS, USUAL_MODE};
 use crate::error::{Code, Error};
 use crate::journal::Session;
 use crate::limits::LEAST_BUDGET_USD;
 
 /// The options for a session: one that ran before is resumed.
-pub(super) fn options(row: &Session, settings: &Settings, config: &Config) -> Result<Options, Error> {
+pub(super) fn options(row: &Session, settings: &SessionSettings, config: &Config) -> Result<Options, Error> {
     let launch = &settings.launch;
     let mut options = Options::new()
         .cwd(&row.cwd)
@@ -95,7 +95,7 @@ pub(super) async fn is_untrusted(folder: String, config: &Config) -> Result<bool
 }
 
 /// The CLI session that the agent of a session resumes and writes; none if it starts a new one.
-pub(super) fn goes_on_with<'a>(row: &'a Session, launch: &'a Launch) -> Option<&'a str> {
+pub(super) fn cli_session_of<'a>(row: &'a Session, launch: &'a Launch) -> Option<&'a str> {
     let resumed = launch.resume.as_deref().filter(|_| !launch.fork);
     row.cli_sessions.last().map(String::as_str).or(resumed)
 }

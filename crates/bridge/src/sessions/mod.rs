@@ -5,7 +5,9 @@
 
 mod abandoned;
 mod actor;
-pub(crate) mod adopt;
+#[cfg(unix)]
+mod adopt;
+mod agent_slots;
 mod answers;
 mod asks;
 pub(crate) mod attachments;
@@ -16,21 +18,19 @@ mod claude;
 mod commands;
 mod config;
 mod create;
-mod entry;
-pub(crate) mod frames;
-mod input;
 #[cfg(unix)]
-mod join;
+mod dead_hosts;
+mod entry;
+mod event_ids;
+pub(crate) mod frames;
+#[cfg(unix)]
+mod health;
+pub(crate) mod import;
+mod input;
 mod launch;
-mod marks;
-mod places;
 mod policy;
 mod prompt;
-#[cfg(unix)]
-mod pulse;
 mod recover;
-#[cfg(unix)]
-mod remains;
 mod rewind;
 mod settings;
 mod sink;
@@ -54,19 +54,19 @@ use tokio::time::Instant;
 pub use config::{Carrier, Config, Real};
 pub(crate) use create::first_input_id;
 
-use self::actor::{Actor, Order};
-use self::asks::{Shown, shown};
-use self::claude::Told;
+use self::actor::{Actor, ActorCommand};
+use self::agent_slots::AgentSlots;
+use self::asks::{PendingRequest, pending_request};
+use self::claude::ClaudeFacts;
 use self::entry::{Change, Entry};
-use self::places::Places;
-use self::settings::Settings;
-use self::view::Waiting;
+use self::settings::SessionSettings;
+use self::view::PendingCounts;
 use crate::auth::capabilities::{self, Bypass, Need};
 use crate::broadcast::{Broadcast, Subscription, Watch};
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::journal::{self, Handle, Key, SessionName};
-use crate::limits::{DRAIN_WAIT, LIST_MAX, NOTICES_MAX, ORDERS_MAX, SNAPSHOTS_AT_ONCE};
+use crate::limits::{ACTOR_QUEUE_MAX, DRAIN_WAIT, LIST_MAX, NOTICES_MAX, SNAPSHOTS_AT_ONCE};
 
 /// Treatment of the session file when its session is deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -136,28 +136,28 @@ impl FromStr for Verb {
 
 /// The sessions of a server. Handles are cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Sessions(Arc<Shared>);
+pub struct Sessions(Arc<SessionsInner>);
 
 #[derive(Debug)]
-struct Shared {
+struct SessionsInner {
     broadcast: Broadcast,
     config: Arc<Config>,
     notices: broadcast::Sender<Arc<Notice>>,
     /// Sessions that were used since the server started.
-    used: Mutex<HashMap<Key, Used>>,
+    active: Mutex<HashMap<Key, ActiveSession>>,
     /// Serializes opening, so that no session is opened twice.
-    opening: tokio::sync::Mutex<Opening>,
+    opening: tokio::sync::Mutex<Admission>,
     /// Serializes imports, so that no CLI session is imported twice.
-    adopting: tokio::sync::Mutex<()>,
-    places: Places,
+    importing: tokio::sync::Mutex<()>,
+    slots: AgentSlots,
     /// Limits the snapshots that are made at once.
     snapshots: Arc<Semaphore>,
-    claude: Told,
+    claude: ClaudeFacts,
 }
 
 /// State of the server: sessions may be opened, or not any more.
 #[derive(Debug, Default, PartialEq, Eq)]
-enum Opening {
+enum Admission {
     #[default]
     Open,
     Closed,
@@ -173,26 +173,26 @@ enum Deliver {
 
 /// A session in use: its state, and the channel to its actor.
 #[derive(Debug, Clone)]
-struct Used {
+struct ActiveSession {
     entry: Arc<Entry>,
-    orders: mpsc::Sender<Order>,
+    commands: mpsc::Sender<ActorCommand>,
 }
 
 impl Sessions {
     /// Opens the sessions of a journal. First, work that an earlier server left undone is settled: open
     /// requests that cannot be answered any more are lost, and turns that were under way are interrupted.
     pub async fn open(broadcast: Broadcast, config: Config) -> Result<Sessions, Error> {
-        let places = Places::new(config.live_max);
-        let sessions = Sessions(Arc::new(Shared {
+        let slots = AgentSlots::new(config.live_max);
+        let sessions = Sessions(Arc::new(SessionsInner {
             broadcast,
             config: Arc::new(config),
             notices: broadcast::Sender::new(NOTICES_MAX),
-            used: Mutex::default(),
+            active: Mutex::default(),
             opening: tokio::sync::Mutex::default(),
-            adopting: tokio::sync::Mutex::default(),
-            places,
+            importing: tokio::sync::Mutex::default(),
+            slots,
             snapshots: Arc::new(Semaphore::new(SNAPSHOTS_AT_ONCE)),
-            claude: Told::default(),
+            claude: ClaudeFacts::default(),
         }));
         sessions.recover().await?;
         abandoned::watch(&sessions);
@@ -221,7 +221,7 @@ impl Sessions {
         let mut phases = BTreeMap::new();
         for (state, count) in sessions {
             // In the words of the list of sessions.
-            *phases.entry(view::word(view::phase(&state))).or_default() += count;
+            *phases.entry(view::phase_name(view::phase(&state))).or_default() += count;
         }
         Ok((phases, open_asks))
     }
@@ -241,11 +241,11 @@ impl Sessions {
     ) -> Result<SessionView, Error> {
         caller.require(Scope::Prompt)?;
         let bypass = Bypass::of(self.config());
-        let used = self.used_for(caller, name).await?;
+        let used = self.active_for(caller, name).await?;
         let wanted = patch.clone();
-        let client_id = commands::kept_if_any(caller, patch.client_id.as_deref())?;
+        let client_id = commands::optional_stored_id(caller, patch.client_id.as_deref())?;
         let what = commands::digest(&("patch", &PatchSession { client_id: None, ..patch.clone() }));
-        let change = |settings: &mut Settings, row: &journal::Session| {
+        let change = |settings: &mut SessionSettings, row: &journal::Session| {
             if let Some(id) = &client_id {
                 if settings.done_before(id, &what)?.is_some() {
                     return Ok(Change::default());
@@ -269,16 +269,16 @@ impl Sessions {
     /// Removes a session and its events, and its file if requested.
     pub async fn delete(&self, caller: &Caller, name: &str, transcript: Transcript) -> Result<(), Error> {
         caller.require(Scope::Admin)?;
-        let used = self.used_for(caller, name).await?;
+        let used = self.active_for(caller, name).await?;
         end(&used, ServerPhase::Stopped).await;
         let (ids, is_demo) = {
             let memory = used.entry.memory();
             (memory.row.cli_sessions.clone(), memory.settings.launch.demo)
         };
-        self.used().remove(&used.entry.key);
+        self.active().remove(&used.entry.key);
         self.0.broadcast.journal().delete(&used.entry.key).await?;
         let (key, handle) = (used.entry.key.to_string(), used.entry.handle);
-        used.entry.tell(Notice::Deleted { key, handle });
+        used.entry.notify(Notice::Deleted { key, handle });
         if let (Transcript::Delete, Some(folder)) = (transcript, self.0.config.config_dir(is_demo)) {
             let on_disk = tidings::Sessions::under(folder);
             for id in ids {
@@ -301,8 +301,8 @@ impl Sessions {
         mut request: CommandRequest,
     ) -> Result<Accepted, Error> {
         self.require(caller, &capabilities::of_command(&request)?)?;
-        let used = self.used_for(caller, name).await?;
-        let client_id = commands::kept_if_any(caller, request.client_id.as_deref())?;
+        let used = self.active_for(caller, name).await?;
+        let client_id = commands::optional_stored_id(caller, request.client_id.as_deref())?;
         let what = commands::digest(&(verb.as_str(), &CommandRequest { client_id: None, ..request.clone() }));
         // A repeated command returns its first result, even if no agent slot is free now.
         if let Some(id) = &client_id
@@ -311,13 +311,13 @@ impl Sessions {
             return Ok(before);
         }
         request.client_id = client_id.as_ref().map(ToString::to_string);
-        let _place = match verb {
-            Verb::Compact | Verb::Clear | Verb::Rewind => Some(self.place_for(&used.entry.key).await?),
+        let _slot = match verb {
+            Verb::Compact | Verb::Clear | Verb::Rewind => Some(self.slot_for(&used.entry.key).await?),
             Verb::Interrupt | Verb::Mode | Verb::Model | Verb::Stop => None,
         };
         let (reply, done) = oneshot::channel();
         let wanted = request.clone();
-        drop(used.orders.send(Order::Command(verb, request, what, reply)).await);
+        drop(used.commands.send(ActorCommand::Command(verb, request, what, reply)).await);
         let accepted = done.await.map_err(|_| gone(name))??;
         if verb == Verb::Mode {
             self.audit_settings(caller, used.entry.key.as_str(), &wanted).await;
@@ -331,8 +331,8 @@ impl Sessions {
         Ok(shown
             .into_iter()
             .filter_map(|shown| match shown {
-                Shown::Permission(permission) => Some(permission),
-                Shown::Question(_) => None,
+                PendingRequest::Permission(permission) => Some(permission),
+                PendingRequest::Question(_) => None,
             })
             .collect())
     }
@@ -343,8 +343,8 @@ impl Sessions {
         Ok(shown
             .into_iter()
             .filter_map(|shown| match shown {
-                Shown::Question(question) => Some(question),
-                Shown::Permission(_) => None,
+                PendingRequest::Question(question) => Some(question),
+                PendingRequest::Permission(_) => None,
             })
             .collect())
     }
@@ -357,7 +357,7 @@ impl Sessions {
         tool_use_id: &str,
         answer: PermissionAnswer,
     ) -> Result<AnswerResult, Error> {
-        self.used_for(caller, name).await?.entry.answer_permission(caller, tool_use_id, answer).await
+        self.active_for(caller, name).await?.entry.answer_permission(caller, tool_use_id, answer).await
     }
 
     /// Answers the permission requests of a batch.
@@ -368,7 +368,7 @@ impl Sessions {
         batch_id: &str,
         answer: BatchAnswer,
     ) -> Result<BatchAnswered, Error> {
-        self.used_for(caller, name).await?.entry.answer_batch(caller, batch_id, answer).await
+        self.active_for(caller, name).await?.entry.answer_batch(caller, batch_id, answer).await
     }
 
     /// Answers questions. The first answer counts.
@@ -379,7 +379,7 @@ impl Sessions {
         tool_use_id: &str,
         answer: QuestionAnswer,
     ) -> Result<AnswerResult, Error> {
-        self.used_for(caller, name).await?.entry.answer_question(caller, tool_use_id, answer).await
+        self.active_for(caller, name).await?.entry.answer_question(caller, tool_use_id, answer).await
     }
 
     /// Subscribes to a session: its current state, then its events.
@@ -392,14 +392,14 @@ impl Sessions {
         let handle = view::number(subscribed.session.handle);
         let (mut pending_permissions, mut pending_questions) = (Vec::new(), Vec::new());
         for ask in &subscribed.pending {
-            match shown(ask, handle) {
-                Some(Shown::Permission(permission)) => pending_permissions.push(permission),
-                Some(Shown::Question(question)) => pending_questions.push(question),
+            match pending_request(ask, handle) {
+                Some(PendingRequest::Permission(permission)) => pending_permissions.push(permission),
+                Some(PendingRequest::Question(question)) => pending_questions.push(question),
                 None => {}
             }
         }
         let state = self.view(&subscribed.session);
-        let told = Subscribed {
+        let response = Subscribed {
             verdict: match subscribed.verdict {
                 journal::Verdict::Ok => Verdict::Ok,
                 journal::Verdict::Gap => Verdict::Gap,
@@ -411,7 +411,7 @@ impl Sessions {
             pending_questions,
             state,
         };
-        Ok((told, subscribed.events))
+        Ok((response, subscribed.events))
     }
 
     /// Notices of all sessions. A receiver that is too slow misses some, and gets `Lagged`.
@@ -421,8 +421,8 @@ impl Sessions {
 
     /// Ends all agents, or detaches from them if hosts keep them. Nothing is started afterwards.
     pub async fn drain(&self) {
-        *self.0.opening.lock().await = Opening::Closed;
-        let used: Vec<Used> = self.used().drain().map(|(_, used)| used).collect();
+        *self.0.opening.lock().await = Admission::Closed;
+        let used: Vec<ActiveSession> = self.active().drain().map(|(_, used)| used).collect();
         #[cfg(unix)]
         if self.0.config.hosts.as_ref().is_some_and(|hosts| !hosts.lease().is_zero()) {
             let ends = used.iter().map(detach);
@@ -433,7 +433,7 @@ impl Sessions {
         drop(tokio::time::timeout(DRAIN_WAIT, futures_util::future::join_all(ends)).await);
     }
 
-    async fn waiting(&self, name: Option<&str>) -> Result<Vec<Shown>, Error> {
+    async fn waiting(&self, name: Option<&str>) -> Result<Vec<PendingRequest>, Error> {
         let journal = self.0.broadcast.journal();
         let row = match name {
             Some(name) => Some(self.row(name).await?),
@@ -448,24 +448,24 @@ impl Sessions {
                 handles.insert(ask.session.clone(), view::number(row.handle));
             }
             let handle = handles.get(&ask.session).copied().unwrap_or_default();
-            found.extend(shown(ask, handle));
+            found.extend(pending_request(ask, handle));
         }
         Ok(found)
     }
 
     fn view(&self, row: &journal::Session) -> SessionView {
-        let used = self.used().get(&row.key).cloned();
+        let used = self.active().get(&row.key).cloned();
         used.map_or_else(
-            || view::view(row, &Settings::parse(&row.settings), Waiting::default()),
+            || view::view(row, &SessionSettings::parse(&row.settings), PendingCounts::default()),
             |used| used.entry.view_of(row),
         )
     }
 
-    async fn settings(&self, row: &journal::Session) -> Settings {
-        let used = self.used().get(&row.key).cloned();
+    async fn settings(&self, row: &journal::Session) -> SessionSettings {
+        let used = self.active().get(&row.key).cloned();
         match used {
             Some(used) => used.entry.settings().await,
-            None => Settings::parse(&row.settings),
+            None => SessionSettings::parse(&row.settings),
         }
     }
 
@@ -478,26 +478,26 @@ impl Sessions {
     }
 
     /// Returns the session in use; opens it first if necessary.
-    async fn used_for(&self, caller: &Caller, name: &str) -> Result<Used, Error> {
+    async fn active_for(&self, caller: &Caller, name: &str) -> Result<ActiveSession, Error> {
         let row = self.row(name).await?;
         check_folder(caller, &row.cwd)?;
-        if let Some(used) = self.used().get(&row.key) {
+        if let Some(used) = self.active().get(&row.key) {
             return Ok(used.clone());
         }
         let opening = self.0.opening.lock().await;
-        if *opening == Opening::Closed {
+        if *opening == Admission::Closed {
             return Err(Error::new(Code::Unavailable, "The server is stopping", "try again in a moment")
                 .retry_after_ms(2000));
         }
         // Another caller may have been faster.
-        if let Some(used) = self.used().get(&row.key) {
+        if let Some(used) = self.active().get(&row.key) {
             return Ok(used.clone());
         }
-        self.take(&row.key, Deliver::Now).await
+        self.activate(&row.key, Deliver::Now).await
     }
 
     /// Opens a session: claims it and starts its actor.
-    async fn take(&self, key: &Key, deliver: Deliver) -> Result<Used, Error> {
+    async fn activate(&self, key: &Key, deliver: Deliver) -> Result<ActiveSession, Error> {
         let journal = self.0.broadcast.journal();
         let fence = journal.claim(key).await?;
         let row = journal.session(&SessionName::Key(key.clone())).await?;
@@ -507,16 +507,16 @@ impl Sessions {
             fence,
             self.0.broadcast.clone(),
             &config,
-            self.0.places.clone(),
+            self.0.slots.clone(),
             self.0.notices.clone(),
         ));
         entry.memory().is_held = deliver == Deliver::Later;
-        let (orders, inbox) = mpsc::channel(ORDERS_MAX);
+        let (commands, inbox) = mpsc::channel(ACTOR_QUEUE_MAX);
         let actor =
-            Actor { entry: Arc::clone(&entry), config, orders: inbox, used: Instant::now(), turn: None };
+            Actor { entry: Arc::clone(&entry), config, commands: inbox, used: Instant::now(), turn: None };
         drop(tokio::spawn(actor.run()));
-        let used = Used { entry, orders };
-        self.used().insert(key.clone(), used.clone());
+        let used = ActiveSession { entry, commands };
+        self.active().insert(key.clone(), used.clone());
         Ok(used)
     }
 
@@ -525,25 +525,25 @@ impl Sessions {
         capabilities::require(caller, Bypass::of(self.config()), needs)
     }
 
-    fn used(&self) -> MutexGuard<'_, HashMap<Key, Used>> {
+    fn active(&self) -> MutexGuard<'_, HashMap<Key, ActiveSession>> {
         // The map is consistent whenever the lock is free.
-        self.0.used.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.active.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Detaches from the agent of a session, which keeps running.
 #[cfg(unix)]
-async fn detach(used: &Used) {
+async fn detach(used: &ActiveSession) {
     let (reply, done) = oneshot::channel();
-    if used.orders.send(Order::Detach(reply)).await.is_ok() {
+    if used.commands.send(ActorCommand::Detach(reply)).await.is_ok() {
         drop(done.await);
     }
 }
 
 /// Ends the agent of a session, and waits until it has ended.
-async fn end(used: &Used, phase: ServerPhase) {
+async fn end(used: &ActiveSession, phase: ServerPhase) {
     let (reply, done) = oneshot::channel();
-    if used.orders.send(Order::End(phase, reply)).await.is_ok() {
+    if used.commands.send(ActorCommand::End(phase, reply)).await.is_ok() {
         drop(done.await);
     }
 }

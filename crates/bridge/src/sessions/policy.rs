@@ -19,10 +19,10 @@ pub(super) fn policy(
     policy: Policy,
     broadcast: &Broadcast,
     key: &Key,
-    judged: &Arc<Judged>,
+    judged: &Arc<JudgedRequests>,
 ) -> Arc<dyn PermissionPolicy> {
     let policy = named(policy, broadcast, key);
-    Arc::new(Noting { policy, judged: Arc::clone(judged) })
+    Arc::new(RecordingPolicy { policy, judged: Arc::clone(judged) })
 }
 
 /// The policy of a new agent. A server that no longer allows `allow` asks instead.
@@ -34,11 +34,11 @@ fn named(policy: Policy, broadcast: &Broadcast, key: &Key) -> Arc<dyn Permission
     match policy {
         Policy::Ask => Arc::new(Interactive),
         Policy::Standard => Arc::new(Then(RuleTable::standard(), Interactive)),
-        Policy::Unattended => Arc::new(WhileNobodyWatches {
+        Policy::Unattended => Arc::new(AskWhileAttended {
             broadcast: broadcast.clone(),
             key: key.clone(),
-            watched: Then(RuleTable::standard(), Interactive),
-            alone: Then(RuleTable::standard(), Unattended::new(TimeoutAction::Deny)),
+            attended: Then(RuleTable::standard(), Interactive),
+            unattended: Then(RuleTable::standard(), Unattended::new(TimeoutAction::Deny)),
         }),
         Policy::Deny => {
             Arc::new(DenyAll("The policy of this session denies every permission request".to_owned()))
@@ -48,19 +48,19 @@ fn named(policy: Policy, broadcast: &Broadcast, key: &Key) -> Arc<dyn Permission
 }
 
 /// Asks users while one is subscribed who can answer; otherwise the risk decides.
-struct WhileNobodyWatches {
+struct AskWhileAttended {
     broadcast: Broadcast,
     key: Key,
-    watched: Then<RuleTable, Interactive>,
-    alone: Then<RuleTable, Unattended>,
+    attended: Then<RuleTable, Interactive>,
+    unattended: Then<RuleTable, Unattended>,
 }
 
-impl PermissionPolicy for WhileNobodyWatches {
+impl PermissionPolicy for AskWhileAttended {
     fn decide(&self, ask: &Ask, now: Timestamp) -> Decided {
         if self.broadcast.is_attended(&self.key) {
-            self.watched.decide(ask, now)
+            self.attended.decide(ask, now)
         } else {
-            self.alone.decide(ask, now)
+            self.unattended.decide(ask, now)
         }
     }
 
@@ -72,15 +72,15 @@ impl PermissionPolicy for WhileNobodyWatches {
 /// Digests of recently judged requests. The event of a decision without an ask says who made it and not about
 /// which input; the audit log needs both.
 #[derive(Debug, Default)]
-pub(super) struct Judged(Mutex<VecDeque<(String, String)>>);
+pub(super) struct JudgedRequests(Mutex<VecDeque<(String, String)>>);
 
-impl Judged {
+impl JudgedRequests {
     /// The digest of a recently judged tool call.
     pub(super) fn digest_of(&self, tool_use_id: &str) -> Option<String> {
         self.lock().iter().rev().find(|(id, _)| id == tool_use_id).map(|(_, digest)| digest.clone())
     }
 
-    fn note(&self, ask: &Ask) {
+    fn record(&self, ask: &Ask) {
         let mut judged = self.lock();
         if judged.len() >= JUDGED_MAX {
             judged.pop_front();
@@ -95,14 +95,14 @@ impl Judged {
 }
 
 /// Delegates to another policy, and records the digests.
-struct Noting {
+struct RecordingPolicy {
     policy: Arc<dyn PermissionPolicy>,
-    judged: Arc<Judged>,
+    judged: Arc<JudgedRequests>,
 }
 
-impl PermissionPolicy for Noting {
+impl PermissionPolicy for RecordingPolicy {
     fn decide(&self, ask: &Ask, now: Timestamp) -> Decided {
-        self.judged.note(ask);
+        self.judged.record(ask);
         self.policy.decide(ask, now)
     }
 

@@ -10,26 +10,26 @@ use super::settings::Queued;
 use crate::error::{Code, Error};
 
 /// Supported types of pictures, and checks for their signatures.
-const PICTURES: [(&str, IsOne); 4] = [
+const PICTURES: [(&str, IsPicture); 4] = [
     ("image/png", |bytes| bytes.starts_with(b"\x89PNG\r\n\x1a\n")),
     ("image/jpeg", |bytes| bytes.starts_with(b"\xff\xd8\xff")),
     ("image/gif", |bytes| bytes.starts_with(b"GIF87a") || bytes.starts_with(b"GIF89a")),
     ("image/webp", |bytes| bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP")),
 ];
 
-type IsOne = fn(&[u8]) -> bool;
+type IsPicture = fn(&[u8]) -> bool;
 
 /// The prompt as it is shown.
-pub(super) fn told(queued: &Queued) -> fold::Prompt {
-    let mut told = fold::Prompt::new(queued.content.as_str());
-    told.uuid = Some(queued.id.clone());
-    told.turn_id = Some(queued.turn_id);
-    told.attachments = queued.attachments.iter().map(word).collect();
-    told
+pub(super) fn shown_prompt(queued: &Queued) -> fold::Prompt {
+    let mut shown = fold::Prompt::new(queued.content.as_str());
+    shown.uuid = Some(queued.id.clone());
+    shown.turn_id = Some(queued.turn_id);
+    shown.attachments = queued.attachments.iter().map(attachment_kind).collect();
+    shown
 }
 
 /// The kind of an attachment, in one word.
-fn word(attachment: &Attachment) -> String {
+fn attachment_kind(attachment: &Attachment) -> String {
     match attachment.media_type.split('/').next() {
         Some("image") => "image".to_owned(),
         _ => "document".to_owned(),
@@ -78,7 +78,7 @@ fn block(attachment: &Attachment) -> Result<ContentBlock, Error> {
         return Ok(document(attachment, source("text", "text/plain".to_owned(), text)));
     }
     // The model would refuse it, and the prompt with it.
-    if picture.is_some_and(|(_, is_one)| !is_one(&bytes)) {
+    if picture.is_some_and(|(_, has_signature)| !has_signature(&bytes)) {
         let message = format!("`{name}` does not have the signature of the type `{kind}`");
         return Err(invalid(message, "send the bytes of the file with their actual type"));
     }

@@ -11,17 +11,17 @@ use tidings_protocol::ui::{
     InteractionResolved, PermissionResolved, Resolution, SessionPhase, SessionStateChanged,
 };
 
+use super::agent_slots::AgentSlot;
 use super::asks::audit;
 use super::entry::{Change, Entry};
-use super::places::Place;
-use super::settings::Settings;
+use super::settings::SessionSettings;
 use super::view;
-use super::{Deliver, Sessions};
 #[cfg(unix)]
-use super::{Used, actor::Order};
+use super::{ActiveSession, actor::ActorCommand};
+use super::{Deliver, Sessions};
 use crate::error::Error;
 #[cfg(unix)]
-use crate::hosts::{Found, Hosts};
+use crate::hosts::{FoundHost, Hosts};
 #[cfg(unix)]
 use crate::journal::Fence;
 use crate::journal::{Ask, Max, Session, SessionChange, Settle};
@@ -44,7 +44,7 @@ impl Sessions {
             let Some(last) = rows.last() else { break };
             after = Some(last.handle);
             for row in &rows {
-                if let Err(error) = self.recall_prompt(row).await {
+                if let Err(error) = self.backfill_first_prompt(row).await {
                     tracing::warn!(session = %row.key, %error, "failed to look up the first prompt of a session");
                 }
             }
@@ -58,18 +58,18 @@ impl Sessions {
                         self.discard(found, Fence::HIGHEST).await;
                     }
                     // Its prompts were accepted, and no client repeats them.
-                    waiting.push(self.take(&row.key, Deliver::Later).await?.entry);
+                    waiting.push(self.activate(&row.key, Deliver::Later).await?.entry);
                     continue;
                 }
-                let used = self.take(&row.key, Deliver::Later).await?;
+                let used = self.activate(&row.key, Deliver::Later).await?;
                 #[cfg(unix)]
-                let is_joined = self.join_any(&used, hosts).await;
+                let is_adopted = self.adopt_any(&used, hosts).await;
                 #[cfg(not(unix))]
-                let is_joined = false;
-                if !is_joined {
+                let is_adopted = false;
+                if !is_adopted {
                     used.entry.recover().await?;
                 }
-                if is_joined || !used.entry.has_waiting() {
+                if is_adopted || !used.entry.has_waiting() {
                     used.entry.deliver_now(None);
                 } else {
                     waiting.push(used.entry);
@@ -102,22 +102,22 @@ impl Sessions {
     /// Delivers the queue of a session, if there is a slot for its agent.
     async fn deliver_if_room(&self, entry: &Entry) -> bool {
         // The session may have been deleted since, and the server may be stopping.
-        if !self.used().contains_key(&entry.key) {
+        if !self.active().contains_key(&entry.key) {
             return true;
         }
         if !entry.has_waiting() {
             entry.deliver_now(None);
             return true;
         }
-        let Ok(place) = self.place_for(&entry.key).await else { return false };
-        entry.deliver_now(Some(place));
+        let Ok(slot) = self.slot_for(&entry.key).await else { return false };
+        entry.deliver_now(Some(slot));
         true
     }
 
     /// Stores the first prompt of a session, which earlier versions did not.
-    async fn recall_prompt(&self, row: &Session) -> Result<(), Error> {
-        // Settings of a later version that cannot be parsed stay as they are.
-        let Ok(mut settings) = serde_json::from_str::<Settings>(&row.settings) else { return Ok(()) };
+    async fn backfill_first_prompt(&self, row: &Session) -> Result<(), Error> {
+        // SessionSettings of a later version that cannot be parsed stay as they are.
+        let Ok(mut settings) = serde_json::from_str::<SessionSettings>(&row.settings) else { return Ok(()) };
         if settings.first_prompt.is_some() || row.head.seq == 0 {
             return Ok(());
         }
@@ -125,8 +125,10 @@ impl Sessions {
         let page = journal.read(&row.key, None, Max::events(FIRST_PROMPT_EVENTS_MAX)).await?;
         for event in page.events.iter().filter(|event| PROMPTS.contains(&event.kind.as_str())) {
             match serde_json::from_slice(&event.body) {
-                Ok(UiMessage::PromptQueued(queued)) => settings.hear(&queued.text),
-                Ok(UiMessage::UserPrompt(said)) if said.origin.is_none() => settings.hear(&said.text),
+                Ok(UiMessage::PromptQueued(queued)) => settings.note_prompt(&queued.text),
+                Ok(UiMessage::UserPrompt(prompt)) if prompt.origin.is_none() => {
+                    settings.note_prompt(&prompt.text)
+                }
                 _ => {}
             }
         }
@@ -143,13 +145,13 @@ impl Sessions {
     /// A session can have several: the host of a server that was killed before it could start the agent stays
     /// for a moment.
     #[cfg(unix)]
-    fn find_hosts(&self) -> HashMap<String, Vec<Found>> {
+    fn find_hosts(&self) -> HashMap<String, Vec<FoundHost>> {
         let found = self.config().hosts.as_ref().map(Hosts::find);
         let found = found.unwrap_or_else(|| Ok(Vec::new())).unwrap_or_else(|error| {
             tracing::warn!(%error, "failed to search for agent hosts");
             Vec::new()
         });
-        let mut by_session: HashMap<String, Vec<Found>> = HashMap::new();
+        let mut by_session: HashMap<String, Vec<FoundHost>> = HashMap::new();
         for found in found {
             by_session.entry(found.session.clone()).or_default().push(found);
         }
@@ -159,42 +161,42 @@ impl Sessions {
     /// Adopts the agent of a session, if one of the hosts has it. The other hosts end; if none has it, the
     /// unstored output of their agents is stored.
     #[cfg(unix)]
-    async fn join_any(&self, used: &Used, hosts: Vec<Found>) -> bool {
-        let mut is_joined = false;
+    async fn adopt_any(&self, used: &ActiveSession, hosts: Vec<FoundHost>) -> bool {
+        let mut is_adopted = false;
         let mut rest = Vec::new();
         for found in hosts {
-            if found.is_alive && !is_joined && self.join(used, &found).await {
-                is_joined = true;
+            if found.is_alive && !is_adopted && self.adopt(used, &found).await {
+                is_adopted = true;
             } else {
                 rest.push(found);
             }
         }
-        if !is_joined {
-            self.take_last_words(&used.entry, &rest).await;
+        if !is_adopted {
+            self.store_last_output(&used.entry, &rest).await;
         }
         for found in rest {
             self.discard(found, used.entry.fence).await;
         }
-        is_joined
+        is_adopted
     }
 
     #[cfg(unix)]
-    async fn discard(&self, found: Found, fence: Fence) {
+    async fn discard(&self, found: FoundHost, fence: Fence) {
         if let Some(hosts) = &self.config().hosts {
             hosts.discard(found, fence).await;
         }
     }
 
     #[cfg(unix)]
-    async fn join(&self, used: &Used, found: &Found) -> bool {
-        let (reply, joined) = oneshot::channel();
-        let is_told = used.orders.send(Order::Join(found.clone(), reply)).await.is_ok();
-        is_told && joined.await.unwrap_or(false)
+    async fn adopt(&self, used: &ActiveSession, found: &FoundHost) -> bool {
+        let (reply, adopted) = oneshot::channel();
+        let is_sent = used.commands.send(ActorCommand::Adopt(found.clone(), reply)).await.is_ok();
+        is_sent && adopted.await.unwrap_or(false)
     }
 
     /// Ends hosts of sessions that have ended or were deleted.
     #[cfg(unix)]
-    fn clear_hosts(&self, rest: HashMap<String, Vec<Found>>) {
+    fn clear_hosts(&self, rest: HashMap<String, Vec<FoundHost>>) {
         let Some(hosts) = &self.config().hosts else { return };
         for found in rest.into_values().flatten() {
             tracing::info!(session = found.session, "ending an agent that is not needed any more");
@@ -206,12 +208,12 @@ impl Sessions {
 }
 
 fn has_waiting(row: &Session) -> bool {
-    Settings::parse(&row.settings).has_waiting()
+    SessionSettings::parse(&row.settings).has_waiting()
 }
 
 fn was_running(row: &Session) -> bool {
     use ServerPhase::{Idle, NeedsYou, Running, Starting};
-    let settings = Settings::parse(&row.settings);
+    let settings = SessionSettings::parse(&row.settings);
     matches!(view::phase(&row.state), Starting | Idle | Running | NeedsYou) || settings.has_handed()
 }
 
@@ -221,19 +223,19 @@ impl Entry {
     }
 
     /// Delivers prompts from now on: to the running agent, or to one that will use this slot.
-    fn deliver_now(&self, place: Option<Place>) {
+    fn deliver_now(&self, slot: Option<AgentSlot>) {
         {
             let mut memory = self.memory();
             // At once: a session that delivers nothing frees its slot.
             memory.is_held = false;
-            memory.place = memory.place.take().or(place);
+            memory.slot = memory.slot.take().or(slot);
         }
         self.wake.notify_one();
     }
 
     async fn recover(&self) -> Result<(), Error> {
         for ask in self.journal().asks(Some(&self.key)).await? {
-            self.lose(&ask).await?;
+            self.settle_as_lost(&ask).await?;
         }
         let phase = match self.memory().phase() {
             ServerPhase::Idle => ServerPhase::Parked,
@@ -245,8 +247,8 @@ impl Entry {
             changed.error = Some(error.to_owned());
         }
         let draft = self.draft(&changed.clone().into());
-        let ended = |settings: &mut Settings, _: &_| {
-            settings.doubt_handed();
+        let ended = |settings: &mut SessionSettings, _: &_| {
+            settings.mark_handed_uncertain();
             settings.fail(changed.error.as_deref());
             Ok(Change { phase: Some(phase), event: Some(draft), ..Change::default() })
         };
@@ -255,7 +257,7 @@ impl Entry {
     }
 
     /// Settles a request as lost: its agent is gone.
-    async fn lose(&self, ask: &Ask) -> Result<(), Error> {
+    async fn settle_as_lost(&self, ask: &Ask) -> Result<(), Error> {
         let event: UiMessage = match ask.kind.as_str() {
             "question" => InteractionResolved::new(self.handle, ask.id.as_str(), Resolution::Lost).into(),
             _ => PermissionResolved::new(self.handle, ask.id.as_str(), Resolution::Lost).into(),

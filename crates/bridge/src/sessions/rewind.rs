@@ -39,11 +39,11 @@ impl Actor {
             skipped_links: reply.skipped_links,
         };
         let done = if request.dry_run {
-            self.here()
+            self.at_head()
         } else {
             let message = "Files were rewound to their state before an earlier prompt.".to_owned();
             let event = UiMessage::Display { content: message, session_id: self.entry.handle };
-            accepted(self.entry.say(&event, client_id).await?)
+            accepted(self.entry.append_event(&event, client_id).await?)
         };
         Ok(Accepted { rewind: Some(rewound), ..done })
     }

@@ -12,12 +12,12 @@ use super::commands;
 use crate::error::{Code, Error};
 use crate::journal::ClientId;
 use crate::limits::{COMMANDS_REMEMBERED, ERROR_CHARS, LAUNCH_BYTES_MAX};
-use crate::words::counted;
+use crate::plural::counted;
 
 /// Everything that is stored about a session besides its events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Settings {
+pub(super) struct SessionSettings {
     pub(super) launch: Launch,
     pub(super) budget: Budget,
     pub(super) totals: Totals,
@@ -44,7 +44,7 @@ pub(super) struct Settings {
     pub(super) untrusted: bool,
     /// Commands that were run lately, for clients that missed the response; the oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) done: Vec<Done>,
+    pub(super) done: Vec<CompletedCommand>,
     /// The digest of the command that created the session. Sessions of earlier versions have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) made_of: Option<String>,
@@ -52,7 +52,7 @@ pub(super) struct Settings {
 
 /// A command that was run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Done {
+pub(super) struct CompletedCommand {
     /// The id from its client.
     pub(super) client_id: String,
     /// The digest of the command. Commands of earlier versions have none.
@@ -96,9 +96,9 @@ pub(super) struct Queued {
     pub(super) state: QueueState,
 }
 
-impl Default for Settings {
+impl Default for SessionSettings {
     fn default() -> Self {
-        Settings {
+        SessionSettings {
             launch: Launch::default(),
             budget: Budget::default(),
             totals: Totals::default(),
@@ -136,11 +136,11 @@ impl Default for Launch {
     }
 }
 
-impl Settings {
+impl SessionSettings {
     /// The last user turn that was sent to an agent. Uncertain prompts count as sent.
-    pub(super) fn turns_told(&self) -> u64 {
-        let untold = self.queue.iter().filter(|queued| queued.state != QueueState::Uncertain);
-        let first = untold.map(|queued| queued.turn_id.sequence).min();
+    pub(super) fn turns_sent(&self) -> u64 {
+        let unsent = self.queue.iter().filter(|queued| queued.state != QueueState::Uncertain);
+        let first = unsent.map(|queued| queued.turn_id.sequence).min();
         first.map_or(self.last_turn, |first| first.saturating_sub(1).min(self.last_turn))
     }
 
@@ -157,7 +157,7 @@ impl Settings {
     pub(super) fn remember(&mut self, id: &ClientId, what: String, seq: u64, cursor: String) {
         let surplus = (self.done.len() + 1).saturating_sub(COMMANDS_REMEMBERED);
         drop(self.done.drain(..surplus));
-        self.done.push(Done { client_id: id.to_string(), what: Some(what), seq, cursor });
+        self.done.push(CompletedCommand { client_id: id.to_string(), what: Some(what), seq, cursor });
     }
 
     /// The settings of a new session.
@@ -177,7 +177,7 @@ impl Settings {
         };
         let budget =
             Budget { max_turns: new.max_turns, budget_usd: new.budget_usd, max_seconds: new.max_seconds };
-        Settings { launch, budget, ..Settings::default() }
+        SessionSettings { launch, budget, ..SessionSettings::default() }
     }
 
     /// Refuses settings that would leave no room for prompts and for the agent's reports.
@@ -202,7 +202,7 @@ impl Settings {
     }
 
     /// Takes a prompt as the first one, if there was none with text before.
-    pub(super) fn hear(&mut self, prompt: &str) {
+    pub(super) fn note_prompt(&mut self, prompt: &str) {
         if self.first_prompt.is_none() {
             self.first_prompt = prompt_line(prompt);
         }
@@ -255,7 +255,7 @@ impl Settings {
     }
 
     /// Marks handed prompts as uncertain after the agent is gone.
-    pub(super) fn doubt_handed(&mut self) {
+    pub(super) fn mark_handed_uncertain(&mut self) {
         for queued in self.queue.iter_mut().filter(|queued| queued.state == QueueState::Handed) {
             queued.state = QueueState::Uncertain;
         }
@@ -283,7 +283,7 @@ mod tests {
     /// the same.
     #[test]
     fn commands_that_an_earlier_version_has_done_are_known_again() {
-        let settings = Settings::parse(r#"{"done":[{"client_id":"one","seq":3,"cursor":"c:3"}]}"#);
+        let settings = SessionSettings::parse(r#"{"done":[{"client_id":"one","seq":3,"cursor":"c:3"}]}"#);
         let id = ClientId::new("one").unwrap();
         assert_eq!(settings.done_before(&id, "anything").unwrap().map(|done| done.seq), Some(3));
         assert_eq!(settings.made_of, None);

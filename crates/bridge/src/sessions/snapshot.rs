@@ -11,7 +11,7 @@ use crate::broadcast::Watch;
 use crate::error::{Code, Error};
 use crate::journal::{Event, Key, Max};
 use crate::limits::{SNAPSHOT_READ_BYTES_MAX, SNAPSHOT_RESULT_BYTES_MAX};
-use crate::snapshot::{Budget, Compacted, compact};
+use crate::snapshot::{Budget, ConversationSnapshot, take_snapshot};
 
 impl Sessions {
     /// Returns the end of a conversation as a snapshot. Subscribing after its cursor neither misses nor
@@ -19,28 +19,28 @@ impl Sessions {
     pub async fn snapshot(&self, name: &str, events_max: usize, bytes_max: usize) -> Result<Snapshot, Error> {
         let key = self.row(name).await?.key;
         let watch = Watch { may_answer: false, ..Watch::default() };
-        let (told, events) = self.subscribe(key.as_str(), watch).await?;
+        let (subscribed, events) = self.subscribe(key.as_str(), watch).await?;
         // The open requests, the state and the head are of one moment; the events up to the head are read
         // now.
         drop(events);
-        let Subscribed { pending_permissions, pending_questions, state: session, .. } = told;
+        let Subscribed { pending_permissions, pending_questions, state: session, .. } = subscribed;
         // The events stay in memory until the snapshot is built, so only a few are built at a time.
-        let place = Arc::clone(&self.0.snapshots).acquire_owned().await.map_err(lost)?;
+        let permit = Arc::clone(&self.0.snapshots).acquire_owned().await.map_err(lost)?;
         let read = self.newest(&key, session.head).await?;
         let is_all = read.first().is_none_or(|event| event.cursor.seq <= session.floor);
         let budget = Budget { events_max, bytes_max, result_bytes_max: SNAPSHOT_RESULT_BYTES_MAX };
         // It takes a while for a long conversation, and must not block the runtime.
         let work = move || {
             // The permit is released when the work is done, also if the caller is gone.
-            let _place = place;
-            put_together(&read, budget)
+            let _permit = permit;
+            build(&read, budget)
         };
-        let compacted = tokio::task::spawn_blocking(work).await.map_err(lost)?;
-        let events = compacted.events.iter().filter_map(|(_, event)| serde_json::to_value(event).ok());
+        let snapshot = tokio::task::spawn_blocking(work).await.map_err(lost)?;
+        let events = snapshot.events.iter().filter_map(|(_, event)| serde_json::to_value(event).ok());
         Ok(Snapshot {
-            cursor: told.head,
-            from: compacted.from,
-            more: compacted.more || !is_all,
+            cursor: subscribed.head,
+            from: snapshot.from,
+            more: snapshot.more || !is_all,
             events: events.collect(),
             session,
             pending_permissions,
@@ -63,13 +63,13 @@ impl Sessions {
     }
 }
 
-fn put_together(events: &[Arc<Event>], budget: Budget) -> Compacted {
+fn build(events: &[Arc<Event>], budget: Budget) -> ConversationSnapshot {
     let shown = events.iter().filter(|event| event.kind.as_str() != FRAME);
     let messages = shown.filter_map(|event| {
         let message: UiMessage = serde_json::from_slice(&event.body).ok()?;
         Some((event.cursor.seq, message))
     });
-    compact(messages, budget)
+    take_snapshot(messages, budget)
 }
 
 fn lost(error: impl std::fmt::Display) -> Error {

@@ -2,17 +2,17 @@
 
 use tidings_protocol::api::{ServerPhase, SessionView};
 
-use super::settings::Settings;
+use super::settings::SessionSettings;
 use crate::journal::{Handle, Session};
 
 /// Numbers of pending requests of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Waiting {
+pub(super) struct PendingCounts {
     pub(super) permissions: u64,
     pub(super) questions: u64,
 }
 
-pub(super) fn view(row: &Session, settings: &Settings, waiting: Waiting) -> SessionView {
+pub(super) fn view(row: &Session, settings: &SessionSettings, pending: PendingCounts) -> SessionView {
     SessionView {
         handle: number(row.handle),
         key: row.key.to_string(),
@@ -36,8 +36,8 @@ pub(super) fn view(row: &Session, settings: &Settings, waiting: Waiting) -> Sess
         floor: row.floor,
         totals: settings.totals.clone(),
         budget: settings.budget.clone(),
-        pending_permissions: waiting.permissions,
-        pending_questions: waiting.questions,
+        pending_permissions: pending.permissions,
+        pending_questions: pending.questions,
         queued: settings.queue.len() as u64,
         last_line: settings.last_line.clone(),
         demo: settings.launch.demo,
@@ -56,7 +56,7 @@ pub(super) fn has_agent(phase: ServerPhase) -> bool {
 }
 
 /// The name of a phase, as it is in the row.
-pub(super) fn word(phase: ServerPhase) -> &'static str {
+pub(super) fn phase_name(phase: ServerPhase) -> &'static str {
     match phase {
         ServerPhase::Starting => "starting",
         ServerPhase::Idle => "idle",
@@ -73,5 +73,5 @@ pub(super) fn word(phase: ServerPhase) -> &'static str {
 pub(super) fn phase(word: &str) -> ServerPhase {
     use ServerPhase::{Failed, Idle, Interrupted, NeedsYou, Parked, Running, Starting, Stopped};
     let all = [Starting, Idle, Running, NeedsYou, Parked, Stopped, Interrupted, Failed];
-    all.into_iter().find(|phase| self::word(*phase) == word).unwrap_or(Parked)
+    all.into_iter().find(|phase| self::phase_name(*phase) == word).unwrap_or(Parked)
 }

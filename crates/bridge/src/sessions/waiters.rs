@@ -17,7 +17,7 @@ impl Waiters {
     }
 
     /// Notifies the oldest caller that waits for a command of this name.
-    pub(super) fn tell(&mut self, command: &str, at: Cursor) {
+    pub(super) fn notify(&mut self, command: &str, at: Cursor) {
         // Callers that have left must not take the notification.
         self.0.retain(|(_, done)| !done.is_closed());
         if let Some(found) = self.0.iter().position(|(name, _)| name == command) {
@@ -45,10 +45,10 @@ mod tests {
         let mut other = waiters.wait("clear".to_owned());
         let (mut first, mut second) =
             (waiters.wait("interrupt".to_owned()), waiters.wait("interrupt".to_owned()));
-        waiters.tell("interrupt", at(1));
+        waiters.notify("interrupt", at(1));
         assert_eq!(first.try_recv(), Ok(at(1)));
         assert!(second.try_recv().is_err() && other.try_recv().is_err());
-        waiters.tell("interrupt", at(2));
+        waiters.notify("interrupt", at(2));
         assert_eq!(second.try_recv(), Ok(at(2)));
         waiters.clear();
         assert_eq!(other.try_recv(), Err(oneshot::error::TryRecvError::Closed));

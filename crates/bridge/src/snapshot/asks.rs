@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use tidings_protocol::ui::UiMessage;
 
-use super::Compactor;
+use super::SnapshotBuilder;
 use super::latest::Latest;
 
 /// Permission requests that were made together.
@@ -14,7 +14,7 @@ pub(super) struct Batch {
     pub(super) waiting: HashSet<String>,
 }
 
-impl Compactor {
+impl SnapshotBuilder {
     /// Adds the event of a request. A settled question needs no details, and a settled permission request is
     /// dropped as a whole: its tool call shows what it was.
     pub(super) fn ask(&mut self, seq: u64, lane: usize, event: UiMessage) {
@@ -90,9 +90,9 @@ impl Compactor {
                     self.forget(old);
                 }
             }
-            UiMessage::UserPrompt(said) => {
+            UiMessage::UserPrompt(prompt) => {
                 self.forget_latest(&Latest::Suggestion);
-                if let Some(at) = said.uuid.as_ref().and_then(|uuid| self.queued.remove(uuid)) {
+                if let Some(at) = prompt.uuid.as_ref().and_then(|uuid| self.queued.remove(uuid)) {
                     // The prompt event repeats the text, but not its author.
                     match &mut self.entries[at].event {
                         Some(UiMessage::PromptQueued(queued)) if queued.by.is_some() => queued.text.clear(),

@@ -2,20 +2,20 @@
 
 use tidings_protocol::ui::UiMessage;
 
-use super::Compactor;
+use super::SnapshotBuilder;
 use super::lanes::Lanes;
 use super::latest::Latest;
 
 /// A tool call.
 #[derive(Debug)]
-pub(super) struct Call {
+pub(super) struct ToolCall {
     pub(super) card: usize,
     pub(super) others: Vec<usize>,
     pub(super) progress: Option<usize>,
     pub(super) is_over: bool,
 }
 
-impl Compactor {
+impl SnapshotBuilder {
     pub(super) fn call(&mut self, seq: u64, lane: usize, event: UiMessage) {
         let Some(id) = call_of(&event).map(str::to_owned) else { return };
         self.forget_latest(&Latest::Retrying(lane));
@@ -26,7 +26,7 @@ impl Compactor {
             if lane == Lanes::MAIN {
                 self.turn_calls.push(id.clone());
             }
-            self.calls.insert(id, Call { card, others: Vec::new(), progress: None, is_over });
+            self.calls.insert(id, ToolCall { card, others: Vec::new(), progress: None, is_over });
             return;
         };
         match &event {
@@ -100,7 +100,7 @@ fn call_of(event: &UiMessage) -> Option<&str> {
 
 /// True if an event has content of a call that may have been cut: its input, its output, or the prompt and
 /// summary of the sub-agent that it started.
-pub(crate) fn tells_of(event: &UiMessage, id: &str) -> bool {
+pub(crate) fn belongs_to_call(event: &UiMessage, id: &str) -> bool {
     let event = match event {
         UiMessage::Lane(lane) => &lane.event,
         event => event,

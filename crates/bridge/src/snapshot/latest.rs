@@ -2,7 +2,7 @@
 
 use tidings_protocol::ui::UiMessage;
 
-use super::Compactor;
+use super::SnapshotBuilder;
 
 /// Subjects of such events.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -24,13 +24,13 @@ pub(super) enum Latest {
 
 impl Latest {
     /// True if it describes the current state even if it is old.
-    pub(super) fn stands(&self) -> bool {
+    pub(super) fn is_current(&self) -> bool {
         !matches!(self, Latest::Retrying(_) | Latest::Progress(..) | Latest::ModelUsage)
     }
 }
 
-impl Compactor {
-    pub(super) fn standing(&mut self, seq: u64, lane: usize, event: UiMessage) {
+impl SnapshotBuilder {
+    pub(super) fn add_status(&mut self, seq: u64, lane: usize, event: UiMessage) {
         let what = match &event {
             UiMessage::TokenUpdate { .. } => Latest::Tokens(lane),
             UiMessage::Progress(event) => Latest::Progress(lane, event.agent_id.clone()),

@@ -310,7 +310,7 @@ async fn what_was_asked_of_those_who_left_is_decided_by_the_policy() {
     let (_, gone, asks) = begin(Policy::Ask).await;
     drop(gone);
     let (session, gone, left) = begin(Policy::Unattended).await;
-    let place = gone.events.place();
+    let place = gone.events.cursor();
     drop(gone);
     let screen = Watch { may_answer: false, ..Watch::after(Some(place)) };
     let (_, events) = house.sessions.subscribe(&session.key, screen).await.unwrap();

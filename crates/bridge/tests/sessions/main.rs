@@ -235,7 +235,7 @@ async fn t18_prompts_that_wait_do_not_go_beyond_the_budget() {
     house.sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap();
     for _ in 0..3 {
         let UiMessage::PromptDropped(dropped) = watcher.until(is_dropped).await else { unreachable!() };
-        assert!(dropped.reason.unwrap().contains("the 1 turn that"));
+        assert!(dropped.reason.unwrap().contains("budget of 1 turn"));
     }
     let view = until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
     assert_eq!((view.totals.turns, view.queued), (1, 0));

@@ -21,7 +21,7 @@ use crate::broadcast::{Subscription, Watch};
 use crate::error::Error;
 use crate::journal::{Cursor, Event};
 use crate::limits::{MOBILE_QUEUE_KEPT, MOBILE_QUEUE_MAX, PAGE_BYTES_MAX};
-use crate::words::counted;
+use crate::plural::counted;
 
 /// A subscription that continues where a phone was.
 struct Resumed {

@@ -153,13 +153,13 @@ pub(super) async fn a_hundred_answers_have_one_winner(stage: Stage<'_>) {
     let won = answers.iter().filter(|answer| matches!(answer, Settlement::Won(_))).count();
     assert_eq!(won, 1);
     assert!(answers.iter().all(|answer| answer.cursor().seq == 2));
-    let told: Vec<&Settled> = answers
+    let winners: Vec<&Settled> = answers
         .iter()
         .filter_map(|answer| match answer {
             Settlement::Lost { winner, .. } => Some(winner),
             Settlement::Won(_) => None,
         })
         .collect();
-    assert!(told.windows(2).all(|pair| pair[0] == pair[1]), "the losers got different winners");
+    assert!(winners.windows(2).all(|pair| pair[0] == pair[1]), "the losers got different winners");
     assert_eq!(stage.journal.audit_log(0).await.unwrap().len(), 1);
 }

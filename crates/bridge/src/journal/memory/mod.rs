@@ -15,7 +15,7 @@ use super::{
     ProjectFolder, Resume, Retained, Session, SessionChange, SessionName, Settle, Settled, Settlement,
     Stored, Tap,
 };
-use state::State;
+use state::StoreState;
 
 /// A journal in memory.
 ///
@@ -46,7 +46,7 @@ pub struct MemoryJournal {
 /// The contents of a [`MemoryJournal`], which outlive it, so that another can be opened on them: the disk of
 /// a test.
 #[derive(Clone, Default)]
-pub struct MemoryStore(Arc<Mutex<State>>);
+pub struct MemoryStore(Arc<Mutex<StoreState>>);
 
 impl MemoryJournal {
     /// An empty journal.
@@ -61,7 +61,10 @@ impl MemoryJournal {
         MemoryJournal { store: store.clone(), opened }
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut State) -> Result<T, JournalError> + Send) -> Call<'static, T>
+    fn with<T>(
+        &self,
+        work: impl FnOnce(&mut StoreState) -> Result<T, JournalError> + Send,
+    ) -> Call<'static, T>
     where
         T: Send + 'static,
     {
@@ -72,7 +75,7 @@ impl MemoryJournal {
 }
 
 impl MemoryStore {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, StoreState> {
         // Nothing in here panics half-way; if a tap does, the state was consistent before it was called.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -6,8 +6,8 @@ use std::path::Path;
 use rusqlite::Connection;
 use sha2::{Digest as _, Sha256};
 
-use super::failure::{At as _, damaged};
-use super::open::{beside, private_file};
+use super::failure::{Doing as _, damaged};
+use super::open::{private_file, with_suffix};
 use crate::journal::{AuditKey, JournalError};
 use crate::limits::PRIVATE_FILE_BYTES_MAX;
 
@@ -16,7 +16,7 @@ pub(super) const SUFFIX: &str = "-audit-key";
 
 /// Reads the key of a journal, or creates one for the lines from now on.
 pub(super) fn open(journal: &Path, conn: &Connection) -> Result<AuditKey, JournalError> {
-    let path = beside(journal, SUFFIX);
+    let path = with_suffix(journal, SUFFIX);
     let failed = |error| JournalError::io("read the key of the audit log in", &path, error);
     let mut file = private_file(&path).map_err(failed)?;
     let mut text = String::new();

@@ -6,9 +6,9 @@ use std::path::Path;
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
-use super::failure::At as _;
-use super::piece_log::{Piece, PieceLog};
-use super::{open, pieces, schema};
+use super::delta_log::{DeltaLog, LoggedDelta};
+use super::failure::Doing as _;
+use super::{open, pending_deltas, schema};
 use crate::journal::{ErrorKind, JournalError};
 use crate::limits::BACKUP_PAGES;
 
@@ -30,10 +30,10 @@ pub(super) fn copy(
     // Before the tables: a delta leaves its log only when it is in the tables, so that each is in one of
     // them.
     let waiting =
-        PieceLog::read(journal).map_err(|error| JournalError::io("read the deltas of", journal, error))?;
+        DeltaLog::read(journal).map_err(|error| JournalError::io("read the deltas of", journal, error))?;
     let from = open::reader(journal)?;
     schema::check(&from)?;
-    let part = open::beside(to, ".part");
+    let part = open::with_suffix(to, ".part");
     let done = fill(&from, &waiting, &part, progress).and_then(|()| publish(&part, to));
     if done.is_err() {
         // The remains of a failed copy are useless; if they cannot be removed, the next copy overwrites them.
@@ -44,7 +44,7 @@ pub(super) fn copy(
 
 fn fill(
     from: &Connection,
-    waiting: &[Piece],
+    waiting: &[LoggedDelta],
     part: &Path,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(), JournalError> {
@@ -76,7 +76,7 @@ fn fill(
     reading.finish().doing(doing)?;
     to.execute_batch("PRAGMA journal_mode = DELETE").doing(doing)?;
     let filling = to.transaction().doing(doing)?;
-    pieces::put_in(&filling, waiting)?;
+    pending_deltas::flush(&filling, waiting)?;
     // A copy lacks later events, so a journal that is opened from it begins another epoch.
     filling.execute("UPDATE journal SET clean = 0, boot_id = ''", []).doing(doing)?;
     filling.commit().doing(doing)?;

@@ -6,11 +6,11 @@ use rusqlite::ffi::ErrorCode;
 use crate::journal::{ErrorKind, JournalError};
 
 /// Adds the operation to an error of `SQLite`: `statement.execute(…).doing("append to the journal")?`.
-pub(super) trait At<T> {
+pub(super) trait Doing<T> {
     fn doing(self, doing: &str) -> Result<T, JournalError>;
 }
 
-impl<T> At<T> for Result<T, Sql> {
+impl<T> Doing<T> for Result<T, Sql> {
     fn doing(self, doing: &str) -> Result<T, JournalError> {
         self.map_err(|error| translate(doing, error))
     }
@@ -22,7 +22,7 @@ pub(super) fn damaged(what: &str) -> JournalError {
 }
 
 const RESTORE: &str =
-    "stop the server, put the file aside, and start from a backup; readers will be told to start again";
+    "stop the server, put the file aside, and start from a backup; readers will get a reset";
 
 fn translate(doing: &str, error: Sql) -> JournalError {
     let (kind, hint) = match &error {

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::open::{beside, private_file};
-use crate::journal::opening::Stop;
+use super::open::{private_file, with_suffix};
+use crate::journal::opening::LastStop;
 
 /// The mark beside a journal, and the state of the journal's files before they are opened.
 #[derive(Debug, Clone)]
@@ -37,12 +37,12 @@ pub(super) struct Mark {
 
 impl Mark {
     /// Reads the mark and inspects the files before they are opened: opening changes them.
-    pub(super) fn look(journal: &Path) -> Self {
-        let noted = std::fs::read_to_string(place(journal)).unwrap_or_default();
+    pub(super) fn read(journal: &Path) -> Self {
+        let noted = std::fs::read_to_string(mark_path(journal)).unwrap_or_default();
         let (is_noted, name_noted) = (!noted.trim().is_empty(), journal_of(&noted));
         let mut noted = noted.lines().filter(|line| !line.starts_with(JOURNAL));
         let found = std::fs::metadata(journal).ok();
-        let has_log = std::fs::metadata(beside(journal, "-wal")).is_ok_and(|log| log.len() > 0);
+        let has_log = std::fs::metadata(with_suffix(journal, "-wal")).is_ok_and(|log| log.len() > 0);
         let is = |noted: Option<&str>, found: Option<String>| noted.is_some() && noted == found.as_deref();
         Mark {
             is_noted,
@@ -56,10 +56,10 @@ impl Mark {
 
     /// True if this is not the file that was left. A process that did not close the journal has left a log,
     /// which no copy has.
-    pub(super) fn is_another(&self, stop: Stop) -> bool {
+    pub(super) fn is_another(&self, stop: LastStop) -> bool {
         let as_left = match stop {
-            Stop::Clean => self.is_as_closed,
-            Stop::Unclean => self.has_log,
+            LastStop::Clean => self.is_as_closed,
+            LastStop::Unclean => self.has_log,
         };
         !(self.is_same_file && as_left)
     }
@@ -92,7 +92,7 @@ impl Mark {
     /// Records the state of the closed file. It must not be written to after this.
     pub(super) fn closed(journal: &Path) -> io::Result<()> {
         let found = std::fs::metadata(journal)?;
-        let noted = std::fs::read_to_string(place(journal)).unwrap_or_default();
+        let noted = std::fs::read_to_string(mark_path(journal)).unwrap_or_default();
         let line = journal_of(&noted).map(|name| format!("{JOURNAL}{name}\n")).unwrap_or_default();
         write(journal, &format!("{}\n{}\n{line}", name(&found), state(&found)))
     }
@@ -107,13 +107,13 @@ fn journal_of(noted: &str) -> Option<String> {
 
 /// Writes in one call, so that a killed process leaves the old mark or the new one.
 fn write(journal: &Path, text: &str) -> io::Result<()> {
-    let mut file = private_file(&place(journal))?;
+    let mut file = private_file(&mark_path(journal))?;
     file.write_all(text.as_bytes())?;
     file.set_len(text.len() as u64)
 }
 
-pub(super) fn place(journal: &Path) -> PathBuf {
-    beside(journal, "-mark")
+pub(super) fn mark_path(journal: &Path) -> PathBuf {
+    with_suffix(journal, "-mark")
 }
 
 /// Identity of a file, independent of its path. File numbers are reused, so the time of its creation is a

@@ -8,12 +8,12 @@ mod audit_key;
 mod audit_log;
 mod backup;
 mod damage;
+mod delta_log;
 mod events;
 mod failure;
 mod mark;
 mod open;
-mod piece_log;
-mod pieces;
+mod pending_deltas;
 mod projects;
 mod readers;
 mod schema;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use self::damage::Damage;
-use self::failure::At as _;
+use self::failure::Doing as _;
 use self::readers::Readers;
 use self::writer::{Load, Writer};
 use super::event::{check_drafts, class_of, weight};
@@ -38,7 +38,7 @@ use super::{
     ProjectFolder, Resume, Retained, Session, SessionChange, SessionName, Settle, Settled, Settlement,
     Stored, Tap,
 };
-use crate::limits::{JOURNAL_BYTES_MAX, LIST_MAX, PIECE_BYTES_MAX};
+use crate::limits::{DELTA_BYTES_MAX, JOURNAL_BYTES_MAX, LIST_MAX};
 
 /// A journal in one `SQLite` file.
 ///
@@ -134,7 +134,7 @@ impl Journal for SqliteJournal {
 
     fn seen(&self, key: &Key, id: &ClientId) -> Call<'_, Option<Cursor>> {
         let (key, id) = (key.clone(), id.clone());
-        self.readers.call(move |conn| events::Place::find(conn, &key)?.seen(conn, &id))
+        self.readers.call(move |conn| events::SessionRow::find(conn, &key)?.seen(conn, &id))
     }
 
     fn sessions(&self, after: Option<Handle>, max: usize) -> Call<'_, Vec<Session>> {
@@ -166,10 +166,10 @@ impl Journal for SqliteJournal {
             let bytes: u64 = drafts.iter().map(|draft| weight(draft.body.len())).sum();
             let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
             let class = class_of(&drafts);
-            let are_pieces = class == Class::Delta && drafts.iter().all(|draft| draft.client_id.is_none());
-            if are_pieces
-                && bytes <= PIECE_BYTES_MAX
-                && let Some(stored) = self.writer.store_here(&key, fence, &drafts)
+            let are_deltas = class == Class::Delta && drafts.iter().all(|draft| draft.client_id.is_none());
+            if are_deltas
+                && bytes <= DELTA_BYTES_MAX
+                && let Some(stored) = self.writer.store_on_caller(&key, fence, &drafts)
             {
                 return stored;
             }

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
-use super::failure::At as _;
+use super::delta_log::{DeltaLog, LoggedDelta};
+use super::failure::Doing as _;
 use super::mark::Mark;
-use super::piece_log::{Piece, PieceLog};
-use super::{audit_key, pieces, schema};
-use crate::journal::opening::Stop;
+use super::{audit_key, pending_deltas, schema};
+use crate::journal::opening::LastStop;
 use crate::journal::{Epoch, ErrorKind, Handle, JournalError, Opening};
 use crate::limits::{BUSY_WAIT, PAST_EPOCHS_MAX, STATEMENTS_MAX, WAL_KEPT_BYTES};
 
@@ -20,11 +20,11 @@ pub(super) fn writer(
     path: &Path,
     opening: &Opening,
     bytes_max: u64,
-) -> Result<(Connection, File, PieceLog), JournalError> {
+) -> Result<(Connection, File, DeltaLog), JournalError> {
     make_folder(path)?;
     refuse_links(path)?;
     let lock = lock(path)?;
-    let mark = Mark::look(path);
+    let mark = Mark::read(path);
     if mark.is_missing() {
         return Err(missing(path, "is missing"));
     }
@@ -35,11 +35,11 @@ pub(super) fn writer(
         return Err(missing(path, "is empty"));
     }
     let mut conn = writer_again(path, bytes_max)?;
-    schema::climb(&conn)?;
-    let pieces = PieceLog::read(path).map_err(|error| JournalError::io("read the deltas of", path, error))?;
-    let name = begin(&mut conn, opening, &pieces, &mark, path)?;
+    schema::migrate(&conn)?;
+    let deltas = DeltaLog::read(path).map_err(|error| JournalError::io("read the deltas of", path, error))?;
+    let name = begin(&mut conn, opening, &deltas, &mark, path)?;
     mark.opened(path, &name).map_err(|error| JournalError::io("write the mark of", path, error))?;
-    let log = PieceLog::open(path, opening.fresh_epoch.to_stored().cast_unsigned());
+    let log = DeltaLog::open(path, opening.fresh_epoch.to_stored().cast_unsigned());
     let log = log.map_err(|error| JournalError::io("write the deltas of", path, error))?;
     Ok((conn, lock, log))
 }
@@ -60,7 +60,7 @@ pub(super) fn writer_again(path: &Path, bytes_max: u64) -> Result<Connection, Jo
 }
 
 /// Opens a connection that copies the log into the main file, besides the one that writes.
-pub(super) fn settler(path: &Path) -> Result<Connection, JournalError> {
+pub(super) fn checkpointer(path: &Path) -> Result<Connection, JournalError> {
     let conn = connect(path)?;
     conn.execute_batch("PRAGMA synchronous = FULL; PRAGMA cache_size = -64;").doing("open the journal")?;
     Ok(conn)
@@ -89,7 +89,7 @@ pub(super) fn connect(path: &Path) -> Result<Connection, JournalError> {
 /// another mode.
 fn refuse_links(journal: &Path) -> Result<(), JournalError> {
     for suffix in ["", ".lock", "-mark", "-pieces", "-wal", "-shm", "-journal", audit_key::SUFFIX] {
-        let path = beside(journal, suffix);
+        let path = with_suffix(journal, suffix);
         if std::fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
             let message = format!("A file of the journal is a link, or not a file: `{}`", path.display());
             let hint = "put the file itself there; the whole data folder can be elsewhere with --data";
@@ -126,7 +126,7 @@ fn make_folder(path: &Path) -> Result<(), JournalError> {
 }
 
 /// A path with a suffix after the file's name.
-pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
@@ -134,7 +134,7 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 /// Locks the journal: `SQLite` would let a second process in, and both would give out the same numbers.
 fn lock(path: &Path) -> Result<File, JournalError> {
-    let path = beside(path, ".lock");
+    let path = with_suffix(path, ".lock");
     let file = private_file(&path).map_err(|error| JournalError::io("create", &path, error))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
@@ -155,17 +155,17 @@ fn lock(path: &Path) -> Result<File, JournalError> {
 fn begin(
     conn: &mut Connection,
     opening: &Opening,
-    pieces: &[Piece],
+    deltas: &[LoggedDelta],
     mark: &Mark,
     path: &Path,
 ) -> Result<String, JournalError> {
     let doing = "begin to write the journal";
     let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).doing(doing)?;
     let name = name_of(&tx, mark, path)?;
-    pieces::put_in(&tx, pieces)?;
+    pending_deltas::flush(&tx, deltas)?;
     let left = tx
         .query_row("SELECT clean, boot_id FROM journal", [], |row| {
-            let stop = if row.get(0)? { Stop::Clean } else { Stop::Unclean };
+            let stop = if row.get(0)? { LastStop::Clean } else { LastStop::Unclean };
             Ok((stop, row.get::<_, String>(1)?))
         })
         .optional()
@@ -222,7 +222,8 @@ pub(super) fn put_aside(path: &Path) -> Result<Option<PathBuf>, JournalError> {
     make_folder(path)?;
     refuse_links(path)?;
     let _lock = lock(path)?;
-    let aside = (1..=ASIDE_MAX).map(|n| beside(path, &format!(".aside-{n}"))).find(|aside| !aside.exists());
+    let aside =
+        (1..=ASIDE_MAX).map(|n| with_suffix(path, &format!(".aside-{n}"))).find(|aside| !aside.exists());
     let aside = aside.ok_or_else(|| {
         let message = format!("{ASIDE_MAX} journals were put aside here already: `{}`", path.display());
         JournalError::new(
@@ -234,7 +235,7 @@ pub(super) fn put_aside(path: &Path) -> Result<Option<PathBuf>, JournalError> {
     let mut moved = None;
     // The key goes with its log.
     for suffix in ["", "-wal", "-shm", "-pieces", audit_key::SUFFIX] {
-        let (from, to) = (beside(path, suffix), beside(&aside, suffix));
+        let (from, to) = (with_suffix(path, suffix), with_suffix(&aside, suffix));
         match std::fs::rename(&from, &to) {
             Ok(()) if suffix.is_empty() => moved = Some(to),
             Ok(()) => {}
@@ -242,7 +243,7 @@ pub(super) fn put_aside(path: &Path) -> Result<Option<PathBuf>, JournalError> {
             Err(error) => return Err(JournalError::io("put aside", &from, error)),
         }
     }
-    match std::fs::remove_file(super::mark::place(path)) {
+    match std::fs::remove_file(super::mark::mark_path(path)) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(JournalError::io("remove the mark of", path, error))
         }

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::events::{Place, time};
-use super::failure::{At as _, damaged};
+use super::events::{SessionRow, time};
+use super::failure::{Doing as _, damaged};
 use super::writer::Tx;
 use crate::journal::event::whole_micros;
 use crate::journal::{JournalError, Key, Project, ProjectFolder};
@@ -18,7 +18,7 @@ pub(super) fn open(
 ) -> Result<Project, JournalError> {
     let doing = "open a project";
     let conn = tx.conn;
-    let handle = session.map(|key| Place::find(conn, key)).transpose()?.map(|place| place.handle.number());
+    let handle = session.map(|key| SessionRow::find(conn, key)).transpose()?.map(|row| row.handle.number());
     let sql = "UPDATE projects SET session = ?2 WHERE folder = ?1 RETURNING opened";
     let known = conn.query_row(sql, params![folder.as_str(), handle], |row| row.get(0)).optional();
     if let Some(opened) = known.doing(doing)? {

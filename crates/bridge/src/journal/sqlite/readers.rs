@@ -9,23 +9,23 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
-use super::failure::At as _;
+use super::failure::Doing as _;
 use super::open;
-use super::writer::WaitingPieces;
+use super::writer::UnflushedDeltas;
 use crate::journal::{Call, ErrorKind, JournalError};
 use crate::limits::READERS_MAX;
 
 pub(super) struct Readers {
     path: PathBuf,
     /// Deltas that are logged and not in the tables yet.
-    waiting: WaitingPieces,
+    waiting: UnflushedDeltas,
     idle: Mutex<Vec<Connection>>,
     permits: Arc<Semaphore>,
     closed: AtomicBool,
 }
 
 impl Readers {
-    pub(super) fn new(path: PathBuf, waiting: WaitingPieces) -> Arc<Self> {
+    pub(super) fn new(path: PathBuf, waiting: UnflushedDeltas) -> Arc<Self> {
         let permits = Arc::new(Semaphore::new(READERS_MAX));
         Arc::new(Readers { path, waiting, idle: Mutex::default(), permits, closed: AtomicBool::new(false) })
     }
@@ -64,7 +64,7 @@ impl Readers {
         if self.closed.load(Ordering::SeqCst) {
             return Err(JournalError::closed());
         }
-        match self.waiting.put_in() {
+        match self.waiting.flush() {
             Err(error) if error.kind() == ErrorKind::Full => return self.waiting.read_with(work),
             done => done?,
         }

@@ -2,19 +2,19 @@
 
 use rusqlite::Connection;
 
-use super::failure::{At as _, damaged};
+use super::failure::{Doing as _, damaged};
 use crate::journal::{ErrorKind, JournalError};
 
 /// Identifies a file as a journal: "tidj".
 const APPLICATION_ID: i32 = 0x7469_646a;
 
 /// Each migration leads from the version of its index to the next. A released migration is never changed.
-const STEPS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
 /// Migrates a file to the newest version.
-pub(super) fn climb(conn: &Connection) -> Result<(), JournalError> {
+pub(super) fn migrate(conn: &Connection) -> Result<(), JournalError> {
     let version = check(conn)?;
-    for (step, to) in STEPS.iter().zip(1..).skip(version) {
+    for (step, to) in MIGRATIONS.iter().zip(1..).skip(version) {
         let script = format!(
             "BEGIN IMMEDIATE; {step}; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {to}; COMMIT;"
         );
@@ -37,10 +37,10 @@ pub(super) fn check(conn: &Connection) -> Result<usize, JournalError> {
         return Err(JournalError::new(ErrorKind::Invalid, "The file is not a journal of Tidings", hint));
     }
     let version = usize::try_from(version).map_err(|_| damaged("its version is negative"))?;
-    if version > STEPS.len() {
+    if version > MIGRATIONS.len() {
         let message = format!(
             "The journal has version {version}, and this program supports versions up to {}",
-            STEPS.len()
+            MIGRATIONS.len()
         );
         return Err(JournalError::new(
             ErrorKind::Newer,

@@ -5,7 +5,7 @@
 //! durable.
 //!
 //! A delta need not reach the disk before it is acknowledged. If the connection is idle, a delta is
-//! [stored](Pieces) on the caller's thread: that takes less time than waking the writer's thread and being
+//! [stored](PendingDeltas) on the caller's thread: that takes less time than waking the writer's thread and being
 //! woken by it, which would be most of a subscriber's latency.
 
 use std::fs::File;
@@ -17,10 +17,10 @@ use std::thread::JoinHandle;
 use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
-use super::failure::At as _;
+use super::delta_log::DeltaLog;
+use super::failure::Doing as _;
 use super::mark::Mark;
-use super::piece_log::PieceLog;
-use super::pieces::Pieces;
+use super::pending_deltas::PendingDeltas;
 use super::{audit_key, open, sweep};
 use crate::journal::{
     AuditKey, Class, Commit, Draft, ErrorKind, Event, Fence, JournalError, Key, Stored, Tap,
@@ -36,9 +36,9 @@ pub(super) struct Writer {
     /// Limits the bytes of calls that are queued or running.
     room: Arc<Semaphore>,
     /// None once the journal is closed.
-    desk: Arc<Mutex<Option<Desk>>>,
+    state: Arc<Mutex<Option<WriterState>>>,
     /// Number of deltas that are not in the tables yet.
-    pieces: Arc<AtomicUsize>,
+    deltas: Arc<AtomicUsize>,
     /// True if the last attempt to store something found no room.
     full: Arc<AtomicBool>,
     tap: Arc<Mutex<Option<Tap>>>,
@@ -49,18 +49,18 @@ pub(super) struct Writer {
 
 /// Deltas that are logged and not in the tables yet, for readers of the tables.
 #[derive(Clone)]
-pub(super) struct WaitingPieces {
-    desk: Arc<Mutex<Option<Desk>>>,
+pub(super) struct UnflushedDeltas {
+    state: Arc<Mutex<Option<WriterState>>>,
     count: Arc<AtomicUsize>,
 }
 
-impl WaitingPieces {
+impl UnflushedDeltas {
     /// Moves them into the tables. It may block on the disk.
-    pub(super) fn put_in(&self) -> Result<(), JournalError> {
+    pub(super) fn flush(&self) -> Result<(), JournalError> {
         if self.count.load(Ordering::Acquire) == 0 {
             return Ok(());
         }
-        sit_down(&self.desk).as_mut().map_or(Ok(()), Desk::put_pieces_in)
+        lock_state(&self.state).as_mut().map_or(Ok(()), WriterState::flush_deltas)
     }
 
     /// Reads on the connection that writes, with the deltas in the tables for as long as that takes: a full
@@ -70,7 +70,7 @@ impl WaitingPieces {
         &self,
         work: impl FnOnce(&Connection) -> Result<R, JournalError>,
     ) -> Result<R, JournalError> {
-        sit_down(&self.desk).as_mut().ok_or_else(JournalError::closed)?.read_with_pieces(work)
+        lock_state(&self.state).as_mut().ok_or_else(JournalError::closed)?.read_with_deltas(work)
     }
 }
 
@@ -78,7 +78,7 @@ impl WaitingPieces {
 const PAGE_BYTES: u64 = 4096;
 
 /// Pages that the logged deltas take at most: their bytes, and a few pages for each of them.
-const PIECES_PAGES: i64 = 8192;
+const DELTAS_PAGES: i64 = 8192;
 
 /// The whole room, in units.
 const ROOM: usize = WRITER_ROOM_BYTES_MAX / WRITER_ROOM_UNIT;
@@ -86,7 +86,7 @@ const ROOM: usize = WRITER_ROOM_BYTES_MAX / WRITER_ROOM_UNIT;
 /// The connection inside a transaction, and the commits to publish after it.
 pub(super) struct Tx<'c> {
     pub(super) conn: &'c Connection,
-    pub(super) told: Vec<Told>,
+    pub(super) commits: Vec<OwnedCommit>,
     /// Seals lines of the audit log.
     pub(super) audit_key: &'c AuditKey,
 }
@@ -94,10 +94,10 @@ pub(super) struct Tx<'c> {
 impl Tx<'_> {
     /// Runs one of several calls, so that it can be rolled back alone.
     fn run(&mut self, job: &mut dyn Job) -> Result<(), JournalError> {
-        let told = self.told.len();
+        let commits = self.commits.len();
         self.conn.prepare_cached("SAVEPOINT call").and_then(|mut it| it.execute([])).doing("begin a call")?;
-        if job.run(self)? == Ran::Refused {
-            self.told.truncate(told);
+        if job.run(self)? == JobOutcome::Refused {
+            self.commits.truncate(commits);
             self.conn.execute_batch("ROLLBACK TO call").doing("take a call back")?;
         }
         self.conn.prepare_cached("RELEASE call").and_then(|mut it| it.execute([])).doing("end a call")?;
@@ -105,7 +105,7 @@ impl Tx<'_> {
     }
 }
 
-pub(super) enum Told {
+pub(super) enum OwnedCommit {
     Events(Key, Vec<Arc<Event>>),
     Deleted(Key),
 }
@@ -130,34 +130,34 @@ impl Writer {
     pub(super) fn start(
         conn: Connection,
         lock: File,
-        log: PieceLog,
+        log: DeltaLog,
         path: &Path,
         bytes_max: u64,
     ) -> Result<Self, JournalError> {
         let (queue, jobs) = mpsc::channel(WRITER_QUEUE_MAX);
         let tap = Arc::new(Mutex::new(None));
-        let pieces = Pieces::new(log);
-        let count = pieces.count();
+        let deltas = PendingDeltas::new(log);
+        let count = deltas.count();
         let audit_key = audit_key::open(path, &conn)?;
-        let desk = Desk {
+        let state = WriterState {
             conn,
             audit_key,
-            pieces,
+            deltas,
             path: path.to_owned(),
             bytes_max,
             tap: Arc::clone(&tap),
             syncing: None,
-            unsettled: 0,
+            uncopied: 0,
             sweeping: true,
             full: Arc::default(),
         };
-        let full = Arc::clone(&desk.full);
-        let desk = Arc::new(Mutex::new(Some(desk)));
-        let shared = Arc::clone(&desk);
-        let settler = open::settler(path)?;
+        let full = Arc::clone(&state.full);
+        let state = Arc::new(Mutex::new(Some(state)));
+        let shared = Arc::clone(&state);
+        let checkpointer = open::checkpointer(path)?;
         let (locked, unlocked) = watch::channel(());
         let work = move || {
-            work(&shared, jobs, settler);
+            work(&shared, jobs, checkpointer);
             // The lock goes last: the next process that gets it finds everything written.
             drop(lock);
             drop(locked);
@@ -168,8 +168,8 @@ impl Writer {
         Ok(Writer {
             queue: Some(queue),
             room,
-            desk,
-            pieces: count,
+            state,
+            deltas: count,
             full,
             tap,
             thread: Some(thread),
@@ -177,8 +177,8 @@ impl Writer {
         })
     }
 
-    pub(super) fn waiting(&self) -> WaitingPieces {
-        WaitingPieces { desk: Arc::clone(&self.desk), count: Arc::clone(&self.pieces) }
+    pub(super) fn waiting(&self) -> UnflushedDeltas {
+        UnflushedDeltas { state: Arc::clone(&self.state), count: Arc::clone(&self.deltas) }
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -196,7 +196,7 @@ impl Writer {
         R: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> Result<R, JournalError> + Send + 'static,
     {
-        self.send(load, After::GoOn, work).await
+        self.send(load, AfterCall::Continue, work).await
     }
 
     /// Runs the last call: the thread ends after it, and the journal can be opened again at once.
@@ -204,13 +204,13 @@ impl Writer {
     where
         F: FnMut(&mut Tx<'_>) -> Result<(), JournalError> + Send + 'static,
     {
-        let done = self.send(Load::DURABLE, After::Stop, work).await;
+        let done = self.send(Load::DURABLE, AfterCall::Stop, work).await;
         // Nothing is ever sent: this ends when the thread has released the lock.
         drop(self.unlocked.clone().changed().await);
         done
     }
 
-    async fn send<R, F>(&self, load: Load, after: After, work: F) -> Result<R, JournalError>
+    async fn send<R, F>(&self, load: Load, after: AfterCall, work: F) -> Result<R, JournalError>
     where
         R: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> Result<R, JournalError> + Send + 'static,
@@ -219,40 +219,40 @@ impl Writer {
         let room = Arc::clone(&self.room).acquire_many_owned(units).await;
         let room = room.map_err(|_| JournalError::closed())?;
         let (reply, answer) = oneshot::channel();
-        let job: Box<dyn Job> = Box::new(Waiting { load, after, work, result: None, reply, room });
+        let job: Box<dyn Job> = Box::new(QueuedCall { load, after, work, result: None, reply, room });
         let queue = self.queue.as_ref().ok_or_else(JournalError::closed)?;
         queue.send(job).await.map_err(|_| JournalError::closed())?;
         answer.await.map_err(|_| JournalError::closed())?
     }
 
     /// Stores deltas on the caller's thread. Returns none if they have to go through the queue.
-    pub(super) fn store_here(
+    pub(super) fn store_on_caller(
         &self,
         key: &Key,
         fence: Fence,
         drafts: &[Draft],
     ) -> Option<Result<Vec<Stored>, JournalError>> {
-        let mut desk = match self.desk.try_lock() {
-            Ok(desk) => desk,
+        let mut state = match self.state.try_lock() {
+            Ok(state) => state,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
-        let desk = desk.as_mut()?;
-        let stored = desk.store_pieces(key, fence, drafts);
-        if desk.unsettled >= CHECKPOINT_BYTES
+        let state = state.as_mut()?;
+        let stored = state.store_deltas(key, fence, drafts);
+        if state.uncopied >= CHECKPOINT_BYTES
             && let Some(queue) = &self.queue
         {
             // Copying the log takes long, so the thread does it. If the queue is full, the thread gets to it
             // by itself.
-            drop(queue.try_send(Box::new(Nudge)));
+            drop(queue.try_send(Box::new(Wake)));
         }
         stored
     }
 }
 
 /// Locks the writer. Work that a panic left half done is rolled back before the next commit.
-fn sit_down(desk: &Mutex<Option<Desk>>) -> MutexGuard<'_, Option<Desk>> {
-    desk.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock_state(state: &Mutex<Option<WriterState>>) -> MutexGuard<'_, Option<WriterState>> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Writer {
@@ -267,14 +267,14 @@ impl Drop for Writer {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum After {
-    GoOn,
+enum AfterCall {
+    Continue,
     Stop,
 }
 
 /// Outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ran {
+enum JobOutcome {
     Done,
     /// Its changes must be rolled back.
     Refused,
@@ -283,23 +283,23 @@ enum Ran {
 /// One call in the queue.
 trait Job: Send {
     fn load(&self) -> Load;
-    fn after(&self) -> After;
+    fn after(&self) -> AfterCall;
     /// Does the work and keeps the result. `Err` only if the engine failed; a refusal is a result.
-    fn run(&mut self, tx: &mut Tx<'_>) -> Result<Ran, JournalError>;
+    fn run(&mut self, tx: &mut Tx<'_>) -> Result<JobOutcome, JournalError>;
     /// Sends the result, or the reason why nothing was committed.
     fn answer(self: Box<Self>, committed: Result<(), JournalError>);
 }
 
-struct Waiting<R, F> {
+struct QueuedCall<R, F> {
     load: Load,
-    after: After,
+    after: AfterCall,
     work: F,
     result: Option<Result<R, JournalError>>,
     reply: oneshot::Sender<Result<R, JournalError>>,
     room: OwnedSemaphorePermit,
 }
 
-impl<R, F> Job for Waiting<R, F>
+impl<R, F> Job for QueuedCall<R, F>
 where
     R: Send,
     F: FnMut(&mut Tx<'_>) -> Result<R, JournalError> + Send,
@@ -308,24 +308,24 @@ where
         self.load
     }
 
-    fn after(&self) -> After {
+    fn after(&self) -> AfterCall {
         self.after
     }
 
-    fn run(&mut self, tx: &mut Tx<'_>) -> Result<Ran, JournalError> {
+    fn run(&mut self, tx: &mut Tx<'_>) -> Result<JobOutcome, JournalError> {
         let result = (self.work)(tx);
         if let Err(error) = &result
             && error.is_engine()
         {
             return Err(error.clone());
         }
-        let ran = if result.is_ok() { Ran::Done } else { Ran::Refused };
+        let outcome = if result.is_ok() { JobOutcome::Done } else { JobOutcome::Refused };
         self.result = Some(result);
-        Ok(ran)
+        Ok(outcome)
     }
 
     fn answer(self: Box<Self>, committed: Result<(), JournalError>) {
-        let Waiting { result, reply, room, .. } = *self;
+        let QueuedCall { result, reply, room, .. } = *self;
         drop(room);
         let result = committed.and_then(|()| result.unwrap_or_else(|| Err(JournalError::closed())));
         // The caller may be gone; its effects stay.
@@ -334,73 +334,77 @@ where
 }
 
 /// A job without work, which wakes the thread.
-struct Nudge;
+struct Wake;
 
-impl Job for Nudge {
+impl Job for Wake {
     fn load(&self) -> Load {
         Load { class: Class::Delta, bytes: 0, makes_room: true }
     }
 
-    fn after(&self) -> After {
-        After::GoOn
+    fn after(&self) -> AfterCall {
+        AfterCall::Continue
     }
 
-    fn run(&mut self, _: &mut Tx<'_>) -> Result<Ran, JournalError> {
-        Ok(Ran::Done)
+    fn run(&mut self, _: &mut Tx<'_>) -> Result<JobOutcome, JournalError> {
+        Ok(JobOutcome::Done)
     }
 
     fn answer(self: Box<Self>, _: Result<(), JournalError>) {}
 }
 
 /// Main loop of the thread, until the last call or until the writer is dropped.
-fn work(shared: &Mutex<Option<Desk>>, mut jobs: mpsc::Receiver<Box<dyn Job>>, settler: Connection) {
+fn work(
+    shared: &Mutex<Option<WriterState>>,
+    mut jobs: mpsc::Receiver<Box<dyn Job>>,
+    checkpointer: Connection,
+) {
     while let Some(first) = jobs.blocking_recv() {
         let is_due = {
-            let mut place = sit_down(shared);
-            let Some(desk) = place.as_mut() else { return };
-            if desk.serve(first, &mut jobs) == After::Stop {
+            let mut guard = lock_state(shared);
+            let Some(state) = guard.as_mut() else { return };
+            if state.serve(first, &mut jobs) == AfterCall::Stop {
                 // The caller of the last call has its result by now, so the lock must not be released in
                 // between.
-                drop(settler);
-                *place = None;
+                drop(checkpointer);
+                *guard = None;
                 return;
             }
-            desk.is_due()
+            state.is_due()
         };
         if is_due {
-            settle(shared, &settler);
+            copy_log(shared, &checkpointer);
         }
     }
-    drop(settler);
-    drop(sit_down(shared).take());
+    drop(checkpointer);
+    drop(lock_state(shared).take());
 }
 
 /// Copies the log into the main file while others go on writing, since it waits for the disk. Writers wait
 /// only for a log that grows faster than it is copied, since it can begin anew only when all of it was
 /// copied.
-fn settle(shared: &Mutex<Option<Desk>>, settler: &Connection) {
-    let left = checkpoint(settler, "PASSIVE");
-    let mut desk = sit_down(shared);
-    let Some(desk) = desk.as_mut() else { return };
+fn copy_log(shared: &Mutex<Option<WriterState>>, checkpointer: &Connection) {
+    let left = checkpoint(checkpointer, "PASSIVE");
+    let mut state = lock_state(shared);
+    let Some(state) = state.as_mut() else { return };
     if left.is_some_and(|left| left.log_bytes >= WAL_BYTES_MAX && !left.is_all) {
-        checkpoint(&desk.conn, "PASSIVE");
+        checkpoint(&state.conn, "PASSIVE");
     }
 }
 
 /// State of the log after a checkpoint.
 #[derive(Debug, Clone, Copy)]
-struct Left {
+struct LogState {
     log_bytes: u64,
     /// True if all of it is in the main file.
     is_all: bool,
 }
 
-fn checkpoint(conn: &Connection, mode: &str) -> Option<Left> {
+fn checkpoint(conn: &Connection, mode: &str) -> Option<LogState> {
     let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
     match conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], read) {
         Ok((frames, copied)) => {
             let log_bytes = u64::try_from(frames).unwrap_or_default() * PAGE_BYTES;
-            Some(Left { log_bytes, is_all: frames == copied })
+            Some(LogState { log_bytes, is_all: frames == copied })
         }
         Err(error) => {
             tracing::warn!(%error, "failed to copy the log of the journal into its file; it grows meanwhile");
@@ -411,30 +415,30 @@ fn checkpoint(conn: &Connection, mode: &str) -> Option<Left> {
 
 /// Treatment of the logged deltas by a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Pieced {
-    PutIn,
-    Wait,
+enum DeltaFlush {
+    Now,
+    Later,
 }
 
 /// State of the writer, used under a lock.
-struct Desk {
+struct WriterState {
     conn: Connection,
     audit_key: AuditKey,
-    pieces: Pieces,
+    deltas: PendingDeltas,
     path: PathBuf,
     bytes_max: u64,
     tap: Arc<Mutex<Option<Tap>>>,
     /// Durability that the connection is set to.
     syncing: Option<Class>,
     /// Approximate bytes in the log that are not in the main file yet.
-    unsettled: usize,
+    uncopied: usize,
     /// True if deleted sessions may have rows left.
     sweeping: bool,
     full: Arc<AtomicBool>,
 }
 
-impl Desk {
-    fn store_pieces(
+impl WriterState {
+    fn store_deltas(
         &mut self,
         key: &Key,
         fence: Fence,
@@ -444,24 +448,24 @@ impl Desk {
         if !self.conn.is_autocommit() {
             return None;
         }
-        let stored = self.pieces.add(&self.conn, key, fence, drafts)?.map(|(stored, events)| {
-            self.tell(&[Told::Events(key.clone(), events)]);
+        let stored = self.deltas.add(&self.conn, key, fence, drafts)?.map(|(stored, events)| {
+            self.publish(&[OwnedCommit::Events(key.clone(), events)]);
             stored
         });
-        if self.pieces.are_due()
-            && let Err(error) = self.put_pieces_in()
+        if self.deltas.are_due()
+            && let Err(error) = self.flush_deltas()
         {
             tracing::warn!(%error, "failed to move deltas from their log into the tables; trying again later");
         }
         Some(stored)
     }
 
-    fn put_pieces_in(&mut self) -> Result<(), JournalError> {
-        let bytes = self.pieces.bytes();
-        let done = self.run(Class::Delta, &mut [], Pieced::PutIn).map(drop);
+    fn flush_deltas(&mut self) -> Result<(), JournalError> {
+        let bytes = self.deltas.bytes();
+        let done = self.run(Class::Delta, &mut [], DeltaFlush::Now).map(drop);
         self.note_room(&done);
         done.inspect_err(|error| self.recover(error))?;
-        self.unsettled += bytes + CALL_LOG_BYTES;
+        self.uncopied += bytes + CALL_LOG_BYTES;
         Ok(())
     }
 
@@ -474,7 +478,7 @@ impl Desk {
     }
 
     /// Runs `work` inside a transaction that is rolled back: its writes stay in memory.
-    fn read_with_pieces<R>(
+    fn read_with_deltas<R>(
         &mut self,
         work: impl FnOnce(&Connection) -> Result<R, JournalError>,
     ) -> Result<R, JournalError> {
@@ -486,12 +490,12 @@ impl Desk {
         let pages_max: i64 =
             self.conn.query_row("PRAGMA max_page_count", [], |row| row.get(0)).doing(doing)?;
         self.conn.execute_batch("PRAGMA cache_spill = OFF; BEGIN IMMEDIATE").doing(doing)?;
-        let more = format!("PRAGMA max_page_count = {}", pages_max.saturating_add(PIECES_PAGES));
+        let more = format!("PRAGMA max_page_count = {}", pages_max.saturating_add(DELTAS_PAGES));
         let result = self
             .conn
             .query_row(&more, [], |_| Ok(()))
             .doing(doing)
-            .and_then(|()| self.pieces.put_in(&self.conn))
+            .and_then(|()| self.deltas.flush(&self.conn))
             .and_then(|()| work(&self.conn));
         self.conn.execute_batch("ROLLBACK; PRAGMA cache_spill = ON").doing(doing)?;
         let before = format!("PRAGMA max_page_count = {pages_max}");
@@ -500,18 +504,18 @@ impl Desk {
     }
 
     /// Commits a call and those that are queued behind it, and does pending maintenance.
-    fn serve(&mut self, first: Box<dyn Job>, jobs: &mut mpsc::Receiver<Box<dyn Job>>) -> After {
+    fn serve(&mut self, first: Box<dyn Job>, jobs: &mut mpsc::Receiver<Box<dyn Job>>) -> AfterCall {
         let mut bytes = first.load().bytes;
         let mut last = first.after();
         let mut batch = vec![first];
-        while batch.len() < COMMIT_CALLS_MAX && bytes < COMMIT_BYTES_MAX && last == After::GoOn {
+        while batch.len() < COMMIT_CALLS_MAX && bytes < COMMIT_BYTES_MAX && last == AfterCall::Continue {
             let Ok(job) = jobs.try_recv() else { break };
             bytes += job.load().bytes;
             last = job.after();
             batch.push(job);
         }
-        self.unsettled += bytes + batch.len() * CALL_LOG_BYTES;
-        let closing = (last == After::Stop).then(|| batch.pop()).flatten();
+        self.uncopied += bytes + batch.len() * CALL_LOG_BYTES;
+        let closing = (last == AfterCall::Stop).then(|| batch.pop()).flatten();
         if !batch.is_empty() {
             self.commit(batch);
         }
@@ -533,9 +537,9 @@ impl Desk {
 
     /// True if enough was written since the log was last copied. The caller must copy it then.
     fn is_due(&mut self) -> bool {
-        let is_due = self.unsettled >= CHECKPOINT_BYTES;
+        let is_due = self.uncopied >= CHECKPOINT_BYTES;
         if is_due {
-            self.unsettled = 0;
+            self.uncopied = 0;
         }
         is_due
     }
@@ -560,20 +564,20 @@ impl Desk {
 
     fn try_commit(&mut self, batch: &mut [Box<dyn Job>]) -> Result<(), JournalError> {
         let class = batch.iter().map(|job| job.load().class).max().unwrap_or(Class::Durable);
-        let mut done = self.run(class, batch, Pieced::PutIn);
+        let mut done = self.run(class, batch, DeltaFlush::Now);
         self.note_room(&done);
         if let Err(error) = &done
             && error.kind() == ErrorKind::Full
-            && self.pieces.are_waiting()
+            && self.deltas.are_waiting()
             && batch.iter().all(|job| job.load().makes_room)
         {
             // Deltas that find no room must not prevent calls that make room.
             self.recover(&error.clone());
-            done = self.run(class, batch, Pieced::Wait);
+            done = self.run(class, batch, DeltaFlush::Later);
         }
         match done {
-            Ok(told) => {
-                self.tell(&told);
+            Ok(commits) => {
+                self.publish(&commits);
                 Ok(())
             }
             Err(error) => {
@@ -587,8 +591,8 @@ impl Desk {
         &mut self,
         class: Class,
         batch: &mut [Box<dyn Job>],
-        pieces: Pieced,
-    ) -> Result<Vec<Told>, JournalError> {
+        deltas: DeltaFlush,
+    ) -> Result<Vec<OwnedCommit>, JournalError> {
         let doing = "commit to the journal";
         if !self.conn.is_autocommit() {
             self.conn.execute_batch("ROLLBACK").doing(doing)?;
@@ -602,14 +606,14 @@ impl Desk {
             self.syncing = Some(class);
         }
         self.conn.prepare_cached("BEGIN IMMEDIATE").and_then(|mut it| it.execute([])).doing(doing)?;
-        if pieces == Pieced::PutIn {
-            self.pieces.put_in(&self.conn)?;
+        if deltas == DeltaFlush::Now {
+            self.deltas.flush(&self.conn)?;
         }
         let has_calls = !batch.is_empty();
-        let mut tx = Tx { conn: &self.conn, told: Vec::new(), audit_key: &self.audit_key };
+        let mut tx = Tx { conn: &self.conn, commits: Vec::new(), audit_key: &self.audit_key };
         if let [job] = batch {
             // A single call needs no savepoint.
-            if job.run(&mut tx)? == Ran::Refused {
+            if job.run(&mut tx)? == JobOutcome::Refused {
                 self.conn.execute_batch("ROLLBACK").doing(doing)?;
                 return Ok(Vec::new());
             }
@@ -618,25 +622,25 @@ impl Desk {
                 tx.run(job.as_mut())?;
             }
         }
-        let told = tx.told;
+        let commits = tx.commits;
         self.conn.prepare_cached("COMMIT").and_then(|mut it| it.execute([])).doing(doing)?;
-        if pieces == Pieced::PutIn {
-            self.pieces.are_in();
+        if deltas == DeltaFlush::Now {
+            self.deltas.forget_flushed();
             if has_calls {
-                self.pieces.forget_places();
+                self.deltas.forget_rows();
             }
         }
-        Ok(told)
+        Ok(commits)
     }
 
-    fn tell(&mut self, told: &[Told]) {
+    fn publish(&mut self, commits: &[OwnedCommit]) {
         let tap = self.tap.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for told in told {
-            let commit = match told {
-                Told::Events(key, events) => Commit::Events(key, events),
-                Told::Deleted(key) => {
+        for owned in commits {
+            let commit = match owned {
+                OwnedCommit::Events(key, events) => Commit::Events(key, events),
+                OwnedCommit::Deleted(key) => {
                     self.sweeping = true;
-                    self.pieces.forget(key);
+                    self.deltas.forget(key);
                     Commit::Deleted(key)
                 }
             };
@@ -667,7 +671,7 @@ impl Desk {
 
     fn sweep(&mut self) {
         match sweep::step(&mut self.conn) {
-            Ok(left) => self.sweeping = left == sweep::Left::Some,
+            Ok(left) => self.sweeping = left == sweep::Sweep::More,
             Err(error) => {
                 tracing::warn!(%error, "failed to remove deleted sessions; the next start tries again");
                 self.sweeping = false;

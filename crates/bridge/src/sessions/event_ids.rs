@@ -14,7 +14,7 @@ use crate::journal::{ClientId, Draft};
 
 /// Ids and offsets for the events of one step.
 #[derive(Debug)]
-pub(super) struct Marks {
+pub(super) struct EventIds {
     end: Option<u64>,
     last: usize,
     /// Prefix of the ids, if the events need some.
@@ -23,26 +23,26 @@ pub(super) struct Marks {
     seen: HashMap<String, u32>,
 }
 
-impl Marks {
+impl EventIds {
     /// `end` is the offset up to which the agent's output is stored once these events are.
     pub(super) fn of(events: &[UiMessage], end: Option<u64>) -> Self {
         let is_split = events.len() > 1 && events.iter().any(goes_alone);
         // A request or a prompt may be repeated after a crash, at another offset.
         let prefix = events.iter().find_map(named);
         let prefix = prefix.or_else(|| end.filter(|_| is_split).map(|end| format!("out:{end}")));
-        Marks { end, last: events.len().saturating_sub(1), prefix, seen: HashMap::new() }
+        EventIds { end, last: events.len().saturating_sub(1), prefix, seen: HashMap::new() }
     }
 
-    pub(super) fn mark(&mut self, mut draft: Draft, place: usize) -> Draft {
-        draft.host_offset = self.end.filter(|_| place == self.last);
+    pub(super) fn assign(&mut self, mut draft: Draft, index: usize) -> Draft {
+        draft.host_offset = self.end.filter(|_| index == self.last);
         if let Some(prefix) = &self.prefix {
             let digest = Sha256::digest(&draft.body);
-            let word =
-                format!("{:x}", digest[..12].iter().fold(0_u128, |word, byte| word << 8 | u128::from(*byte)));
-            let count = self.seen.entry(word.clone()).or_default();
+            let hash =
+                format!("{:x}", digest[..12].iter().fold(0_u128, |hash, byte| hash << 8 | u128::from(*byte)));
+            let count = self.seen.entry(hash.clone()).or_default();
             *count += 1;
             // The id is short and made of letters, digits and signs, so it is valid.
-            draft.client_id = ClientId::new(format!("{prefix}:{word}:{count}")).ok();
+            draft.client_id = ClientId::new(format!("{prefix}:{hash}:{count}")).ok();
         }
         draft
     }

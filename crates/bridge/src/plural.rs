@@ -1,6 +1,6 @@
-//! Numbers in sentences.
+//! Counts with singular and plural nouns.
 
-/// So many of them: `1 agent`, `2 agents`.
+/// A number with its noun: `1 agent`, `2 agents`.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

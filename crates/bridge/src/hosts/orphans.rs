@@ -5,7 +5,7 @@ use std::fs::{self, DirEntry};
 use std::io;
 
 /// Names of the files that a host and its server put into the folder of the host.
-const OURS: [&str; 9] = [
+const HOST_FILES: [&str; 9] = [
     "host.json",
     "host.json.new",
     "socket",
@@ -28,7 +28,7 @@ pub(super) fn remove(entry: &DirEntry) -> io::Result<()> {
         return refused("its name is not one that a server gives to a host");
     }
     for inner in fs::read_dir(entry.path())? {
-        if inner?.file_name().to_str().is_none_or(|name| !OURS.contains(&name)) {
+        if inner?.file_name().to_str().is_none_or(|name| !HOST_FILES.contains(&name)) {
             return refused("there is something in it that is not a host's");
         }
     }

@@ -6,11 +6,11 @@ use tidings::host::HostFolder;
 use tidings_agent::fold::Snapshot;
 use tidings_agent::session::Keep;
 
-use super::Hosted;
+use super::AttachedHost;
 
 /// State of the fold over an agent's output, and the offset up to which the output is in it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct FoldState {
     pub(crate) end: u64,
     pub(crate) fold: Snapshot,
 }
@@ -18,11 +18,11 @@ pub(crate) struct Kept {
 /// Stores the fold state in the folder of the host, and acknowledges the output that is in it, which the host
 /// may then drop.
 #[derive(Debug)]
-pub(crate) struct Keeper(pub(crate) Hosted);
+pub(crate) struct FoldStore(pub(crate) AttachedHost);
 
-impl Keep for Keeper {
+impl Keep for FoldStore {
     fn keep(&self, fold: Snapshot, end: u64) {
-        match (Kept { end, fold }).write(&self.0.folder) {
+        match (FoldState { end, fold }).write(&self.0.folder) {
             Ok(()) => self.0.handle.ack(end),
             // Otherwise the host keeps more output, and when its spool is full the agent waits.
             Err(error) => tracing::warn!(%error, "failed to store the fold state of a session"),
@@ -30,7 +30,7 @@ impl Keep for Keeper {
     }
 }
 
-impl Kept {
+impl FoldState {
     /// Reads the state from the folder of a host. If there is none, the host still has all output from the
     /// beginning.
     pub(crate) fn read(folder: &HostFolder, handle: i64) -> io::Result<Self> {
@@ -45,7 +45,7 @@ impl Kept {
         match std::fs::read(path) {
             Ok(bytes) => Ok(serde_json::from_slice(&bytes)?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Ok(Kept { end: 0, fold: Snapshot::empty(handle) })
+                Ok(FoldState { end: 0, fold: Snapshot::empty(handle) })
             }
             Err(error) => Err(error),
         }

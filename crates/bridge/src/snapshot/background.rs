@@ -2,18 +2,18 @@
 
 use tidings_protocol::ui::{SubAgentProgressed, TaskChanged, UiMessage};
 
-use super::Compactor;
+use super::SnapshotBuilder;
 
 /// A sub-agent.
 #[derive(Debug, Default)]
-pub(super) struct Agent {
+pub(super) struct SubAgent {
     /// Entries of its start and of its progress.
-    pub(super) told: Vec<usize>,
+    pub(super) entries: Vec<usize>,
     progressed: Option<usize>,
     pub(super) is_over: bool,
 }
 
-impl Compactor {
+impl SnapshotBuilder {
     pub(super) fn sub_agent(&mut self, seq: u64, lane: usize, event: UiMessage) {
         let id = match &event {
             UiMessage::SubAgentStarted(event) => event.agent_id.clone(),
@@ -32,10 +32,10 @@ impl Compactor {
                     return progress(known, new.clone());
                 }
                 agent.progressed = Some(at);
-                agent.told.push(at);
+                agent.entries.push(at);
             }
             UiMessage::SubAgentEnded(_) => agent.is_over = true,
-            _ => agent.told.push(at),
+            _ => agent.entries.push(at),
         }
         if is_new {
             self.push_item(seq, lane, event);

@@ -1,7 +1,7 @@
 //! Deltas that are logged and not in the tables yet.
 //!
 //! A transaction costs many times what a delta does, and deltas come one by one. So a delta is first written
-//! to a [log](PieceLog) of its own, in one call: from then on it survives the end of this process, and is
+//! to a [log](DeltaLog) of its own, in one call: from then on it survives the end of this process, and is
 //! published. It gets into the tables with the next transaction, or when enough deltas are logged. This is
 //! not visible outside: every reader has them moved into the tables first, and so does the next process that
 //! opens the journal.
@@ -13,30 +13,30 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rusqlite::Connection;
 
-use super::events::Place;
-use super::piece_log::{Piece, PieceLog};
+use super::delta_log::{DeltaLog, LoggedDelta};
+use super::events::SessionRow;
 use crate::journal::{Draft, Event, Fence, Handle, JournalError, Key, Novelty, Stored};
-use crate::limits::{PIECES_BYTES_MAX, PIECES_MAX, PIECES_STUCK_MAX};
+use crate::limits::{DELTAS_BYTES_MAX, DELTAS_MAX, DELTAS_STUCK_MAX};
 
-pub(super) struct Pieces {
-    log: PieceLog,
+pub(super) struct PendingDeltas {
+    log: DeltaLog,
     /// In the order of their arrival.
-    waiting: Vec<Piece>,
+    waiting: Vec<LoggedDelta>,
     bytes: usize,
     /// Number of waiting deltas, readable without the writer's lock.
     count: Arc<AtomicUsize>,
     /// Cached rows of sessions, with the number of their next delta. Other transactions may change them; then
     /// they are read again.
-    places: HashMap<Key, Place>,
+    sessions: HashMap<Key, SessionRow>,
 }
 
 /// Stored deltas: the results for the caller, and the events to publish.
 pub(super) type Added = (Vec<Stored>, Vec<Arc<Event>>);
 
-impl Pieces {
-    pub(super) fn new(log: PieceLog) -> Self {
+impl PendingDeltas {
+    pub(super) fn new(log: DeltaLog) -> Self {
         let count = Arc::new(AtomicUsize::new(0));
-        Pieces { log, waiting: Vec::new(), bytes: 0, count, places: HashMap::new() }
+        PendingDeltas { log, waiting: Vec::new(), bytes: 0, count, sessions: HashMap::new() }
     }
 
     pub(super) fn count(&self) -> Arc<AtomicUsize> {
@@ -51,47 +51,47 @@ impl Pieces {
         fence: Fence,
         drafts: &[Draft],
     ) -> Option<Result<Added, JournalError>> {
-        if self.waiting.len() >= PIECES_STUCK_MAX {
+        if self.waiting.len() >= DELTAS_STUCK_MAX {
             return None;
         }
-        let place = match self.places.get(key) {
-            Some(place) => Ok(*place),
-            None => Place::find(conn, key),
+        let session = match self.sessions.get(key) {
+            Some(session) => Ok(*session),
+            None => SessionRow::find(conn, key),
         };
-        let mut place = match place.and_then(|place| place.guarded(key, fence)) {
-            Ok(place) => place,
+        let mut session = match session.and_then(|session| session.check_fence(key, fence)) {
+            Ok(session) => session,
             Err(error) => return Some(Err(error)),
         };
-        let mut pieces = Vec::with_capacity(drafts.len());
+        let mut deltas = Vec::with_capacity(drafts.len());
         for draft in drafts {
-            match place.follow(draft) {
-                Ok(event) => pieces.push(Piece {
-                    handle: place.handle,
+            match session.number(draft) {
+                Ok(event) => deltas.push(LoggedDelta {
+                    handle: session.handle,
                     event: Arc::new(event),
                     host_offset: draft.host_offset,
                 }),
                 Err(error) => return Some(Err(error)),
             }
         }
-        if let Err(error) = self.log.write(&pieces) {
+        if let Err(error) = self.log.write(&deltas) {
             tracing::warn!(%error, "failed to log a delta; storing it directly");
             return None;
         }
-        match self.places.get_mut(key) {
-            Some(known) => *known = place,
-            None => _ = self.places.insert(key.clone(), place),
+        match self.sessions.get_mut(key) {
+            Some(known) => *known = session,
+            None => _ = self.sessions.insert(key.clone(), session),
         }
-        let events: Vec<Arc<Event>> = pieces.iter().map(|piece| Arc::clone(&piece.event)).collect();
+        let events: Vec<Arc<Event>> = deltas.iter().map(|delta| Arc::clone(&delta.event)).collect();
         let stored = events.iter().map(|event| Stored { cursor: event.cursor, novelty: Novelty::New });
         self.bytes += drafts.iter().map(|draft| draft.body.len()).sum::<usize>();
-        self.waiting.extend(pieces);
+        self.waiting.extend(deltas);
         self.count.store(self.waiting.len(), Ordering::Release);
         Some(Ok((stored.collect(), events)))
     }
 
     /// True if enough are waiting to move them into the tables.
     pub(super) fn are_due(&self) -> bool {
-        self.waiting.len() >= PIECES_MAX || self.bytes >= PIECES_BYTES_MAX
+        self.waiting.len() >= DELTAS_MAX || self.bytes >= DELTAS_BYTES_MAX
     }
 
     pub(super) fn are_waiting(&self) -> bool {
@@ -103,42 +103,42 @@ impl Pieces {
     }
 
     /// Moves the waiting deltas into the tables, within a transaction.
-    pub(super) fn put_in(&self, conn: &Connection) -> Result<(), JournalError> {
-        put_in(conn, &self.waiting)
+    pub(super) fn flush(&self, conn: &Connection) -> Result<(), JournalError> {
+        flush(conn, &self.waiting)
     }
 
     /// Forgets the waiting deltas after they were committed to the tables.
-    pub(super) fn are_in(&mut self) {
+    pub(super) fn forget_flushed(&mut self) {
         self.waiting.clear();
         self.bytes = 0;
         self.count.store(0, Ordering::Release);
-        self.log.begin_again();
+        self.log.begin_round();
     }
 
     /// Forgets the cached rows after another call was committed.
-    pub(super) fn forget_places(&mut self) {
-        self.places.clear();
+    pub(super) fn forget_rows(&mut self) {
+        self.sessions.clear();
     }
 
     /// Forgets a deleted session.
     pub(super) fn forget(&mut self, key: &Key) {
-        self.places.remove(key);
+        self.sessions.remove(key);
     }
 }
 
 /// Inserts deltas into the tables. Those that are there already, and those of deleted sessions, are skipped.
-pub(super) fn put_in(conn: &Connection, pieces: &[Piece]) -> Result<(), JournalError> {
-    let mut places: HashMap<Handle, Option<Place>> = HashMap::new();
-    for piece in pieces {
-        let place = match places.entry(piece.handle) {
+pub(super) fn flush(conn: &Connection, deltas: &[LoggedDelta]) -> Result<(), JournalError> {
+    let mut sessions: HashMap<Handle, Option<SessionRow>> = HashMap::new();
+    for delta in deltas {
+        let session = match sessions.entry(delta.handle) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(unknown) => unknown.insert(Place::of(conn, piece.handle)?),
+            Entry::Vacant(unknown) => unknown.insert(SessionRow::of(conn, delta.handle)?),
         };
-        let Some(place) = place else { continue };
-        if piece.event.cursor == place.cursor(place.head + 1) {
-            place.insert(conn, &piece.event)?;
-            place.take(&piece.event, piece.host_offset);
+        let Some(session) = session else { continue };
+        if delta.event.cursor == session.cursor(session.head + 1) {
+            session.insert(conn, &delta.event)?;
+            session.advance(&delta.event, delta.host_offset);
         }
     }
-    places.values().flatten().try_for_each(|place| place.write(conn))
+    sessions.values().flatten().try_for_each(|session| session.write(conn))
 }
