@@ -1,6 +1,6 @@
-//! What appending and reading cost on this disk: `journal_load FOLDER [GIBIBYTES]`.
+//! Measures appending and reading on a disk: `journal_load FOLDER [GIBIBYTES]`.
 //!
-//! With a number it first makes a journal of that size, and then measures in it.
+//! With a number it first creates a journal of that size, and then measures in it.
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
 use std::sync::Arc;

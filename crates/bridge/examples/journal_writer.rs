@@ -1,7 +1,7 @@
-//! Appends to a journal until it is killed, and says on stdout what was acknowledged.
+//! Appends to a journal until it is killed, and prints what was acknowledged.
 //!
-//! `journal_writer PATH BOOT_ID EPOCH FROM…`, with the number of the first command of each session. The tests kill it
-//! and look at what it left.
+//! `journal_writer PATH BOOT_ID EPOCH FROM…`, with the number of the first command of each session. The tests
+//! kill it and check the journal.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -30,11 +30,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Numbers from here on are those of pieces.
+/// Numbers from here on belong to deltas.
 const PIECES: u64 = 1 << 63;
 
-/// Command after command, each with an id of its own; some are durable, and some come several at once. Between them come pieces, which
-/// have no id, and so no number of theirs may ever be used twice.
+/// Sends one command after the other, each with an id of its own; some are durable, and some come several at
+/// once. Between them are deltas, which have no id, so their numbers must never be reused.
 async fn write(journal: Arc<SqliteJournal>, key: Key, from: u64) -> Result<(), JournalError> {
     let made = journal.create(NewSession::new(key.clone(), "/", Timestamp::UNIX_EPOCH)).await;
     if let Err(error) = made
@@ -59,7 +59,7 @@ async fn write(journal: Arc<SqliteJournal>, key: Key, from: u64) -> Result<(), J
         let stored = journal.append(&key, fence, drafts).await?;
         let mut out = std::io::stdout().lock();
         for (n, stored) in commands.clone().zip(stored) {
-            // If nobody listens any more, it was killed a moment ago.
+            // Fails if the test that reads this was killed a moment ago.
             drop(writeln!(out, "{key} {n} {}", stored.cursor));
         }
         drop(out.flush());

@@ -1,10 +1,10 @@
-//! A server that is there to be killed, with the hosts and the agents that outlive it.
+//! A server that tests kill, with the hosts and the agents that outlive it.
 //!
-//! `mortal_server server FOLDER` runs a session in which somebody says one thing after the other and allows whatever is
-//! asked, until FOLDER has a file `stop`; then it writes how many prompts there were to `done`. `mortal_server alone FOLDER` runs a
-//! session without a host, says one thing and waits for its end. `mortal_server host …` is a host, and `mortal_server claude …` a
-//! stand-in for the agent: one that hears and gives no sign while there is a file `mute` beside its script. The tests kill it and look
-//! at what it left.
+//! `mortal_server server FOLDER` runs a session, sends one prompt after the other and allows every request,
+//! until FOLDER has a file `stop`; then it writes the number of prompts to `done`. `mortal_server alone
+//! FOLDER` runs a session without a host, sends one prompt and waits for its end. `mortal_server host …` is a
+//! host, and `mortal_server claude …` a stand-in for the agent, which gives no sign while there is a file
+//! `mute` beside its script. The tests kill it and check what it left.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    // A test that fails shows what was complained about.
+    // A failed test shows the warnings.
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).init();
     match words.as_slice() {
         ["server", folder] => {
@@ -48,7 +48,7 @@ fn main() -> Result<(), Failure> {
     }
 }
 
-/// Says something to an agent that ends with this process.
+/// Sends a prompt to an agent that ends with this process.
 async fn alone(folder: &Path) -> Result<(), Failure> {
     let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
     let broadcast = Broadcast::new(Arc::new(SqliteJournal::open(folder.join("journal.db"), &opening)?));
@@ -88,14 +88,14 @@ async fn server(folder: &Path) -> Result<(), Failure> {
     talk(&sessions, &caller, &key, folder.to_owned()).await
 }
 
-/// One prompt after the other. What was said before is said again and does nothing.
+/// Sends one prompt after the other. Prompts that were sent before are repeated without effect.
 async fn talk(sessions: &Sessions, caller: &Caller, key: &str, folder: PathBuf) -> Result<(), Failure> {
     let (_, mut events) = sessions.subscribe(key, Watch::default()).await?;
     let mut prompts = 0_u64;
     loop {
         if folder.join("stop").exists() {
             let view = sessions.find(key).await?;
-            // What an earlier server was told is answered first.
+            // Prompts of an earlier server are answered first.
             if view.state == ServerPhase::Idle && view.queued == 0 && view.totals.turns <= prompts {
                 std::fs::write(folder.join("done"), prompts.to_string())?;
                 std::future::pending::<()>().await;
@@ -136,7 +136,7 @@ async fn allow_everything(sessions: Sessions, caller: Caller, key: String) -> Re
     }
 }
 
-/// Plays a script. Its ids are random, as those of the real one are.
+/// Plays a script. Its ids are random, as those of the real agent are.
 fn claude(script: &str, config_dir: &str, arguments: &[String]) -> Result<(), Failure> {
     use tidings_rehearsal::agent::{self, Ids, World};
     let folder = Path::new(script).parent().ok_or("a script lies in a folder")?;
@@ -157,7 +157,7 @@ fn claude(script: &str, config_dir: &str, arguments: &[String]) -> Result<(), Fa
     }
 }
 
-/// Says that it is there, and then nothing. What it is told is added to a file `heard`.
+/// Starts, and then gives no sign. Its input is appended to a file `heard`.
 fn mute(folder: &Path) -> Result<(), Failure> {
     for line in std::io::stdin().lines() {
         let line: serde_json::Value = serde_json::from_str(&line?)?;

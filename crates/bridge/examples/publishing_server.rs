@@ -1,7 +1,8 @@
-//! A server whose one session says as much as it is told to, for tests that look at what it holds meanwhile.
+//! A server whose one session publishes as much as requested, for tests that measure its memory.
 //!
-//! `publishing_server FOLDER` prints its address. Each line of its input is a number of KiB to publish, or `event` and the
-//! length of one event in bytes; when they are stored it answers `done`. It ends with its input.
+//! `publishing_server FOLDER` prints its address. Each line of its input is a number of KiB to publish, or
+//! `event` and the length of one event in bytes; when they are stored it prints `done`. It ends with its
+//! input.
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
 use std::path::Path;

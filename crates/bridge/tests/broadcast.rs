@@ -1,4 +1,4 @@
-//! Watching: nothing is lost, repeated or reordered, and nobody who is slow costs the others anything.
+//! Subscriptions: nothing is lost, repeated or reordered, and a slow subscriber does not affect others.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod chance;
@@ -37,7 +37,7 @@ async fn publish(journal: &Arc<dyn Journal>, fence: Fence, numbers: std::ops::Ra
     journal.append(&key(), fence, drafts).await.unwrap();
 }
 
-/// Publishes 500 deltas while watchers are cut off at random moments and come back with their cursor.
+/// Publishes 500 deltas while subscribers are cut off at random moments and resume from their cursor.
 async fn cuts_during_deltas(engine: &mut dyn Engine, seed: u64) {
     const DELTAS: u64 = 500;
     let (broadcast, fence) = broadcast(engine).await;
@@ -55,7 +55,8 @@ async fn cuts_during_deltas(engine: &mut dyn Engine, seed: u64) {
                     if received.len() as u64 == DELTAS {
                         break;
                     }
-                    // Sometimes it goes while it waits for the next event, and that loses nothing either.
+                    // Sometimes it is dropped while it waits for the next event, and that loses nothing
+                    // either.
                     let patience =
                         Duration::from_micros(if cuts < 100 { 50 + chance.below(2000) } else { 60_000_000 });
                     let Ok(next) = tokio::time::timeout(patience, subscribed.events.next()).await else {
@@ -148,14 +149,15 @@ async fn f98_a_watcher_that_never_reads_is_cut_off_and_comes_back() {
     let Delivery::Event(first) = stuck.next().await.unwrap() else { panic!("it was cut off") };
     for n in 0..300_u64 {
         broadcast.journal().append(&key(), fence, vec![delta(vec![b'x'; 1000])]).await.unwrap();
-        // Whoever reads, however slowly, is not cut off: it gets three events for every four that are published.
+        // A subscriber that reads, however slowly, is not cut off: it gets three events for every four that
+        // are published.
         for _ in 0..u64::from(n % 4 != 0) {
             assert!(matches!(reading.next().await.unwrap(), Delivery::Event(_)));
         }
     }
-    // It is told while it waits for its own writing …
+    // The cut arrives while its own write is stuck …
     assert_eq!(stuck.fallen_behind().await, Cut::Resync(first.cursor));
-    // … and when it asks for the next event.
+    // … and with the next event.
     assert_eq!(stuck.next().await.unwrap(), Delivery::Cut(Cut::Resync(first.cursor)));
     let back = broadcast.subscribe(&key(), Watch::after(Some(stuck.cursor()))).await.unwrap();
     assert_eq!((back.verdict, back.from.seq, back.head.seq), (Verdict::Ok, 1, 303));
@@ -182,7 +184,7 @@ async fn f98_a_thousand_watchers_that_never_read_hold_nothing() {
             .await
             .unwrap();
     }
-    // One copy here, one in each event that the journal keeps: no watcher has one.
+    // One copy here, one in each event of the journal: no subscriber has one.
     assert_eq!(Arc::strong_count(&body), 101);
     for watcher in &mut watchers {
         assert!(matches!(watcher.next().await.unwrap(), Delivery::Cut(Cut::Resync(_))));

@@ -1,4 +1,4 @@
-//! What is shown when agents, or the hosts that keep them, are killed or stopped; and what is still known of them later.
+//! State of sessions whose agents or hosts are killed or stopped, during that and later.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
@@ -21,10 +21,10 @@ use tidings_protocol::api::{Budget, CreateSession, Input, Notice, PatchSession, 
 use tidings_protocol::ui::Resolution;
 use tokio::sync::broadcast;
 
-/// No test waits longer than this for something to happen.
+/// Limit for every wait.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// P6: nothing outlives what it belongs to by more than this.
+/// P6: nothing outlives its owner by more than this.
 const PROMISED: Duration = Duration::from_secs(10);
 
 const STORY: &str =
@@ -52,7 +52,7 @@ const SAYS: &str = r#"
     repeat = true
 "#;
 
-/// A server without doors whose agents run under hosts.
+/// A server without an API, whose agents run under hosts.
 struct House {
     folder: TempDir,
     store: MemoryStore,
@@ -79,7 +79,7 @@ impl House {
         self.sessions.create(&Caller::admin("ada"), new).await.unwrap().0
     }
 
-    /// The process of the host, and that of the agent.
+    /// The process ids of the host and of the agent.
     fn pids(&self) -> (u32, u32) {
         let one = |words: &[&str]| {
             let found = processes(words);
@@ -93,7 +93,7 @@ impl House {
         self.folder.path().join(name).display().to_string()
     }
 
-    /// Waits until an event has come.
+    /// Waits for an event.
     async fn until(&self, session: &SessionView, wanted: impl Fn(&UiMessage) -> bool) {
         let (_, mut events) = self.sessions.subscribe(&session.key, Watch::default()).await.unwrap();
         let found = async {
@@ -108,7 +108,7 @@ impl House {
     }
 }
 
-/// Whatever a test has left ends with it.
+/// Ends the processes that a test has left.
 impl Drop for House {
     fn drop(&mut self) {
         for pid in processes(&[&self.folder.path().display().to_string()]) {
@@ -134,7 +134,7 @@ async fn server(folder: &Path, store: &MemoryStore, lease: Duration) -> Sessions
     Sessions::open(Broadcast::new(Arc::new(MemoryJournal::open(store, &opening))), config).await.unwrap()
 }
 
-/// Processes whose command line has all of these words in it.
+/// Processes whose command line contains all of these words.
 fn processes(words: &[&str]) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -150,7 +150,7 @@ fn signal(pid: u32, name: &str) {
     drop(Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).stderr(Stdio::null()).status());
 }
 
-/// Waits until a session is shown as it should be.
+/// Waits until the view of a session meets a condition.
 async fn until_shown(
     sessions: &Sessions,
     session: &SessionView,
@@ -167,7 +167,7 @@ async fn until_shown(
     }
 }
 
-/// What those hear who watch no session in particular.
+/// Waits for a notice whose session meets a condition.
 async fn until_told(
     notices: &mut broadcast::Receiver<Arc<Notice>>,
     wanted: impl Fn(&SessionView) -> bool,
@@ -184,7 +184,7 @@ async fn until_told(
     tokio::time::timeout(PATIENCE, told).await.unwrap()
 }
 
-/// Everything that the journal has of a session.
+/// All stored events of a session.
 async fn events(sessions: &Sessions, session: &SessionView) -> Vec<UiMessage> {
     let name = SessionName::Key(session.key.parse().unwrap());
     let row = sessions.broadcast().journal().session(&name).await.unwrap();
@@ -209,7 +209,7 @@ fn is_text(event: &UiMessage) -> bool {
     matches!(event, UiMessage::TextChunk { .. })
 }
 
-/// A process that looks like an agent, and is somebody else's.
+/// A process that looks like an agent, and belongs to something else.
 struct Bystander(Child);
 
 impl Bystander {
@@ -235,7 +235,8 @@ async fn all_gone(house: &House) {
     }
 }
 
-/// F34, F35: whichever of the two is killed in the middle of a turn, the session says that it is over and why, and nothing stays.
+/// F34, F35: whichever of the two is killed in the middle of a turn, the session reports the end and its
+/// reason, and no process stays.
 #[tokio::test]
 async fn f34_a_killed_agent_or_host_is_an_interrupted_turn() {
     let _bystander = Bystander::new();
@@ -251,7 +252,7 @@ async fn f34_a_killed_agent_or_host_is_an_interrupted_turn() {
         let expected = if is_host { "The host of this session is gone" } else { "signal 9" };
         assert!(why.contains(expected), "{why}");
         all_gone(&house).await;
-        // What was said stays, and the next prompt goes on.
+        // The conversation stays, and the next prompt resumes it.
         assert!(STORY.starts_with(&text(&events(&house.sessions, &session).await)));
         let again = Input { content: "again".to_owned(), ..Input::default() };
         house.sessions.input(&Caller::admin("ada"), &session.key, again).await.unwrap();
@@ -260,7 +261,7 @@ async fn f34_a_killed_agent_or_host_is_an_interrupted_turn() {
     }
 }
 
-/// F61: a question that nobody can answer any more is lost, says so, and does not wait.
+/// F61: a request that cannot be answered any more is settled as lost.
 #[tokio::test]
 async fn f61_a_question_of_a_killed_agent_or_host_is_lost() {
     for is_host in [false, true] {
@@ -286,7 +287,7 @@ async fn f61_a_question_of_a_killed_agent_or_host_is_lost() {
     }
 }
 
-/// A session that had nothing to do says that its agent is gone, too.
+/// An idle session reports that its agent is gone, too.
 #[tokio::test]
 async fn a_killed_agent_that_had_nothing_to_do_has_failed() {
     for is_host in [false, true] {
@@ -301,7 +302,7 @@ async fn a_killed_agent_that_had_nothing_to_do_has_failed() {
     }
 }
 
-/// A process that somebody has stopped says nothing and does not end. The session says so, and goes on when it does.
+/// A stopped process neither answers nor ends. The session reports that, and continues when the process does.
 #[tokio::test]
 async fn f36_a_stopped_agent_or_host_is_shown_and_goes_on() {
     for (is_host, expected) in [(false, "process is stopped"), (true, "does not answer")] {
@@ -324,7 +325,7 @@ async fn f36_a_stopped_agent_or_host_is_shown_and_goes_on() {
         until_shown(&house.sessions, &session, |view| view.state == ServerPhase::Idle).await;
         let events = events(&house.sessions, &session).await;
         assert_eq!(text(&events), STORY);
-        // On a busy machine a host can be late as well, and says so; nothing is said twice.
+        // On a busy machine a host can be late as well, and is reported; no report is repeated.
         let notes = events.iter().filter_map(|event| match event {
             UiMessage::System { message, .. } => Some(message.as_str()),
             _ => None,
@@ -337,8 +338,8 @@ async fn f36_a_stopped_agent_or_host_is_shown_and_goes_on() {
     }
 }
 
-/// Where no agent is to outlive the server there are no hosts: the agent runs below the server and ends with it. One that an earlier
-/// server left with its host is gone on with.
+/// If agents do not outlive the server there are no hosts: the agent is a child of the server and ends with
+/// it. An agent that an earlier server left with its host is adopted.
 #[tokio::test]
 async fn agents_without_a_lease_run_below_the_server() {
     let mut house = House::playing(TELLS).await;
@@ -359,7 +360,7 @@ async fn agents_without_a_lease_run_below_the_server() {
     assert!(!said.is_empty() && STORY.starts_with(&said), "{said}");
 }
 
-/// T10: the server that goes on with an agent did not start it, and still knows what it goes without.
+/// T10: the server that adopts an agent did not start it, and still knows which settings it runs without.
 #[tokio::test]
 async fn t10_the_next_server_knows_what_an_agent_goes_without() {
     let mut house = House::playing(SAYS).await;
@@ -376,7 +377,7 @@ async fn t10_the_next_server_knows_what_an_agent_goes_without() {
     assert_eq!(view.state, ServerPhase::Idle);
 }
 
-/// A budget bounds what is begun, and ends nothing that runs.
+/// A budget limits new turns, and ends nothing that runs.
 #[tokio::test]
 async fn an_agent_whose_budget_is_used_up_is_gone_on_with() {
     let mut house = House::playing(SAYS).await;
@@ -393,8 +394,8 @@ async fn an_agent_whose_budget_is_used_up_is_gone_on_with() {
     assert_eq!((view.state, house.pids().1), (ServerPhase::Idle, agent));
 }
 
-/// F103: both the server and the host died. What the agent had said and no server had stored is stored before the session is called
-/// interrupted, once; a turn that was over by then is over.
+/// F103: both the server and the host died. Output of the agent that no server had stored is stored once,
+/// before the session is marked as interrupted; a turn that was over by then is over.
 #[tokio::test]
 async fn f103_the_last_words_of_an_agent_are_read_after_both_died() {
     for is_over in [false, true] {
@@ -443,7 +444,7 @@ fn contains(bytes: &[u8], word: &[u8]) -> bool {
     bytes.windows(word.len()).any(|part| part == word)
 }
 
-/// The text that was streamed in what an agent wrote.
+/// The streamed text in an agent's output.
 fn told(bytes: &[u8]) -> String {
     let lines = bytes.split(|byte| *byte == b'\n');
     let values = lines.filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok());

@@ -1,6 +1,6 @@
-//! P1: readers that come and go, against a plain list of what happened.
+//! P1: readers that disconnect and resume, compared with a plain list of events.
 //!
-//! `TIDINGS_SOAK_CASES` says how many cases to run; `make soak` sets it.
+//! `TIDINGS_SOAK_CASES` sets the number of cases; `make soak` sets it.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod engines;
@@ -41,11 +41,11 @@ fn promise_1_no_reader_of_memory_loses_repeats_or_reorders() {
 
 #[test]
 fn promise_1_no_reader_of_a_file_loses_repeats_or_reorders() {
-    // Each case opens a few files and syncs them, so there are fewer.
+    // Each case opens a few files and syncs them, so there are fewer cases.
     check(cases(50 * 16) / 16, Sqlite::new);
 }
 
-/// The model is worth something only if it visits what can go wrong.
+/// The model is useful only if it reaches the failure cases.
 #[test]
 fn the_model_meets_gaps_resets_and_restarts() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

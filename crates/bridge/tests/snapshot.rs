@@ -15,7 +15,7 @@ use tidings_protocol::ui::*;
 
 const ENOUGH: Budget = Budget { events_max: 100_000, bytes_max: 1 << 30, result_bytes_max: 1 << 20 };
 
-/// Something that happens; `lane` and `id` are small numbers, so that things meet.
+/// One step; `lane` and `id` are small numbers, so that steps collide.
 #[derive(Debug, Clone)]
 struct Step {
     lane: usize,
@@ -132,7 +132,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     })
 }
 
-/// The events of some steps. What is taken back was said, as a fold sees to it.
+/// The events of some steps. Only text that was said is retracted, as with a real fold.
 fn events(steps: &[Step]) -> Vec<UiMessage> {
     let mut said: HashMap<(usize, u64), String> = HashMap::new();
     let mut events = Vec::new();
@@ -316,14 +316,15 @@ proptest! {
         prop_assert!(some.events.len() <= events_max);
         prop_assert!(bytes <= bytes_max);
         prop_assert_eq!(some.more, some.events != all.events);
-        // From its first event on nothing is missing, and nothing is out of order.
+        // From its first event on nothing is missing or out of order.
         let tail: Vec<_> = all.events.iter().filter(|(seq, _)| *seq >= some.from).collect();
         prop_assert!(some.events.iter().filter(|(seq, _)| *seq >= some.from).eq(tail));
         prop_assert!(some.events.is_sorted_by_key(|(seq, _)| *seq));
     }
 }
 
-/// What was taken back belongs to no turn any more: a sub-agent's call with the same id goes on when the turn ends.
+/// A retracted call belongs to no turn any more: a sub-agent's call with the same id continues when the turn
+/// ends.
 #[test]
 fn a_call_that_was_taken_back_does_not_end_another_one_with_its_id() {
     use What::{Complete, Preparing, RetractCall, ToolProgress};
@@ -344,12 +345,12 @@ fn a_call_that_was_taken_back_does_not_end_another_one_with_its_id() {
     }
 }
 
-/// A session of many turns, each with a streamed text, reasoning and a tool that is asked about.
+/// A session of many turns, each with a streamed text, reasoning and a tool that needs permission.
 fn chunk(text: &str) -> UiMessage {
     UiMessage::TextChunk { text: text.to_owned(), session_id: 1, turn_id: TurnId::new_assistant_turn(1) }
 }
 
-/// A prompt that is steered into a turn comes while a block is being written, and the block goes on.
+/// A prompt that is steered into a turn comes in the middle of a block, and the block continues.
 #[test]
 fn p3_a_steered_prompt_does_not_split_the_block_that_is_being_written() {
     let steered = |text: &str| UiMessage::from(UserPrompt::new(1, text));
@@ -369,7 +370,7 @@ fn p3_a_steered_prompt_does_not_split_the_block_that_is_being_written() {
         _ => None,
     });
     assert_eq!(texts.collect::<Vec<_>>(), ["```rust\nfn main() {}\n```", "Shorter", "Faster"]);
-    // What follows a block that has ended stands after the prompt.
+    // Text after the end of a block comes after the prompt.
     let after: Vec<UiMessage> =
         vec![chunk("One."), ended(), steered("And?"), chunk("Two."), steered("Then?"), chunk(" Three.")];
     let snapshot = take_snapshot(numbered(&after), ENOUGH);
@@ -381,7 +382,7 @@ fn p3_a_steered_prompt_does_not_split_the_block_that_is_being_written() {
     );
 }
 
-/// What the agent ran is what the answer said, and a snapshot keeps it, cut like every other input.
+/// An answer can change the input of a tool; a snapshot contains the changed input, cut like every other one.
 #[test]
 fn p1_an_input_that_the_answer_changed_is_in_the_snapshot() {
     let mut resolved = PermissionResolved::new(1, "t1", Resolution::Allowed);
@@ -461,7 +462,7 @@ fn a_session_of_ten_thousand_events_opens_with_two_hundred_kilobytes() {
     let bytes = serde_json::to_vec(&only(&snapshot)).unwrap().len();
     assert!(bytes <= 200_000, "{bytes}");
     assert!(snapshot.more);
-    // It begins with a prompt, after what the session is; and it ends as the session does.
+    // It begins with a prompt, after the facts of the session; and it ends as the session does.
     let mut shown = snapshot.events.iter();
     assert!(matches!(shown.next(), Some((1, UiMessage::SessionStarted(_)))));
     assert!(matches!(shown.next(), Some((seq, UiMessage::UserPrompt(_))) if *seq == snapshot.from));
@@ -493,7 +494,7 @@ fn a_long_result_is_cut_and_says_how_long_it_was() {
     assert!(stdout.len() > 600, "most of the room is used: {}", stdout.len());
 }
 
-/// What matters about a long output is most often its end, and a page shows that first.
+/// The end of a long output matters most, and the page shows it first.
 #[test]
 fn a_long_result_keeps_its_beginning_and_its_end() {
     let numbered_lines = (1..=3000).fold(String::new(), |text, n| text + &format!("line {n}\n"));

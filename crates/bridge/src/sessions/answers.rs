@@ -356,7 +356,7 @@ fn outcome_and_author(winner: &Outcome<String>) -> (&'static str, Option<String>
     }
 }
 
-/// Checks the digest: an answer that goes effects what was shown must repeat it.
+/// Checks the digest: an answer that goes beyond what was shown must repeat it.
 fn check_digest(answer: &PermissionAnswer, digest: Option<&str>) -> Result<(), Error> {
     let reaches_further = answer.updated_input.is_some() || answer.scope == PermissionScope::Always;
     match (&answer.digest, digest) {

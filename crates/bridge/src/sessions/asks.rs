@@ -209,7 +209,7 @@ pub(super) fn audit(entry: &Entry, id: &str, event: &UiMessage, device: Option<&
     }
 }
 
-/// Effects of a user's approval effects the request.
+/// Effects of a user's approval beyond the request.
 #[derive(Debug, Default)]
 pub(super) struct ApprovalEffects {
     /// The rules that it adds.

@@ -116,7 +116,7 @@ impl Sessions {
 
     /// Stores the first prompt of a session, which earlier versions did not.
     async fn backfill_first_prompt(&self, row: &Session) -> Result<(), Error> {
-        // SessionSettings of a later version that cannot be parsed stay as they are.
+        // Settings of a later version that cannot be parsed stay as they are.
         let Ok(mut settings) = serde_json::from_str::<SessionSettings>(&row.settings) else { return Ok(()) };
         if settings.first_prompt.is_some() || row.head.seq == 0 {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What a journal and its readers should do, as a list.
+//! A model of a journal and its readers: a plain list.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ const READERS: usize = 3;
 
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
-    /// Appends so many events; with a command's id, if there is one.
+    /// Appends events; with a command's id, if there is one.
     Append {
         events: usize,
         class: Class,
@@ -36,7 +36,7 @@ pub(crate) enum Step {
     },
     Cut(usize),
     Restart(Restart),
-    /// The session is deleted and made again under the same key.
+    /// Deletes the session and creates it again under the same key.
     Remake,
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..60)
 }
 
-/// What a run came across.
+/// Cases that a run has reached.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Met {
     pub(crate) gaps: u64,
@@ -89,15 +89,15 @@ pub(crate) struct World<'e> {
     journal: Arc<dyn Journal>,
     broadcast: Broadcast,
     fence: Fence,
-    /// What happened: the event with number n is at n - 1.
+    /// The events: the one with number n is at n - 1.
     list: Vec<String>,
     floor: u64,
-    /// How often the session was made anew.
+    /// Number of times that the session was created.
     life: u64,
     boots: u64,
     said: u64,
     commands: HashMap<u8, u64>,
-    /// Asks and where they were opened, those that are open.
+    /// Open asks and the numbers of their events.
     open: HashMap<u8, u64>,
     settled: HashMap<u8, u64>,
     readers: [Reader; READERS],
@@ -109,7 +109,7 @@ struct Reader {
     life: u64,
     place: Option<Cursor>,
     events: Option<Subscription>,
-    /// The newest event when it came; what is after it was live.
+    /// The newest event at the time of the subscription; later ones are live.
     head: u64,
 }
 
@@ -162,7 +162,7 @@ impl<'e> World<'e> {
         }
     }
 
-    /// In the end each reader comes back and has all there is to have.
+    /// In the end each reader resumes and gets everything.
     pub(crate) async fn everybody_catches_up(&mut self) -> Result<(), TestCaseError> {
         for reader in 0..READERS {
             self.readers[reader].events = None;
@@ -325,7 +325,7 @@ impl<'e> World<'e> {
             self.boots += 1;
         }
         self.met.epochs += u64::from(matches!(restart, Restart::Machine));
-        // Something has to stand in its place while it is gone.
+        // A placeholder, so that the journal is dropped before it is opened again.
         self.journal = Arc::new(MemoryJournal::new(&opening(0)));
         self.broadcast = Broadcast::new(Arc::clone(&self.journal));
         self.journal = self.engine.open(&opening(self.boots));
@@ -334,7 +334,7 @@ impl<'e> World<'e> {
     }
 
     async fn remake(&mut self) -> Result<(), TestCaseError> {
-        // Only now and then, or no run has a history.
+        // Only now and then; otherwise no run has a history.
         if !self.said.is_multiple_of(3) {
             return Ok(());
         }

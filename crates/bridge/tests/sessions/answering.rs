@@ -1,4 +1,4 @@
-//! Who answers, and what counts.
+//! Answers to requests: who may give them, and which one counts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -33,7 +33,7 @@ async fn promise_5_a_permission_is_answered_once_and_the_audit_log_says_by_whom(
     assert_eq!(waiting[0].details.input["command"], "ls");
     assert!(waiting[0].request.is_some() && waiting[0].details.digest.is_some());
 
-    // A reader may not, and nobody may add rules without saying what was shown.
+    // A reader may not answer, and an answer that adds rules needs the digest.
     let reader = somebody("reader", &[Scope::Read]);
     let refused = house.sessions.answer_permission(&reader, &session.key, &id, yes()).await.unwrap_err();
     assert_eq!(refused.code(), Code::Forbidden);
@@ -60,7 +60,7 @@ async fn promise_5_a_permission_is_answered_once_and_the_audit_log_says_by_whom(
     assert_eq!(house.sessions.permissions(None).await.unwrap(), []);
 }
 
-/// A list of what waits has an end; what an answer is held to does not.
+/// A list of open asks is limited; the checks of an answer are not.
 #[tokio::test]
 async fn the_digest_is_compared_however_much_waits() {
     let house = House::playing(ASKS).await;
@@ -86,7 +86,8 @@ async fn the_digest_is_compared_however_much_waits() {
     assert_eq!(refused.code(), Code::DigestMismatch);
 }
 
-/// T15: who reads the log learns how far each yes reached, what it added, and what ran in place of what was shown.
+/// T15: the log shows how far each approval reached, which rules it added, and what ran in place of the shown
+/// input.
 #[tokio::test]
 async fn t15_the_audit_log_says_what_exactly_was_decided() {
     let input = serde_json::json!({"command": "ls -l"});
@@ -113,7 +114,7 @@ async fn t15_the_audit_log_says_what_exactly_was_decided() {
     }
 }
 
-/// The journal keeps the input that really ran; the page, exports and terminals show it.
+/// The journal has the input that really ran; the page, exports and terminals show it.
 #[tokio::test]
 async fn p1_the_journal_stores_the_input_that_ran() {
     let input = serde_json::json!({"command": "ls -l"});
@@ -131,7 +132,7 @@ async fn p1_the_journal_stores_the_input_that_ran() {
     }
 }
 
-/// T15: nobody is made to answer for what no one has decided.
+/// T15: a request that ended without a decision is not attributed to a user.
 #[tokio::test]
 async fn t15_a_refusal_for_want_of_an_answer_is_by_the_limit() {
     let house =
@@ -143,7 +144,7 @@ async fn t15_a_refusal_for_want_of_an_answer_is_by_the_limit() {
     assert!(line.digest.is_some() && line.latency_ms.is_some(), "{line:?}");
 }
 
-/// `TIDINGS_SOAK_ROUNDS` says how often; `make soak` sets it.
+/// `TIDINGS_SOAK_ROUNDS` sets the number of rounds; `make soak` sets it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn promise_5_of_many_answers_at_once_one_counts() {
     let rounds = std::env::var("TIDINGS_SOAK_ROUNDS").map_or(5, |text| text.parse().expect("it is a number"));
@@ -272,7 +273,7 @@ async fn while_nobody_watches_the_risk_decides() {
         prompt: Some("clean".to_owned()),
         ..house.new_session()
     };
-    // A screen on the wall, or a script that waits for the end, is nobody.
+    // A dashboard, or a script that waits for the end, cannot answer.
     let session = house.sessions.create(&me(), CreateSession { prompt: None, ..new }).await.unwrap().0;
     let screen = Watch { may_answer: false, ..Watch::default() };
     let (_, mut events) = house.sessions.subscribe(&session.key, screen).await.unwrap();
@@ -292,8 +293,8 @@ async fn while_nobody_watches_the_risk_decides() {
     assert!(line.rule.is_some(), "{line:?}");
 }
 
-/// Whoever was asked and left does not hold up a session that can do without; one that cannot goes on waiting, and so does one that is
-/// still watched.
+/// A session that can decide without users does not wait for those who have left; one that cannot keeps
+/// waiting, and so does one with subscribers.
 #[tokio::test]
 async fn what_was_asked_of_those_who_left_is_decided_by_the_policy() {
     let soon = |config: &mut Config| config.abandoned_after = Duration::from_millis(40);
@@ -362,15 +363,15 @@ async fn promise_5_after_a_crash_open_questions_are_lost_and_the_turn_is_interru
     assert_eq!(late.winner().unwrap().outcome, "lost");
     let log = sessions.broadcast().journal().audit_log(0).await.unwrap();
     assert_eq!(log.last().unwrap().decision, "lost");
-    // The server that is gone cannot write any more.
+    // The earlier server cannot write any more.
     let stale = house.sessions.input(&me(), &session.key, say("from the grave")).await.unwrap_err();
     assert_eq!(stale.code(), Code::Unavailable);
-    // What waited is not lost; it goes on with the next prompt.
+    // The queue is not lost; it continues with the next prompt.
     assert_eq!(sessions.queue(&session.key).await.unwrap().len(), 1);
 }
 
-/// T10: an answer for always makes the agent write a rule into the folder's settings. Whoever gave it has agreed to that
-/// change, and to no other.
+/// T10: an approval for always makes the agent write a rule into the folder's settings. Its author has agreed
+/// to that change, and to no other.
 #[tokio::test]
 async fn t10_a_rule_that_was_agreed_to_does_not_cost_the_folder_its_trust() {
     let data = tempfile::tempdir().unwrap();
@@ -402,7 +403,8 @@ async fn t10_a_rule_that_was_agreed_to_does_not_cost_the_folder_its_trust() {
     assert!(!is_trusted(), "and to no other");
 }
 
-/// T10: whoever watches sees what the agent goes without. It is what this process was started with, whatever was agreed to since.
+/// T10: subscribers see which settings the agent runs without: those at the start of its process, whatever
+/// was trusted since.
 #[tokio::test]
 async fn t10_a_session_says_that_its_agent_goes_without_what_the_folder_brings() {
     let data = tempfile::tempdir().unwrap();

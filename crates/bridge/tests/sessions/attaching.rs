@@ -1,4 +1,4 @@
-//! Pictures and files that come with prompts.
+//! Attachments of prompts.
 
 use tidings_agent::UiMessage;
 use tidings_bridge::Code;
@@ -13,7 +13,7 @@ fn with(media_type: &str, data: &str) -> Input {
     Input { attachments: vec![Attachment { media_type, data, name: None }], ..say("look at this") }
 }
 
-/// Whatever the page offers to attach is answered.
+/// Every type of file that the page offers to attach is accepted.
 #[tokio::test]
 async fn every_kind_of_file_that_is_accepted_reaches_the_agent() {
     let house = House::playing(&"[[turn]]\ntext = \"I see.\"\n".repeat(6)).await;
@@ -49,7 +49,7 @@ async fn what_cannot_be_sent_is_refused_before_it_waits() {
     assert_eq!(house.sessions.list(None, 10).await.unwrap().len(), 1);
 }
 
-/// Earlier versions accepted whatever came. What waits since then does not keep back what is said after it.
+/// Earlier versions accepted any attachment. A prompt in the queue since then does not block later ones.
 #[tokio::test]
 async fn a_prompt_that_can_never_be_sent_is_dropped_with_a_reason() {
     let house = House::playing(HELLO).await;
@@ -68,7 +68,7 @@ async fn a_prompt_that_can_never_be_sent_is_dropped_with_a_reason() {
     assert!(dropped.reason.unwrap().contains("`application/zip`"));
     watcher.complete().await;
     assert_eq!(watcher.text(), "Hello to you.");
-    // Those who do not know of dropped prompts are told as well.
+    // Clients without support for dropped prompts get an error event as well.
     let told = |event: &UiMessage| matches!(event, UiMessage::Error { message, .. } if message.contains("application/zip"));
     if !watcher.seen.iter().any(told) {
         watcher.until(told).await;
@@ -76,7 +76,8 @@ async fn a_prompt_that_can_never_be_sent_is_dropped_with_a_reason() {
     assert_eq!(until_state(&house.sessions, "old", ServerPhase::Idle).await.queued, 0);
 }
 
-/// What waits stands in the row of its session, beside what the agent tells: it never takes the room for that.
+/// The queue is stored in the row of its session, beside the agent's reports: it never takes the room for
+/// those.
 #[tokio::test]
 async fn long_prompts_are_refused_while_others_wait_and_the_session_goes_on() {
     let house = House::playing(&format!("{ASKS}[[turn]]\ntext = \"Short.\"\n")).await;
@@ -87,7 +88,7 @@ async fn long_prompts_are_refused_while_others_wait_and_the_session_goes_on() {
     house.sessions.input(&me(), &session.key, long()).await.unwrap();
     let refused = house.sessions.input(&me(), &session.key, long()).await.unwrap_err();
     assert_eq!((refused.code(), refused.hint().contains("cancel")), (Code::TooMany, true), "{refused}");
-    // Written down, it is twice as long.
+    // As JSON, it is twice as long.
     let quotes = house.sessions.input(&me(), &session.key, say(&"\"".repeat(2 << 20))).await.unwrap_err();
     assert_eq!((quotes.code(), quotes.message().contains("prompt")), (Code::TooLarge, true), "{quotes}");
     house.sessions.input(&me(), &session.key, say("short")).await.unwrap();

@@ -1,4 +1,4 @@
-//! A server without doors, whose agents play a script.
+//! A server without an API, whose agents play a script.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,7 +66,7 @@ pub(crate) const QUESTION: &str = r#"
     text = "Blue it is."
 "#;
 
-/// A server without doors, and the folder that its sessions work in.
+/// A server without an API, and the folder that its sessions work in.
 pub(crate) struct House {
     pub(crate) sessions: Sessions,
     pub(crate) store: MemoryStore,
@@ -181,7 +181,7 @@ impl Watcher {
     }
 }
 
-/// Somebody who may do everything.
+/// A user who may do everything.
 pub(crate) fn me() -> Caller {
     Caller::admin("ada")
 }
@@ -190,7 +190,7 @@ pub(crate) fn somebody(name: &str, scopes: &[Scope]) -> Caller {
     Caller { scopes: scopes.iter().copied().collect(), ..Caller::admin(name) }
 }
 
-/// A device of somebody who may do everything.
+/// A device of a user who may do everything.
 pub(crate) fn device(id: &str) -> Caller {
     Caller { device: Some(id.to_owned()), ..Caller::admin(id) }
 }
@@ -211,7 +211,7 @@ pub(crate) fn yes() -> PermissionAnswer {
     }
 }
 
-/// Waits until a session stands as it should.
+/// Waits until the view of a session meets a condition.
 pub(crate) async fn until_state(sessions: &Sessions, key: &str, wanted: ServerPhase) -> SessionView {
     for _ in 0..400 {
         let view = sessions.find(key).await.unwrap();

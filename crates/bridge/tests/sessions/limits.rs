@@ -1,4 +1,4 @@
-//! What is bounded: agents that run, who writes a CLI session, and what a device may let run unasked.
+//! Limits: running agents, writers of a CLI session, and what a device may run without permission requests.
 
 use tidings_bridge::journal::{Key, NewSession};
 use tidings_bridge::sessions::{Transcript, Verb};
@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::house::*;
 
-/// The id of a CLI session on disk that no session of the house has.
+/// The id of a CLI session on disk that the server has not imported.
 async fn left_on_disk(house: &House) -> String {
     let session = house.create("hello").await;
     house.watch(&session).await.complete().await;
@@ -50,7 +50,7 @@ async fn promise_6_of_two_sessions_with_one_cli_session_one_runs() {
     house.sessions.input(&me(), "other", say("go on")).await.unwrap();
     let refused = until_state(&house.sessions, "other", ServerPhase::Failed).await;
     assert!(refused.error.unwrap().contains("`one`"));
-    // The one that runs lets go of it, and what waits is said.
+    // The running one ends, and the queue is delivered.
     house.sessions.command(&me(), "one", Verb::Stop, CommandRequest::default()).await.unwrap();
     house.sessions.input(&me(), "other", say("and on")).await.unwrap();
     until_state(&house.sessions, "other", ServerPhase::Idle).await;
@@ -72,7 +72,7 @@ async fn t18_no_more_agents_run_than_may_and_a_refusal_leaves_nothing_behind() {
     for session in won {
         until_state(&house.sessions, &session.unwrap().0.key, ServerPhase::NeedsYou).await;
     }
-    // Prompts that can be said nowhere leave nothing behind either.
+    // Prompts that no session can take leave nothing behind either.
     let new = |prompt: &str| CreateSession { prompt: Some(prompt.to_owned()), ..house.new_session() };
     assert_eq!(house.sessions.create(&me(), new(" ")).await.unwrap_err().code(), Code::Invalid);
     let spent = CreateSession { max_turns: Some(0), ..new("look") };
@@ -80,7 +80,7 @@ async fn t18_no_more_agents_run_than_may_and_a_refusal_leaves_nothing_behind() {
     assert_eq!(house.sessions.list(None, 10).await.unwrap().len(), 2);
 }
 
-/// Prompts that an earlier server had accepted are no exception: they wait until there is room.
+/// Prompts that an earlier server accepted are no exception: they wait for a slot.
 #[tokio::test]
 async fn t18_no_more_agents_run_than_may_after_a_restart_either() {
     let house = House::with(ASKS, |config| config.live_max = 1).await;
@@ -100,7 +100,7 @@ async fn t18_no_more_agents_run_than_may_after_a_restart_either() {
     assert_eq!((other.state, other.queued), (ServerPhase::Parked, 1));
     let id = sessions.permissions(Some("one")).await.unwrap()[0].tool_use_id.clone();
     sessions.answer_permission(&me(), "one", &id, yes()).await.unwrap();
-    // It makes room for the other one when it has nothing to do.
+    // An idle agent is parked for the other one.
     until_state(&sessions, "other", ServerPhase::NeedsYou).await;
     assert_eq!(sessions.find("one").await.unwrap().state, ServerPhase::Parked);
 }
@@ -137,7 +137,7 @@ async fn t6_whoever_may_only_say_something_lets_nothing_run_unasked() {
     }
 }
 
-/// A policy lets things run unasked as a mode does, so it needs as much.
+/// A policy skips permission requests as a mode does, so it needs the same scope.
 #[tokio::test]
 async fn t6_a_policy_is_loosened_by_those_only_who_may_add_rules() {
     use Policy::{Allow, Ask, Deny, Standard, Unattended};
@@ -218,7 +218,7 @@ async fn what_makes_no_sense_is_refused_before_anything_is_made() {
     assert_eq!((refused.code(), refused.hint().is_empty()), (Code::Invalid, false));
 }
 
-/// The log says who changed what may run unasked.
+/// The audit log has the author of each change to what may run without requests.
 #[tokio::test]
 async fn k12_changes_of_policy_mode_and_budget_are_in_the_audit_log() {
     let house = House::playing(HELLO).await;

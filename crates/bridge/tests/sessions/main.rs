@@ -1,4 +1,4 @@
-//! Sessions against the stand-in: what is said, asked, answered, kept, and what is left after a crash.
+//! Sessions with the stand-in: prompts, requests, answers, storage, and recovery after a crash.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -37,7 +37,7 @@ async fn a_prompt_is_answered_and_everything_of_it_is_kept() {
     let view = until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
     assert_eq!((view.totals.turns, view.queued, view.cli_session_ids.len()), (1, 0, 1));
     assert_eq!(view.last_line.as_deref(), Some("Hello to you."));
-    // By number as by key.
+    // By handle as by key.
     assert_eq!(house.sessions.find("1").await.unwrap().key, session.key);
     assert_eq!(house.sessions.list(None, 10).await.unwrap().len(), 1);
 }
@@ -63,7 +63,7 @@ async fn promise_3_a_command_that_is_sent_again_has_one_effect_and_one_answer() 
     assert_eq!(watcher.text(), "Hello to you.And again.");
 }
 
-/// A command of ours is a turn as well, and what is acknowledged is what is shown.
+/// A command of the server is a turn as well, and the acknowledged number is the shown one.
 #[tokio::test]
 async fn the_turn_that_is_acknowledged_is_the_one_that_is_shown() {
     let house = House::playing(ASKS).await;
@@ -84,7 +84,7 @@ async fn the_turn_that_is_acknowledged_is_the_one_that_is_shown() {
     assert_eq!(house.sessions.queue(&session.key).await.unwrap(), [], "it waits no longer");
 }
 
-/// 100 clients answer at once: one winner, and everybody else is told who it was.
+/// 100 clients answer at once: one wins, and all others get the winner.
 #[tokio::test]
 async fn what_is_said_while_the_agent_works_waits_and_can_be_taken_back() {
     let house = House::playing(ASKS).await;
@@ -217,7 +217,7 @@ async fn t18_a_session_ends_with_its_budget() {
     watcher.complete().await;
 }
 
-/// However many prompts were accepted while the first turn was under way, only so many turns are taken.
+/// However many prompts were accepted during the first turn, the budget limits the turns.
 #[tokio::test]
 async fn t18_prompts_that_wait_do_not_go_beyond_the_budget() {
     let house = House::playing(ASKS).await;
@@ -259,7 +259,7 @@ async fn t18_money_and_time_are_counted_before_each_prompt() {
         house.sessions.broadcast().journal().create(new).await.unwrap();
         assert_eq!(house.sessions.find(name).await.unwrap().queued, 1);
     }
-    // What waited when a server ended is delivered by the next one.
+    // The queue of a server that ended is delivered by the next one.
     let sessions = house.killed_and_started().await;
     for name in ["money", "time"] {
         let (_, events) = sessions.subscribe(name, Watch::default()).await.unwrap();
@@ -277,7 +277,7 @@ async fn t18_the_turns_of_a_session_take_no_longer_than_they_may() {
     let session = house.sessions.create(&me(), new).await.unwrap().0;
     let mut watcher = house.watch(&session).await;
     watcher.asked().await;
-    // Nobody answers.
+    // The request stays unanswered.
     watcher.until(|event| matches!(event, UiMessage::Error { .. })).await;
     let view = until_state(&house.sessions, &session.key, ServerPhase::Stopped).await;
     assert_eq!(view.pending_permissions, 0);
@@ -339,7 +339,7 @@ async fn a_session_on_disk_is_adopted_with_its_past_and_can_be_copied() {
     let first = until_state(&house.sessions, &first.key, ServerPhase::Idle).await;
     let id = first.cli_session_ids[0].clone();
 
-    // It is ours, so it is not taken over again.
+    // It is imported already, so it is not imported again.
     let again = CreateSession { resume: Some(id.clone()), ..house.new_session() };
     let shouted = CreateSession { resume: Some(id.to_uppercase()), ..house.new_session() };
     assert_eq!(house.sessions.create(&me(), shouted).await.unwrap_err().code(), Code::Conflict);
@@ -378,7 +378,7 @@ async fn a_session_on_disk_is_adopted_with_its_past_and_can_be_copied() {
     }
 }
 
-/// T12: a credential for a folder gets at no session of another one by going on with it, or by copying it.
+/// T12: a credential for a folder cannot reach a session of another one by resuming or forking it.
 #[tokio::test]
 async fn t12_a_session_out_of_sight_can_be_neither_resumed_nor_copied() {
     let house = House::playing(HELLO).await;
@@ -396,7 +396,7 @@ async fn t12_a_session_out_of_sight_can_be_neither_resumed_nor_copied() {
             let new = CreateSession { resume: Some(name.to_owned()), fork, ..new(&mine) };
             let error = house.sessions.create(&limited, new).await.unwrap_err();
             assert_eq!(error.code(), Code::NotFound, "{name} {fork}: {error}");
-            // As if there were none.
+            // The same message as for a session that does not exist.
             assert_eq!(error.message(), format!("There is no session `{told}`"));
         }
     };
@@ -404,7 +404,7 @@ async fn t12_a_session_out_of_sight_can_be_neither_resumed_nor_copied() {
         refused(name, name).await;
     }
     refused(&id.to_uppercase(), &id).await;
-    // Nor when its file is all that is left.
+    // Nor if only its file is left.
     house.sessions.delete(&me(), &first.key, Transcript::Keep).await.unwrap();
     refused(&id, &id).await;
     assert_eq!(house.sessions.list(None, 10).await.unwrap(), []);
@@ -492,7 +492,7 @@ async fn a_snapshot_is_the_conversation_and_says_what_waits() {
     assert!(snapshot.more && snapshot.from > 1 && snapshot.pending_permissions.is_empty());
 }
 
-/// F95: a client that did not hear what came of its command sends it again, and the server may be another one by then.
+/// F95: a client that missed the response to its command repeats it, possibly to another server.
 #[tokio::test]
 async fn f95_a_command_is_known_again_after_a_restart() {
     let house = House::playing(HELLO).await;

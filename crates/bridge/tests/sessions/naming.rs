@@ -1,4 +1,4 @@
-//! What sessions are called.
+//! Titles and first prompts of sessions.
 
 use serde_json::Value;
 use tidings_bridge::journal::{Key, SessionChange, SessionName};
@@ -36,7 +36,7 @@ async fn a_session_without_a_title_is_known_by_what_was_said_first() {
     assert_eq!((titled.title.as_deref(), titled.first_prompt), (Some("A title"), None));
 }
 
-/// Versions before this one did not keep it, but they kept what was said.
+/// Earlier versions did not store the first prompt, but its event.
 #[tokio::test]
 async fn a_session_of_an_earlier_version_is_known_by_it_too() {
     let house = House::playing(HELLO).await;

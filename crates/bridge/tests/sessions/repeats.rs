@@ -1,4 +1,4 @@
-//! Commands that are sent again (P3): the same answer and one effect, and never that of somebody else's command.
+//! Repeated commands (P3): the same response and one effect, and never that of another client's command.
 
 use tidings_agent::UiMessage;
 use tidings_bridge::Code;
@@ -59,7 +59,7 @@ async fn promise_3_an_id_with_another_command_is_refused() {
     assert_eq!(used.code(), Code::Conflict);
 }
 
-/// A page whose connection breaks sends its command again at once, when the first one is still being carried out.
+/// A page whose connection breaks repeats its command at once, while the first one is still running.
 #[tokio::test]
 async fn promise_3_a_command_that_is_sent_again_while_it_is_under_way_is_done_once() {
     let house = House::playing(ASKS).await;
@@ -75,7 +75,7 @@ async fn promise_3_a_command_that_is_sent_again_while_it_is_under_way_is_done_on
         assert_eq!(first.unwrap(), again.unwrap(), "{verb:?}");
         until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
     }
-    // Whatever was asked for before is told before the end of this.
+    // Earlier commands complete before this one.
     house.sessions.input(&me(), &session.key, say("and now?")).await.unwrap();
     let is_now = |event: &UiMessage| matches!(event, UiMessage::UserPrompt(said) if said.text == "and now?");
     watcher.until(is_now).await;
