@@ -9,8 +9,8 @@ use tidings_bridge::sessions::{Config, Transcript, Verb};
 use tidings_bridge::{Broadcast, Code, Sessions};
 use tidings_protocol::api::{Choice, CommandRequest, CreateSession, PermissionAnswer, ServerPhase};
 
-use crate::house::*;
 use crate::stand_in;
+use crate::test_server::*;
 
 fn filler() -> Key {
     Key::new("filler").unwrap()
@@ -44,7 +44,7 @@ async fn k8_on_a_full_disk_sessions_are_read_denied_interrupted_and_stopped() {
     let session = sessions.create(&me(), new.clone()).await.unwrap().0;
     let (_, events) =
         sessions.subscribe(&session.key, tidings_bridge::broadcast::Watch::default()).await.unwrap();
-    let asked = Watcher { events, seen: Vec::new() }.asked().await;
+    let asked = TestSubscriber { events, seen: Vec::new() }.asked().await;
     fill(&*journal, fence).await;
 
     assert_eq!(sessions.list(None, 10).await.unwrap().len(), 2);

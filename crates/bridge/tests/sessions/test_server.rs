@@ -67,7 +67,7 @@ pub(crate) const QUESTION: &str = r#"
 "#;
 
 /// A server without an API, and the folder that its sessions work in.
-pub(crate) struct House {
+pub(crate) struct TestServer {
     pub(crate) sessions: Sessions,
     pub(crate) store: MemoryStore,
     pub(crate) script: String,
@@ -75,7 +75,7 @@ pub(crate) struct House {
     pub(crate) config: Config,
 }
 
-impl House {
+impl TestServer {
     pub(crate) async fn playing(script: &str) -> Self {
         Self::with(script, |_| {}).await
     }
@@ -88,7 +88,7 @@ impl House {
         set(&mut config);
         let store = MemoryStore::default();
         let sessions = open(&store, &config).await;
-        House { sessions, store, script: script.to_owned(), folder, config }
+        TestServer { sessions, store, script: script.to_owned(), folder, config }
     }
 
     pub(crate) fn cwd(&self) -> String {
@@ -111,9 +111,9 @@ impl House {
         self.sessions.create(&me(), new).await.unwrap().0
     }
 
-    pub(crate) async fn watch(&self, session: &SessionView) -> Watcher {
+    pub(crate) async fn watch(&self, session: &SessionView) -> TestSubscriber {
         let (_, events) = self.sessions.subscribe(&session.key, Watch::default()).await.unwrap();
-        Watcher { events, seen: Vec::new() }
+        TestSubscriber { events, seen: Vec::new() }
     }
 
     /// Another server on the same journal, as if this one had been killed.
@@ -140,12 +140,12 @@ pub(crate) async fn open(store: &MemoryStore, config: &Config) -> Sessions {
     Sessions::open(broadcast, config.clone()).await.unwrap()
 }
 
-pub(crate) struct Watcher {
+pub(crate) struct TestSubscriber {
     pub(crate) events: Subscription,
     pub(crate) seen: Vec<UiMessage>,
 }
 
-impl Watcher {
+impl TestSubscriber {
     pub(crate) async fn until(&mut self, wanted: impl Fn(&UiMessage) -> bool) -> UiMessage {
         let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
         loop {
