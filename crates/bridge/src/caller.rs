@@ -1,4 +1,4 @@
-//! Who asks, and what they may.
+//! Callers and the scopes of their credentials.
 
 use std::fmt;
 use std::path::Path;
@@ -8,25 +8,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error};
 
-/// One thing that a credential allows.
+/// One permission of a credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// To see sessions and what happens in them.
+    /// Read sessions and their events.
     Read,
-    /// To start sessions, to say something to them and to steer them.
+    /// Create sessions, send prompts and control them.
     Prompt,
-    /// To answer what is asked, as it was asked.
+    /// Answer requests as they were made.
     Decide,
-    /// To answer with another input than the one that was asked about.
+    /// Answer with a changed input.
     Edit,
-    /// To give answers that add rules.
+    /// Give answers that add rules.
     Always,
-    /// Everything else: devices, the audit log, deleting, trust, modes that ask nobody.
+    /// Everything else: devices, the audit log, deleting, trust, modes that skip permission requests.
     Admin,
 }
 
-/// What a credential allows.
+/// The scopes of a credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(from = "Vec<Scope>", into = "Vec<Scope>")]
 pub struct Scopes(u8);
@@ -72,7 +72,7 @@ impl Scopes {
         Scope::ALL.into_iter().collect()
     }
 
-    /// Whether a scope is among them. `admin` is everything.
+    /// True if it contains a scope. `admin` contains all.
     pub fn has(self, scope: Scope) -> bool {
         self.0 & (1 << scope as u8) != 0 || self.0 & (1 << Scope::Admin as u8) != 0
     }
@@ -96,31 +96,31 @@ impl From<Scopes> for Vec<Scope> {
     }
 }
 
-/// Who asks.
+/// The author of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// What the person or the program is called in the audit log and to others.
+    /// Name of the user or the program, for the audit log and for other users.
     pub name: String,
     /// The id of the device; none for the admin token and for the server itself.
     pub device: Option<String>,
-    /// What the credential allows.
+    /// The scopes of the credential.
     pub scopes: Scopes,
-    /// The folders that the credential is limited to; everywhere if there are none.
+    /// The folders that the credential is limited to; empty for all.
     pub folders: Vec<String>,
 }
 
 impl Caller {
-    /// The server itself, or whoever holds the admin token.
+    /// A caller with all scopes: the server itself, or a request with the admin token.
     pub fn admin(name: impl Into<String>) -> Self {
         Caller { name: name.into(), device: None, scopes: Scopes::all(), folders: Vec::new() }
     }
 
-    /// Whether a folder is one of those that the credential is limited to, or inside one of them.
+    /// True if the credential may use a folder: it is one of its folders, or inside one of them.
     pub fn sees(&self, folder: &str) -> bool {
         self.folders.is_empty() || self.folders.iter().any(|root| Path::new(folder).starts_with(root))
     }
 
-    /// Refuses what the credential does not allow.
+    /// Refuses a request whose scope the credential does not have.
     pub fn require(&self, scope: Scope) -> Result<(), Error> {
         if self.scopes.has(scope) {
             return Ok(());

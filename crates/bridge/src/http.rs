@@ -1,9 +1,8 @@
-//! Asking other servers.
+//! Client for requests to other servers.
 
 use crate::server::choose_tls;
 
-/// A client whose TLS is that of ring. Proxies and everything else that the environment could say are left to the
-/// caller.
+/// A client with the TLS provider of ring. It ignores the environment; proxies are for the caller to set.
 pub fn http_client() -> reqwest::ClientBuilder {
     choose_tls();
     reqwest::Client::builder().no_proxy().user_agent(concat!("tidings/", env!("CARGO_PKG_VERSION")))

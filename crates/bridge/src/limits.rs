@@ -13,7 +13,8 @@ pub(crate) const BODY_BYTES_MAX: usize = 65 << 20;
 /// names in use are UUIDs with a prefix.
 pub(crate) const NAME_BYTES_MAX: usize = 200;
 
-/// The longest text about a session or a decision: a folder, a title, a state, a rule. Longer than any path may be.
+/// The longest text about a session or a decision: a folder, a title, a state, a rule. Longer than any path
+/// may be.
 pub(crate) const TEXT_BYTES_MAX: usize = 8 << 10;
 
 /// The settings of one session, and the body of one ask. A tool input is rarely longer; a longer one goes
@@ -39,7 +40,8 @@ pub(crate) const PAGE_BYTES_MAX: usize = 4 << 20;
 pub(crate) const LIST_MAX: usize = 1000;
 
 /// Bits of an event's row number that are its sequence number; the rest is the session's handle.
-/// A session of a thousand deltas per second fills them in 34 years, and eight million sessions fit above them.
+/// A session of a thousand deltas per second fills them in 34 years, and eight million sessions fit above
+/// them.
 pub(crate) const SEQ_BITS: u32 = 40;
 
 /// The highest sequence number.
@@ -48,8 +50,8 @@ pub(crate) const SEQ_MAX: u64 = (1 << SEQ_BITS) - 1;
 /// The highest handle: the remaining bits of a signed 64-bit number.
 pub(crate) const HANDLE_MAX: u64 = (1 << (63 - SEQ_BITS)) - 1;
 
-/// Ended epochs that are remembered for each session. One is added by each loss of power, and a client that was away
-/// for sixteen of them starts again.
+/// Ended epochs that are remembered for each session. One is added by each loss of power, and a client that
+/// was away for sixteen of them starts again.
 pub(crate) const PAST_EPOCHS_MAX: usize = 16;
 
 /// Time for which the id of a command is remembered after its event was removed. No client retries for longer
@@ -66,10 +68,12 @@ pub(crate) const PROJECTS_MAX: usize = 10_000;
 /// behind them.
 pub(crate) const WRITER_QUEUE_MAX: usize = 1024;
 
-/// Bytes that wait for the writer, counted in [`WRITER_ROOM_UNIT`]s. It must hold one event of the longest kind.
+/// Bytes that wait for the writer, counted in [`WRITER_ROOM_UNIT`]s. It must hold one event of the longest
+/// kind.
 pub(crate) const WRITER_ROOM_BYTES_MAX: usize = 128 << 20;
 
-/// The grain in which waiting bytes are counted: a semaphore's permits are 32-bit, and a small call costs one of them.
+/// The grain in which waiting bytes are counted: a semaphore's permits are 32-bit, and a small call costs one
+/// of them.
 pub(crate) const WRITER_ROOM_UNIT: usize = 1 << 10;
 
 /// Calls that are committed together. More would only delay the first of them.

@@ -301,7 +301,8 @@ mod tests {
         lines
     }
 
-    /// A log that was rewritten and hashed anew follows from its first line to its last; only the key shows it.
+    /// A log that was rewritten and hashed anew follows from its first line to its last; only the key shows
+    /// it.
     #[test]
     fn k12_a_log_that_was_rewritten_without_the_key_is_told_from_the_real_one() {
         let start = (0, AUDIT_START);

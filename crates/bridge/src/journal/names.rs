@@ -48,7 +48,8 @@ macro_rules! name {
 }
 
 name!(
-    /// The name of a session that clients use: it stays when the session goes from one CLI session to the next.
+    /// The name of a session that clients use: it stays when the session goes from one CLI session to the
+    /// next.
     Key,
     "The key of a session"
 );

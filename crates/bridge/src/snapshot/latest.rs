@@ -1,4 +1,4 @@
-//! Events of which only the latest is kept.
+//! Status events: only the latest of each kind is kept.
 
 use tidings_protocol::ui::UiMessage;
 

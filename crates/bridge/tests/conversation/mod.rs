@@ -19,7 +19,7 @@ pub(crate) struct Conversation {
     batches: BTreeMap<String, Batch>,
     settled: Vec<UiMessage>,
     pub(crate) queue: BTreeMap<String, (String, Option<String>)>,
-    /// The latest event of each kind of which only the latest is kept.
+    /// The latest status event of each kind.
     latest: BTreeMap<String, UiMessage>,
     turns: Vec<UiMessage>,
     model_usage: Option<serde_json::Value>,
@@ -63,7 +63,8 @@ impl PartialEq for Batch {
     }
 }
 
-/// The item that a delta may belong to: prompts and notes can come in the middle of a block without ending it.
+/// The item that a delta may belong to: prompts and notes can come in the middle of a block without ending
+/// it.
 fn writing(items: &mut [Item]) -> Option<&mut Item> {
     items.iter_mut().rev().find(|item| match item {
         Item::Prompt { .. } | Item::Dropped { .. } => false,

@@ -5,8 +5,8 @@
 //! durable.
 //!
 //! A delta need not reach the disk before it is acknowledged. If the connection is idle, a delta is
-//! [stored](PendingDeltas) on the caller's thread: that takes less time than waking the writer's thread and being
-//! woken by it, which would be most of a subscriber's latency.
+//! [stored](PendingDeltas) on the caller's thread: that takes less time than waking the writer's thread and
+//! being woken by it, which would be most of a subscriber's latency.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
