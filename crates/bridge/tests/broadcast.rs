@@ -41,14 +41,14 @@ async fn publish(journal: &Arc<dyn Journal>, fence: Fence, numbers: std::ops::Ra
 async fn cuts_during_deltas(engine: &mut dyn Engine, seed: u64) {
     const DELTAS: u64 = 500;
     let (broadcast, fence) = broadcast(engine).await;
-    let mut watchers = tokio::task::JoinSet::new();
-    for watcher in 0..4 {
+    let mut subscribers = tokio::task::JoinSet::new();
+    for subscriber in 0..4 {
         let broadcast = broadcast.clone();
-        watchers.spawn(async move {
-            let mut chance = Chance(seed * 100 + watcher);
-            let (mut place, mut received, mut cuts) = (None::<Cursor>, Vec::new(), 0);
+        subscribers.spawn(async move {
+            let mut chance = Chance(seed * 100 + subscriber);
+            let (mut cursor, mut received, mut cuts) = (None::<Cursor>, Vec::new(), 0);
             while received.len() < usize::try_from(DELTAS).unwrap() {
-                let mut subscribed = broadcast.subscribe(&key(), Watch::after(place)).await.unwrap();
+                let mut subscribed = broadcast.subscribe(&key(), Watch::after(cursor)).await.unwrap();
                 assert_eq!(subscribed.verdict, Verdict::Ok);
                 let until = if cuts < 100 { chance.below(12) } else { DELTAS };
                 for _ in 0..until {
@@ -57,13 +57,13 @@ async fn cuts_during_deltas(engine: &mut dyn Engine, seed: u64) {
                     }
                     // Sometimes it is dropped while it waits for the next event, and that loses nothing
                     // either.
-                    let patience =
+                    let wait =
                         Duration::from_micros(if cuts < 100 { 50 + chance.below(2000) } else { 60_000_000 });
-                    let Ok(next) = tokio::time::timeout(patience, subscribed.events.next()).await else {
+                    let Ok(next) = tokio::time::timeout(wait, subscribed.events.next()).await else {
                         break;
                     };
                     let Delivery::Event(event) = next.unwrap() else { panic!("nothing is removed here") };
-                    place = Some(event.cursor);
+                    cursor = Some(event.cursor);
                     received.push(String::from_utf8(event.body.to_vec()).unwrap());
                 }
                 cuts += 1;
@@ -80,12 +80,12 @@ async fn cuts_during_deltas(engine: &mut dyn Engine, seed: u64) {
         tokio::time::sleep(Duration::from_micros(chance.below(800))).await;
     }
     let expected: Vec<String> = (1..=DELTAS).map(|n| n.to_string()).collect();
-    while let Some(watcher) = watchers.join_next().await {
-        let (received, cuts) = watcher.unwrap();
+    while let Some(subscriber) = subscribers.join_next().await {
+        let (received, cuts) = subscriber.unwrap();
         assert_eq!(received, expected, "seed {seed}");
         assert!(cuts > 30, "seed {seed}: only {cuts} cuts");
     }
-    assert_eq!(broadcast.watched(), 0, "a session that nobody watches is let go");
+    assert_eq!(broadcast.watched(), 0, "a session without subscribers is dropped");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -107,14 +107,14 @@ async fn f94_every_watcher_gets_its_own_copy() {
     let mut engine = Memory::default();
     let (broadcast, fence) = broadcast(&mut engine).await;
     publish(broadcast.journal(), fence, 1..=3).await;
-    let mut watchers = Vec::new();
+    let mut subscribers = Vec::new();
     for _ in 0..3 {
-        watchers.push(broadcast.subscribe(&key(), Watch::default()).await.unwrap().events);
+        subscribers.push(broadcast.subscribe(&key(), Watch::default()).await.unwrap().events);
     }
     publish(broadcast.journal(), fence, 4..=6).await;
-    for watcher in &mut watchers {
+    for subscriber in &mut subscribers {
         for n in 1..=6_u64 {
-            let Delivery::Event(event) = watcher.next().await.unwrap() else { panic!("it was cut off") };
+            let Delivery::Event(event) = subscriber.next().await.unwrap() else { panic!("it was cut off") };
             assert_eq!(event.cursor.seq, n);
         }
     }
@@ -172,9 +172,9 @@ async fn f98_a_watcher_that_never_reads_is_cut_off_and_comes_back() {
 async fn f98_a_thousand_watchers_that_never_read_hold_nothing() {
     let mut engine = Memory::default();
     let (broadcast, fence) = broadcast(&mut engine).await;
-    let mut watchers = Vec::new();
+    let mut subscribers = Vec::new();
     for _ in 0..1000 {
-        watchers.push(broadcast.subscribe(&key(), Watch::default()).await.unwrap().events);
+        subscribers.push(broadcast.subscribe(&key(), Watch::default()).await.unwrap().events);
     }
     let body: Arc<[u8]> = vec![b'x'; 64 << 10].into();
     for _ in 0..100 {
@@ -186,8 +186,8 @@ async fn f98_a_thousand_watchers_that_never_read_hold_nothing() {
     }
     // One copy here, one in each event of the journal: no subscriber has one.
     assert_eq!(Arc::strong_count(&body), 101);
-    for watcher in &mut watchers {
-        assert!(matches!(watcher.next().await.unwrap(), Delivery::Cut(Cut::Resync(_))));
+    for subscriber in &mut subscribers {
+        assert!(matches!(subscriber.next().await.unwrap(), Delivery::Cut(Cut::Resync(_))));
     }
 }
 

@@ -168,11 +168,11 @@ async fn until_shown(
 }
 
 /// Waits for a notice whose session meets a condition.
-async fn until_told(
+async fn until_notice(
     notices: &mut broadcast::Receiver<Arc<Notice>>,
     wanted: impl Fn(&SessionView) -> bool,
 ) -> SessionView {
-    let told = async {
+    let received = async {
         loop {
             if let Notice::Session { session } = &*notices.recv().await.unwrap()
                 && wanted(session)
@@ -181,7 +181,7 @@ async fn until_told(
             }
         }
     };
-    tokio::time::timeout(PATIENCE, told).await.unwrap()
+    tokio::time::timeout(PATIENCE, received).await.unwrap()
 }
 
 /// All stored events of a session.
@@ -317,8 +317,8 @@ async fn f36_a_stopped_agent_or_host_is_shown_and_goes_on() {
         let is_expected =
             |view: &SessionView| view.stalled.as_ref().is_some_and(|why| why.contains(expected));
         let view = until_shown(&server.sessions, &session, is_expected).await;
-        let told = until_told(&mut notices, is_expected).await;
-        assert!(told.head > seen.head, "a watcher would take it for an old one: {told:?}");
+        let notice = until_notice(&mut notices, is_expected).await;
+        assert!(notice.head > seen.head, "a subscriber would take it for outdated: {notice:?}");
         assert_eq!(view.state, ServerPhase::Running);
         signal(pid, "CONT");
         until_shown(&server.sessions, &session, |view| view.stalled.is_none()).await;
@@ -405,27 +405,27 @@ async fn f103_the_last_words_of_an_agent_are_read_after_both_died() {
         server.sessions.drain().await;
         let before = text(&events(&server.sessions, &session).await);
         let spool = server.folder.path().join("hosts");
-        let heard = || -> Vec<u8> {
+        let output = || -> Vec<u8> {
             let host = std::fs::read_dir(&spool).unwrap().next().unwrap().unwrap().path();
             let mut files: Vec<_> = std::fs::read_dir(host.join("spool")).unwrap().flatten().collect();
             files.sort_by_key(std::fs::DirEntry::file_name);
             files.iter().flat_map(|file| std::fs::read(file.path()).unwrap()).collect()
         };
-        let enough = |heard: &[u8]| {
+        let enough = |output: &[u8]| {
             if is_over {
-                contains(heard, b"\"type\":\"result\"")
+                contains(output, b"\"type\":\"result\"")
             } else {
-                told(heard).len() > before.len() + 10
+                streamed_text(output).len() > before.len() + 10
             }
         };
         let since = Instant::now();
-        while !enough(&heard()) {
+        while !enough(&output()) {
             assert!(since.elapsed() < PATIENCE, "the agent says nothing");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         signal(server.pids().0, "KILL");
         all_gone(&server).await;
-        let said = told(&heard());
+        let said = streamed_text(&output());
         for _ in 0..2 {
             let sessions = server.next_server(PATIENCE).await;
             let view = sessions.find(&session.key).await.unwrap();
@@ -445,7 +445,7 @@ fn contains(bytes: &[u8], word: &[u8]) -> bool {
 }
 
 /// The streamed text in an agent's output.
-fn told(bytes: &[u8]) -> String {
+fn streamed_text(bytes: &[u8]) -> String {
     let lines = bytes.split(|byte| *byte == b'\n');
     let values = lines.filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok());
     values.filter_map(|value| value["event"]["delta"]["text"].as_str().map(str::to_owned)).collect()

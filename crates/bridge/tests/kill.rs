@@ -66,12 +66,12 @@ async fn kill_again_and_again(kills: u64, seed: u64, chance: &mut Chance) -> usi
         boot += u64::from(lost);
         let journal = SqliteJournal::open(&path, &opening(boot)).unwrap();
         for (session, acknowledged) in acknowledged.iter().enumerate() {
-            let place = format!("seed {seed}, kill {kill}, session {session}");
-            let Some(epoch) = check(&journal, session, acknowledged, &place).await else { continue };
+            let context = format!("seed {seed}, kill {kill}, session {session}");
+            let Some(epoch) = check(&journal, session, acknowledged, &context).await else { continue };
             let before = epochs[session].replace(epoch);
             assert!(
                 before.is_none_or(|before| (before != epoch) == lost),
-                "{place}: {before:?}, then {epoch}"
+                "{context}: {before:?}, then {epoch}"
             );
         }
     }
@@ -122,11 +122,11 @@ async fn check(
     journal: &SqliteJournal,
     session: usize,
     acknowledged: &Acknowledged,
-    place: &str,
+    context: &str,
 ) -> Option<Epoch> {
     let key = Key::new(format!("session-{session}")).unwrap();
     let Ok(row) = journal.session(&SessionName::Key(key.clone())).await else {
-        assert!(acknowledged.is_empty(), "{place}: the session is gone");
+        assert!(acknowledged.is_empty(), "{context}: the session is gone");
         return None;
     };
     let mut stored = BTreeMap::new();
@@ -137,19 +137,19 @@ async fn check(
         let Some(last) = page.events.last() else { break };
         after = Some(last.cursor);
         for event in &page.events {
-            assert_eq!(event.cursor.seq, stored.len() as u64 + 1, "{place}: a hole");
+            assert_eq!(event.cursor.seq, stored.len() as u64 + 1, "{context}: a hole");
             let body = std::str::from_utf8(&event.body).unwrap();
             let command: u64 = body.split(' ').nth(1).unwrap().parse().unwrap();
-            assert_eq!(stored.insert(command, event.cursor.seq), None, "{place}: {command} is there twice");
+            assert_eq!(stored.insert(command, event.cursor.seq), None, "{context}: {command} is there twice");
         }
     }
     assert_eq!(row.head.seq, stored.len() as u64);
     for (command, cursor) in acknowledged {
-        assert_eq!(stored.get(command), Some(&cursor.seq), "{place}: {command} was acknowledged");
+        assert_eq!(stored.get(command), Some(&cursor.seq), "{context}: {command} was acknowledged");
     }
     if let Some(newest) = acknowledged.values().max_by_key(|cursor| cursor.seq) {
         let page = journal.read(&key, Some(*newest), Max::default()).await.unwrap();
-        assert_eq!(page.verdict, Verdict::Ok, "{place}: nothing that was seen is lost");
+        assert_eq!(page.verdict, Verdict::Ok, "{context}: nothing that was seen is lost");
     }
     Some(row.head.epoch)
 }

@@ -545,7 +545,7 @@ fn what_waits_for_a_person_is_told_however_long_ago_it_was_asked() {
     events.extend((0..5000).map(|n| UiMessage::System { message: format!("Note {n}"), session_id: Some(1) }));
     let budget = Budget { events_max: 1000, bytes_max: 100_000, result_bytes_max: 1 << 10 };
     let snapshot = take_snapshot(numbered(&events), budget);
-    assert_eq!(only(&snapshot)[..4], asked[..], "in full, since somebody decides by it");
+    assert_eq!(only(&snapshot)[..4], asked[..], "in full, since a user decides about it");
     let shown = Conversation::of(&only(&snapshot));
     assert!(shown.pending.contains_key("toolu_asked"));
     assert!(shown.queue.contains_key("u-2"));

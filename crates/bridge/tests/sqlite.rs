@@ -200,9 +200,9 @@ async fn a_backup_has_the_pieces_that_are_not_in_the_tables_yet() {
     for n in 11..=15 {
         journal.append(&key(), fence, vec![draft(Class::Delta, format!("event {n}"))]).await.unwrap();
     }
-    let mut told = Vec::new();
-    SqliteJournal::backup(&path, &copy, |done, total| told.push((done, total))).unwrap();
-    assert!(told.last().is_some_and(|(done, total)| done == total && *total > 0), "{told:?}");
+    let mut progress = Vec::new();
+    SqliteJournal::backup(&path, &copy, |done, total| progress.push((done, total))).unwrap();
+    assert!(progress.last().is_some_and(|(done, total)| done == total && *total > 0), "{progress:?}");
     let restored = SqliteJournal::open(&copy, &opening(1)).unwrap();
     let page = restored.read(&key(), None, Max::default()).await.unwrap();
     assert_eq!((page.head.seq, &*page.events[14].body), (15, &b"event 15"[..]));

@@ -255,11 +255,11 @@ impl Conversation {
             UiMessage::PromptQueued(queued) => {
                 self.queue.insert(queued.uuid.clone(), (queued.text.clone(), queued.by.clone()));
             }
-            UiMessage::UserPrompt(said) => {
+            UiMessage::UserPrompt(prompt) => {
                 self.latest.remove("suggestion");
-                let queued = said.uuid.as_ref().and_then(|uuid| self.queue.remove(uuid));
+                let queued = prompt.uuid.as_ref().and_then(|uuid| self.queue.remove(uuid));
                 let by = queued.and_then(|(_, by)| by);
-                self.items(lane).push(Item::Prompt { text: said.text.clone(), by });
+                self.items(lane).push(Item::Prompt { text: prompt.text.clone(), by });
             }
             UiMessage::PromptDropped(dropped) => {
                 let text = self.queue.remove(&dropped.uuid).map(|(text, _)| text);
@@ -268,14 +268,14 @@ impl Conversation {
             UiMessage::SubAgentStarted(started) => self.agent(lane, &started.agent_id).push(event.clone()),
             UiMessage::SubAgentEnded(ended) => self.agent(lane, &ended.agent_id).push(event.clone()),
             UiMessage::SubAgentProgressed(new) => {
-                let told = self.agent(lane, &new.agent_id);
-                let known = told.iter_mut().find_map(|event| match event {
+                let events = self.agent(lane, &new.agent_id);
+                let known = events.iter_mut().find_map(|event| match event {
                     UiMessage::SubAgentProgressed(known) => Some(known),
                     _ => None,
                 });
                 match known {
                     Some(known) => progress(known, new),
-                    None => told.push(event.clone()),
+                    None => events.push(event.clone()),
                 }
             }
             UiMessage::TaskChanged(changed) => {

@@ -25,8 +25,8 @@ use crate::test_server::*;
 async fn promise_5_a_permission_is_answered_once_and_the_audit_log_says_by_whom() {
     let server = TestServer::playing(ASKS).await;
     let session = server.create("look").await;
-    let mut watcher = server.watch(&session).await;
-    let id = watcher.asked().await;
+    let mut subscriber = server.subscribe(&session).await;
+    let id = subscriber.asked().await;
     until_state(&server.sessions, &session.key, ServerPhase::NeedsYou).await;
     let waiting = server.sessions.permissions(None).await.unwrap();
     assert_eq!(waiting.len(), 1);
@@ -52,9 +52,10 @@ async fn promise_5_a_permission_is_answered_once_and_the_audit_log_says_by_whom(
     let late = late.unwrap_err();
     assert_eq!(late.code(), Code::AlreadyAnswered);
     assert_eq!(late.winner(), Some(&answered));
-    watcher.complete().await;
-    assert_eq!(watcher.text(), "Let me look.There is a README.");
-    let ends = watcher.seen.iter().filter(|event| matches!(event, UiMessage::PermissionResolved(_))).count();
+    subscriber.complete().await;
+    assert_eq!(subscriber.text(), "Let me look.There is a README.");
+    let ends =
+        subscriber.seen.iter().filter(|event| matches!(event, UiMessage::PermissionResolved(_))).count();
     assert_eq!(ends, 1);
     assert_eq!(server.audit().await, [("ada".to_owned(), "allowed".to_owned())]);
     assert_eq!(server.sessions.permissions(None).await.unwrap(), []);
@@ -65,7 +66,7 @@ async fn promise_5_a_permission_is_answered_once_and_the_audit_log_says_by_whom(
 async fn the_digest_is_compared_however_much_waits() {
     let server = TestServer::playing(ASKS).await;
     let session = server.create("look").await;
-    let id = server.watch(&session).await.asked().await;
+    let id = server.subscribe(&session).await.asked().await;
     until_state(&server.sessions, &session.key, ServerPhase::NeedsYou).await;
     let (journal, key) = (server.sessions.broadcast().journal(), Key::new(&session.key).unwrap());
     let fence = journal.claim(&key).await.unwrap();
@@ -102,7 +103,7 @@ async fn t15_the_audit_log_says_what_exactly_was_decided() {
     for (scope, updated_input, (reach, rule, changed)) in cases {
         let server = TestServer::playing(ASKS).await;
         let session = server.create("look").await;
-        let id = server.watch(&session).await.asked().await;
+        let id = server.subscribe(&session).await.asked().await;
         let digest = server.sessions.permissions(None).await.unwrap().remove(0).details.digest;
         let answer = PermissionAnswer { scope, updated_input, digest: digest.clone(), ..yes() };
         server.sessions.answer_permission(&me(), &session.key, &id, answer).await.unwrap();
@@ -121,7 +122,7 @@ async fn p1_the_journal_stores_the_input_that_ran() {
     for updated_input in [None, Some(input)] {
         let server = TestServer::playing(ASKS).await;
         let session = server.create("look").await;
-        let mut watching = server.watch(&session).await;
+        let mut watching = server.subscribe(&session).await;
         let id = watching.asked().await;
         let digest = server.sessions.permissions(None).await.unwrap().remove(0).details.digest;
         let answer = PermissionAnswer { updated_input: updated_input.clone(), digest, ..yes() };
@@ -138,7 +139,7 @@ async fn t15_a_refusal_for_want_of_an_answer_is_by_the_limit() {
     let server =
         TestServer::with(ASKS, |config| config.ask_limit = Some(std::time::Duration::from_millis(50))).await;
     let session = server.create("look").await;
-    server.watch(&session).await.complete().await;
+    server.subscribe(&session).await.complete().await;
     let line = server.sessions.broadcast().journal().audit_log(0).await.unwrap().remove(0);
     assert_eq!((line.who.as_str(), line.decision.as_str()), ("limit", "timed_out"));
     assert!(line.digest.is_some() && line.latency_ms.is_some(), "{line:?}");
@@ -155,8 +156,8 @@ async fn promise_5_of_many_answers_at_once_one_counts() {
         let carrier = stand_in::counting(ASKS, folder.path(), &lines);
         let server = TestServer::with(ASKS, |config| config.carrier = carrier).await;
         let session = server.create("look").await;
-        let mut watcher = server.watch(&session).await;
-        let id = watcher.asked().await;
+        let mut subscriber = server.subscribe(&session).await;
+        let id = subscriber.asked().await;
         let mut answers = tokio::task::JoinSet::new();
         for number in 0..100 {
             let (sessions, key, id) = (server.sessions.clone(), session.key.clone(), id.clone());
@@ -175,13 +176,13 @@ async fn promise_5_of_many_answers_at_once_one_counts() {
             lost.iter().all(|lost| lost.as_ref().unwrap_err().winner() == Some(&winner)),
             "round {round}"
         );
-        watcher.complete().await;
-        let ran = watcher
+        subscriber.complete().await;
+        let ran = subscriber
             .seen
             .iter()
             .any(|event| matches!(event, UiMessage::ToolCompleted { result, .. } if result == "README.md"));
         assert_eq!(ran, winner.outcome == "allowed", "round {round}");
-        assert_eq!(lines.load(Ordering::Relaxed), 1, "round {round}: the agent hears one answer");
+        assert_eq!(lines.load(Ordering::Relaxed), 1, "round {round}: the agent gets one answer");
         assert_eq!(server.audit().await.len(), 1, "round {round}");
         *(if ran { &mut allowed } else { &mut refused }) += 1;
         server.sessions.drain().await;
@@ -193,8 +194,8 @@ async fn promise_5_of_many_answers_at_once_one_counts() {
 async fn a_batch_is_answered_by_place_and_by_name() {
     let server = TestServer::with(TWO, |config| config.batches = Batches::PerMessage).await;
     let session = server.create("make").await;
-    let mut watcher = server.watch(&session).await;
-    let batch = watcher.until(|event| matches!(event, UiMessage::BatchPermissionRequired { .. })).await;
+    let mut subscriber = server.subscribe(&session).await;
+    let batch = subscriber.until(|event| matches!(event, UiMessage::BatchPermissionRequired { .. })).await;
     let UiMessage::BatchPermissionRequired { batch_id, requests, .. } = batch else { unreachable!() };
     assert_eq!(requests.len(), 2);
     let listed = server.sessions.permissions(Some(&session.key)).await.unwrap();
@@ -206,8 +207,8 @@ async fn a_batch_is_answered_by_place_and_by_name() {
     let answers = serde_json::from_value(answers).unwrap();
     let done = server.sessions.answer_batch(&me(), &session.key, &batch_id, answers).await.unwrap();
     assert_eq!(done.results.iter().map(|result| &*result.outcome).collect::<Vec<_>>(), ["denied", "allowed"]);
-    watcher.complete().await;
-    let ends = watcher.seen.iter().filter_map(|event| match event {
+    subscriber.complete().await;
+    let ends = subscriber.seen.iter().filter_map(|event| match event {
         UiMessage::PermissionResolved(resolved) => Some(resolved.outcome),
         _ => None,
     });
@@ -218,8 +219,8 @@ async fn a_batch_is_answered_by_place_and_by_name() {
 async fn questions_are_checked_answered_and_declined() {
     let server = TestServer::playing(QUESTION).await;
     let session = server.create("paint").await;
-    let mut watcher = server.watch(&session).await;
-    watcher.until(|event| matches!(event, UiMessage::UserInteractionRequired { .. })).await;
+    let mut subscriber = server.subscribe(&session).await;
+    subscriber.until(|event| matches!(event, UiMessage::UserInteractionRequired { .. })).await;
     let waiting = server.sessions.questions(None).await.unwrap().remove(0);
     let answer = |text: &str| QuestionAnswer {
         answers: vec![QuestionReply {
@@ -235,8 +236,8 @@ async fn questions_are_checked_answered_and_declined() {
     assert_eq!(done.outcome, "answered");
     let late = server.sessions.answer_question(&me(), &session.key, id, answer("Red")).await.unwrap_err();
     assert_eq!(late.winner().unwrap().outcome, "answered");
-    watcher.complete().await;
-    assert_eq!(watcher.text(), "Blue it is.");
+    subscriber.complete().await;
+    assert_eq!(subscriber.text(), "Blue it is.");
 }
 
 #[tokio::test]
@@ -290,7 +291,7 @@ async fn while_nobody_watches_the_risk_decides() {
     let line = log.into_iter().find(|line| line.decision == "denied").unwrap();
     let raw = tidings_protocol::json::Json::from(&serde_json::json!({"command": "rm -rf build"}));
     let digest = tidings_agent::permissions::Digest::of("Bash", raw.raw()).to_string();
-    assert_eq!(line.digest, Some(digest), "also of what nobody was asked about");
+    assert_eq!(line.digest, Some(digest), "also for decisions without a request");
     assert!(line.rule.is_some(), "{line:?}");
 }
 
@@ -303,18 +304,18 @@ async fn what_was_asked_of_those_who_left_is_decided_by_the_policy() {
     let begin = async |policy| {
         let new = CreateSession { policy: Some(policy), ..server.new_session() };
         let session = server.sessions.create(&me(), new).await.unwrap().0;
-        let mut watcher = server.watch(&session).await;
+        let mut subscriber = server.subscribe(&session).await;
         server.sessions.input(&me(), &session.key, say("clean")).await.unwrap();
-        let id = watcher.asked().await;
-        (session, watcher, id)
+        let id = subscriber.asked().await;
+        (session, subscriber, id)
     };
     let (_, _there, seen) = begin(Policy::Unattended).await;
     let (_, gone, asks) = begin(Policy::Ask).await;
     drop(gone);
     let (session, gone, left) = begin(Policy::Unattended).await;
-    let place = gone.events.cursor();
+    let cursor = gone.events.cursor();
     drop(gone);
-    let screen = Watch { may_answer: false, ..Watch::after(Some(place)) };
+    let screen = Watch { may_answer: false, ..Watch::after(Some(cursor)) };
     let (_, events) = server.sessions.subscribe(&session.key, screen).await.unwrap();
     let mut screen = TestSubscriber { events, seen: Vec::new() };
     screen.complete().await;
@@ -338,10 +339,10 @@ async fn what_was_asked_of_those_who_left_is_decided_by_the_policy() {
     let server = TestServer::with(QUESTION, soon).await;
     let new = CreateSession { policy: Some(Policy::Unattended), ..server.new_session() };
     let session = server.sessions.create(&me(), new).await.unwrap().0;
-    let mut watcher = server.watch(&session).await;
+    let mut subscriber = server.subscribe(&session).await;
     server.sessions.input(&me(), &session.key, say("paint")).await.unwrap();
-    watcher.until(|event| matches!(event, UiMessage::UserInteractionRequired { .. })).await;
-    drop(watcher);
+    subscriber.until(|event| matches!(event, UiMessage::UserInteractionRequired { .. })).await;
+    drop(subscriber);
     let view = until_state(&server.sessions, &session.key, ServerPhase::Idle).await;
     assert_eq!(view.pending_questions, 0);
     assert_eq!(server.decided().await, [("policy".to_owned(), "denied".to_owned())]);
@@ -351,8 +352,8 @@ async fn what_was_asked_of_those_who_left_is_decided_by_the_policy() {
 async fn promise_5_after_a_crash_open_questions_are_lost_and_the_turn_is_interrupted() {
     let server = TestServer::playing(ASKS).await;
     let session = server.create("look").await;
-    let mut watcher = server.watch(&session).await;
-    let id = watcher.asked().await;
+    let mut subscriber = server.subscribe(&session).await;
+    let id = subscriber.asked().await;
     server.sessions.input(&me(), &session.key, say("and then")).await.unwrap();
     until_state(&server.sessions, &session.key, ServerPhase::NeedsYou).await;
 
@@ -387,8 +388,8 @@ async fn t10_a_rule_that_was_agreed_to_does_not_cost_the_folder_its_trust() {
     auth.trust().agree(&folder, &auth.trust().look(&folder).unwrap().0.digest).unwrap();
 
     let session = server.create("look").await;
-    let mut watcher = server.watch(&session).await;
-    let id = watcher.asked().await;
+    let mut subscriber = server.subscribe(&session).await;
+    let id = subscriber.asked().await;
     let digest = server.sessions.permissions(None).await.unwrap().remove(0).details.digest;
     let always = PermissionAnswer { scope: PermissionScope::Always, digest, ..yes() };
     server.sessions.answer_permission(&me(), &session.key, &id, always).await.unwrap();
@@ -399,7 +400,7 @@ async fn t10_a_rule_that_was_agreed_to_does_not_cost_the_folder_its_trust() {
         }
         tokio::time::sleep(std::time::Duration::from_millis(25)).await;
     }
-    assert!(is_trusted(), "somebody has agreed to the rule");
+    assert!(is_trusted(), "the rule was agreed to");
     write("settings.local.json", r#"{"permissions":{"allow":["Bash(ls)", "Bash(rm *)"]}}"#);
     assert!(!is_trusted(), "and to no other");
 }
@@ -418,13 +419,13 @@ async fn t10_a_session_says_that_its_agent_goes_without_what_the_folder_brings()
         .unwrap();
 
     let session = server.create("hello").await;
-    let mut watcher = server.watch(&session).await;
-    watcher.complete().await;
+    let mut subscriber = server.subscribe(&session).await;
+    subscriber.complete().await;
     let idle = || until_state(&server.sessions, &session.key, ServerPhase::Idle);
     assert!(idle().await.untrusted);
     auth.trust().agree(&folder, &auth.trust().look(&folder).unwrap().0.digest).unwrap();
     server.sessions.input(&me(), &session.key, say("again")).await.unwrap();
-    watcher.complete().await;
+    subscriber.complete().await;
     let view = idle().await;
     assert!(view.untrusted, "the same process goes on: {view:?}");
 

@@ -18,7 +18,7 @@ fn with(media_type: &str, data: &str) -> Input {
 async fn every_kind_of_file_that_is_accepted_reaches_the_agent() {
     let server = TestServer::playing(&"[[turn]]\ntext = \"I see.\"\n".repeat(6)).await;
     let session = server.sessions.create(&me(), server.new_session()).await.unwrap().0;
-    let mut watcher = server.watch(&session).await;
+    let mut subscriber = server.subscribe(&session).await;
     for (kind, data) in [
         ("image/png", "iVBORw0KGgo="),
         ("image/jpeg", "/9j/4A=="),
@@ -28,7 +28,7 @@ async fn every_kind_of_file_that_is_accepted_reaches_the_agent() {
         ("text/plain", "YSBub3Rl"),
     ] {
         server.sessions.input(&me(), &session.key, with(kind, data)).await.unwrap();
-        watcher.complete().await;
+        subscriber.complete().await;
     }
     let view = until_state(&server.sessions, &session.key, ServerPhase::Idle).await;
     assert_eq!((view.totals.turns, view.queued), (6, 0));
@@ -60,18 +60,18 @@ async fn a_prompt_that_can_never_be_sent_is_dropped_with_a_reason() {
     server.sessions.broadcast().journal().create(new).await.unwrap();
     let session = server.sessions.find("old").await.unwrap();
     assert_eq!(session.queued, 1);
-    let mut watcher = server.watch(&session).await;
+    let mut subscriber = server.subscribe(&session).await;
     server.sessions.input(&me(), "old", say("hello")).await.unwrap();
-    let dropped = watcher.until(|event| matches!(event, UiMessage::PromptDropped(_))).await;
+    let dropped = subscriber.until(|event| matches!(event, UiMessage::PromptDropped(_))).await;
     let UiMessage::PromptDropped(dropped) = dropped else { unreachable!() };
     assert_eq!(dropped.uuid, "stuck");
     assert!(dropped.reason.unwrap().contains("`application/zip`"));
-    watcher.complete().await;
-    assert_eq!(watcher.text(), "Hello to you.");
+    subscriber.complete().await;
+    assert_eq!(subscriber.text(), "Hello to you.");
     // Clients without support for dropped prompts get an error event as well.
     let told = |event: &UiMessage| matches!(event, UiMessage::Error { message, .. } if message.contains("application/zip"));
-    if !watcher.seen.iter().any(told) {
-        watcher.until(told).await;
+    if !subscriber.seen.iter().any(told) {
+        subscriber.until(told).await;
     }
     assert_eq!(until_state(&server.sessions, "old", ServerPhase::Idle).await.queued, 0);
 }
@@ -82,8 +82,8 @@ async fn a_prompt_that_can_never_be_sent_is_dropped_with_a_reason() {
 async fn long_prompts_are_refused_while_others_wait_and_the_session_goes_on() {
     let server = TestServer::playing(&format!("{ASKS}[[turn]]\ntext = \"Short.\"\n")).await;
     let session = server.create("look").await;
-    let mut watcher = server.watch(&session).await;
-    let id = watcher.asked().await;
+    let mut subscriber = server.subscribe(&session).await;
+    let id = subscriber.asked().await;
     let long = || say(&"x".repeat(1700 << 10));
     server.sessions.input(&me(), &session.key, long()).await.unwrap();
     let refused = server.sessions.input(&me(), &session.key, long()).await.unwrap_err();
@@ -94,9 +94,9 @@ async fn long_prompts_are_refused_while_others_wait_and_the_session_goes_on() {
     server.sessions.input(&me(), &session.key, say("short")).await.unwrap();
     server.sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap();
     for _ in 0..3 {
-        watcher.complete().await;
+        subscriber.complete().await;
     }
-    assert_eq!(watcher.text(), "Let me look.There is a README.That was all.Short.");
+    assert_eq!(subscriber.text(), "Let me look.There is a README.That was all.Short.");
     assert_eq!(until_state(&server.sessions, &session.key, ServerPhase::Idle).await.queued, 0);
     server.sessions.input(&me(), &session.key, long()).await.unwrap();
 }

@@ -12,7 +12,7 @@ use crate::test_server::*;
 /// The id of a CLI session on disk that the server has not imported.
 async fn left_on_disk(server: &TestServer) -> String {
     let session = server.create("hello").await;
-    server.watch(&session).await.complete().await;
+    server.subscribe(&session).await.complete().await;
     let session = until_state(&server.sessions, &session.key, ServerPhase::Idle).await;
     server.sessions.delete(&me(), &session.key, Transcript::Keep).await.unwrap();
     session.cli_session_ids[0].clone()
@@ -212,7 +212,7 @@ async fn what_makes_no_sense_is_refused_before_anything_is_made() {
     }
     assert_eq!(server.sessions.list(None, 10).await.unwrap(), []);
     let session = server.create("hello").await;
-    server.watch(&session).await.complete().await;
+    server.subscribe(&session).await.complete().await;
     let request = CommandRequest { mode: Some("banana".to_owned()), ..CommandRequest::default() };
     let refused = server.sessions.command(&me(), &session.key, Verb::Mode, request).await.unwrap_err();
     assert_eq!((refused.code(), refused.hint().is_empty()), (Code::Invalid, false));

@@ -31,9 +31,9 @@ use test_server::*;
 async fn a_prompt_is_answered_and_everything_of_it_is_kept() {
     let server = TestServer::playing(HELLO).await;
     let session = server.create("hello").await;
-    let mut watcher = server.watch(&session).await;
-    watcher.complete().await;
-    assert_eq!(watcher.text(), "Hello to you.");
+    let mut subscriber = server.subscribe(&session).await;
+    subscriber.complete().await;
+    assert_eq!(subscriber.text(), "Hello to you.");
     let view = until_state(&server.sessions, &session.key, ServerPhase::Idle).await;
     assert_eq!((view.totals.turns, view.queued, view.cli_session_ids.len()), (1, 0, 1));
     assert_eq!(view.last_line.as_deref(), Some("Hello to you."));
@@ -50,17 +50,17 @@ async fn promise_3_a_command_that_is_sent_again_has_one_effect_and_one_answer() 
     let (again, repeated) = server.sessions.create(&me(), new).await.unwrap();
     assert_eq!((novelty, repeated, &first.key), (Novelty::New, Novelty::Seen, &again.key));
 
-    let mut watcher = server.watch(&first).await;
+    let mut subscriber = server.subscribe(&first).await;
     let input = Input { client_id: Some("say".to_owned()), ..say("hello") };
     let accepted = server.sessions.input(&me(), &first.key, input.clone()).await.unwrap();
     assert_eq!(accepted.turn_id, Some(TurnId::new_user_turn(1)));
     assert_eq!(server.sessions.input(&me(), &first.key, input.clone()).await.unwrap(), accepted);
-    watcher.complete().await;
+    subscriber.complete().await;
     // Long after it was done, too.
     assert_eq!(server.sessions.input(&me(), &first.key, input).await.unwrap(), accepted);
     server.sessions.input(&me(), &first.key, say("more")).await.unwrap();
-    watcher.complete().await;
-    assert_eq!(watcher.text(), "Hello to you.And again.");
+    subscriber.complete().await;
+    assert_eq!(subscriber.text(), "Hello to you.And again.");
 }
 
 /// A command of the server is a turn as well, and the acknowledged number is the shown one.
@@ -71,16 +71,16 @@ async fn the_turn_that_is_acknowledged_is_the_one_that_is_shown() {
     let claimed = Input { turn_id: Some(TurnId::new_user_turn(u64::MAX)), ..say("look") };
     let refused = server.sessions.input(&me(), &session.key, claimed).await.unwrap_err();
     assert_eq!(refused.code(), Code::Invalid, "every later prompt would have that turn");
-    let mut watcher = server.watch(&session).await;
+    let mut subscriber = server.subscribe(&session).await;
     server.sessions.command(&me(), &session.key, Verb::Clear, CommandRequest::default()).await.unwrap();
-    watcher.complete().await;
+    subscriber.complete().await;
     until_state(&server.sessions, &session.key, ServerPhase::Idle).await;
     let accepted = server.sessions.input(&me(), &session.key, say("look")).await.unwrap();
     let shown =
-        watcher.until(|event| matches!(event, UiMessage::UserPrompt(said) if said.text == "look")).await;
+        subscriber.until(|event| matches!(event, UiMessage::UserPrompt(said) if said.text == "look")).await;
     let UiMessage::UserPrompt(shown) = shown else { unreachable!() };
     assert_eq!(shown.turn_id, accepted.turn_id);
-    watcher.until(|event| matches!(event, UiMessage::TurnStarted(_))).await;
+    subscriber.until(|event| matches!(event, UiMessage::TurnStarted(_))).await;
     assert_eq!(server.sessions.queue(&session.key).await.unwrap(), [], "it waits no longer");
 }
 
@@ -89,8 +89,8 @@ async fn the_turn_that_is_acknowledged_is_the_one_that_is_shown() {
 async fn what_is_said_while_the_agent_works_waits_and_can_be_taken_back() {
     let server = TestServer::playing(ASKS).await;
     let session = server.create("look").await;
-    let mut watcher = server.watch(&session).await;
-    let id = watcher.asked().await;
+    let mut subscriber = server.subscribe(&session).await;
+    let id = subscriber.asked().await;
     server.sessions.input(&me(), &session.key, say("and then")).await.unwrap();
     server.sessions.input(&me(), &session.key, say("never mind")).await.unwrap();
     let queue = server.sessions.queue(&session.key).await.unwrap();
@@ -100,12 +100,12 @@ async fn what_is_said_while_the_agent_works_waits_and_can_be_taken_back() {
     let again = server.sessions.cancel(&me(), &session.key, &queue[1].id).await.unwrap_err();
     assert_eq!(again.code(), Code::NotFound);
     server.sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap();
-    watcher.complete().await;
-    watcher.complete().await;
-    assert_eq!(watcher.text(), "Let me look.There is a README.That was all.");
+    subscriber.complete().await;
+    subscriber.complete().await;
+    assert_eq!(subscriber.text(), "Let me look.There is a README.That was all.");
     let view = until_state(&server.sessions, &session.key, ServerPhase::Idle).await;
     assert_eq!((view.queued, view.totals.turns), (0, 2));
-    let turns: BTreeSet<String> = watcher
+    let turns: BTreeSet<String> = subscriber
         .seen
         .iter()
         .filter_map(|event| match event {
@@ -120,14 +120,14 @@ async fn what_is_said_while_the_agent_works_waits_and_can_be_taken_back() {
 async fn what_interrupts_is_heard_at_once() {
     let server = TestServer::playing(ASKS).await;
     let session = server.create("look").await;
-    let mut watcher = server.watch(&session).await;
-    watcher.asked().await;
+    let mut subscriber = server.subscribe(&session).await;
+    subscriber.asked().await;
     let input = Input { delivery: When::Interrupt, ..say("stop, do this") };
     server.sessions.input(&me(), &session.key, input).await.unwrap();
-    watcher.complete().await;
-    watcher.complete().await;
+    subscriber.complete().await;
+    subscriber.complete().await;
     let taken_back = |event: &UiMessage| matches!(event, UiMessage::PermissionResolved(resolved) if resolved.outcome == Resolution::Cancelled);
-    assert!(watcher.seen.iter().any(taken_back));
+    assert!(subscriber.seen.iter().any(taken_back));
     assert_eq!(until_state(&server.sessions, &session.key, ServerPhase::Idle).await.pending_permissions, 0);
 }
 
@@ -135,12 +135,12 @@ async fn what_interrupts_is_heard_at_once() {
 async fn a_session_that_was_stopped_goes_on_with_the_next_prompt() {
     let server = TestServer::playing(HELLO).await;
     let session = server.create("hello").await;
-    let mut watcher = server.watch(&session).await;
-    watcher.complete().await;
+    let mut subscriber = server.subscribe(&session).await;
+    subscriber.complete().await;
     server.sessions.command(&me(), &session.key, Verb::Stop, CommandRequest::default()).await.unwrap();
     let stopped = until_state(&server.sessions, &session.key, ServerPhase::Stopped).await;
     server.sessions.input(&me(), &session.key, say("more")).await.unwrap();
-    watcher.complete().await;
+    subscriber.complete().await;
     let view = until_state(&server.sessions, &session.key, ServerPhase::Idle).await;
     assert_eq!(view.cli_session_ids, stopped.cli_session_ids);
     assert_eq!(view.totals.turns, 2);
@@ -151,11 +151,11 @@ async fn an_agent_that_nobody_uses_is_parked_and_comes_back() {
     let set = |config: &mut Config| config.park_after = Some(Duration::from_millis(50));
     let server = TestServer::with(HELLO, set).await;
     let session = server.create("hello").await;
-    let mut watcher = server.watch(&session).await;
-    watcher.complete().await;
+    let mut subscriber = server.subscribe(&session).await;
+    subscriber.complete().await;
     until_state(&server.sessions, &session.key, ServerPhase::Parked).await;
     server.sessions.input(&me(), &session.key, say("more")).await.unwrap();
-    watcher.complete().await;
+    subscriber.complete().await;
     until_state(&server.sessions, &session.key, ServerPhase::Parked).await;
 }
 
@@ -163,14 +163,14 @@ async fn an_agent_that_nobody_uses_is_parked_and_comes_back() {
 async fn only_so_many_agents_run_at_once() {
     let server = TestServer::with(ASKS, |config| config.live_max = 1).await;
     let busy = server.create("look").await;
-    let mut watcher = server.watch(&busy).await;
-    let id = watcher.asked().await;
+    let mut subscriber = server.subscribe(&busy).await;
+    let id = subscriber.asked().await;
     let other = server.sessions.create(&me(), server.new_session()).await.unwrap().0;
     let refused = server.sessions.input(&me(), &other.key, say("hello")).await.unwrap_err();
     assert_eq!(refused.code(), Code::TooMany);
     assert_eq!(refused.message(), "The only agent slot is in use");
     server.sessions.answer_permission(&me(), &busy.key, &id, yes()).await.unwrap();
-    watcher.complete().await;
+    subscriber.complete().await;
     until_state(&server.sessions, &busy.key, ServerPhase::Idle).await;
     server.sessions.input(&me(), &other.key, say("hello")).await.unwrap();
     until_state(&server.sessions, &busy.key, ServerPhase::Parked).await;
@@ -191,8 +191,8 @@ text = "It runs."
 "#;
     let server = TestServer::with(script, |config| config.live_max = 1).await;
     let serves = server.create("serve").await;
-    let mut watcher = server.watch(&serves).await;
-    watcher.complete().await;
+    let mut subscriber = server.subscribe(&serves).await;
+    subscriber.complete().await;
     until_state(&server.sessions, &serves.key, ServerPhase::Idle).await;
     let other = server.sessions.create(&me(), server.new_session()).await.unwrap().0;
     let refused = server.sessions.input(&me(), &other.key, say("hello")).await.unwrap_err();
@@ -204,8 +204,8 @@ async fn t18_a_session_ends_with_its_budget() {
     let server = TestServer::playing(HELLO).await;
     let new = CreateSession { max_turns: Some(1), prompt: Some("hello".to_owned()), ..server.new_session() };
     let session = server.sessions.create(&me(), new).await.unwrap().0;
-    let mut watcher = server.watch(&session).await;
-    watcher.complete().await;
+    let mut subscriber = server.subscribe(&session).await;
+    subscriber.complete().await;
     until_state(&server.sessions, &session.key, ServerPhase::Idle).await;
     let refused = server.sessions.input(&me(), &session.key, say("more")).await.unwrap_err();
     assert_eq!(refused.code(), Code::BudgetExhausted);
@@ -214,7 +214,7 @@ async fn t18_a_session_ends_with_its_budget() {
     let patch = PatchSession { budget, ..PatchSession::default() };
     server.sessions.patch(&me(), &session.key, patch).await.unwrap();
     server.sessions.input(&me(), &session.key, say("more")).await.unwrap();
-    watcher.complete().await;
+    subscriber.complete().await;
 }
 
 /// However many prompts were accepted during the first turn, the budget limits the turns.
@@ -223,23 +223,23 @@ async fn t18_prompts_that_wait_do_not_go_beyond_the_budget() {
     let server = TestServer::playing(ASKS).await;
     let new = CreateSession { max_turns: Some(1), prompt: Some("look".to_owned()), ..server.new_session() };
     let session = server.sessions.create(&me(), new).await.unwrap().0;
-    let mut watcher = server.watch(&session).await;
-    let id = watcher.asked().await;
+    let mut subscriber = server.subscribe(&session).await;
+    let id = subscriber.asked().await;
     let interrupting = Input { delivery: When::Interrupt, ..say("rather this") };
     server.sessions.input(&me(), &session.key, interrupting).await.unwrap();
     let is_dropped = |event: &UiMessage| matches!(event, UiMessage::PromptDropped(_));
-    watcher.until(is_dropped).await;
+    subscriber.until(is_dropped).await;
     for _ in 0..3 {
         server.sessions.input(&me(), &session.key, say("and then")).await.unwrap();
     }
     server.sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap();
     for _ in 0..3 {
-        let UiMessage::PromptDropped(dropped) = watcher.until(is_dropped).await else { unreachable!() };
+        let UiMessage::PromptDropped(dropped) = subscriber.until(is_dropped).await else { unreachable!() };
         assert!(dropped.reason.unwrap().contains("budget of 1 turn"));
     }
     let view = until_state(&server.sessions, &session.key, ServerPhase::Idle).await;
     assert_eq!((view.totals.turns, view.queued), (1, 0));
-    assert_eq!(watcher.text(), "Let me look.There is a README.", "the first turn went on");
+    assert_eq!(subscriber.text(), "Let me look.There is a README.", "the first turn went on");
 }
 
 #[tokio::test]
@@ -263,10 +263,10 @@ async fn t18_money_and_time_are_counted_before_each_prompt() {
     let sessions = server.killed_and_started().await;
     for name in ["money", "time"] {
         let (_, events) = sessions.subscribe(name, Watch::default()).await.unwrap();
-        let mut watcher = TestSubscriber { events, seen: Vec::new() };
-        watcher.until(|event| matches!(event, UiMessage::PromptDropped(_))).await;
+        let mut subscriber = TestSubscriber { events, seen: Vec::new() };
+        subscriber.until(|event| matches!(event, UiMessage::PromptDropped(_))).await;
         assert_eq!(until_state(&sessions, name, ServerPhase::Parked).await.queued, 0);
-        assert!(!watcher.seen.iter().any(|event| matches!(event, UiMessage::SessionStarted(_))));
+        assert!(!subscriber.seen.iter().any(|event| matches!(event, UiMessage::SessionStarted(_))));
     }
 }
 
@@ -275,10 +275,10 @@ async fn t18_the_turns_of_a_session_take_no_longer_than_they_may() {
     let server = TestServer::playing(ASKS).await;
     let new = CreateSession { max_seconds: Some(1), prompt: Some("look".to_owned()), ..server.new_session() };
     let session = server.sessions.create(&me(), new).await.unwrap().0;
-    let mut watcher = server.watch(&session).await;
-    watcher.asked().await;
+    let mut subscriber = server.subscribe(&session).await;
+    subscriber.asked().await;
     // The request stays unanswered.
-    watcher.until(|event| matches!(event, UiMessage::Error { .. })).await;
+    subscriber.until(|event| matches!(event, UiMessage::Error { .. })).await;
     let view = until_state(&server.sessions, &session.key, ServerPhase::Stopped).await;
     assert_eq!(view.pending_permissions, 0);
     let refused = server.sessions.input(&me(), &session.key, say("more")).await.unwrap_err();
@@ -294,14 +294,14 @@ async fn t18_a_budget_of_time_that_changes_holds_for_the_turn_under_way() {
         CreateSession { max_seconds: Some(3600), prompt: Some("look".to_owned()), ..server.new_session() };
     let bounded = server.sessions.create(&me(), new).await.unwrap().0;
     for session in [&unbounded, &bounded] {
-        let mut watcher = server.watch(session).await;
-        watcher.asked().await;
+        let mut subscriber = server.subscribe(session).await;
+        subscriber.asked().await;
         server.sessions.input(&me(), &session.key, say("and then")).await.unwrap();
         let budget = Some(Budget { max_seconds: Some(1), ..Budget::default() });
         let patch = PatchSession { budget, ..PatchSession::default() };
         server.sessions.patch(&me(), &session.key, patch).await.unwrap();
-        watcher.until(|event| matches!(event, UiMessage::Error { .. })).await;
-        watcher.until(|event| matches!(event, UiMessage::PromptDropped(_))).await;
+        subscriber.until(|event| matches!(event, UiMessage::Error { .. })).await;
+        subscriber.until(|event| matches!(event, UiMessage::PromptDropped(_))).await;
         let view = until_state(&server.sessions, &session.key, ServerPhase::Stopped).await;
         assert_eq!((view.queued, view.totals.turns), (0, 1), "what waited does not get the same time again");
     }
@@ -335,7 +335,7 @@ async fn t12_sessions_work_only_in_folders_that_they_may() {
 async fn a_session_on_disk_is_adopted_with_its_past_and_can_be_copied() {
     let server = TestServer::playing(HELLO).await;
     let first = server.create("hello").await;
-    server.watch(&first).await.complete().await;
+    server.subscribe(&first).await.complete().await;
     let first = until_state(&server.sessions, &first.key, ServerPhase::Idle).await;
     let id = first.cli_session_ids[0].clone();
 
@@ -346,10 +346,10 @@ async fn a_session_on_disk_is_adopted_with_its_past_and_can_be_copied() {
     assert_eq!(server.sessions.create(&me(), again.clone()).await.unwrap_err().code(), Code::Conflict);
     let copy = CreateSession { fork: true, prompt: Some("more".to_owned()), ..again.clone() };
     let copy = server.sessions.create(&me(), copy).await.unwrap().0;
-    let mut watcher = server.watch(&copy).await;
-    watcher.until(|event| matches!(event, UiMessage::PromptQueued(_))).await;
-    assert_eq!(watcher.text(), "Hello to you.", "its past comes first");
-    watcher.until(|event| matches!(event, UiMessage::SessionStarted(_))).await;
+    let mut subscriber = server.subscribe(&copy).await;
+    subscriber.until(|event| matches!(event, UiMessage::PromptQueued(_))).await;
+    assert_eq!(subscriber.text(), "Hello to you.", "its past comes first");
+    subscriber.until(|event| matches!(event, UiMessage::SessionStarted(_))).await;
     let copied = until_state(&server.sessions, &copy.key, ServerPhase::Idle).await;
     assert_ne!(copied.cli_session_ids, first.cli_session_ids);
 
@@ -357,18 +357,18 @@ async fn a_session_on_disk_is_adopted_with_its_past_and_can_be_copied() {
     assert_eq!(server.sessions.find(&first.key).await.unwrap_err().code(), Code::NotFound);
     let adopted = server.sessions.create(&me(), again.clone()).await.unwrap().0;
     let unused = CreateSession { fork: true, ..again.clone() };
-    server.sessions.create(&me(), unused).await.expect("a copy of one in which nothing was said since");
-    let mut watcher = server.watch(&adopted).await;
-    watcher.until(|event| matches!(event, UiMessage::TextChunk { .. })).await;
+    server.sessions.create(&me(), unused).await.expect("a fork of a session without new prompts");
+    let mut subscriber = server.subscribe(&adopted).await;
+    subscriber.until(|event| matches!(event, UiMessage::TextChunk { .. })).await;
     let accepted = server.sessions.input(&me(), &adopted.key, say("go on")).await.unwrap();
     assert_eq!(accepted.turn_id, Some(TurnId::new_user_turn(2)), "the first is in its past");
     let answers =
         |event: &UiMessage| matches!(event, UiMessage::TurnStarted(turn) if !turn.answers.is_empty());
-    let UiMessage::TurnStarted(turn) = watcher.until(answers).await else { unreachable!() };
+    let UiMessage::TurnStarted(turn) = subscriber.until(answers).await else { unreachable!() };
     assert_eq!((turn.turn_id, turn.answers), (TurnId::new_assistant_turn(2), vec![TurnId::new_user_turn(2)]));
     let adopted = until_state(&server.sessions, &adopted.key, ServerPhase::Idle).await;
     assert_eq!(adopted.cli_session_ids, std::slice::from_ref(&id));
-    assert_eq!(adopted.first_prompt.as_deref(), Some("hello"), "what was said before it was adopted");
+    assert_eq!(adopted.first_prompt.as_deref(), Some("hello"), "history from before the import");
 
     server.sessions.delete(&me(), &adopted.key, Transcript::Delete).await.unwrap();
     assert_eq!(server.sessions.create(&me(), again).await.unwrap_err().code(), Code::NotFound);
@@ -386,7 +386,7 @@ async fn t12_a_session_out_of_sight_can_be_neither_resumed_nor_copied() {
     let new = |cwd: &str| CreateSession { cwd: cwd.to_owned(), ..CreateSession::default() };
     let hello = CreateSession { prompt: Some("hello".to_owned()), ..new(&theirs) };
     let first = server.sessions.create(&me(), hello).await.unwrap().0;
-    server.watch(&first).await.complete().await;
+    server.subscribe(&first).await.complete().await;
     let first = until_state(&server.sessions, &first.key, ServerPhase::Idle).await;
     let id = first.cli_session_ids[0].clone();
 
@@ -460,7 +460,7 @@ async fn an_agent_that_cannot_be_started_is_said_and_tried_again() {
 async fn promise_11_a_server_that_stops_ends_its_agents_and_takes_nothing_new() {
     let server = TestServer::playing(ASKS).await;
     let session = server.create("look").await;
-    server.watch(&session).await.asked().await;
+    server.subscribe(&session).await.asked().await;
     server.sessions.drain().await;
     let row = server.sessions.find(&session.key).await.unwrap();
     assert_eq!(row.state, ServerPhase::Parked);
@@ -472,8 +472,8 @@ async fn promise_11_a_server_that_stops_ends_its_agents_and_takes_nothing_new() 
 async fn a_snapshot_is_the_conversation_and_says_what_waits() {
     let server = TestServer::playing(ASKS).await;
     let session = server.create("look").await;
-    let mut watcher = server.watch(&session).await;
-    let id = watcher.asked().await;
+    let mut subscriber = server.subscribe(&session).await;
+    let id = subscriber.asked().await;
     until_state(&server.sessions, &session.key, ServerPhase::NeedsYou).await;
     let snapshot = server.sessions.snapshot(&session.key, 100, 100_000).await.unwrap();
     assert_eq!((snapshot.from, snapshot.more), (1, false));
@@ -497,7 +497,7 @@ async fn a_snapshot_is_the_conversation_and_says_what_waits() {
 async fn f95_a_command_is_known_again_after_a_restart() {
     let server = TestServer::playing(HELLO).await;
     let session = server.create("hello").await;
-    server.watch(&session).await.complete().await;
+    server.subscribe(&session).await.complete().await;
     let title = |title: &str, id: &str| PatchSession {
         title: Some(title.to_owned()),
         client_id: Some(id.to_owned()),

@@ -10,7 +10,7 @@ use crate::test_server::*;
 async fn a_session_without_a_title_is_known_by_what_was_said_first() {
     let server = TestServer::playing(HELLO).await;
     let quiet = server.sessions.create(&me(), server.new_session()).await.unwrap().0;
-    assert_eq!((quiet.title, quiet.first_prompt), (None, None), "nothing was said");
+    assert_eq!((quiet.title, quiet.first_prompt), (None, None), "no prompt yet");
     let long = "long ".repeat(100);
     for (prompt, expected) in [
         ("  Mend the till\nand paint it\n", "Mend the till and paint it".to_owned()),
@@ -20,7 +20,7 @@ async fn a_session_without_a_title_is_known_by_what_was_said_first() {
         assert_eq!((view.title, view.first_prompt.as_deref()), (None, Some(expected.as_str())));
     }
     let session = server.create("Mend the till").await;
-    server.watch(&session).await.complete().await;
+    server.subscribe(&session).await.complete().await;
     server.sessions.input(&me(), &session.key, say("Now paint it")).await.unwrap();
     let patch = PatchSession { title: Some("The till".to_owned()), ..PatchSession::default() };
     let view = server.sessions.patch(&me(), &session.key, patch).await.unwrap();
@@ -41,10 +41,10 @@ async fn a_session_without_a_title_is_known_by_what_was_said_first() {
 async fn a_session_of_an_earlier_version_is_known_by_it_too() {
     let server = TestServer::playing(HELLO).await;
     let session = server.create("Mend the till").await;
-    let mut watcher = server.watch(&session).await;
-    watcher.complete().await;
+    let mut subscriber = server.subscribe(&session).await;
+    subscriber.complete().await;
     server.sessions.input(&me(), &session.key, say("Now paint it")).await.unwrap();
-    watcher.complete().await;
+    subscriber.complete().await;
     until_state(&server.sessions, &session.key, ServerPhase::Idle).await;
     server.sessions.drain().await;
 

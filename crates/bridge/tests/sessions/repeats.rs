@@ -17,18 +17,18 @@ async fn promise_3_each_device_has_ids_of_its_own() {
     let server = TestServer::playing(HELLO).await;
     let (phone, tablet) = (device("phone"), device("tablet"));
     let session = server.sessions.create(&me(), server.new_session()).await.unwrap().0;
-    let mut watcher = server.watch(&session).await;
+    let mut subscriber = server.subscribe(&session).await;
     let mut seqs = Vec::new();
     for (caller, text) in [(&phone, "from the phone"), (&tablet, "from the tablet"), (&me(), "from a script")]
     {
         let accepted = server.sessions.input(caller, &session.key, said("7", text)).await.unwrap();
         assert_eq!(server.sessions.input(caller, &session.key, said("7", text)).await.unwrap(), accepted);
         seqs.push(accepted.seq);
-        watcher.complete().await;
+        subscriber.complete().await;
     }
     seqs.dedup();
     assert_eq!(seqs.len(), 3);
-    let prompts = watcher.seen.iter().filter(|event| matches!(event, UiMessage::PromptQueued(_))).count();
+    let prompts = subscriber.seen.iter().filter(|event| matches!(event, UiMessage::PromptQueued(_))).count();
     assert_eq!(prompts, 3);
 }
 
@@ -64,8 +64,8 @@ async fn promise_3_an_id_with_another_command_is_refused() {
 async fn promise_3_a_command_that_is_sent_again_while_it_is_under_way_is_done_once() {
     let server = TestServer::playing(ASKS).await;
     let session = server.create("look").await;
-    let mut watcher = server.watch(&session).await;
-    watcher.asked().await;
+    let mut subscriber = server.subscribe(&session).await;
+    subscriber.asked().await;
     for verb in [Verb::Interrupt, Verb::Clear] {
         let request =
             CommandRequest { client_id: Some(verb.as_str().to_owned()), ..CommandRequest::default() };
@@ -78,12 +78,12 @@ async fn promise_3_a_command_that_is_sent_again_while_it_is_under_way_is_done_on
     // Earlier commands complete before this one.
     server.sessions.input(&me(), &session.key, say("and now?")).await.unwrap();
     let is_now = |event: &UiMessage| matches!(event, UiMessage::UserPrompt(said) if said.text == "and now?");
-    watcher.until(is_now).await;
-    watcher.complete().await;
-    let interrupts = watcher.seen.iter().filter(
+    subscriber.until(is_now).await;
+    subscriber.complete().await;
+    let interrupts = subscriber.seen.iter().filter(
         |event| matches!(event, UiMessage::CommandComplete { command, .. } if command == "interrupt"),
     );
-    let clears = watcher
+    let clears = subscriber
         .seen
         .iter()
         .filter(|event| matches!(event, UiMessage::UserPrompt(said) if said.text == "/clear"));
@@ -125,10 +125,10 @@ async fn promise_3_what_was_said_is_answered_the_same_when_the_budget_is_used_up
         ..server.new_session()
     };
     let (session, _) = server.sessions.create(&me(), new.clone()).await.unwrap();
-    let mut watcher = server.watch(&session).await;
-    watcher.complete().await;
+    let mut subscriber = server.subscribe(&session).await;
+    subscriber.complete().await;
     let accepted = server.sessions.input(&me(), &session.key, said("say", "more")).await.unwrap();
-    watcher.complete().await;
+    subscriber.complete().await;
     until_state(&server.sessions, &session.key, ServerPhase::Idle).await;
     let refused = server.sessions.input(&me(), &session.key, said("other", "more")).await.unwrap_err();
     assert_eq!(refused.code(), Code::BudgetExhausted);
@@ -141,7 +141,7 @@ async fn promise_3_what_was_said_is_answered_the_same_when_the_budget_is_used_up
 async fn promise_3_a_session_that_was_taken_over_is_not_in_its_own_way() {
     let server = TestServer::playing(HELLO).await;
     let first = server.create("hello").await;
-    server.watch(&first).await.complete().await;
+    server.subscribe(&first).await.complete().await;
     let first = until_state(&server.sessions, &first.key, ServerPhase::Idle).await;
     server.sessions.delete(&me(), &first.key, tidings_bridge::sessions::Transcript::Keep).await.unwrap();
     let new = CreateSession {

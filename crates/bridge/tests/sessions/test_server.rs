@@ -111,7 +111,7 @@ impl TestServer {
         self.sessions.create(&me(), new).await.unwrap().0
     }
 
-    pub(crate) async fn watch(&self, session: &SessionView) -> TestSubscriber {
+    pub(crate) async fn subscribe(&self, session: &SessionView) -> TestSubscriber {
         let (_, events) = self.sessions.subscribe(&session.key, Watch::default()).await.unwrap();
         TestSubscriber { events, seen: Vec::new() }
     }
