@@ -31,7 +31,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Numbers from here on belong to deltas.
-const PIECES: u64 = 1 << 63;
+const DELTAS: u64 = 1 << 63;
 
 /// Sends one command after the other, each with an id of its own; some are durable, and some come several at
 /// once. Between them are deltas, which have no id, so their numbers must never be reused.
@@ -44,13 +44,13 @@ async fn write(journal: Arc<SqliteJournal>, key: Key, from: u64) -> Result<(), J
     }
     let fence = journal.claim(&key).await?;
     let mut command = from;
-    let mut piece = PIECES | u64::from(std::process::id()) << 24;
+    let mut delta = DELTAS | u64::from(std::process::id()) << 24;
     loop {
         for _ in 0..command % 5 {
-            piece += 1;
-            let stored = journal.append(&key, fence, vec![said(Class::Delta, piece)?]).await?;
+            delta += 1;
+            let stored = journal.append(&key, fence, vec![plain_draft(Class::Delta, delta)?]).await?;
             for stored in stored {
-                drop(writeln!(std::io::stdout(), "{key} {piece} {}", stored.cursor));
+                drop(writeln!(std::io::stdout(), "{key} {delta} {}", stored.cursor));
             }
         }
         let class = if command.is_multiple_of(7) { Class::Durable } else { Class::Delta };
@@ -68,10 +68,10 @@ async fn write(journal: Arc<SqliteJournal>, key: Key, from: u64) -> Result<(), J
 }
 
 fn draft(class: Class, n: u64) -> Result<Draft, JournalError> {
-    Ok(said(class, n)?.with_client_id(ClientId::new(n.to_string())?))
+    Ok(plain_draft(class, n)?.with_client_id(ClientId::new(n.to_string())?))
 }
 
-fn said(class: Class, n: u64) -> Result<Draft, JournalError> {
+fn plain_draft(class: Class, n: u64) -> Result<Draft, JournalError> {
     let body = format!("command {n} {}", "x".repeat(usize::try_from(n % 5).unwrap_or_default() * 300));
     Ok(Draft::new(class, Timestamp::UNIX_EPOCH, Kind::new("said")?, body.into_bytes()))
 }

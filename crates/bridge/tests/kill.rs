@@ -22,7 +22,7 @@ const SESSIONS: usize = 3;
 const KILLS_PER_JOURNAL: u64 = 40;
 
 /// Numbers from here on belong to deltas, which the writer makes up anew each time.
-const PIECES: u64 = 1 << 63;
+const DELTAS: u64 = 1 << 63;
 
 /// Acknowledged events of one session: the cursor of each command and each delta.
 type Acknowledged = BTreeMap<u64, Cursor>;
@@ -86,7 +86,7 @@ fn run_and_kill(
     chance: &mut Chance,
 ) -> Vec<(usize, u64, Cursor)> {
     let first =
-        |session: &Acknowledged| session.range(..PIECES).last().map_or(1, |(last, _)| last + 1).to_string();
+        |session: &Acknowledged| session.range(..DELTAS).last().map_or(1, |(last, _)| last + 1).to_string();
     let mut writer = Command::new(writer())
         .arg(path)
         .args([format!("boot-{boot}"), boot.to_string()])

@@ -96,7 +96,7 @@ impl FromStr for Cursor {
             let hint = "give back what the server sent, or nothing to start again";
             JournalError::new(
                 ErrorKind::Invalid,
-                format!("This is no cursor: `{}`", shown.escape_debug()),
+                format!("Not a cursor: `{}`", shown.escape_debug()),
                 hint,
             )
         };
