@@ -37,7 +37,7 @@ impl Sessions {
                     match tidings::find::version(&program).await {
                         Ok(version) => *lock(&shared) = Version::Known(version.to_string()),
                         Err(error) => {
-                            tracing::warn!(%error, "failed to determine the version of Claude Code")
+                            tracing::warn!(%error, "failed to determine the version of Claude Code");
                         }
                     }
                 }));

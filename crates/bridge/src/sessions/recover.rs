@@ -127,7 +127,7 @@ impl Sessions {
             match serde_json::from_slice(&event.body) {
                 Ok(UiMessage::PromptQueued(queued)) => settings.note_prompt(&queued.text),
                 Ok(UiMessage::UserPrompt(prompt)) if prompt.origin.is_none() => {
-                    settings.note_prompt(&prompt.text)
+                    settings.note_prompt(&prompt.text);
                 }
                 _ => {}
             }
