@@ -192,7 +192,7 @@ async fn f98_a_thousand_watchers_that_never_read_hold_nothing() {
 }
 
 #[tokio::test]
-async fn a_deleted_session_ends_its_watchers() {
+async fn a_deleted_session_ends_its_subscriptions() {
     let mut engine = Sqlite::new();
     let (broadcast, fence) = broadcast(&mut engine).await;
     publish(broadcast.journal(), fence, 1..=1).await;

@@ -528,7 +528,7 @@ fn a_long_result_keeps_its_beginning_and_its_end() {
 }
 
 #[test]
-fn what_waits_for_a_person_is_told_however_long_ago_it_was_asked() {
+fn an_open_request_is_in_the_snapshot_however_old_it_is() {
     let input = json!({ "content": "x".repeat(5000) });
     let mut events: Vec<UiMessage> = vec![
         UiMessage::ToolExecuting {

@@ -59,7 +59,7 @@ async fn t3_only_the_owner_may_read_the_journal() {
 /// A caller that does not poll its read must not block other readers: a socket with many subscriptions does
 /// that.
 #[tokio::test(flavor = "multi_thread")]
-async fn those_who_ask_and_do_not_take_the_answer_hold_nobody_up() {
+async fn callers_that_do_not_poll_their_reads_block_no_others() {
     let folder = tempfile::tempdir().unwrap();
     let journal = filled(&folder.path().join("journal.db"), 3).await;
     let mut asked: Vec<_> = (0..32).map(|_| journal.read(&key(), None, Max::default())).collect();
@@ -192,7 +192,7 @@ async fn a_backup_of_a_running_journal_is_whole_and_begins_an_epoch() {
 
 /// Acknowledged events are in a copy, also if they are still in the delta log.
 #[tokio::test]
-async fn a_backup_has_the_pieces_that_are_not_in_the_tables_yet() {
+async fn a_backup_has_the_deltas_that_are_not_in_the_tables_yet() {
     let folder = tempfile::tempdir().unwrap();
     let (path, copy) = (folder.path().join("journal.db"), folder.path().join("backup.db"));
     let journal = filled(&path, 10).await;
@@ -223,7 +223,7 @@ enum PutBack {
 
 /// A copy has the same boot id and even a clean stop, and still lacks events that readers have seen.
 #[tokio::test]
-async fn a_copy_that_was_put_back_begins_an_epoch_whoever_made_it() {
+async fn a_restored_copy_begins_an_epoch_however_it_was_made() {
     for way in [PutBack::Removed, PutBack::WrittenOver, PutBack::FolderWrittenOver, PutBack::FolderMoved] {
         let folder = tempfile::tempdir().unwrap();
         let (data, aside) = (folder.path().join("data"), folder.path().join("aside"));
@@ -384,7 +384,7 @@ async fn promise_4_pieces_in_the_log_are_put_in_by_the_next_process() {
 
 /// A session that was taken over or deleted takes no delta, whatever is pending.
 #[tokio::test]
-async fn pieces_are_refused_as_everything_else_is() {
+async fn deltas_are_refused_as_everything_else_is() {
     let folder = tempfile::tempdir().unwrap();
     let journal = filled(&folder.path().join("journal.db"), 1).await;
     let fence = journal.claim(&key()).await.unwrap();

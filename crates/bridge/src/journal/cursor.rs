@@ -94,11 +94,7 @@ impl FromStr for Cursor {
         let refused = || {
             let shown: String = text.chars().take(40).collect();
             let hint = "give back what the server sent, or nothing to start again";
-            JournalError::new(
-                ErrorKind::Invalid,
-                format!("Not a cursor: `{}`", shown.escape_debug()),
-                hint,
-            )
+            JournalError::new(ErrorKind::Invalid, format!("Not a cursor: `{}`", shown.escape_debug()), hint)
         };
         let (epoch, seq) = text.split_once(':').ok_or_else(refused)?;
         let is_hex = epoch.len() == 16 && epoch.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));

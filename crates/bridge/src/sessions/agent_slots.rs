@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_has_one_place_however_often_it_is_taken() {
+    fn a_session_has_one_slot_however_often_it_is_taken() {
         let slots = AgentSlots::new(1);
         let first = slots.take(&key("a")).unwrap();
         let second = slots.take(&key("a")).unwrap();

@@ -162,7 +162,7 @@ mod tests {
 
     /// A queued prompt whose number is taken by `/clear` gets the next one, as the agent will report.
     #[test]
-    fn what_waits_comes_after_a_command_that_was_not_waited_for() {
+    fn queued_prompts_come_after_a_command() {
         let mut settings = SessionSettings { last_turn: 4, ..SessionSettings::default() };
         let (doubtful, waits) = (QueueState::Uncertain, QueueState::Waiting);
         settings.queue = vec![queued("lost", 1, doubtful), queued("a", 2, waits), queued("b", 4, waits)];
@@ -216,7 +216,7 @@ mod tests {
     /// The agent's own total continues in the next process, starts again with `/clear`, and may do either
     /// after a crash.
     #[test]
-    fn what_turns_cost_is_added_up_whatever_becomes_of_the_agents_own_sum() {
+    fn costs_of_turns_are_added_up_whatever_the_agents_own_sum_is() {
         let mut settings = SessionSettings::default();
         let mut end = |turn: Option<f64>, by_now: f64| {
             let mut result = TurnResult::new(1, TurnId::new_assistant_turn(1), "success", false);
@@ -237,7 +237,7 @@ mod tests {
 
     /// The message is for users; programs use the reason.
     #[test]
-    fn a_turn_that_somebody_interrupted_is_told_from_one_that_failed() {
+    fn an_interrupted_turn_is_distinguished_from_a_failed_one() {
         let mut settings = SessionSettings::default();
         let mut end = |reason: Option<&str>, error: Option<&str>| {
             let subtype = if error.is_some() { "error_during_execution" } else { "success" };

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_sent_is_refused_with_what_to_do() {
+    fn unsupported_attachments_are_refused_with_a_hint() {
         for (kind, data) in [
             ("application/zip", "UEsDBA=="),
             ("image/svg+xml", "PHN2Zz4="),

@@ -282,7 +282,7 @@ mod tests {
     /// Rows of an earlier version have no digests of their commands: any command with their id is taken for
     /// the same.
     #[test]
-    fn commands_that_an_earlier_version_has_done_are_known_again() {
+    fn commands_of_an_earlier_version_are_recognized() {
         let settings = SessionSettings::parse(r#"{"done":[{"client_id":"one","seq":3,"cursor":"c:3"}]}"#);
         let id = ClientId::new("one").unwrap();
         assert_eq!(settings.done_before(&id, "anything").unwrap().map(|done| done.seq), Some(3));

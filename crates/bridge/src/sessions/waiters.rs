@@ -37,7 +37,7 @@ mod tests {
     use crate::journal::Epoch;
 
     #[test]
-    fn the_end_of_a_command_is_told_to_who_still_waits_for_it() {
+    fn the_end_of_a_command_is_sent_to_callers_that_still_wait() {
         let at = |seq| Cursor::new(Epoch::from_random(1), seq);
         let mut waiters = Waiters::default();
         // Its command could not be sent.

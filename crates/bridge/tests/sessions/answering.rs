@@ -191,7 +191,7 @@ async fn promise_5_of_many_answers_at_once_one_counts() {
 }
 
 #[tokio::test]
-async fn a_batch_is_answered_by_place_and_by_name() {
+async fn a_batch_is_answered_by_index_and_by_id() {
     let server = TestServer::with(TWO, |config| config.batches = Batches::PerMessage).await;
     let session = server.create("make").await;
     let mut subscriber = server.subscribe(&session).await;
@@ -241,7 +241,7 @@ async fn questions_are_checked_answered_and_declined() {
 }
 
 #[tokio::test]
-async fn modes_that_ask_nobody_need_an_admin_and_a_server_that_allows_them() {
+async fn modes_without_requests_need_an_admin_and_a_server_that_allows_them() {
     let server = TestServer::playing(HELLO).await;
     let new = CreateSession { policy: Some(Policy::Allow), ..server.new_session() };
     let bypass =
@@ -267,7 +267,7 @@ async fn modes_that_ask_nobody_need_an_admin_and_a_server_that_allows_them() {
 }
 
 #[tokio::test]
-async fn while_nobody_watches_the_risk_decides() {
+async fn without_subscribers_the_risk_decides() {
     let script = ASKS.replace("\"ls\"", "\"rm -rf build\"");
     let server = TestServer::playing(&script).await;
     let new = CreateSession {

@@ -86,7 +86,7 @@ async fn the_turn_that_is_acknowledged_is_the_one_that_is_shown() {
 
 /// 100 clients answer at once: one wins, and all others get the winner.
 #[tokio::test]
-async fn what_is_said_while_the_agent_works_waits_and_can_be_taken_back() {
+async fn prompts_during_a_turn_are_queued_and_can_be_cancelled() {
     let server = TestServer::playing(ASKS).await;
     let session = server.create("look").await;
     let mut subscriber = server.subscribe(&session).await;
@@ -117,7 +117,7 @@ async fn what_is_said_while_the_agent_works_waits_and_can_be_taken_back() {
 }
 
 #[tokio::test]
-async fn what_interrupts_is_heard_at_once() {
+async fn an_interrupting_prompt_is_sent_at_once() {
     let server = TestServer::playing(ASKS).await;
     let session = server.create("look").await;
     let mut subscriber = server.subscribe(&session).await;
@@ -147,7 +147,7 @@ async fn a_session_that_was_stopped_goes_on_with_the_next_prompt() {
 }
 
 #[tokio::test]
-async fn an_agent_that_nobody_uses_is_parked_and_comes_back() {
+async fn an_unused_agent_is_parked_and_comes_back() {
     let set = |config: &mut Config| config.park_after = Some(Duration::from_millis(50));
     let server = TestServer::with(HELLO, set).await;
     let session = server.create("hello").await;
@@ -179,7 +179,7 @@ async fn only_so_many_agents_run_at_once() {
 
 /// A build or a server that the agent has started would end with it.
 #[tokio::test]
-async fn an_agent_that_works_in_the_background_makes_room_for_nobody() {
+async fn an_agent_with_background_work_is_not_parked_for_another() {
     let script = r#"
 [[turn]]
 [[turn.block]]
@@ -415,7 +415,7 @@ async fn t12_a_session_out_of_sight_can_be_neither_resumed_nor_copied() {
 }
 
 #[tokio::test]
-async fn those_who_watch_no_session_are_told_what_needs_them() {
+async fn notices_report_requests_of_all_sessions() {
     let server = TestServer::playing(ASKS).await;
     let mut notices = server.sessions.notices();
     let session = server.create("look").await;
@@ -443,7 +443,7 @@ async fn those_who_watch_no_session_are_told_what_needs_them() {
 }
 
 #[tokio::test]
-async fn an_agent_that_cannot_be_started_is_said_and_tried_again() {
+async fn a_failed_start_of_an_agent_is_reported_and_tried_again() {
     let server = TestServer::with(HELLO, |config| {
         config.carrier = Config::default().carrier;
         config.claude = Some("/does/not/exist".into());

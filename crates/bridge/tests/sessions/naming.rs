@@ -7,7 +7,7 @@ use tidings_protocol::api::{CreateSession, PatchSession, ServerPhase};
 use crate::test_server::*;
 
 #[tokio::test]
-async fn a_session_without_a_title_is_known_by_what_was_said_first() {
+async fn a_session_without_a_title_has_its_first_prompt() {
     let server = TestServer::playing(HELLO).await;
     let quiet = server.sessions.create(&me(), server.new_session()).await.unwrap().0;
     assert_eq!((quiet.title, quiet.first_prompt), (None, None), "no prompt yet");

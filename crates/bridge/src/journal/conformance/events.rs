@@ -137,7 +137,7 @@ pub(super) async fn history_goes_back_from_the_head(stage: Stage<'_>) {
     assert_eq!(page.events, []);
 }
 
-pub(super) async fn the_tap_hears_commits_in_order(stage: Stage<'_>) {
+pub(super) async fn the_tap_gets_commits_in_order(stage: Stage<'_>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let record = Arc::clone(&seen);
     stage.journal.tap(Arc::new(move |commit| {
@@ -158,7 +158,7 @@ pub(super) async fn the_tap_hears_commits_in_order(stage: Stage<'_>) {
     assert_eq!(*seen.lock().unwrap(), expected);
 }
 
-pub(super) async fn what_is_too_large_is_refused_whole(stage: Stage<'_>) {
+pub(super) async fn an_append_that_is_too_large_is_refused_as_a_whole(stage: Stage<'_>) {
     let (key, fence) = stage.session("a").await;
     let large = Draft::new(Class::Durable, at(2), kind("x"), vec![0; BODY_BYTES_MAX + 1]);
     let refused = stage.journal.append(&key, fence, vec![delta("1", 1), large]).await.unwrap_err();

@@ -187,7 +187,7 @@ mod tests {
         /// Everything that was written in the last round is read, and nothing of earlier rounds; a log that
         /// ends in the middle of a record ends before it.
         #[test]
-        fn a_log_gives_back_the_pieces_of_its_last_round(
+        fn a_log_returns_the_deltas_of_its_last_round(
             rounds in prop::collection::vec(prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 1..20), 1..4),
             cut in any::<prop::sample::Index>(),
         ) {
