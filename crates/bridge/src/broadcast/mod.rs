@@ -74,14 +74,14 @@ impl Broadcast {
     /// A broadcast for a journal, whose tap it takes.
     pub fn new(journal: Arc<dyn Journal>) -> Self {
         let tails = Arc::new(Tails::default());
-        let publisher = Arc::clone(&tails);
+        let tap_tails = Arc::clone(&tails);
         let published = Arc::new(AtomicU64::new(0));
         let counted = Arc::clone(&published);
         journal.tap(Arc::new(move |commit| {
             if let Commit::Events(_, events) = commit {
                 counted.fetch_add(events.len() as u64, Ordering::Relaxed);
             }
-            publisher.publish(commit);
+            tap_tails.publish(commit);
         }));
         Broadcast { journal, tails, published }
     }
