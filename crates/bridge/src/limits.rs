@@ -257,7 +257,7 @@ pub(crate) const MESSAGE_BYTES_MAX: usize = 1 << 20;
 /// Sessions that one WebSocket may subscribe to: more than any client has open at once.
 pub(crate) const SUBSCRIPTIONS_MAX: usize = 256;
 
-/// WebSocket connections at the same time: fewer than connections, so that plain requests find room beside them.
+/// WebSocket connections at the same time: fewer than all connections, to leave room for plain requests.
 pub(crate) const SOCKETS_MAX: usize = 3_072;
 
 /// Requests of one WebSocket that are under way. Past it the server stops reading from it.

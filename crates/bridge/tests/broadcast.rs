@@ -42,10 +42,10 @@ async fn cuts_during_deltas(engine: &mut dyn Engine, seed: u64) {
     const DELTAS: u64 = 500;
     let (broadcast, fence) = broadcast(engine).await;
     let mut subscribers = tokio::task::JoinSet::new();
-    for subscriber in 0..4 {
+    for number in 0..4 {
         let broadcast = broadcast.clone();
         subscribers.spawn(async move {
-            let mut chance = Chance(seed * 100 + subscriber);
+            let mut chance = Chance(seed * 100 + number);
             let (mut cursor, mut received, mut cuts) = (None::<Cursor>, Vec::new(), 0);
             while received.len() < usize::try_from(DELTAS).unwrap() {
                 let mut subscribed = broadcast.subscribe(&key(), Watch::after(cursor)).await.unwrap();
