@@ -190,10 +190,10 @@ takes_ms = 600000
 text = "It runs."
 "#;
     let server = TestServer::with(script, |config| config.live_max = 1).await;
-    let serves = server.create("serve").await;
-    let mut subscriber = server.subscribe(&serves).await;
+    let background = server.create("serve").await;
+    let mut subscriber = server.subscribe(&background).await;
     subscriber.complete().await;
-    until_state(&server.sessions, &serves.key, ServerPhase::Idle).await;
+    until_state(&server.sessions, &background.key, ServerPhase::Idle).await;
     let other = server.sessions.create(&me(), server.new_session()).await.unwrap().0;
     let refused = server.sessions.input(&me(), &other.key, say("hello")).await.unwrap_err();
     assert_eq!(refused.code(), Code::TooMany);
