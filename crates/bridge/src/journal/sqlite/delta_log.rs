@@ -5,7 +5,8 @@
 //! checksum, and:
 //!
 //! ```text
-//! round 8 | handle 8 | epoch 8 | seq 8 | at 8 | host offset 8 (all ones: none) | length of the kind 2 | kind | body
+//! round 8 | handle 8 | epoch 8 | seq 8 | at 8 | host offset 8 (all ones: none)
+//! | length of the kind 2 | kind | body
 //! ```
 
 use std::fs::File;
