@@ -1,6 +1,6 @@
-//! Measures appending and reading on this disk: `journal_load FOLDER [GIBIBYTES]`.
+//! Measures appending and reading on a disk: `journal_load FOLDER [GIBIBYTES]`.
 //!
-//! With a number it first creates a journal of that size.
+//! With a number it first creates a journal of that size, and then measures in it.
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
 use std::sync::Arc;
@@ -49,7 +49,7 @@ async fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// Measures two hundred sessions that append concurrently.
+/// Two hundred sessions that append side by side.
 async fn many(journal: &Arc<SqliteJournal>) -> Outcome<()> {
     let mut sessions = Vec::new();
     for n in 0..200 {

@@ -1,7 +1,7 @@
-//! Appends to a journal until it is killed, and prints acknowledged events to stdout.
+//! Appends to a journal until it is killed, and prints what was acknowledged.
 //!
 //! `journal_writer PATH BOOT_ID EPOCH FROM…`, with the number of the first command of each session. The tests
-//! kill it and inspect the journal.
+//! kill it and check the journal.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -30,11 +30,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The first number of deltas; commands have lower numbers.
-const PIECES: u64 = 1 << 63;
+/// Numbers from here on belong to deltas.
+const DELTAS: u64 = 1 << 63;
 
-/// Appends commands with ids; some are durable, and some are appended together. Between them it appends
-/// deltas, which have no id, so their numbers must never repeat.
+/// Sends one command after the other, each with an id of its own; some are durable, and some come several at
+/// once. Between them are deltas, which have no id, so their numbers must never be reused.
 async fn write(journal: Arc<SqliteJournal>, key: Key, from: u64) -> Result<(), JournalError> {
     let made = journal.create(NewSession::new(key.clone(), "/", Timestamp::UNIX_EPOCH)).await;
     if let Err(error) = made
@@ -44,13 +44,13 @@ async fn write(journal: Arc<SqliteJournal>, key: Key, from: u64) -> Result<(), J
     }
     let fence = journal.claim(&key).await?;
     let mut command = from;
-    let mut piece = PIECES | u64::from(std::process::id()) << 24;
+    let mut delta = DELTAS | u64::from(std::process::id()) << 24;
     loop {
         for _ in 0..command % 5 {
-            piece += 1;
-            let stored = journal.append(&key, fence, vec![said(Class::Delta, piece)?]).await?;
+            delta += 1;
+            let stored = journal.append(&key, fence, vec![plain_draft(Class::Delta, delta)?]).await?;
             for stored in stored {
-                drop(writeln!(std::io::stdout(), "{key} {piece} {}", stored.cursor));
+                drop(writeln!(std::io::stdout(), "{key} {delta} {}", stored.cursor));
             }
         }
         let class = if command.is_multiple_of(7) { Class::Durable } else { Class::Delta };
@@ -59,7 +59,7 @@ async fn write(journal: Arc<SqliteJournal>, key: Key, from: u64) -> Result<(), J
         let stored = journal.append(&key, fence, drafts).await?;
         let mut out = std::io::stdout().lock();
         for (n, stored) in commands.clone().zip(stored) {
-            // The reader is gone when this process is about to be killed.
+            // Fails if the test that reads this was killed a moment ago.
             drop(writeln!(out, "{key} {n} {}", stored.cursor));
         }
         drop(out.flush());
@@ -68,10 +68,10 @@ async fn write(journal: Arc<SqliteJournal>, key: Key, from: u64) -> Result<(), J
 }
 
 fn draft(class: Class, n: u64) -> Result<Draft, JournalError> {
-    Ok(said(class, n)?.with_client_id(ClientId::new(n.to_string())?))
+    Ok(plain_draft(class, n)?.with_client_id(ClientId::new(n.to_string())?))
 }
 
-fn said(class: Class, n: u64) -> Result<Draft, JournalError> {
+fn plain_draft(class: Class, n: u64) -> Result<Draft, JournalError> {
     let body = format!("command {n} {}", "x".repeat(usize::try_from(n % 5).unwrap_or_default() * 300));
     Ok(Draft::new(class, Timestamp::UNIX_EPOCH, Kind::new("said")?, body.into_bytes()))
 }

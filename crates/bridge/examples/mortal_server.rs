@@ -1,10 +1,10 @@
-//! A server for tests that kill it, with hosts and agents that outlive it.
+//! A server that tests kill, with the hosts and the agents that outlive it.
 //!
-//! `mortal_server server FOLDER` runs a session: it sends one prompt after the other and allows all
-//! permission requests, until FOLDER contains a file `stop`; then it writes the number of prompts to `done`.
-//! `mortal_server alone FOLDER` runs a session without a host, sends one prompt and waits to be killed.
-//! `mortal_server host …` is an agent host, and `mortal_server claude …` a stand-in for the agent; while
-//! there is a file `mute` beside its script, it reads prompts and does not answer them.
+//! `mortal_server server FOLDER` runs a session, sends one prompt after the other and allows every request,
+//! until FOLDER has a file `stop`; then it writes the number of prompts to `done`. `mortal_server alone
+//! FOLDER` runs a session without a host, sends one prompt and waits for its end. `mortal_server host …` is a
+//! host, and `mortal_server claude …` a stand-in for the agent, which gives no sign while there is a file
+//! `mute` beside its script. The tests kill it and check what it left.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    // A failed test shows the log.
+    // A failed test shows the warnings.
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).init();
     match words.as_slice() {
         ["server", folder] => {
@@ -88,7 +88,7 @@ async fn server(folder: &Path) -> Result<(), Failure> {
     talk(&sessions, &caller, &key, folder.to_owned()).await
 }
 
-/// Sends one prompt after the other. Prompts of an earlier server are sent again and have no effect.
+/// Sends one prompt after the other. Prompts that were sent before are repeated without effect.
 async fn talk(sessions: &Sessions, caller: &Caller, key: &str, folder: PathBuf) -> Result<(), Failure> {
     let (_, mut events) = sessions.subscribe(key, Watch::default()).await?;
     let mut prompts = 0_u64;
@@ -136,7 +136,7 @@ async fn allow_everything(sessions: Sessions, caller: Caller, key: String) -> Re
     }
 }
 
-/// Plays a script, with random ids as in the real CLI.
+/// Plays a script. Its ids are random, as those of the real agent are.
 fn claude(script: &str, config_dir: &str, arguments: &[String]) -> Result<(), Failure> {
     use tidings_rehearsal::agent::{self, Ids, World};
     let folder = Path::new(script).parent().ok_or("a script lies in a folder")?;
@@ -157,7 +157,7 @@ fn claude(script: &str, config_dir: &str, arguments: &[String]) -> Result<(), Fa
     }
 }
 
-/// Answers control requests only. Prompts are appended to the file `heard`.
+/// Starts, and then gives no sign. Its input is appended to a file `heard`.
 fn mute(folder: &Path) -> Result<(), Failure> {
     for line in std::io::stdin().lines() {
         let line: serde_json::Value = serde_json::from_str(&line?)?;

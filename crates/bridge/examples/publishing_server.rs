@@ -1,7 +1,7 @@
-//! A server whose session publishes a given amount of text, for tests that measure its memory.
+//! A server whose one session publishes as much as requested, for tests that measure its memory.
 //!
 //! `publishing_server FOLDER` prints its address. Each line of its input is a number of KiB to publish, or
-//! `event` and the length of one event in bytes; it prints `done` when they are stored. It ends with its
+//! `event` and the length of one event in bytes; when they are stored it prints `done`. It ends with its
 //! input.
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// The size of one event.
+/// One event.
 const PIECE_KIB: usize = 16;
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]

@@ -1,4 +1,4 @@
-//! The caller of a request, and the scopes of its credential.
+//! Callers and the scopes of their credentials.
 
 use std::fmt;
 use std::path::Path;
@@ -8,35 +8,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error};
 
-/// A permission that a credential carries.
+/// One permission of a credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// Read sessions and their events.
     Read,
-    /// Start sessions, send prompts and commands to them.
+    /// Create sessions, send prompts and control them.
     Prompt,
-    /// Answer a request as it was asked.
+    /// Answer requests as they were made.
     Decide,
-    /// Answer a request with a changed tool input.
+    /// Answer with a changed input.
     Edit,
-    /// Give answers that add permission rules.
+    /// Give answers that add rules.
     Always,
-    /// Everything else: devices, the audit log, deleting, trust, `bypassPermissions`.
+    /// Everything else: devices, the audit log, deleting, trust, modes that skip permission requests.
     Admin,
 }
 
-/// The set of scopes of a credential.
+/// The scopes of a credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(from = "Vec<Scope>", into = "Vec<Scope>")]
 pub struct Scopes(u8);
 
 impl Scope {
-    /// All scopes.
+    /// All of them.
     pub const ALL: [Scope; 6] =
         [Scope::Read, Scope::Prompt, Scope::Decide, Scope::Edit, Scope::Always, Scope::Admin];
 
-    /// The name in JSON.
+    /// One word, as in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Scope::Read => "read",
@@ -61,18 +61,18 @@ impl FromStr for Scope {
     fn from_str(text: &str) -> Result<Self, Error> {
         Scope::ALL.into_iter().find(|scope| scope.as_str() == text).ok_or_else(|| {
             let hint = "use read, prompt, decide, edit, always or admin";
-            Error::new(Code::Invalid, format!("Unknown scope `{text}`"), hint)
+            Error::new(Code::Invalid, format!("There is no scope `{text}`"), hint)
         })
     }
 }
 
 impl Scopes {
-    /// The set of all scopes.
+    /// Everything.
     pub fn all() -> Self {
         Scope::ALL.into_iter().collect()
     }
 
-    /// True if the set contains the scope, or `admin`, which includes all others.
+    /// True if it contains a scope. `admin` contains all.
     pub fn has(self, scope: Scope) -> bool {
         self.0 & (1 << scope as u8) != 0 || self.0 & (1 << Scope::Admin as u8) != 0
     }
@@ -96,31 +96,31 @@ impl From<Scopes> for Vec<Scope> {
     }
 }
 
-/// The authenticated sender of a request.
+/// The author of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// The name in the audit log and in events that other clients see.
+    /// Name of the user or the program, for the audit log and for other users.
     pub name: String,
-    /// The id of the device; `None` for the admin token and for the server itself.
+    /// The id of the device; none for the admin token and for the server itself.
     pub device: Option<String>,
     /// The scopes of the credential.
     pub scopes: Scopes,
-    /// The folders that the credential is limited to; empty means no limit.
+    /// The folders that the credential is limited to; empty for all.
     pub folders: Vec<String>,
 }
 
 impl Caller {
-    /// The server itself, or the holder of the admin token.
+    /// A caller with all scopes: the server itself, or a request with the admin token.
     pub fn admin(name: impl Into<String>) -> Self {
         Caller { name: name.into(), device: None, scopes: Scopes::all(), folders: Vec::new() }
     }
 
-    /// True if the credential has no folder limit, or if the folder lies inside one of its folders.
+    /// True if the credential may use a folder: it is one of its folders, or inside one of them.
     pub fn sees(&self, folder: &str) -> bool {
         self.folders.is_empty() || self.folders.iter().any(|root| Path::new(folder).starts_with(root))
     }
 
-    /// Returns an error if the credential lacks the scope.
+    /// Refuses a request whose scope the credential does not have.
     pub fn require(&self, scope: Scope) -> Result<(), Error> {
         if self.scopes.has(scope) {
             return Ok(());

@@ -5,7 +5,7 @@ use tidings_protocol::api::AnswerResult;
 
 use crate::journal::{self, JournalError};
 
-/// What went wrong: a code to branch on, a sentence to show and a hint to act on.
+/// An error: a code to branch on, a message to show and a hint to act on.
 #[derive(Debug, Clone)]
 pub struct Error {
     code: Code,
@@ -17,7 +17,7 @@ pub struct Error {
 
 macro_rules! codes {
     ($( $(#[$doc:meta])* $Name:ident = $text:literal, $status:literal, $retryable:literal; )+) => {
-        /// What went wrong, to branch on. The text and the status are promises.
+        /// Codes of errors, to branch on. The text and the status are stable.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Code { $( $(#[$doc])* $Name, )+ }
@@ -31,12 +31,12 @@ macro_rules! codes {
                 match self { $( Code::$Name => $text, )+ }
             }
 
-            /// The status of an answer that says so.
+            /// The HTTP status of a response with this code.
             pub fn status(self) -> u16 {
                 match self { $( Code::$Name => $status, )+ }
             }
 
-            /// Whether the same may work later.
+            /// True if the same request may succeed later.
             pub fn is_retryable(self) -> bool {
                 match self { $( Code::$Name => $retryable, )+ }
             }
@@ -45,69 +45,70 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The request makes no sense.
+    /// The request is malformed.
     Invalid = "invalid", 400, false;
-    /// No credential, or one that is not known.
+    /// No credential, or an unknown one.
     Unauthorized = "unauthorized", 401, false;
-    /// The credential does not reach that far.
+    /// The credential lacks a scope, or is limited to other folders.
     Forbidden = "forbidden", 403, false;
-    /// The folder is outside those that the server works in.
+    /// The folder is outside of the server's roots.
     OutsideRoots = "outside_roots", 403, false;
-    /// The folder has commands of its own, and nobody has said that it is trusted.
+    /// The folder has commands of its own, and is not trusted.
     Untrusted = "untrusted_workspace", 403, false;
-    /// The session has used what it may use.
+    /// The session's budget is used up.
     BudgetExhausted = "budget_exhausted", 403, false;
-    /// There is no such thing.
+    /// No such session, request, device or route.
     NotFound = "not_found", 404, false;
-    /// It is there, and cannot be asked for that.
+    /// The route exists, but not with this method.
     Method = "method_not_allowed", 405, false;
     /// It exists already, or is used by another session.
     Conflict = "conflict", 409, false;
-    /// Somebody has answered before.
+    /// The request was answered before.
     AlreadyAnswered = "already_answered", 409, false;
-    /// What was shown is not what waits now.
+    /// The request has changed since it was shown.
     DigestMismatch = "digest_mismatch", 409, false;
-    /// It was there once.
+    /// It existed once.
     Gone = "gone", 410, false;
-    /// It is longer than the server takes.
+    /// The body is longer than the limit.
     TooLarge = "too_large", 413, false;
-    /// It is not JSON, and has to be.
+    /// The body must be JSON.
     MediaType = "not_json", 415, false;
     /// The answer does not fit the question.
     Unprocessable = "unprocessable", 422, false;
-    /// The digest of what was shown has to come with this answer.
+    /// The answer must repeat the digest of what was shown.
     DigestRequired = "digest_required", 428, false;
     /// Too many requests, connections or sessions.
     TooMany = "too_many", 429, true;
-    /// Something of ours is broken.
+    /// An internal failure.
     Internal = "internal", 500, true;
-    /// The agent could not be started, or has refused.
+    /// The agent could not be started, or refused.
     Agent = "agent_failed", 502, true;
-    /// The server is stopping, or has no room on its disk.
+    /// The server is stopping, or its disk is full.
     Unavailable = "unavailable", 503, true;
     /// The agent did not answer in time.
     Timeout = "timeout", 504, true;
 }
 
 impl Error {
-    /// An error with a sentence to show and a hint to act on.
+    /// An error with a message and a hint.
     pub fn new(code: Code, message: impl Into<String>, hint: impl Into<Cow<'static, str>>) -> Self {
         Error { code, message: message.into(), hint: hint.into(), retry_after_ms: None, winner: None }
     }
 
-    /// The same, with the time after which trying again makes sense.
+    /// Sets the time after which a retry makes sense.
     #[must_use]
     pub fn retry_after_ms(mut self, ms: u64) -> Self {
         self.retry_after_ms = Some(ms);
         self
     }
 
-    /// There is no such session, or none that the caller may know of: the same words for both, so that nobody learns of it.
+    /// No such session, or one that the caller may not see: the message is the same for both, so that it
+    /// reveals nothing.
     pub(crate) fn no_session(name: &str) -> Self {
         JournalError::no_session(&name).into()
     }
 
-    /// Nothing can be stored.
+    /// The disk is full.
     pub(crate) fn storage_full() -> Self {
         const RETRY_MS: u64 = 5000;
         let message = "The disk of the server is full, and nothing can be stored";
@@ -115,7 +116,7 @@ impl Error {
         Error::new(Code::Unavailable, message, hint).retry_after_ms(RETRY_MS)
     }
 
-    /// Somebody has answered before, and this is how.
+    /// The request was answered before, by `winner`.
     pub(crate) fn already_answered(winner: AnswerResult) -> Self {
         let by = winner.by.as_deref().unwrap_or("the agent");
         let message = format!("`{}` was {} by {by} before", winner.tool_use_id, winner.outcome);
@@ -124,27 +125,27 @@ impl Error {
         error
     }
 
-    /// To branch on.
+    /// The code, to branch on.
     pub fn code(&self) -> Code {
         self.code
     }
 
-    /// To show.
+    /// The message, to show.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// What to do about it; may be empty.
+    /// The hint; may be empty.
     pub fn hint(&self) -> &str {
         &self.hint
     }
 
-    /// The answer that was faster.
+    /// The answer that came first.
     pub fn winner(&self) -> Option<&AnswerResult> {
         self.winner.as_deref()
     }
 
-    /// When to try again.
+    /// Milliseconds after which a retry makes sense.
     pub fn retry_after(&self) -> Option<u64> {
         self.retry_after_ms
     }

@@ -1,9 +1,8 @@
-//! HTTP requests to other servers.
+//! Client for requests to other servers.
 
 use crate::server::choose_tls;
 
-/// A builder for HTTP clients with ring as TLS provider. Proxies from the environment are off; the caller may
-/// set them.
+/// A client with the TLS provider of ring. It ignores the environment; proxies are for the caller to set.
 pub fn http_client() -> reqwest::ClientBuilder {
     choose_tls();
     reqwest::Client::builder().no_proxy().user_agent(concat!("tidings/", env!("CARGO_PKG_VERSION")))

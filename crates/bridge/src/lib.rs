@@ -1,7 +1,8 @@
-//! Many Claude Code sessions for many watchers, and nothing lost on the way.
+//! Runs, stores and publishes many Claude Code sessions for many subscribers.
 //!
-//! The [`journal`] keeps what happened in each session: an event has a number once it is stored, and not before.
-//! The [`hub`] shows it to whoever watches: first what was missed, then what happens, without a seam between them.
+//! The [`journal`] stores the events of each session; an event gets its number when it is stored. The
+//! [`broadcast`] delivers them to subscribers: first the missed events, then live ones, without gaps or
+//! repetitions.
 
 pub mod api;
 pub mod auth;

@@ -1,4 +1,4 @@
-//! Singular and plural in messages.
+//! Counts with singular and plural nouns.
 
 /// A number with its noun: `1 agent`, `2 agents`.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
@@ -10,7 +10,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_one_is_singular() {
+    fn one_is_not_many() {
         let table = [(0, "0 agents"), (1, "1 agent"), (2, "2 agents"), (11, "11 agents")];
         for (number, expected) in table {
             assert_eq!(counted(number, "agent"), expected);

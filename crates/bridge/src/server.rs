@@ -1,4 +1,4 @@
-//! The server: the guard before the doors, on a port or a socket, until somebody wants it to stop.
+//! The server: the API behind authentication, on a port or a socket, until it is stopped.
 
 mod body;
 mod bounds;
@@ -63,40 +63,40 @@ impl Server {
         }
     }
 
-    /// Bears more or less with its clients.
+    /// Sets limits for its clients.
     #[must_use]
     pub fn bounds(mut self, bounds: Bounds) -> Self {
         self.bounds = bounds;
         self
     }
 
-    /// Keeps less than everything.
+    /// Sets which events are kept.
     #[must_use]
     pub fn retention(mut self, retention: Retention) -> Self {
         self.retention = retention;
         self
     }
 
-    /// Also shows sessions on disk.
+    /// Adds the API for sessions on disk.
     #[must_use]
     pub fn transcripts(mut self, transcripts: Transcripts) -> Self {
         self.transcripts = transcripts;
         self
     }
 
-    /// Also sends word when something needs a person.
+    /// Adds notifications for events that need a user.
     #[must_use]
     pub fn notifier(mut self, notifier: Notifier) -> Self {
         self.notifier = Some(notifier);
         self
     }
 
-    /// Everything that the server answers, with the guard before it.
+    /// All routes of the server, behind authentication.
     pub fn router(&self) -> Router {
-        self.assembled(&Arc::default())
+        self.build_router(&Arc::default())
     }
 
-    fn assembled(&self, metrics: &Arc<Metrics>) -> Router {
+    fn build_router(&self, metrics: &Arc<Metrics>) -> Router {
         let mut api = Api::new(self.sessions.clone());
         let journal = Arc::clone(self.sessions.broadcast().journal());
         self.auth.audit_to(Arc::new(move |draft| {
@@ -130,11 +130,11 @@ impl Server {
             .layer(middleware::from_fn_with_state(Arc::clone(metrics), metrics::count))
     }
 
-    /// Serves until `stop` is done, and then brings everything to an end: nobody new gets in, streams are told to come
-    /// back later, agents end, and the journal is closed.
+    /// Serves until `stop` completes, and then shuts down: new connections are refused, streams are closed
+    /// with a delay after which to reconnect, agents end, and the journal is closed.
     pub async fn run(mut self, bound: Bound, stop: impl Future<Output = ()>) -> Result<(), Error> {
         let metrics = Arc::<Metrics>::default();
-        let app = self.assembled(&metrics);
+        let app = self.build_router(&metrics);
         let slots = Slots::new(self.bounds);
         let (tcp, unix) = (Handle::<SocketAddr>::new(), Handle::new());
         let serving = listen::serve(bound, &app, &slots, (&tcp, &unix));
@@ -160,13 +160,13 @@ impl Server {
             served
         });
         drained.await.unwrap_or_else(|_| {
-            tracing::warn!("not everything has ended in time");
+            tracing::warn!("shutdown did not finish in time");
             Ok(())
         })
     }
 }
 
-/// Looks for what has ended by itself, as long as the server runs.
+/// Removes expired credentials, as long as the server runs.
 async fn sweep(auth: Auth) {
     let mut tick = tokio::time::interval(SWEEP_EVERY);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);

@@ -1,11 +1,11 @@
-//! A conversation in few events, for those who were not there.
+//! Snapshots: a conversation in few events, for late subscribers.
 //!
-//! What comes out, fed to the program that shows the whole stream, shows the same conversation, wherever the border
-//! between it and the live stream lies. Pieces of one text are one piece, what was taken back is not said at all, of
-//! what only ever shows how things stand the last is kept, and long results of tools are cut with a mark that says so.
+//! The events of a snapshot, followed by the live stream, show the same conversation as the whole stream,
+//! wherever the snapshot ends. Deltas of one text are merged, retracted content is left out, of status events
+//! only the latest is kept, and long tool results are cut with a mark that says so.
 
 mod asks;
-mod beside;
+mod background;
 mod calls;
 mod lanes;
 mod latest;
@@ -17,83 +17,84 @@ use std::collections::HashMap;
 use tidings_protocol::ui::{Lane, UiMessage};
 
 use asks::Batch;
-use beside::Agent;
-use calls::Call;
-pub(crate) use calls::tells_of;
+use background::SubAgent;
+use calls::ToolCall;
+pub(crate) use calls::belongs_to_call;
 use lanes::Lanes;
 use latest::Latest;
 
-/// How much a snapshot may hold.
+/// Limits of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// Events.
     pub events_max: usize,
     /// Bytes of their JSON.
     pub bytes_max: usize,
-    /// Bytes of what one call of a tool took or gave.
+    /// Bytes of the input or output of one tool call.
     pub result_bytes_max: usize,
 }
 
 /// A conversation in few events.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Compacted {
-    /// The number of the first event that is in it; what is before it is history. Zero if there was no event at all.
+pub struct ConversationSnapshot {
+    /// The number of the first event in it; earlier events are history. Zero if there was no event at all.
     pub from: u64,
-    /// Whether something before it was left out.
+    /// True if earlier events were left out.
     pub more: bool,
-    /// Events in order. One that was put together has the number of its first piece. Those before `from` tell how
-    /// things still stand: a question that waits, a task that runs, the model.
+    /// Events in order. A merged event has the number of its first delta. Those before `from` describe the
+    /// current state: an open request, a running task, the model.
     pub events: Vec<(u64, UiMessage)>,
 }
 
-/// Puts the events of one session together, which come in order, and keeps the newest that the budget has room for.
-pub fn compact(events: impl Iterator<Item = (u64, UiMessage)>, budget: Budget) -> Compacted {
-    let mut compactor = Compactor::new(budget);
+/// Builds a snapshot from the events of one session in order, with the newest ones that the budget has room
+/// for.
+pub fn take_snapshot(events: impl Iterator<Item = (u64, UiMessage)>, budget: Budget) -> ConversationSnapshot {
+    let mut builder = SnapshotBuilder::new(budget);
     for (seq, event) in events {
-        compactor.take(seq, event);
+        builder.take(seq, event);
     }
-    compactor.finish()
+    builder.finish()
 }
 
-/// An event that is kept, and what may still become of it.
+/// An event of the snapshot, which later events may change or remove.
 #[derive(Debug)]
-struct Entry {
+struct SnapshotEntry {
     seq: u64,
-    /// The last event that went into it.
+    /// The number of the last event that was merged into it.
     last_seq: u64,
     lane: usize,
     /// None once it is not needed any more.
     event: Option<UiMessage>,
-    /// The event that says that this piece of text is whole.
+    /// The event that ends this text.
     end: Option<usize>,
-    /// It tells how things stand now, however long ago it was.
-    stands: bool,
+    /// True if it describes the current state, however old it is.
+    is_current: bool,
 }
 
-/// Takes events one by one; what it holds is about what it gives.
+/// Takes events one by one; it holds about as much as the snapshot.
 #[derive(Debug)]
-pub(crate) struct Compactor {
+pub(crate) struct SnapshotBuilder {
     budget: Budget,
     first_seq: Option<u64>,
-    entries: Vec<Entry>,
+    entries: Vec<SnapshotEntry>,
     lanes: Lanes,
     latest: HashMap<Latest, usize>,
-    calls: HashMap<String, Call>,
+    calls: HashMap<String, ToolCall>,
     permissions: HashMap<String, Vec<usize>>,
     questions: HashMap<String, Vec<usize>>,
     batches: HashMap<String, Batch>,
     queued: HashMap<String, usize>,
-    agents: HashMap<String, Agent>,
+    agents: HashMap<String, SubAgent>,
     tasks: HashMap<String, usize>,
-    /// Calls of the main conversation that have begun since a turn last ended.
+    /// Tool calls of the main conversation that have begun since the last turn ended.
     turn_calls: Vec<String>,
-    /// Calls whose input an answer changed, and the event that says so.
+    /// Tool calls whose input an answer changed, and the event of that answer.
     changed_inputs: Vec<(String, usize)>,
 }
 
-impl Compactor {
+impl SnapshotBuilder {
     pub(crate) fn new(budget: Budget) -> Self {
-        Compactor {
+        SnapshotBuilder {
             budget,
             first_seq: None,
             entries: Vec::new(),
@@ -111,7 +112,7 @@ impl Compactor {
         }
     }
 
-    /// The next event.
+    /// Adds the next event.
     pub(crate) fn take(&mut self, seq: u64, event: UiMessage) {
         self.first_seq.get_or_insert(seq);
         let (lane, mut event) = match event {
@@ -122,7 +123,7 @@ impl Compactor {
         match event {
             UiMessage::TextChunk { .. } | UiMessage::Thinking(_) => {
                 self.forget_latest(&Latest::Retrying(lane));
-                self.say(seq, lane, event);
+                self.add_delta(seq, lane, event);
             }
             UiMessage::TextEnded(_) => self.end_text(seq, lane, event),
             UiMessage::Retracted(retracted) => self.retract(seq, lane, retracted),
@@ -148,7 +149,8 @@ impl Compactor {
             UiMessage::Complete { .. } => {
                 self.forget_latest(&Latest::Retrying(lane));
                 if lane == Lanes::MAIN {
-                    // What has not returned by now never will; work in the background is a task or a sub-agent.
+                    // Calls that have not returned by now never will; work in the background is a task or a
+                    // sub-agent.
                     for id in std::mem::take(&mut self.turn_calls) {
                         if let Some(call) = self.calls.get_mut(&id) {
                             call.is_over = true;
@@ -157,7 +159,7 @@ impl Compactor {
                 }
                 self.push(seq, lane, event);
             }
-            // Frames without an event of their own are for programs that read the whole stream.
+            // Frames without an event of their own are for clients of the whole stream.
             UiMessage::RawFrame(_) => {}
             UiMessage::Error { .. }
             | UiMessage::System { .. }
@@ -165,18 +167,25 @@ impl Compactor {
             | UiMessage::CommandComplete { .. }
             | UiMessage::Compacted(_)
             | UiMessage::PlanProposed(_) => self.push_item(seq, lane, event),
-            event => self.standing(seq, lane, event),
+            event => self.add_status(seq, lane, event),
         }
     }
 
-    /// Keeps an event that does not stand between the words of its lane.
+    /// Adds an event that is not an item of its lane.
     fn push(&mut self, seq: u64, lane: usize, event: UiMessage) -> usize {
         let at = self.entries.len();
-        self.entries.push(Entry { seq, last_seq: seq, lane, event: Some(event), end: None, stands: false });
+        self.entries.push(SnapshotEntry {
+            seq,
+            last_seq: seq,
+            lane,
+            event: Some(event),
+            end: None,
+            is_current: false,
+        });
         at
     }
 
-    /// Keeps an event that does.
+    /// Adds an event that is.
     fn push_item(&mut self, seq: u64, lane: usize, event: UiMessage) {
         let at = self.push(seq, lane, event);
         self.lanes[lane].items.push(at);
@@ -186,10 +195,10 @@ impl Compactor {
         self.entries[at].event = None;
     }
 
-    /// What was put together, as far as there is room for it.
-    pub(crate) fn finish(mut self) -> Compacted {
+    /// Finishes the snapshot, within its budget.
+    pub(crate) fn finish(mut self) -> ConversationSnapshot {
         for call in self.calls.values().filter(|call| call.is_over) {
-            // Before that, its input is what a person decides about.
+            // Until then, a user decides about this input.
             if let Some(UiMessage::ToolExecuting { input, .. }) = &mut self.entries[call.card].event {
                 shorten::cut_value(input, self.budget.result_bytes_max);
             }
@@ -202,29 +211,29 @@ impl Compactor {
                 shorten::cut_value(input, self.budget.result_bytes_max);
             }
         }
-        self.mark_standing();
+        self.mark_current();
         let mut kept = Vec::with_capacity(self.entries.len());
         for entry in self.entries {
-            let Entry { seq, last_seq, lane, stands, .. } = entry;
+            let SnapshotEntry { seq, last_seq, lane, is_current, .. } = entry;
             let Some(mut event) = entry.event else { continue };
             if let Some((agent, session)) = &self.lanes[lane].agent {
                 event = Lane::new(*session, agent.as_str(), Box::new(event)).into();
             }
-            kept.push(tail::Item { seq, last_seq, stands, said: event });
+            kept.push(tail::MergedEvent { seq, last_seq, is_current, message: event });
         }
-        tail::cut(tail::Kept { first_seq: self.first_seq, events: kept }, self.budget)
+        tail::cut(tail::MergedEvents { first_seq: self.first_seq, events: kept }, self.budget)
     }
 
-    fn mark_standing(&mut self) {
+    fn mark_current(&mut self) {
         let calls = self
             .calls
             .values()
             .filter(|call| !call.is_over)
             .flat_map(|call| [Some(call.card), call.progress]);
-        let agents = self.agents.values().filter(|agent| !agent.is_over).flat_map(|agent| &agent.told);
-        let latest = self.latest.iter().filter(|(what, _)| what.stands()).map(|(_, at)| at);
+        let agents = self.agents.values().filter(|agent| !agent.is_over).flat_map(|agent| &agent.entries);
+        let latest = self.latest.iter().filter(|(what, _)| what.is_current()).map(|(_, at)| at);
         let batches = self.batches.values().filter_map(|batch| batch.asked);
-        let standing: Vec<usize> = calls
+        let current: Vec<usize> = calls
             .flatten()
             .chain(agents.copied())
             .chain(latest.copied())
@@ -236,11 +245,11 @@ impl Compactor {
                 self.tasks
                     .values()
                     .copied()
-                    .filter(|at| beside::is_running(self.entries[*at].event.as_ref())),
+                    .filter(|at| background::is_running(self.entries[*at].event.as_ref())),
             )
             .collect();
-        for at in standing {
-            self.entries[at].stands = true;
+        for at in current {
+            self.entries[at].is_current = true;
         }
     }
 }

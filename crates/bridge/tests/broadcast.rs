@@ -1,4 +1,4 @@
-//! Watching: nothing is lost, repeated or reordered, and nobody who is slow costs the others anything.
+//! Subscriptions: nothing is lost, repeated or reordered, and a slow subscriber does not affect others.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod chance;
@@ -37,32 +37,33 @@ async fn publish(journal: &Arc<dyn Journal>, fence: Fence, numbers: std::ops::Ra
     journal.append(&key(), fence, drafts).await.unwrap();
 }
 
-/// Publishes 500 deltas while watchers are cut off at random moments and come back with their cursor.
+/// Publishes 500 deltas while subscribers are cut off at random moments and resume from their cursor.
 async fn cuts_during_deltas(engine: &mut dyn Engine, seed: u64) {
     const DELTAS: u64 = 500;
     let (broadcast, fence) = broadcast(engine).await;
-    let mut watchers = tokio::task::JoinSet::new();
-    for watcher in 0..4 {
+    let mut subscribers = tokio::task::JoinSet::new();
+    for number in 0..4 {
         let broadcast = broadcast.clone();
-        watchers.spawn(async move {
-            let mut chance = Chance(seed * 100 + watcher);
-            let (mut place, mut received, mut cuts) = (None::<Cursor>, Vec::new(), 0);
+        subscribers.spawn(async move {
+            let mut chance = Chance(seed * 100 + number);
+            let (mut cursor, mut received, mut cuts) = (None::<Cursor>, Vec::new(), 0);
             while received.len() < usize::try_from(DELTAS).unwrap() {
-                let mut subscribed = broadcast.subscribe(&key(), Watch::after(place)).await.unwrap();
+                let mut subscribed = broadcast.subscribe(&key(), Watch::after(cursor)).await.unwrap();
                 assert_eq!(subscribed.verdict, Verdict::Ok);
                 let until = if cuts < 100 { chance.below(12) } else { DELTAS };
                 for _ in 0..until {
                     if received.len() as u64 == DELTAS {
                         break;
                     }
-                    // Sometimes it goes while it waits for the next event, and that loses nothing either.
-                    let patience =
+                    // Sometimes it is dropped while it waits for the next event, and that loses nothing
+                    // either.
+                    let wait =
                         Duration::from_micros(if cuts < 100 { 50 + chance.below(2000) } else { 60_000_000 });
-                    let Ok(next) = tokio::time::timeout(patience, subscribed.events.next()).await else {
+                    let Ok(next) = tokio::time::timeout(wait, subscribed.events.next()).await else {
                         break;
                     };
                     let Delivery::Event(event) = next.unwrap() else { panic!("nothing is removed here") };
-                    place = Some(event.cursor);
+                    cursor = Some(event.cursor);
                     received.push(String::from_utf8(event.body.to_vec()).unwrap());
                 }
                 cuts += 1;
@@ -79,12 +80,12 @@ async fn cuts_during_deltas(engine: &mut dyn Engine, seed: u64) {
         tokio::time::sleep(Duration::from_micros(chance.below(800))).await;
     }
     let expected: Vec<String> = (1..=DELTAS).map(|n| n.to_string()).collect();
-    while let Some(watcher) = watchers.join_next().await {
-        let (received, cuts) = watcher.unwrap();
+    while let Some(subscriber) = subscribers.join_next().await {
+        let (received, cuts) = subscriber.unwrap();
         assert_eq!(received, expected, "seed {seed}");
         assert!(cuts > 30, "seed {seed}: only {cuts} cuts");
     }
-    assert_eq!(broadcast.watched(), 0, "a session that nobody watches is let go");
+    assert_eq!(broadcast.watched(), 0, "a session without subscribers is dropped");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -106,14 +107,14 @@ async fn f94_every_watcher_gets_its_own_copy() {
     let mut engine = Memory::default();
     let (broadcast, fence) = broadcast(&mut engine).await;
     publish(broadcast.journal(), fence, 1..=3).await;
-    let mut watchers = Vec::new();
+    let mut subscribers = Vec::new();
     for _ in 0..3 {
-        watchers.push(broadcast.subscribe(&key(), Watch::default()).await.unwrap().events);
+        subscribers.push(broadcast.subscribe(&key(), Watch::default()).await.unwrap().events);
     }
     publish(broadcast.journal(), fence, 4..=6).await;
-    for watcher in &mut watchers {
+    for subscriber in &mut subscribers {
         for n in 1..=6_u64 {
-            let Delivery::Event(event) = watcher.next().await.unwrap() else { panic!("it was cut off") };
+            let Delivery::Event(event) = subscriber.next().await.unwrap() else { panic!("it was cut off") };
             assert_eq!(event.cursor.seq, n);
         }
     }
@@ -148,16 +149,17 @@ async fn f98_a_watcher_that_never_reads_is_cut_off_and_comes_back() {
     let Delivery::Event(first) = stuck.next().await.unwrap() else { panic!("it was cut off") };
     for n in 0..300_u64 {
         broadcast.journal().append(&key(), fence, vec![delta(vec![b'x'; 1000])]).await.unwrap();
-        // Whoever reads, however slowly, is not cut off: it gets three events for every four that are published.
+        // A subscriber that reads, however slowly, is not cut off: it gets three events for every four that
+        // are published.
         for _ in 0..u64::from(n % 4 != 0) {
             assert!(matches!(reading.next().await.unwrap(), Delivery::Event(_)));
         }
     }
-    // It is told while it waits for its own writing …
+    // The cut arrives while its own write is stuck …
     assert_eq!(stuck.fallen_behind().await, Cut::Resync(first.cursor));
-    // … and when it asks for the next event.
+    // … and with the next event.
     assert_eq!(stuck.next().await.unwrap(), Delivery::Cut(Cut::Resync(first.cursor)));
-    let back = broadcast.subscribe(&key(), Watch::after(Some(stuck.place()))).await.unwrap();
+    let back = broadcast.subscribe(&key(), Watch::after(Some(stuck.cursor()))).await.unwrap();
     assert_eq!((back.verdict, back.from.seq, back.head.seq), (Verdict::Ok, 1, 303));
     let mut events = back.events;
     for n in 2..=303_u64 {
@@ -170,9 +172,9 @@ async fn f98_a_watcher_that_never_reads_is_cut_off_and_comes_back() {
 async fn f98_a_thousand_watchers_that_never_read_hold_nothing() {
     let mut engine = Memory::default();
     let (broadcast, fence) = broadcast(&mut engine).await;
-    let mut watchers = Vec::new();
+    let mut subscribers = Vec::new();
     for _ in 0..1000 {
-        watchers.push(broadcast.subscribe(&key(), Watch::default()).await.unwrap().events);
+        subscribers.push(broadcast.subscribe(&key(), Watch::default()).await.unwrap().events);
     }
     let body: Arc<[u8]> = vec![b'x'; 64 << 10].into();
     for _ in 0..100 {
@@ -182,15 +184,15 @@ async fn f98_a_thousand_watchers_that_never_read_hold_nothing() {
             .await
             .unwrap();
     }
-    // One copy here, one in each event that the journal keeps: no watcher has one.
+    // One copy here, one in each event of the journal: no subscriber has one.
     assert_eq!(Arc::strong_count(&body), 101);
-    for watcher in &mut watchers {
-        assert!(matches!(watcher.next().await.unwrap(), Delivery::Cut(Cut::Resync(_))));
+    for subscriber in &mut subscribers {
+        assert!(matches!(subscriber.next().await.unwrap(), Delivery::Cut(Cut::Resync(_))));
     }
 }
 
 #[tokio::test]
-async fn a_deleted_session_ends_its_watchers() {
+async fn a_deleted_session_ends_its_subscriptions() {
     let mut engine = Sqlite::new();
     let (broadcast, fence) = broadcast(&mut engine).await;
     publish(broadcast.journal(), fence, 1..=1).await;

@@ -1,4 +1,4 @@
-//! Both engines do what a journal does.
+//! Both engines pass the conformance suite.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod engines;

@@ -1,4 +1,4 @@
-//! What is shown when agents, or the hosts that keep them, are killed or stopped; and what is still known of them later.
+//! State of sessions whose agents or hosts are killed or stopped, during that and later.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
@@ -21,10 +21,10 @@ use tidings_protocol::api::{Budget, CreateSession, Input, Notice, PatchSession, 
 use tidings_protocol::ui::Resolution;
 use tokio::sync::broadcast;
 
-/// No test waits longer than this for something to happen.
+/// Limit for every wait.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// P6: nothing outlives what it belongs to by more than this.
+/// P6: nothing outlives its owner by more than this.
 const PROMISED: Duration = Duration::from_secs(10);
 
 const STORY: &str =
@@ -52,25 +52,25 @@ const SAYS: &str = r#"
     repeat = true
 "#;
 
-/// A server without doors whose agents run under hosts.
-struct House {
+/// A server without an API, whose agents run under hosts.
+struct TestServer {
     folder: TempDir,
     store: MemoryStore,
     sessions: Sessions,
 }
 
-impl House {
+impl TestServer {
     async fn playing(script: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("script.toml"), script).unwrap();
         let store = MemoryStore::default();
-        let sessions = server(folder.path(), &store, PATIENCE).await;
-        House { folder, store, sessions }
+        let sessions = open_server(folder.path(), &store, PATIENCE).await;
+        TestServer { folder, store, sessions }
     }
 
     /// Another server on the same data.
     async fn next_server(&self, lease: Duration) -> Sessions {
-        server(self.folder.path(), &self.store, lease).await
+        open_server(self.folder.path(), &self.store, lease).await
     }
 
     async fn create(&self, prompt: &str) -> SessionView {
@@ -79,7 +79,7 @@ impl House {
         self.sessions.create(&Caller::admin("ada"), new).await.unwrap().0
     }
 
-    /// The process of the host, and that of the agent.
+    /// The process ids of the host and of the agent.
     fn pids(&self) -> (u32, u32) {
         let one = |words: &[&str]| {
             let found = processes(words);
@@ -93,7 +93,7 @@ impl House {
         self.folder.path().join(name).display().to_string()
     }
 
-    /// Waits until an event has come.
+    /// Waits for an event.
     async fn until(&self, session: &SessionView, wanted: impl Fn(&UiMessage) -> bool) {
         let (_, mut events) = self.sessions.subscribe(&session.key, Watch::default()).await.unwrap();
         let found = async {
@@ -108,8 +108,8 @@ impl House {
     }
 }
 
-/// Whatever a test has left ends with it.
-impl Drop for House {
+/// Ends the processes that a test has left.
+impl Drop for TestServer {
     fn drop(&mut self) {
         for pid in processes(&[&self.folder.path().display().to_string()]) {
             signal(pid, "KILL");
@@ -117,7 +117,7 @@ impl Drop for House {
     }
 }
 
-async fn server(folder: &Path, store: &MemoryStore, lease: Duration) -> Sessions {
+async fn open_server(folder: &Path, store: &MemoryStore, lease: Duration) -> Sessions {
     let test = std::env::current_exe().unwrap();
     let program: PathBuf = test.ancestors().nth(2).unwrap().join("examples/mortal_server");
     assert!(program.exists(), "run `cargo build -p tidings-bridge --all-features --examples` first");
@@ -134,7 +134,7 @@ async fn server(folder: &Path, store: &MemoryStore, lease: Duration) -> Sessions
     Sessions::open(Broadcast::new(Arc::new(MemoryJournal::open(store, &opening))), config).await.unwrap()
 }
 
-/// Processes whose command line has all of these words in it.
+/// Processes whose command line contains all of these words.
 fn processes(words: &[&str]) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -150,7 +150,7 @@ fn signal(pid: u32, name: &str) {
     drop(Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).stderr(Stdio::null()).status());
 }
 
-/// Waits until a session is shown as it should be.
+/// Waits until the view of a session meets a condition.
 async fn until_shown(
     sessions: &Sessions,
     session: &SessionView,
@@ -167,12 +167,12 @@ async fn until_shown(
     }
 }
 
-/// What those hear who watch no session in particular.
-async fn until_told(
+/// Waits for a notice whose session meets a condition.
+async fn until_notice(
     notices: &mut broadcast::Receiver<Arc<Notice>>,
     wanted: impl Fn(&SessionView) -> bool,
 ) -> SessionView {
-    let told = async {
+    let received = async {
         loop {
             if let Notice::Session { session } = &*notices.recv().await.unwrap()
                 && wanted(session)
@@ -181,10 +181,10 @@ async fn until_told(
             }
         }
     };
-    tokio::time::timeout(PATIENCE, told).await.unwrap()
+    tokio::time::timeout(PATIENCE, received).await.unwrap()
 }
 
-/// Everything that the journal has of a session.
+/// All stored events of a session.
 async fn events(sessions: &Sessions, session: &SessionView) -> Vec<UiMessage> {
     let name = SessionName::Key(session.key.parse().unwrap());
     let row = sessions.broadcast().journal().session(&name).await.unwrap();
@@ -209,7 +209,7 @@ fn is_text(event: &UiMessage) -> bool {
     matches!(event, UiMessage::TextChunk { .. })
 }
 
-/// A process that looks like an agent, and is somebody else's.
+/// A process that looks like an agent, and belongs to something else.
 struct Bystander(Child);
 
 impl Bystander {
@@ -227,53 +227,54 @@ impl Drop for Bystander {
     }
 }
 
-async fn all_gone(house: &House) {
+async fn all_gone(server: &TestServer) {
     let since = Instant::now();
-    while !processes(&[&house.path("")]).is_empty() {
+    while !processes(&[&server.path("")]).is_empty() {
         assert!(since.elapsed() < PROMISED, "something was left behind");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
-/// F34, F35: whichever of the two is killed in the middle of a turn, the session says that it is over and why, and nothing stays.
+/// F34, F35: whichever of the two is killed in the middle of a turn, the session reports the end and its
+/// reason, and no process stays.
 #[tokio::test]
 async fn f34_a_killed_agent_or_host_is_an_interrupted_turn() {
     let _bystander = Bystander::new();
     for is_host in [false, true] {
-        let house = House::playing(TELLS).await;
-        let session = house.create("tell").await;
-        house.until(&session, is_text).await;
-        let (host, agent) = house.pids();
+        let server = TestServer::playing(TELLS).await;
+        let session = server.create("tell").await;
+        server.until(&session, is_text).await;
+        let (host, agent) = server.pids();
         signal(if is_host { host } else { agent }, "KILL");
         let view =
-            until_shown(&house.sessions, &session, |view| view.state == ServerPhase::Interrupted).await;
+            until_shown(&server.sessions, &session, |view| view.state == ServerPhase::Interrupted).await;
         let why = view.error.unwrap();
         let expected = if is_host { "The host of this session is gone" } else { "signal 9" };
         assert!(why.contains(expected), "{why}");
-        all_gone(&house).await;
-        // What was said stays, and the next prompt goes on.
-        assert!(STORY.starts_with(&text(&events(&house.sessions, &session).await)));
+        all_gone(&server).await;
+        // The conversation stays, and the next prompt resumes it.
+        assert!(STORY.starts_with(&text(&events(&server.sessions, &session).await)));
         let again = Input { content: "again".to_owned(), ..Input::default() };
-        house.sessions.input(&Caller::admin("ada"), &session.key, again).await.unwrap();
-        until_shown(&house.sessions, &session, |view| view.state == ServerPhase::Idle).await;
-        assert!(text(&events(&house.sessions, &session).await).ends_with(STORY));
+        server.sessions.input(&Caller::admin("ada"), &session.key, again).await.unwrap();
+        until_shown(&server.sessions, &session, |view| view.state == ServerPhase::Idle).await;
+        assert!(text(&events(&server.sessions, &session).await).ends_with(STORY));
     }
 }
 
-/// F61: a question that nobody can answer any more is lost, says so, and does not wait.
+/// F61: a request that cannot be answered any more is settled as lost.
 #[tokio::test]
 async fn f61_a_question_of_a_killed_agent_or_host_is_lost() {
     for is_host in [false, true] {
-        let house = House::playing(ASKS).await;
-        let session = house.create("make").await;
-        until_shown(&house.sessions, &session, |view| view.pending_permissions == 1).await;
-        let (host, agent) = house.pids();
+        let server = TestServer::playing(ASKS).await;
+        let session = server.create("make").await;
+        until_shown(&server.sessions, &session, |view| view.pending_permissions == 1).await;
+        let (host, agent) = server.pids();
         signal(if is_host { host } else { agent }, "KILL");
         let view =
-            until_shown(&house.sessions, &session, |view| view.state == ServerPhase::Interrupted).await;
+            until_shown(&server.sessions, &session, |view| view.state == ServerPhase::Interrupted).await;
         assert_eq!(view.pending_permissions, 0);
-        assert!(house.sessions.permissions(None).await.unwrap().is_empty());
-        let ends: Vec<Resolution> = events(&house.sessions, &session)
+        assert!(server.sessions.permissions(None).await.unwrap().is_empty());
+        let ends: Vec<Resolution> = events(&server.sessions, &session)
             .await
             .iter()
             .filter_map(|event| match event {
@@ -282,151 +283,151 @@ async fn f61_a_question_of_a_killed_agent_or_host_is_lost() {
             })
             .collect();
         assert_eq!(ends, [Resolution::Lost]);
-        all_gone(&house).await;
+        all_gone(&server).await;
     }
 }
 
-/// A session that had nothing to do says that its agent is gone, too.
+/// An idle session reports that its agent is gone, too.
 #[tokio::test]
 async fn a_killed_agent_that_had_nothing_to_do_has_failed() {
     for is_host in [false, true] {
-        let house = House::playing(SAYS).await;
-        let session = house.create("hello").await;
-        until_shown(&house.sessions, &session, |view| view.state == ServerPhase::Idle).await;
-        let (host, agent) = house.pids();
+        let server = TestServer::playing(SAYS).await;
+        let session = server.create("hello").await;
+        until_shown(&server.sessions, &session, |view| view.state == ServerPhase::Idle).await;
+        let (host, agent) = server.pids();
         signal(if is_host { host } else { agent }, "KILL");
-        let view = until_shown(&house.sessions, &session, |view| view.state == ServerPhase::Failed).await;
+        let view = until_shown(&server.sessions, &session, |view| view.state == ServerPhase::Failed).await;
         assert!(view.error.is_some());
-        all_gone(&house).await;
+        all_gone(&server).await;
     }
 }
 
-/// A process that somebody has stopped says nothing and does not end. The session says so, and goes on when it does.
+/// A stopped process neither answers nor ends. The session reports that, and continues when the process does.
 #[tokio::test]
 async fn f36_a_stopped_agent_or_host_is_shown_and_goes_on() {
-    for (is_host, expected) in [(false, "stopped the agent"), (true, "does not answer")] {
-        let house = House::playing(TELLS).await;
-        let session = house.create("tell").await;
-        house.until(&session, is_text).await;
-        let (host, agent) = house.pids();
+    for (is_host, expected) in [(false, "process is stopped"), (true, "does not answer")] {
+        let server = TestServer::playing(TELLS).await;
+        let session = server.create("tell").await;
+        server.until(&session, is_text).await;
+        let (host, agent) = server.pids();
         let pid = if is_host { host } else { agent };
-        let seen = until_shown(&house.sessions, &session, |view| view.head > 0).await;
-        let mut notices = house.sessions.notices();
+        let seen = until_shown(&server.sessions, &session, |view| view.head > 0).await;
+        let mut notices = server.sessions.notices();
         signal(pid, "STOP");
         let is_expected =
             |view: &SessionView| view.stalled.as_ref().is_some_and(|why| why.contains(expected));
-        let view = until_shown(&house.sessions, &session, is_expected).await;
-        let told = until_told(&mut notices, is_expected).await;
-        assert!(told.head > seen.head, "a watcher would take it for an old one: {told:?}");
+        let view = until_shown(&server.sessions, &session, is_expected).await;
+        let notice = until_notice(&mut notices, is_expected).await;
+        assert!(notice.head > seen.head, "a subscriber would take it for outdated: {notice:?}");
         assert_eq!(view.state, ServerPhase::Running);
         signal(pid, "CONT");
-        until_shown(&house.sessions, &session, |view| view.stalled.is_none()).await;
-        until_shown(&house.sessions, &session, |view| view.state == ServerPhase::Idle).await;
-        let events = events(&house.sessions, &session).await;
+        until_shown(&server.sessions, &session, |view| view.stalled.is_none()).await;
+        until_shown(&server.sessions, &session, |view| view.state == ServerPhase::Idle).await;
+        let events = events(&server.sessions, &session).await;
         assert_eq!(text(&events), STORY);
-        // On a busy machine a host can be late as well, and says so; nothing is said twice.
+        // On a busy machine a host can be late as well, and is reported; no report is repeated.
         let notes = events.iter().filter_map(|event| match event {
             UiMessage::System { message, .. } => Some(message.as_str()),
             _ => None,
         });
         let notes: Vec<&str> = notes.collect();
         assert!(notes.iter().any(|note| note.contains(expected)), "{notes:?}");
-        assert_eq!(notes.last(), Some(&"The agent goes on"));
+        assert_eq!(notes.last(), Some(&"The agent answers again"));
         assert!(notes.windows(2).all(|pair| pair[0] != pair[1]), "{notes:?}");
-        house.sessions.drain().await;
+        server.sessions.drain().await;
     }
 }
 
-/// Where no agent is to outlive the server there are no hosts: the agent runs below the server and ends with it. One that an earlier
-/// server left with its host is gone on with.
+/// If agents do not outlive the server there are no hosts: the agent is a child of the server and ends with
+/// it. An agent that an earlier server left with its host is adopted.
 #[tokio::test]
 async fn agents_without_a_lease_run_below_the_server() {
-    let mut house = House::playing(TELLS).await;
-    let old = house.create("tell").await;
-    house.until(&old, is_text).await;
-    house.sessions.drain().await;
-    house.sessions = house.next_server(Duration::ZERO).await;
-    until_shown(&house.sessions, &old, |view| view.state == ServerPhase::Idle).await;
-    assert_eq!(text(&events(&house.sessions, &old).await), STORY);
+    let mut server = TestServer::playing(TELLS).await;
+    let old = server.create("tell").await;
+    server.until(&old, is_text).await;
+    server.sessions.drain().await;
+    server.sessions = server.next_server(Duration::ZERO).await;
+    until_shown(&server.sessions, &old, |view| view.state == ServerPhase::Idle).await;
+    assert_eq!(text(&events(&server.sessions, &old).await), STORY);
 
-    let new = house.create("tell").await;
-    house.until(&new, is_text).await;
-    assert_eq!(processes(&[" host ", &house.path("hosts")]).len(), 1, "the host of the old one");
-    assert_eq!(processes(&[" claude ", &house.path("script.toml")]).len(), 2);
-    house.sessions.drain().await;
-    all_gone(&house).await;
-    let said = text(&events(&house.sessions, &new).await);
+    let new = server.create("tell").await;
+    server.until(&new, is_text).await;
+    assert_eq!(processes(&[" host ", &server.path("hosts")]).len(), 1, "the host of the old one");
+    assert_eq!(processes(&[" claude ", &server.path("script.toml")]).len(), 2);
+    server.sessions.drain().await;
+    all_gone(&server).await;
+    let said = text(&events(&server.sessions, &new).await);
     assert!(!said.is_empty() && STORY.starts_with(&said), "{said}");
 }
 
-/// T10: the server that goes on with an agent did not start it, and still knows what it goes without.
+/// T10: the server that adopts an agent did not start it, and still knows which settings it runs without.
 #[tokio::test]
 async fn t10_the_next_server_knows_what_an_agent_goes_without() {
-    let mut house = House::playing(SAYS).await;
-    let brought = house.folder.path().join(".claude");
+    let mut server = TestServer::playing(SAYS).await;
+    let brought = server.folder.path().join(".claude");
     std::fs::create_dir(&brought).unwrap();
     std::fs::write(brought.join("settings.json"), r#"{"hooks":{"Stop":[{"command":"true"}]}}"#).unwrap();
-    let session = house.create("hello").await;
-    let view = until_shown(&house.sessions, &session, |view| view.state == ServerPhase::Idle).await;
+    let session = server.create("hello").await;
+    let view = until_shown(&server.sessions, &session, |view| view.state == ServerPhase::Idle).await;
     assert!(view.untrusted);
-    house.sessions.drain().await;
+    server.sessions.drain().await;
     std::fs::remove_dir_all(&brought).unwrap();
-    house.sessions = house.next_server(PATIENCE).await;
-    let view = until_shown(&house.sessions, &session, |view| view.untrusted).await;
+    server.sessions = server.next_server(PATIENCE).await;
+    let view = until_shown(&server.sessions, &session, |view| view.untrusted).await;
     assert_eq!(view.state, ServerPhase::Idle);
 }
 
-/// A budget bounds what is begun, and ends nothing that runs.
+/// A budget limits new turns, and ends nothing that runs.
 #[tokio::test]
 async fn an_agent_whose_budget_is_used_up_is_gone_on_with() {
-    let mut house = House::playing(SAYS).await;
-    let session = house.create("hello").await;
-    let view = until_shown(&house.sessions, &session, |view| view.state == ServerPhase::Idle).await;
+    let mut server = TestServer::playing(SAYS).await;
+    let session = server.create("hello").await;
+    let view = until_shown(&server.sessions, &session, |view| view.state == ServerPhase::Idle).await;
     assert!(view.totals.cost_usd > 0.0);
     let budget = Budget { budget_usd: Some(view.totals.cost_usd), ..Budget::default() };
     let patch = PatchSession { budget: Some(budget), ..PatchSession::default() };
-    house.sessions.patch(&Caller::admin("ada"), &session.key, patch).await.unwrap();
-    let (_, agent) = house.pids();
-    house.sessions.drain().await;
-    house.sessions = house.next_server(PATIENCE).await;
-    let view = until_shown(&house.sessions, &session, |view| view.state != ServerPhase::Starting).await;
-    assert_eq!((view.state, house.pids().1), (ServerPhase::Idle, agent));
+    server.sessions.patch(&Caller::admin("ada"), &session.key, patch).await.unwrap();
+    let (_, agent) = server.pids();
+    server.sessions.drain().await;
+    server.sessions = server.next_server(PATIENCE).await;
+    let view = until_shown(&server.sessions, &session, |view| view.state != ServerPhase::Starting).await;
+    assert_eq!((view.state, server.pids().1), (ServerPhase::Idle, agent));
 }
 
-/// F103: both the server and the host died. What the agent had said and no server had stored is stored before the session is called
-/// interrupted, once; a turn that was over by then is over.
+/// F103: both the server and the host died. Output of the agent that no server had stored is stored once,
+/// before the session is marked as interrupted; a turn that was over by then is over.
 #[tokio::test]
 async fn f103_the_last_words_of_an_agent_are_read_after_both_died() {
     for is_over in [false, true] {
-        let house = House::playing(TELLS).await;
-        let session = house.create("tell").await;
-        house.until(&session, is_text).await;
-        house.sessions.drain().await;
-        let before = text(&events(&house.sessions, &session).await);
-        let spool = house.folder.path().join("hosts");
-        let heard = || -> Vec<u8> {
+        let server = TestServer::playing(TELLS).await;
+        let session = server.create("tell").await;
+        server.until(&session, is_text).await;
+        server.sessions.drain().await;
+        let before = text(&events(&server.sessions, &session).await);
+        let spool = server.folder.path().join("hosts");
+        let output = || -> Vec<u8> {
             let host = std::fs::read_dir(&spool).unwrap().next().unwrap().unwrap().path();
             let mut files: Vec<_> = std::fs::read_dir(host.join("spool")).unwrap().flatten().collect();
             files.sort_by_key(std::fs::DirEntry::file_name);
             files.iter().flat_map(|file| std::fs::read(file.path()).unwrap()).collect()
         };
-        let enough = |heard: &[u8]| {
+        let enough = |output: &[u8]| {
             if is_over {
-                contains(heard, b"\"type\":\"result\"")
+                contains(output, b"\"type\":\"result\"")
             } else {
-                told(heard).len() > before.len() + 10
+                streamed_text(output).len() > before.len() + 10
             }
         };
         let since = Instant::now();
-        while !enough(&heard()) {
+        while !enough(&output()) {
             assert!(since.elapsed() < PATIENCE, "the agent says nothing");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        signal(house.pids().0, "KILL");
-        all_gone(&house).await;
-        let said = told(&heard());
+        signal(server.pids().0, "KILL");
+        all_gone(&server).await;
+        let said = streamed_text(&output());
         for _ in 0..2 {
-            let sessions = house.next_server(PATIENCE).await;
+            let sessions = server.next_server(PATIENCE).await;
             let view = sessions.find(&session.key).await.unwrap();
             let expected = if is_over { ServerPhase::Parked } else { ServerPhase::Interrupted };
             assert_eq!(view.state, expected, "{view:#?}");
@@ -443,8 +444,8 @@ fn contains(bytes: &[u8], word: &[u8]) -> bool {
     bytes.windows(word.len()).any(|part| part == word)
 }
 
-/// The text that was streamed in what an agent wrote.
-fn told(bytes: &[u8]) -> String {
+/// The streamed text in an agent's output.
+fn streamed_text(bytes: &[u8]) -> String {
     let lines = bytes.split(|byte| *byte == b'\n');
     let values = lines.filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok());
     values.filter_map(|value| value["event"]["delta"]["text"].as_str().map(str::to_owned)).collect()

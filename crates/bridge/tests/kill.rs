@@ -1,6 +1,6 @@
 //! A writer that is killed again and again loses nothing that it acknowledged (P3, P4, F103).
 //!
-//! `TIDINGS_SOAK_KILLS` says how often; `make soak` sets it. `TIDINGS_SOAK_SEED` repeats a run.
+//! `TIDINGS_SOAK_KILLS` sets the number of kills; `make soak` sets it. `TIDINGS_SOAK_SEED` repeats a run.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 #![cfg(unix)]
 
@@ -21,10 +21,10 @@ const SESSIONS: usize = 3;
 
 const KILLS_PER_JOURNAL: u64 = 40;
 
-/// Numbers from here on are those of pieces of text, which the writer makes up anew each time.
-const PIECES: u64 = 1 << 63;
+/// Numbers from here on belong to deltas, which the writer makes up anew each time.
+const DELTAS: u64 = 1 << 63;
 
-/// What the writer acknowledged in one session: the place of each command and each piece.
+/// Acknowledged events of one session: the cursor of each command and each delta.
 type Acknowledged = BTreeMap<u64, Cursor>;
 
 /// The epoch of each session when it was last seen.
@@ -36,7 +36,7 @@ async fn promise_4_a_killed_writer_loses_and_doubles_nothing_that_it_acknowledge
     let seed = number("TIDINGS_SOAK_SEED", 1);
     let mut chance = Chance(seed);
     let mut total = 0;
-    // Everything is read after each kill, so a journal that was killed often enough gives way to a new one.
+    // Everything is read after each kill, so the journal is replaced after a number of kills.
     let mut left = kills;
     while left > 0 {
         let now = left.min(KILLS_PER_JOURNAL);
@@ -46,7 +46,7 @@ async fn promise_4_a_killed_writer_loses_and_doubles_nothing_that_it_acknowledge
     assert!(total as u64 > kills, "the writer was killed before it had written anything worth looking at");
 }
 
-/// Kills the writer of one journal so many times, and gives the number of commands that it acknowledged.
+/// Kills the writer of one journal repeatedly, and returns the number of commands that it acknowledged.
 async fn kill_again_and_again(kills: u64, seed: u64, chance: &mut Chance) -> usize {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
@@ -61,17 +61,17 @@ async fn kill_again_and_again(kills: u64, seed: u64, chance: &mut Chance) -> usi
             assert_eq!(before.map(|cursor| cursor.seq), None, "seed {seed}, kill {kill}: {command} twice");
             assert_eq!(*epochs[session].get_or_insert(cursor.epoch), cursor.epoch, "the machine was up");
         }
-        // Every fourth time the machine itself went down, as far as the journal can tell.
+        // Every fourth time the journal must assume that the machine itself went down.
         let lost = chance.below(4) == 0;
         boot += u64::from(lost);
         let journal = SqliteJournal::open(&path, &opening(boot)).unwrap();
         for (session, acknowledged) in acknowledged.iter().enumerate() {
-            let place = format!("seed {seed}, kill {kill}, session {session}");
-            let Some(epoch) = check(&journal, session, acknowledged, &place).await else { continue };
+            let context = format!("seed {seed}, kill {kill}, session {session}");
+            let Some(epoch) = check(&journal, session, acknowledged, &context).await else { continue };
             let before = epochs[session].replace(epoch);
             assert!(
                 before.is_none_or(|before| (before != epoch) == lost),
-                "{place}: {before:?}, then {epoch}"
+                "{context}: {before:?}, then {epoch}"
             );
         }
     }
@@ -86,7 +86,7 @@ fn run_and_kill(
     chance: &mut Chance,
 ) -> Vec<(usize, u64, Cursor)> {
     let first =
-        |session: &Acknowledged| session.range(..PIECES).last().map_or(1, |(last, _)| last + 1).to_string();
+        |session: &Acknowledged| session.range(..DELTAS).last().map_or(1, |(last, _)| last + 1).to_string();
     let mut writer = Command::new(writer())
         .arg(path)
         .args([format!("boot-{boot}"), boot.to_string()])
@@ -117,16 +117,16 @@ fn parse(line: &str) -> Option<(usize, u64, Cursor)> {
     Some((session, command, words.next()?.parse().ok()?))
 }
 
-/// Looks at everything that is stored of a session, and gives its epoch.
+/// Checks everything that is stored of a session, and returns its epoch.
 async fn check(
     journal: &SqliteJournal,
     session: usize,
     acknowledged: &Acknowledged,
-    place: &str,
+    context: &str,
 ) -> Option<Epoch> {
     let key = Key::new(format!("session-{session}")).unwrap();
     let Ok(row) = journal.session(&SessionName::Key(key.clone())).await else {
-        assert!(acknowledged.is_empty(), "{place}: the session is gone");
+        assert!(acknowledged.is_empty(), "{context}: the session is gone");
         return None;
     };
     let mut stored = BTreeMap::new();
@@ -137,19 +137,19 @@ async fn check(
         let Some(last) = page.events.last() else { break };
         after = Some(last.cursor);
         for event in &page.events {
-            assert_eq!(event.cursor.seq, stored.len() as u64 + 1, "{place}: a hole");
+            assert_eq!(event.cursor.seq, stored.len() as u64 + 1, "{context}: a hole");
             let body = std::str::from_utf8(&event.body).unwrap();
             let command: u64 = body.split(' ').nth(1).unwrap().parse().unwrap();
-            assert_eq!(stored.insert(command, event.cursor.seq), None, "{place}: {command} is there twice");
+            assert_eq!(stored.insert(command, event.cursor.seq), None, "{context}: {command} is there twice");
         }
     }
     assert_eq!(row.head.seq, stored.len() as u64);
     for (command, cursor) in acknowledged {
-        assert_eq!(stored.get(command), Some(&cursor.seq), "{place}: {command} was acknowledged");
+        assert_eq!(stored.get(command), Some(&cursor.seq), "{context}: {command} was acknowledged");
     }
     if let Some(newest) = acknowledged.values().max_by_key(|cursor| cursor.seq) {
         let page = journal.read(&key, Some(*newest), Max::default()).await.unwrap();
-        assert_eq!(page.verdict, Verdict::Ok, "{place}: nothing that was seen is lost");
+        assert_eq!(page.verdict, Verdict::Ok, "{context}: nothing that was seen is lost");
     }
     Some(row.head.epoch)
 }

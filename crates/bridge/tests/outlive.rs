@@ -1,6 +1,6 @@
-//! Servers that are killed at any moment, and agents that go on (F61, F103, P3, P5).
+//! Servers that are killed at any moment, and agents that survive them (F61, F103, P3, P5).
 //!
-//! `TIDINGS_SOAK_KILLS` says how often; `make soak` sets it. `TIDINGS_SOAK_SEED` repeats a run.
+//! `TIDINGS_SOAK_KILLS` sets the number of kills; `make soak` sets it. `TIDINGS_SOAK_SEED` repeats a run.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 #![cfg(target_os = "linux")]
 
@@ -23,13 +23,13 @@ use tidings_bridge::{Broadcast, Caller, Sessions, SqliteJournal};
 use tidings_protocol::api::{CommandRequest, Input, QueueState, ServerPhase};
 use tokio::task::JoinHandle;
 
-/// Nothing takes longer than this; most things take milliseconds.
+/// Limit for every wait; most take milliseconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Turns of a script: more than are played in one run.
+/// Turns of a script: more than one run plays.
 const TURNS: usize = 400;
 
-/// A turn that wants to run a tool, and tells a story when it may.
+/// A turn that requests a tool, and tells a story when it is allowed.
 fn script() -> String {
     let mut script = String::new();
     for turn in 1..=TURNS {
@@ -85,8 +85,9 @@ fn agents(folder: &Path) -> Vec<u32> {
     .collect()
 }
 
-/// The agent goes on while its server is killed again and again: it does not die, no event is lost, doubled or out of order, every
-/// prompt is answered once, every permission is asked once and answered once, and the text of each turn is the script's.
+/// The agent keeps running while its server is killed again and again: it does not die, no event is lost,
+/// doubled or out of order, every prompt is answered once, every permission is requested once and answered
+/// once, and the text of each turn is the script's.
 #[tokio::test]
 async fn f103_an_agent_outlives_servers_that_are_killed() {
     let kills = number("TIDINGS_SOAK_KILLS", 50);
@@ -110,7 +111,7 @@ async fn kill_again_and_again(kills: u64, chance: &mut Chance, what: &str) -> us
     let mut agent = None;
     for kill in 0..kills {
         let mut child = server("server", folder);
-        // Every other one may begin first, however long that takes.
+        // Every second server may finish its start first, however long that takes.
         if kill % 2 == 1 {
             let mut ready = [0; 6];
             child.0.stdout.take().unwrap().read_exact(&mut ready).unwrap();
@@ -143,15 +144,15 @@ async fn kill_again_and_again(kills: u64, chance: &mut Chance, what: &str) -> us
     drop(child);
     let turns: usize = std::fs::read_to_string(folder.join("done")).unwrap().parse().unwrap();
     check(folder, turns, what).await;
-    // The host ends its agent when it is told to, and is waited for so that the folder can go.
+    // The host ends its agent when it is released; the test waits for it before it removes the folder.
     for pid in agents(folder) {
         drop(Command::new("kill").arg(pid.to_string()).status());
     }
     turns
 }
 
-/// F103: a server that is killed after it has handed a prompt over, and before the agent gave a sign, leaves nobody who knows whether
-/// the prompt was taken. The next server says so, and sends it again when a person does, never by itself.
+/// F103: after a server is killed between handing a prompt over and the agent's first sign, it is unknown if
+/// the agent took the prompt. The next server reports that, and resends the prompt only on a user's request.
 #[tokio::test]
 async fn f103_a_prompt_of_which_nobody_knows_is_in_doubt_and_not_said_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -169,7 +170,7 @@ async fn f103_a_prompt_of_which_nobody_knows_is_in_doubt_and_not_said_again() {
     drop(child);
     std::fs::remove_file(folder.join("mute")).unwrap();
     assert_eq!(heard().lines().count(), 1, "{}", heard());
-    // The agent can have heard it before the server wrote down that it was said, and it was accepted before either.
+    // The agent can have received it before the server recorded that, and it was accepted before either.
     let before = read(&folder).await;
     let accepted = before.iter().filter_map(|event| match event {
         UiMessage::PromptQueued(queued) => Some(queued.text.as_str()),
@@ -189,7 +190,7 @@ async fn f103_a_prompt_of_which_nobody_knows_is_in_doubt_and_not_said_again() {
     let doubtful = queue(&sessions).await;
     let [(id, content, QueueState::Uncertain)] = &doubtful[..] else { panic!("{doubtful:?}") };
     assert_eq!(content, "first");
-    // Whatever is done in the meantime has its own turns.
+    // Commands in the meantime have their own turns.
     let done = answered(&sessions, "/clear").await;
     sessions.command(&ada, "1", Verb::Clear, CommandRequest::default()).await.unwrap();
     done.await.unwrap();
@@ -241,7 +242,7 @@ async fn next_server(folder: &Path) -> Sessions {
     Sessions::open(Broadcast::new(Arc::new(journal)), config).await.unwrap()
 }
 
-/// Waits until something that will be said in the session is answered.
+/// Waits until a later prompt of the session is answered.
 async fn answered(sessions: &Sessions, text: &str) -> JoinHandle<()> {
     let (head, text) = (sessions.find("1").await.unwrap().cursor.parse().unwrap(), text.to_owned());
     let (_, mut events) = sessions.subscribe("1", Watch::after(Some(head))).await.unwrap();
@@ -261,7 +262,7 @@ async fn answered(sessions: &Sessions, text: &str) -> JoinHandle<()> {
     })
 }
 
-/// What the servers and the hosts complained about.
+/// Warnings of the servers and the hosts.
 fn complaints(folder: &Path) -> String {
     let hosts = std::fs::read_dir(folder.join("hosts")).into_iter().flatten().flatten();
     let files = hosts.flat_map(|host| ["host.json", "log"].map(|name| host.path().join(name)));
@@ -324,7 +325,7 @@ async fn check(folder: &Path, turns: usize, what: &str) {
     let expected: BTreeMap<String, usize> = (1..=turns)
         .flat_map(|turn| ["asked", "shown", "Allowed"].map(|word| (format!("{word} toolu_{turn}"), 1)))
         .collect();
-    // A question that was answered before a crash could show it in all its words is not shown again.
+    // A request that was answered before a crash could show it completely is not shown again.
     let odd: Vec<_> = expected
         .iter()
         .filter(|(name, _)| {

@@ -1,7 +1,7 @@
-//! F106: a loss of power, as the files that it may leave.
+//! F106: a loss of power, simulated by the files that it may leave.
 //!
-//! What was synced is there; what came after it may be there up to any point of the log. The copy of a running
-//! journal with a log that was cut off there is such a machine after its restart.
+//! Synced data survives; later data may survive up to any point of the log. The copy of a running journal
+//! with a log that is cut off there is such a machine after its restart.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod chance;
@@ -53,7 +53,7 @@ async fn f106_only_deltas_after_the_last_sync_are_lost_and_readers_who_saw_them_
                 (synced, synced_bytes) = (n, std::fs::metadata(&log).unwrap().len());
             }
         }
-        // The power goes. What was not synced may be there in part.
+        // The power fails. Unsynced data may survive in part.
         let image = folder.path().join(format!("{round}-after.db"));
         std::fs::copy(&path, &image).unwrap();
         let bytes = std::fs::read(&log).unwrap();
@@ -71,7 +71,7 @@ async fn f106_only_deltas_after_the_last_sync_are_lost_and_readers_who_saw_them_
         assert!(page.events.iter().zip(1..).all(|(event, n)| *event.body == *body(n)), "round {round}");
         assert_ne!(page.head.epoch, seen[0].epoch);
         losses += 30 - survived;
-        // New events take the numbers of those that were lost; nobody may take one for the other.
+        // New events get the numbers of the lost ones; readers must not take one for the other.
         let fence = journal.claim(&key()).await.unwrap();
         let other = Draft::new(Class::Durable, Timestamp::UNIX_EPOCH, Kind::new("said").unwrap(), *b"other");
         journal.append(&key(), fence, vec![other.clone(), other]).await.unwrap();

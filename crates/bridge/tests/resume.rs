@@ -1,6 +1,6 @@
-//! P1: readers that come and go, against a plain list of what happened.
+//! P1: readers that disconnect and resume, compared with a plain list of events.
 //!
-//! `TIDINGS_SOAK_CASES` says how many cases to run; `make soak` sets it.
+//! `TIDINGS_SOAK_CASES` sets the number of cases; `make soak` sets it.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod engines;
@@ -30,8 +30,8 @@ fn check<E: tidings_bridge::journal::conformance::Engine>(cases: u32, engine: im
 }
 
 fn cases(normal: u32) -> u32 {
-    let told = std::env::var("TIDINGS_SOAK_CASES").ok();
-    told.map_or(normal, |cases| cases.parse().expect("TIDINGS_SOAK_CASES is a number"))
+    let cases = std::env::var("TIDINGS_SOAK_CASES").ok();
+    cases.map_or(normal, |cases| cases.parse().expect("TIDINGS_SOAK_CASES is a number"))
 }
 
 #[test]
@@ -41,16 +41,16 @@ fn promise_1_no_reader_of_memory_loses_repeats_or_reorders() {
 
 #[test]
 fn promise_1_no_reader_of_a_file_loses_repeats_or_reorders() {
-    // Each case opens a few files and syncs them, so there are fewer.
+    // Each case opens a few files and syncs them, so there are fewer cases.
     check(cases(50 * 16) / 16, Sqlite::new);
 }
 
-/// The model is worth something only if it visits what can go wrong.
+/// The model is useful only if it reaches the failure cases.
 #[test]
 fn the_model_meets_gaps_resets_and_restarts() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let mut runner = TestRunner::deterministic();
-    let mut met = model::Met::default();
+    let mut coverage = model::Coverage::default();
     for _ in 0..200 {
         let steps = steps().new_tree(&mut runner).unwrap().current();
         runtime.block_on(async {
@@ -59,8 +59,11 @@ fn the_model_meets_gaps_resets_and_restarts() {
             for step in steps {
                 world.take(step).await.unwrap();
             }
-            met.add(&world.met);
+            coverage.add(&world.coverage);
         });
     }
-    assert!(met.gaps > 20 && met.resets > 20 && met.epochs > 20 && met.live > 100, "{met:?}");
+    assert!(
+        coverage.gaps > 20 && coverage.resets > 20 && coverage.epochs > 20 && coverage.live > 100,
+        "{coverage:?}"
+    );
 }

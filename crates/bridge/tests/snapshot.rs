@@ -9,13 +9,13 @@ use std::collections::HashMap;
 use conversation::{Conversation, Item};
 use proptest::prelude::*;
 use serde_json::json;
-use tidings_bridge::snapshot::{Budget, Compacted, compact};
+use tidings_bridge::snapshot::{Budget, ConversationSnapshot, take_snapshot};
 use tidings_protocol::mobile::RiskLevel;
 use tidings_protocol::ui::*;
 
 const ENOUGH: Budget = Budget { events_max: 100_000, bytes_max: 1 << 30, result_bytes_max: 1 << 20 };
 
-/// Something that happens; `lane` and `id` are small numbers, so that things meet.
+/// One step; `lane` and `id` are small numbers, so that steps collide.
 #[derive(Debug, Clone)]
 struct Step {
     lane: usize,
@@ -132,7 +132,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     })
 }
 
-/// The events of some steps. What is taken back was said, as a fold sees to it.
+/// The events of some steps. Only text that was said is retracted, as with a real fold.
 fn events(steps: &[Step]) -> Vec<UiMessage> {
     let mut said: HashMap<(usize, u64), String> = HashMap::new();
     let mut events = Vec::new();
@@ -277,8 +277,8 @@ fn numbered(events: &[UiMessage]) -> impl Iterator<Item = (u64, UiMessage)> {
     (1..).zip(events.iter().cloned())
 }
 
-fn only(compacted: &Compacted) -> Vec<UiMessage> {
-    compacted.events.iter().map(|(_, event)| event.clone()).collect()
+fn only(snapshot: &ConversationSnapshot) -> Vec<UiMessage> {
+    snapshot.events.iter().map(|(_, event)| event.clone()).collect()
 }
 
 proptest! {
@@ -292,13 +292,13 @@ proptest! {
         let events = events(&steps);
         let border = border.index(events.len() + 1);
         let (before, live) = events.split_at(border);
-        let compacted = compact(numbered(before), ENOUGH);
-        prop_assert!(!compacted.more);
-        prop_assert!(compacted.events.len() <= before.len());
-        prop_assert!(compacted.events.is_sorted_by_key(|(seq, _)| *seq));
-        let snapshot = only(&compacted);
+        let taken = take_snapshot(numbered(before), ENOUGH);
+        prop_assert!(!taken.more);
+        prop_assert!(taken.events.len() <= before.len());
+        prop_assert!(taken.events.is_sorted_by_key(|(seq, _)| *seq));
+        let snapshot = only(&taken);
         prop_assert_eq!(Conversation::of(snapshot.iter().chain(live)), Conversation::of(&events));
-        let again = only(&compact(compacted.events.iter().cloned(), ENOUGH));
+        let again = only(&take_snapshot(taken.events.iter().cloned(), ENOUGH));
         prop_assert_eq!(Conversation::of(&again), Conversation::of(&snapshot));
     }
 
@@ -309,21 +309,22 @@ proptest! {
         bytes_max in 300usize..6000,
     ) {
         let events = events(&steps);
-        let all = compact(numbered(&events), ENOUGH);
+        let all = take_snapshot(numbered(&events), ENOUGH);
         let budget = Budget { events_max, bytes_max, ..ENOUGH };
-        let some = compact(numbered(&events), budget);
+        let some = take_snapshot(numbered(&events), budget);
         let bytes: usize = only(&some).iter().map(|event| serde_json::to_vec(event).unwrap().len() + 1).sum();
         prop_assert!(some.events.len() <= events_max);
         prop_assert!(bytes <= bytes_max);
         prop_assert_eq!(some.more, some.events != all.events);
-        // From its first event on nothing is missing, and nothing is out of order.
+        // From its first event on nothing is missing or out of order.
         let tail: Vec<_> = all.events.iter().filter(|(seq, _)| *seq >= some.from).collect();
         prop_assert!(some.events.iter().filter(|(seq, _)| *seq >= some.from).eq(tail));
         prop_assert!(some.events.is_sorted_by_key(|(seq, _)| *seq));
     }
 }
 
-/// What was taken back belongs to no turn any more: a sub-agent's call with the same id goes on when the turn ends.
+/// A retracted call belongs to no turn any more: a sub-agent's call with the same id continues when the turn
+/// ends.
 #[test]
 fn a_call_that_was_taken_back_does_not_end_another_one_with_its_id() {
     use What::{Complete, Preparing, RetractCall, ToolProgress};
@@ -339,17 +340,17 @@ fn a_call_that_was_taken_back_does_not_end_another_one_with_its_id() {
     let whole = Conversation::of(&events);
     for border in 0..=events.len() {
         let (before, live) = events.split_at(border);
-        let snapshot = only(&compact(numbered(before), ENOUGH));
+        let snapshot = only(&take_snapshot(numbered(before), ENOUGH));
         assert_eq!(Conversation::of(snapshot.iter().chain(live)), whole, "{border}");
     }
 }
 
-/// A session of many turns, each with a streamed text, reasoning and a tool that is asked about.
+/// A session of many turns, each with a streamed text, reasoning and a tool that needs permission.
 fn chunk(text: &str) -> UiMessage {
     UiMessage::TextChunk { text: text.to_owned(), session_id: 1, turn_id: TurnId::new_assistant_turn(1) }
 }
 
-/// A prompt that is steered into a turn comes while a block is being written, and the block goes on.
+/// A prompt that is steered into a turn comes in the middle of a block, and the block continues.
 #[test]
 fn p3_a_steered_prompt_does_not_split_the_block_that_is_being_written() {
     let steered = |text: &str| UiMessage::from(UserPrompt::new(1, text));
@@ -362,26 +363,26 @@ fn p3_a_steered_prompt_does_not_split_the_block_that_is_being_written() {
         chunk(" {}\n```"),
         ended(),
     ];
-    let compacted = compact(numbered(&events), ENOUGH);
-    let texts = only(&compacted).into_iter().filter_map(|event| match event {
+    let snapshot = take_snapshot(numbered(&events), ENOUGH);
+    let texts = only(&snapshot).into_iter().filter_map(|event| match event {
         UiMessage::TextChunk { text, .. } => Some(text),
         UiMessage::UserPrompt(prompt) => Some(prompt.text),
         _ => None,
     });
     assert_eq!(texts.collect::<Vec<_>>(), ["```rust\nfn main() {}\n```", "Shorter", "Faster"]);
-    // What follows a block that has ended stands after the prompt.
+    // Text after the end of a block comes after the prompt.
     let after: Vec<UiMessage> =
         vec![chunk("One."), ended(), steered("And?"), chunk("Two."), steered("Then?"), chunk(" Three.")];
-    let compacted = compact(numbered(&after), ENOUGH);
-    let shown = Conversation::of(only(&compacted).iter());
+    let snapshot = take_snapshot(numbered(&after), ENOUGH);
+    let shown = Conversation::of(only(&snapshot).iter());
     assert_eq!(shown, Conversation::of(after.iter()));
     assert_eq!(
-        compacted.events.iter().filter(|(_, event)| matches!(event, UiMessage::TextChunk { .. })).count(),
+        snapshot.events.iter().filter(|(_, event)| matches!(event, UiMessage::TextChunk { .. })).count(),
         2
     );
 }
 
-/// What the agent ran is what the answer said, and a snapshot keeps it, cut like every other input.
+/// An answer can change the input of a tool; a snapshot contains the changed input, cut like every other one.
 #[test]
 fn p1_an_input_that_the_answer_changed_is_in_the_snapshot() {
     let mut resolved = PermissionResolved::new(1, "t1", Resolution::Allowed);
@@ -396,7 +397,7 @@ fn p1_an_input_that_the_answer_changed_is_in_the_snapshot() {
         UiMessage::ToolCompleted { tool_use_id: "t1".to_owned(), result: String::new(), session_id: 1 };
     let changed = |events: &[UiMessage]| {
         let budget = Budget { result_bytes_max: 1_000, ..ENOUGH };
-        only(&compact(numbered(events), budget)).into_iter().find_map(|event| match event {
+        only(&take_snapshot(numbered(events), budget)).into_iter().find_map(|event| match event {
             UiMessage::PermissionResolved(resolved) => resolved.updated_input,
             _ => None,
         })
@@ -457,11 +458,11 @@ fn a_session_of_ten_thousand_events_opens_with_two_hundred_kilobytes() {
     let events = long_session(100);
     assert!(events.len() >= 10_000, "{}", events.len());
     let budget = Budget { events_max: 2000, bytes_max: 200_000, result_bytes_max: 4 << 10 };
-    let snapshot = compact(numbered(&events), budget);
+    let snapshot = take_snapshot(numbered(&events), budget);
     let bytes = serde_json::to_vec(&only(&snapshot)).unwrap().len();
     assert!(bytes <= 200_000, "{bytes}");
     assert!(snapshot.more);
-    // It begins with a prompt, after what the session is; and it ends as the session does.
+    // It begins with a prompt, after the facts of the session; and it ends as the session does.
     let mut shown = snapshot.events.iter();
     assert!(matches!(shown.next(), Some((1, UiMessage::SessionStarted(_)))));
     assert!(matches!(shown.next(), Some((seq, UiMessage::UserPrompt(_))) if *seq == snapshot.from));
@@ -475,7 +476,7 @@ fn a_session_of_ten_thousand_events_opens_with_two_hundred_kilobytes() {
 fn a_long_result_is_cut_and_says_how_long_it_was() {
     let events = long_session(1);
     let budget = Budget { result_bytes_max: 1 << 10, ..ENOUGH };
-    let events = only(&compact(numbered(&events), budget));
+    let events = only(&take_snapshot(numbered(&events), budget));
     let result = events.iter().find_map(|event| match event {
         UiMessage::ToolCompleted { result, .. } => Some(result),
         _ => None,
@@ -493,7 +494,7 @@ fn a_long_result_is_cut_and_says_how_long_it_was() {
     assert!(stdout.len() > 600, "most of the room is used: {}", stdout.len());
 }
 
-/// What matters about a long output is most often its end, and a page shows that first.
+/// The end of a long output matters most, and the page shows it first.
 #[test]
 fn a_long_result_keeps_its_beginning_and_its_end() {
     let numbered_lines = (1..=3000).fold(String::new(), |text, n| text + &format!("line {n}\n"));
@@ -512,7 +513,7 @@ fn a_long_result_keeps_its_beginning_and_its_end() {
                 result: whole.to_owned(),
                 session_id: 1,
             };
-            let events = only(&compact(numbered(&[event]), Budget { result_bytes_max: max, ..ENOUGH }));
+            let events = only(&take_snapshot(numbered(&[event]), Budget { result_bytes_max: max, ..ENOUGH }));
             let [UiMessage::ToolCompleted { result, .. }] = events.as_slice() else { panic!("{events:?}") };
             assert!(result.len() <= max, "{} of {max}", result.len());
             assert!(result.starts_with(begins) && result.ends_with(ends), "{result}");
@@ -527,7 +528,7 @@ fn a_long_result_keeps_its_beginning_and_its_end() {
 }
 
 #[test]
-fn what_waits_for_a_person_is_told_however_long_ago_it_was_asked() {
+fn an_open_request_is_in_the_snapshot_however_old_it_is() {
     let input = json!({ "content": "x".repeat(5000) });
     let mut events: Vec<UiMessage> = vec![
         UiMessage::ToolExecuting {
@@ -543,8 +544,8 @@ fn what_waits_for_a_person_is_told_however_long_ago_it_was_asked() {
     let asked = events.clone();
     events.extend((0..5000).map(|n| UiMessage::System { message: format!("Note {n}"), session_id: Some(1) }));
     let budget = Budget { events_max: 1000, bytes_max: 100_000, result_bytes_max: 1 << 10 };
-    let snapshot = compact(numbered(&events), budget);
-    assert_eq!(only(&snapshot)[..4], asked[..], "in full, since somebody decides by it");
+    let snapshot = take_snapshot(numbered(&events), budget);
+    assert_eq!(only(&snapshot)[..4], asked[..], "in full, since a user decides about it");
     let shown = Conversation::of(&only(&snapshot));
     assert!(shown.pending.contains_key("toolu_asked"));
     assert!(shown.queue.contains_key("u-2"));

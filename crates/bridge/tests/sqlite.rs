@@ -1,4 +1,4 @@
-//! The file: who may read it, who may open it, and what happens when it is not what it should be.
+//! The journal's file: its permissions, its lock, and damage to it.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod chance;
@@ -56,9 +56,10 @@ async fn t3_only_the_owner_may_read_the_journal() {
     }
 }
 
-/// Whoever asks for something and then waits for something else keeps nobody from reading: a socket with many subscriptions does.
+/// A caller that does not poll its read must not block other readers: a socket with many subscriptions does
+/// that.
 #[tokio::test(flavor = "multi_thread")]
-async fn those_who_ask_and_do_not_take_the_answer_hold_nobody_up() {
+async fn callers_that_do_not_poll_their_reads_block_no_others() {
     let folder = tempfile::tempdir().unwrap();
     let journal = filled(&folder.path().join("journal.db"), 3).await;
     let mut asked: Vec<_> = (0..32).map(|_| journal.read(&key(), None, Max::default())).collect();
@@ -83,7 +84,7 @@ async fn f111_a_second_process_is_refused() {
     SqliteJournal::open(&path, &opening(1)).unwrap();
 }
 
-/// Somebody may hold a journal that is closed for a while yet, as a task does that has not heard of it.
+/// A closed journal may still be held for a while, for example by a task that has not noticed.
 #[tokio::test(flavor = "multi_thread")]
 async fn f111_a_journal_that_is_closed_is_opened_again_at_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -143,7 +144,7 @@ async fn f109_a_flipped_bit_is_found_and_never_shown() {
         match read {
             Err(_) => found += 1,
             Ok(page) => {
-                // What is shown is what was written, from the floor on and without a hole.
+                // Readers see what was written, from the floor on and without a hole.
                 for event in page.events {
                     let is_replaced = event.kind.as_str() == "System";
                     let expected = format!("event {}", event.cursor.seq);
@@ -177,7 +178,7 @@ async fn a_backup_of_a_running_journal_is_whole_and_begins_an_epoch() {
     let head = journal.read(&key(), None, Max::default()).await.unwrap().head;
     assert_eq!(head.seq, 200);
 
-    // The same machine, which never went down: it is the copy that says that something may be missing.
+    // The same machine, which never went down: only the copy shows that something may be missing.
     let again = Opening { fresh_epoch: Epoch::from_random(2), ..opening(1) };
     let restored = SqliteJournal::open(&copy, &again).unwrap();
     let page = restored.read(&key(), Some(head), Max::default()).await.unwrap();
@@ -189,9 +190,9 @@ async fn a_backup_of_a_running_journal_is_whole_and_begins_an_epoch() {
     assert_eq!((page.verdict, page.events[0].cursor.seq), (Verdict::Ok, 51));
 }
 
-/// What was acknowledged is in a copy, also if it waits in the log of pieces and nobody is asked to put it in.
+/// Acknowledged events are in a copy, also if they are still in the delta log.
 #[tokio::test]
-async fn a_backup_has_the_pieces_that_are_not_in_the_tables_yet() {
+async fn a_backup_has_the_deltas_that_are_not_in_the_tables_yet() {
     let folder = tempfile::tempdir().unwrap();
     let (path, copy) = (folder.path().join("journal.db"), folder.path().join("backup.db"));
     let journal = filled(&path, 10).await;
@@ -199,30 +200,30 @@ async fn a_backup_has_the_pieces_that_are_not_in_the_tables_yet() {
     for n in 11..=15 {
         journal.append(&key(), fence, vec![draft(Class::Delta, format!("event {n}"))]).await.unwrap();
     }
-    let mut told = Vec::new();
-    SqliteJournal::backup(&path, &copy, |done, total| told.push((done, total))).unwrap();
-    assert!(told.last().is_some_and(|(done, total)| done == total && *total > 0), "{told:?}");
+    let mut progress = Vec::new();
+    SqliteJournal::backup(&path, &copy, |done, total| progress.push((done, total))).unwrap();
+    assert!(progress.last().is_some_and(|(done, total)| done == total && *total > 0), "{progress:?}");
     let restored = SqliteJournal::open(&copy, &opening(1)).unwrap();
     let page = restored.read(&key(), None, Max::default()).await.unwrap();
     assert_eq!((page.head.seq, &*page.events[14].body), (15, &b"event 15"[..]));
 }
 
-/// How a copy comes into the place of a journal.
+/// Ways to put a copy in the place of a journal.
 #[derive(Debug, Clone, Copy)]
 enum PutBack {
-    /// `sqlite3 .backup` while it runs; all files of the journal are removed before it is put back.
+    /// `sqlite3 .backup` of a running journal; all files of the journal are removed before it is restored.
     Removed,
-    /// The same, written over the journal that was closed.
+    /// The same, written over the closed journal.
     WrittenOver,
-    /// The folder of a server that was stopped, written over the later one with the times of its files.
+    /// The folder of a stopped server, written over the later one with the times of its files.
     FolderWrittenOver,
     /// The same into an empty folder.
     FolderMoved,
 }
 
-/// A copy keeps the boot and even a clean stop, and still it is not what readers have seen.
+/// A copy has the same boot id and even a clean stop, and still lacks events that readers have seen.
 #[tokio::test]
-async fn a_copy_that_was_put_back_begins_an_epoch_whoever_made_it() {
+async fn a_restored_copy_begins_an_epoch_however_it_was_made() {
     for way in [PutBack::Removed, PutBack::WrittenOver, PutBack::FolderWrittenOver, PutBack::FolderMoved] {
         let folder = tempfile::tempdir().unwrap();
         let (data, aside) = (folder.path().join("data"), folder.path().join("aside"));
@@ -304,7 +305,7 @@ async fn f107_a_full_journal_refuses_and_goes_on_when_there_is_room() {
     assert_eq!(next[0].cursor.seq, stored + 1);
 }
 
-/// Pieces of text that were acknowledged keep their place, also while there is no room for them in the tables.
+/// Acknowledged deltas keep their numbers, also while the tables have no room for them.
 #[tokio::test]
 async fn k8_a_full_journal_shows_pieces_that_it_acknowledged_and_lets_room_be_made() {
     let folder = tempfile::tempdir().unwrap();
@@ -323,7 +324,7 @@ async fn k8_a_full_journal_shows_pieces_that_it_acknowledged_and_lets_room_be_ma
     };
     assert_eq!(full.kind(), ErrorKind::Full);
     assert!(stored > 300, "{stored} pieces fit");
-    // K8: what was acknowledged is shown whole, although there is no room for it in the tables.
+    // K8: acknowledged events are readable, although the tables have no room for them.
     assert!(journal.is_full() && journal.check_room().await.unwrap());
     let page = journal.history(&key(), None, Max::events(1)).await.unwrap();
     assert_eq!(page.head.seq, stored);
@@ -341,7 +342,7 @@ async fn k8_a_full_journal_shows_pieces_that_it_acknowledged_and_lets_room_be_ma
     assert!(bodies[0].starts_with(&format!("{} ", stored - 1)) && bodies[1] == "next", "{bodies:?}");
 }
 
-/// What was acknowledged is there for the next process, although it is in no table yet; and it is there once.
+/// Acknowledged deltas exist for the next process, although they are in no table yet; and they exist once.
 #[tokio::test]
 async fn promise_4_pieces_in_the_log_are_put_in_by_the_next_process() {
     let folder = tempfile::tempdir().unwrap();
@@ -353,7 +354,7 @@ async fn promise_4_pieces_in_the_log_are_put_in_by_the_next_process() {
         piece.host_offset = Some(n * 100);
         assert_eq!(journal.append(&key(), fence, vec![piece]).await.unwrap()[0].cursor.seq, n);
     }
-    // As the files are when the process is killed now.
+    // The files as a kill at this moment would leave them.
     let copy = |to: &str| {
         let image = folder.path().join(to);
         for suffix in ["", "-wal", "-pieces"] {
@@ -363,7 +364,7 @@ async fn promise_4_pieces_in_the_log_are_put_in_by_the_next_process() {
         image
     };
     let before = copy("before.db");
-    // A reader has them put in; then they are in both.
+    // A reader has them moved into the tables; then they are in both.
     assert_eq!(journal.read(&key(), None, Max::default()).await.unwrap().head.seq, 9);
     let after = copy("after.db");
     for image in [before, after] {
@@ -381,9 +382,9 @@ async fn promise_4_pieces_in_the_log_are_put_in_by_the_next_process() {
     }
 }
 
-/// A session whose right was taken over, or that is gone, takes no piece, whatever waits.
+/// A session that was taken over or deleted takes no delta, whatever is pending.
 #[tokio::test]
-async fn pieces_are_refused_as_everything_else_is() {
+async fn deltas_are_refused_as_everything_else_is() {
     let folder = tempfile::tempdir().unwrap();
     let journal = filled(&folder.path().join("journal.db"), 1).await;
     let fence = journal.claim(&key()).await.unwrap();
@@ -411,7 +412,7 @@ async fn many_writers_at_once_share_commits_and_lose_nothing() {
             let fence = journal.claim(&key).await.unwrap();
             for seq in 1..=20 {
                 let class = if seq % 10 == 0 { Class::Durable } else { Class::Delta };
-                // One that is refused does not disturb those that are committed with it.
+                // A refused call does not disturb those that are committed with it.
                 let stale = journal.claim(&Key::new("nobody").unwrap());
                 let (stored, refused) =
                     tokio::join!(journal.append(&key, fence, vec![draft(class, format!("{seq}"))]), stale);
@@ -434,11 +435,11 @@ async fn what_retention_and_deletion_remove_is_given_back_to_the_disk() {
         let drafts = (0..10).map(|_| draft(Class::Delta, vec![b'x'; 10_000])).collect();
         journal.append(&key(), fence, drafts).await.unwrap();
     }
-    // Some go by retention, the rest with the session.
+    // Some are removed by retention, the rest with the session.
     let keep = Keep { events: Some(200), ..Keep::default() };
     journal.retain(&key(), keep, Timestamp::UNIX_EPOCH).await.unwrap();
     journal.delete(&key()).await.unwrap();
-    // The events go step by step, while nobody waits for anything else.
+    // The events are removed step by step, while no call waits.
     let reader = Connection::open(&path).unwrap();
     let left = || reader.query_row("SELECT count(*) FROM events", [], |row| row.get::<_, i64>(0)).unwrap();
     while left() > 0 {
@@ -515,7 +516,7 @@ async fn k9_a_missing_empty_or_foreign_journal_beside_its_mark_is_refused_until_
     }
 }
 
-/// A bad event costs itself: the others of its page are shown, and the damage is counted once.
+/// A damaged event does not affect others: those of its page are readable, and the damage is counted once.
 #[tokio::test]
 async fn k9_one_bad_event_costs_that_event_only() {
     for damage in [
@@ -554,7 +555,7 @@ async fn k9_one_bad_event_costs_that_event_only() {
     }
 }
 
-/// The key is in a file of its own, is kept over restarts, and seals each line.
+/// The key is in a file of its own, survives restarts, and seals each line.
 #[tokio::test]
 async fn k12_the_audit_log_is_sealed_with_a_key_of_its_own() {
     let folder = tempfile::tempdir().unwrap();

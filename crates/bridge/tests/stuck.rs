@@ -1,7 +1,7 @@
-//! Clients that never read cost the server little, whatever is published, and delay nobody (F98).
+//! Clients that never read cost the server little, whatever is published, and delay no other client (F98).
 //!
-//! The server is a process of its own, so that what the clients hold is not counted. `TIDINGS_SOAK_STUCK` says how many
-//! clients there are and `TIDINGS_SOAK_MIB` how much is published; `make soak` sets both.
+//! The server is a process of its own, so that the memory of the clients is not counted. `TIDINGS_SOAK_STUCK`
+//! sets the number of clients and `TIDINGS_SOAK_MIB` the amount that is published; `make soak` sets both.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 #![cfg(target_os = "linux")]
 
@@ -11,16 +11,16 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How much is published between two looks at the reader.
+/// Amount that is published between two checks of the reader.
 const STEP_KIB: u64 = 1 << 10;
 
-/// What one client that never reads may cost: the portion of events that it was about to get, and buffers.
+/// Limit for one client that never reads: its next portion of events, and buffers.
 const STUCK_BYTES_MAX: u64 = 256 << 10;
 
-/// What the server may need besides, while it writes and reads its journal.
+/// Allowance for the server itself, while it writes and reads its journal.
 const REST_BYTES_MAX: u64 = 32 << 20;
 
-/// A stream that nobody reads is let go of after a minute.
+/// A stream that is not read is closed after a minute.
 const LET_GO: Duration = Duration::from_secs(180);
 
 #[test]
@@ -53,7 +53,7 @@ fn f98_clients_that_never_read_cost_little_and_delay_nobody() {
     let grown = most.saturating_sub(before);
     assert!(grown < bound, "{} MiB for those who never read, and {} are allowed", grown >> 20, bound >> 20);
     if mib > 256 {
-        // In a long run they are also let go of, although they hold on.
+        // In a long run their connections are closed, although the clients keep them open.
         let since = Instant::now();
         while server.watchers() > 1 {
             assert!(since.elapsed() < LET_GO, "{} of them are still there", server.watchers() - 1);
@@ -66,8 +66,8 @@ fn f98_clients_that_never_read_cost_little_and_delay_nobody() {
     drop(stuck);
 }
 
-/// The cost of a client that never reads does not depend on the length of an event, whether the event comes while the client watches or is
-/// read from the journal.
+/// The cost of a client that never reads does not depend on the length of an event, whether the event is live
+/// or read from the journal.
 #[test]
 fn k6_clients_that_never_read_cost_little_however_long_an_event_is() {
     const EVENT_BYTES: u64 = 8 << 20;
@@ -87,7 +87,8 @@ fn k6_clients_that_never_read_cost_little_however_long_an_event_is() {
     server.publish(16);
     assert_eq!(next_id(&mut reader), 3);
     let grown = server.held("VmHWM:").saturating_sub(before);
-    // The event as it is made, stored, read, and written for streams and for sockets, some of them twice; not one per client.
+    // The event as it is made, stored, read, and encoded for streams and for sockets, some of them twice; not
+    // one per client.
     let bound = CLIENTS * STUCK_BYTES_MAX + REST_BYTES_MAX + 16 * EVENT_BYTES;
     println!("{CLIENTS} clients that never read an event of {} MiB: {} MiB", EVENT_BYTES >> 20, grown >> 20);
     assert!(grown < bound, "{} MiB, and {} are allowed", grown >> 20, bound >> 20);
@@ -126,7 +127,7 @@ impl Server {
         assert_eq!(line(&mut self.output), "done");
     }
 
-    /// What the server holds, in bytes.
+    /// Memory of the server, in bytes.
     fn held(&self, name: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find(|line| line.starts_with(name)).unwrap();
@@ -138,7 +139,7 @@ impl Server {
         self.begin("GET /v1/sessions/1/events", "")
     }
 
-    /// A WebSocket that was told to watch the session.
+    /// A WebSocket that has subscribed to the session.
     fn socket(&self) -> TcpStream {
         let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
                        Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: tidings.v1\r\n";
@@ -169,7 +170,7 @@ impl Server {
         stream
     }
 
-    /// How many watch.
+    /// Number of subscribers.
     fn watchers(&self) -> u64 {
         let mut stream = self.begin("GET /metrics", "Connection: close\r\n");
         let mut text = String::new();
@@ -192,7 +193,7 @@ fn next_id(reader: &mut impl std::io::BufRead) -> u64 {
     loop {
         let line = line(reader);
         let id = line.strip_prefix("id: ").and_then(|id| id.rsplit(':').next()?.parse().ok());
-        // The verdict has the place before the first event, and a sign of life that of the last.
+        // The verdict has the cursor before the first event, and a heartbeat that of the last.
         if let Some(id) = id.filter(|id| *id > 0 && !is_beat) {
             return id;
         }

@@ -48,7 +48,7 @@ test("a session says that somebody has stopped its agent, and goes on with it", 
   const one = await at.server.session("Speak slowly", { title: "The story" });
   const page = await at.visit({ path: `#/s/${one.key}` });
   await page.locator(".answer").getByText("one word after the other").waitFor();
-  const told = page.locator(".session-head .stalled").getByText("Somebody has stopped the agent");
+  const told = page.locator(".session-head .stalled").getByText("The agent's process is stopped");
   const listed = page.locator(".session-card", { hasText: "The story" }).locator(".stalled");
   try {
     at.server.signalAgents("SIGSTOP");

@@ -96,6 +96,6 @@ test("files are put back after a look at what would change", async () => {
   assert.ok(existsSync(note), "a look changes nothing");
   assert.deepEqual(await accessibility(page), []);
   await button(page, "Rewind 1 file").click();
-  await page.getByText("Files were put back").waitFor({ timeout: 60_000 });
+  await page.getByText("Files were rewound").waitFor({ timeout: 60_000 });
   assert.ok(!existsSync(note));
 });

@@ -298,7 +298,7 @@ impl SseSource {
             SseSource::Session { events, translator } => {
                 let mut next = events.next().await;
                 loop {
-                    let state = write_delivery(next, events.place(), translator, out);
+                    let state = write_delivery(next, events.cursor(), translator, out);
                     if state == StreamState::Ended || out.len() >= CHUNK_BYTES {
                         return state;
                     }
@@ -330,7 +330,7 @@ impl SseSource {
     fn write_heartbeat(&self, out: &mut String) {
         // Writing into a String cannot fail.
         _ = match self {
-            SseSource::Session { events, .. } => write!(out, ": \nid: {}\n\n", events.place()),
+            SseSource::Session { events, .. } => write!(out, ": \nid: {}\n\n", events.cursor()),
             SseSource::Notices { .. } => write!(out, ": \n\n"),
         };
     }

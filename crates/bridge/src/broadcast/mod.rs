@@ -1,9 +1,9 @@
-//! What happens, for whoever watches.
+//! Delivers the events of sessions to their subscribers.
 //!
-//! The hub is told of each commit and keeps the newest events of every session that is watched, once for all its
-//! watchers. A watcher is only a place in the session: it takes what comes after its place, from the hub where that
-//! still has it, and from the journal where not. Events have numbers without holes, so the seam between the two can
-//! neither lose nor repeat nor reorder any (F93), and a watcher that never reads costs nothing (F98).
+//! The broadcast receives each commit and keeps the newest events of every session with subscribers, once for
+//! all of them. A subscriber is only a cursor: it takes the events after it from the broadcast, or from the
+//! journal if they are older. Sequence numbers have no holes, so the switch between the two can neither lose
+//! nor repeat nor reorder events (F93), and a subscriber that never reads costs nothing (F98).
 
 mod subscription;
 mod tail;
@@ -19,7 +19,7 @@ use crate::journal::{Ask, Commit, Cursor, Journal, JournalError, Key, Session, V
 use crate::limits::WATCHER_BYTES_UNTAKEN;
 use tail::Tail;
 
-/// Shows a journal to watchers.
+/// Publishes the events of a journal to subscribers.
 #[derive(Clone)]
 pub struct Broadcast {
     journal: Arc<dyn Journal>,
@@ -27,14 +27,14 @@ pub struct Broadcast {
     published: Arc<AtomicU64>,
 }
 
-/// What a watcher wants.
+/// Parameters of a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Watch {
-    /// The last event that it has.
+    /// The last event that the subscriber has.
     pub after: Option<Cursor>,
-    /// How many bytes may be published while it takes nothing; then it is cut off.
+    /// Bytes that may be published while the subscriber takes nothing; past it, it is cut off.
     pub bytes_untaken_max: u64,
-    /// Whether it can answer what is asked in the session; one that cannot is not waited for.
+    /// True if the subscriber can answer requests of the session; requests do not wait for others.
     pub may_answer: bool,
 }
 
@@ -45,24 +45,24 @@ impl Default for Watch {
 }
 
 impl Watch {
-    /// From the event after this one.
+    /// Starts after this cursor (exclusive).
     pub fn after(cursor: Option<Cursor>) -> Self {
         Watch { after: cursor, ..Watch::default() }
     }
 }
 
-/// What a watcher is told first.
+/// First response to a subscriber, and its events.
 #[derive(Debug)]
 pub struct Subscribed {
-    /// Whether it can go on from where it was.
+    /// The verdict on the subscriber's cursor.
     pub verdict: Verdict,
-    /// The place that what follows comes after.
+    /// The cursor after which the events start.
     pub from: Cursor,
-    /// The newest event at this moment; what is up to here is replay, and what is after it is live.
+    /// The newest event at this moment; events up to here are replay, and later ones are live.
     pub head: Cursor,
     /// The number of the oldest event that is kept.
     pub floor: u64,
-    /// What waits for a person, as of `head`.
+    /// Open asks, as of `head`.
     pub pending: Vec<Ask>,
     /// The session, as of `head`.
     pub session: Session,
@@ -71,32 +71,32 @@ pub struct Subscribed {
 }
 
 impl Broadcast {
-    /// A hub for a journal, whose tap it takes.
+    /// A broadcast for a journal, whose tap it takes.
     pub fn new(journal: Arc<dyn Journal>) -> Self {
         let tails = Arc::new(Tails::default());
-        let told = Arc::clone(&tails);
+        let tap_tails = Arc::clone(&tails);
         let published = Arc::new(AtomicU64::new(0));
         let counted = Arc::clone(&published);
         journal.tap(Arc::new(move |commit| {
             if let Commit::Events(_, events) = commit {
                 counted.fetch_add(events.len() as u64, Ordering::Relaxed);
             }
-            told.tell(commit);
+            tap_tails.publish(commit);
         }));
         Broadcast { journal, tails, published }
     }
 
-    /// The journal behind it. What is appended there is seen here.
+    /// The journal behind it. Events that are appended there are published here.
     pub fn journal(&self) -> &Arc<dyn Journal> {
         &self.journal
     }
 
-    /// Begins to watch a session: the verdict, what waits, then everything after the cursor as it comes.
+    /// Subscribes to a session: the verdict, open asks, then all events after the cursor as they come.
     pub async fn subscribe(&self, key: &Key, watch: Watch) -> Result<Subscribed, JournalError> {
-        // The tail is there before the journal is read, so that whatever is committed later is in one of them.
-        let watched = self.tails.watch(key, watch.may_answer);
-        let tail = Arc::clone(&watched.tail);
-        // Until a long event is shared with the other subscribers.
+        // The tail exists before the journal is read, so that each later commit is in one of them.
+        let handle = self.tails.watch(key, watch.may_answer);
+        let tail = Arc::clone(&handle.tail);
+        // Held until a long event is shared with the other subscribers.
         let _reading = tail.lock_reading().await;
         let resumed = self.journal.resume(key, watch.after, subscription::PORTION).await?;
         let (page, session) = (resumed.page, resumed.session);
@@ -113,7 +113,7 @@ impl Broadcast {
             session,
             events: Subscription::new(
                 Arc::clone(&self.journal),
-                watched,
+                handle,
                 Cursor::new(page.head.epoch, from),
                 page.events,
                 watch.bytes_untaken_max,
@@ -121,22 +121,22 @@ impl Broadcast {
         })
     }
 
-    /// Whether somebody watches a session who can answer what is asked there.
+    /// True if a subscriber of the session can answer requests.
     pub fn is_attended(&self, key: &Key) -> bool {
         self.tails.lock().get(key).is_some_and(|shared| shared.answering > 0)
     }
 
-    /// Sessions that are being watched.
+    /// Number of sessions with subscribers.
     pub fn watched(&self) -> usize {
         self.tails.lock().len()
     }
 
-    /// Those who watch, each session for itself.
+    /// Number of subscriptions to all sessions.
     pub fn watchers_total(&self) -> usize {
         self.tails.lock().values().map(|shared| shared.watchers).sum()
     }
 
-    /// Events that were stored and shown since the hub was made.
+    /// Number of events that were stored and published since the broadcast was created.
     pub fn published(&self) -> u64 {
         self.published.load(Ordering::Relaxed)
     }
@@ -144,25 +144,25 @@ impl Broadcast {
 
 impl fmt::Debug for Broadcast {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hub").field("journal", &self.journal).finish_non_exhaustive()
+        f.debug_struct("Broadcast").field("journal", &self.journal).finish_non_exhaustive()
     }
 }
 
-/// The newest events of each session that is watched.
+/// The newest events of each session with subscribers.
 #[derive(Default)]
-pub(crate) struct Tails(Mutex<HashMap<Key, Shared>>);
+pub(crate) struct Tails(Mutex<HashMap<Key, SharedTail>>);
 
-/// A tail, and how many watch it.
+/// A tail, and the number of its subscribers.
 #[derive(Default)]
-struct Shared {
+struct SharedTail {
     tail: Arc<Tail>,
     watchers: usize,
-    /// Those of them who can answer.
+    /// Subscribers that can answer.
     answering: usize,
 }
 
-/// A session's tail for as long as somebody watches it; the last one to leave takes it away.
-pub(crate) struct Watched {
+/// A session's tail for as long as it has subscribers; the last one to leave removes it.
+pub(crate) struct TailHandle {
     tails: Arc<Tails>,
     pub(crate) tail: Arc<Tail>,
     pub(crate) key: Key,
@@ -170,15 +170,15 @@ pub(crate) struct Watched {
 }
 
 impl Tails {
-    fn watch(self: &Arc<Self>, key: &Key, may_answer: bool) -> Watched {
+    fn watch(self: &Arc<Self>, key: &Key, may_answer: bool) -> TailHandle {
         let mut tails = self.lock();
         let shared = tails.entry(key.clone()).or_default();
         shared.watchers += 1;
         shared.answering += usize::from(may_answer);
-        Watched { tails: Arc::clone(self), tail: Arc::clone(&shared.tail), key: key.clone(), may_answer }
+        TailHandle { tails: Arc::clone(self), tail: Arc::clone(&shared.tail), key: key.clone(), may_answer }
     }
 
-    fn tell(&self, commit: Commit<'_>) {
+    fn publish(&self, commit: Commit<'_>) {
         match commit {
             Commit::Events(key, events) => {
                 let tail = self.lock().get(key).map(|shared| Arc::clone(&shared.tail));
@@ -195,12 +195,12 @@ impl Tails {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Shared>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, SharedTail>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Watched {
+impl Drop for TailHandle {
     fn drop(&mut self) {
         let mut tails = self.tails.lock();
         // A session of the same key may have been made after this one was deleted; its tail is not ours.

@@ -4,32 +4,32 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use super::Watched;
-use super::tail::{Found, News};
+use super::TailHandle;
+use super::tail::{TailLookup, TailProgress};
 use crate::journal::{Cursor, ErrorKind, Event, Journal, JournalError, Max, Verdict};
 use crate::limits::{PORTION_BYTES_MAX, PORTION_EVENTS_MAX};
 
-/// What a watcher takes at once.
+/// Events and bytes that a subscriber takes at once.
 pub(super) const PORTION: Max = Max { events: PORTION_EVENTS_MAX, bytes: PORTION_BYTES_MAX };
 
-/// One watcher's way through the events of a session.
+/// One subscriber's position in the events of a session.
 pub struct Subscription {
     journal: Arc<dyn Journal>,
-    watched: Watched,
-    news: watch::Receiver<News>,
+    handle: TailHandle,
+    progress: watch::Receiver<TailProgress>,
     /// The last event that was handed out.
-    place: Cursor,
+    cursor: Cursor,
     /// Read from the journal and not handed out yet.
     replay: VecDeque<Arc<Event>>,
-    /// Whether everything that was there before the tail has been read.
+    /// True after everything from before the tail was read.
     caught_up: bool,
-    /// What the news weighed when this watcher last took an event, or had nothing to take.
+    /// Bytes published in total when this subscriber last took an event, or had nothing to take.
     taken_bytes: u64,
     bytes_untaken_max: u64,
     cut: Option<Cut>,
 }
 
-/// What a watcher gets next.
+/// Next item for a subscriber.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Delivery {
     /// The next event.
@@ -38,13 +38,14 @@ pub enum Delivery {
     Cut(Cut),
 }
 
-/// Why a watcher was cut off. It loses nothing: it comes back with the cursor of the last event that it has.
+/// Reason why a subscription ended. The subscriber loses nothing: it resumes from the cursor of its last
+/// event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cut {
-    /// It took nothing while too much was published.
+    /// The subscriber took nothing while too much was published.
     Resync(Cursor),
-    /// What it would have got next was removed meanwhile.
+    /// Its next event was removed meanwhile.
     Gap(Cursor),
     /// The session was deleted.
     Deleted,
@@ -53,19 +54,19 @@ pub enum Cut {
 impl Subscription {
     pub(super) fn new(
         journal: Arc<dyn Journal>,
-        watched: Watched,
-        place: Cursor,
+        handle: TailHandle,
+        cursor: Cursor,
         first: Vec<Arc<Event>>,
         bytes_untaken_max: u64,
     ) -> Self {
-        let mut news = watched.tail.news();
-        let taken_bytes = news.borrow_and_update().bytes;
-        let replay = first.into_iter().map(|event| watched.tail.share(event)).collect();
+        let mut progress = handle.tail.progress();
+        let taken_bytes = progress.borrow_and_update().bytes;
+        let replay = first.into_iter().map(|event| handle.tail.share(event)).collect();
         Subscription {
             journal,
-            watched,
-            news,
-            place,
+            handle,
+            progress,
+            cursor,
             replay,
             caught_up: false,
             taken_bytes,
@@ -74,100 +75,103 @@ impl Subscription {
         }
     }
 
-    /// The last event that was handed out, which is where to come back to.
-    pub fn place(&self) -> Cursor {
-        self.place
+    /// The cursor of the last event that was handed out; resuming after it loses nothing.
+    pub fn cursor(&self) -> Cursor {
+        self.cursor
     }
 
-    /// Whether somebody else watches the session too, so that it is worth keeping what was made of an event.
+    /// True if the session has other subscribers too, so that caching the encoded event pays.
     pub(crate) fn is_shared(&self) -> bool {
-        // The hub holds the tail, and so does each watcher.
-        Arc::strong_count(&self.watched.tail) > 2
+        // The broadcast holds the tail, and so does each subscriber.
+        Arc::strong_count(&self.handle.tail) > 2
     }
 
-    /// The next event, as soon as there is one. It may be dropped while it waits, and nothing is lost.
+    /// Waits for the next event. The future is cancel-safe.
     ///
-    /// After a [`Delivery::Cut`] it gives the same again and again.
+    /// After a [`Delivery::Cut`] it returns the same one again and again.
     pub async fn next(&mut self) -> Result<Delivery, JournalError> {
         loop {
             if let Some(cut) = self.check_cut() {
                 return Ok(Delivery::Cut(cut));
             }
             if let Some(event) = self.replay.pop_front() {
-                self.place = event.cursor;
-                self.taken_bytes = self.news.borrow().bytes;
+                self.cursor = event.cursor;
+                self.taken_bytes = self.progress.borrow().bytes;
                 return Ok(Delivery::Event(event));
             }
-            match self.watched.tail.after(self.place.seq, PORTION) {
-                Found::Here(events) => self.replay.extend(events),
-                Found::InJournal => self.read().await?,
-                Found::Nowhere if !self.caught_up => {
+            match self.handle.tail.after(self.cursor.seq, PORTION) {
+                TailLookup::Events(events) => self.replay.extend(events),
+                TailLookup::InJournal => self.read().await?,
+                TailLookup::None if !self.caught_up => {
                     self.read().await?;
                     self.caught_up = self.replay.is_empty();
                 }
-                Found::Nowhere => self.wait().await,
+                TailLookup::None => self.wait().await,
             }
         }
     }
 
-    /// Ends when the watcher is so far behind that it is cut off: for doors whose own writing is stuck, since those do
-    /// not ask for the next event.
+    /// Ends when the subscriber is so far behind that it is cut off: for endpoints whose own writing is
+    /// stuck, since they do not call [`next`](Self::next).
     pub async fn fallen_behind(&mut self) -> Cut {
         loop {
             if let Some(cut) = self.check_cut() {
                 return cut;
             }
-            if self.news.changed().await.is_err() {
+            if self.progress.changed().await.is_err() {
                 std::future::pending::<()>().await;
             }
         }
     }
 
-    /// Waits for news that this watcher has not seen. The hub holds the sender for as long as this watches.
+    /// Waits for progress that this subscriber has not seen. The broadcast holds the sender for as long as
+    /// there are subscribers.
     async fn wait(&mut self) {
-        if self.news.changed().await.is_err() {
+        if self.progress.changed().await.is_err() {
             self.cut = Some(Cut::Deleted);
         }
     }
 
-    /// Reads on in a task of its own: a client that does not read leaves this future alone, and others wait for their turn to read.
+    /// Reads on in a separate task: the future of a client that does not read is not polled, and other
+    /// subscribers wait for the lock.
     async fn read(&mut self) -> Result<(), JournalError> {
-        let (journal, tail) = (Arc::clone(&self.journal), Arc::clone(&self.watched.tail));
-        let (key, place) = (self.watched.key.clone(), self.place);
+        let (journal, tail) = (Arc::clone(&self.journal), Arc::clone(&self.handle.tail));
+        let (key, cursor) = (self.handle.key.clone(), self.cursor);
         let reading = tokio::spawn(async move {
             let _reading = tail.lock_reading().await;
-            if let Some(event) = tail.long_at(Cursor::new(place.epoch, place.seq + 1)) {
+            if let Some(event) = tail.long_at(Cursor::new(cursor.epoch, cursor.seq + 1)) {
                 return Ok((Verdict::Ok, vec![event]));
             }
-            let page = journal.read(&key, Some(place), PORTION).await?;
+            let page = journal.read(&key, Some(cursor), PORTION).await?;
             Ok((page.verdict, page.events.into_iter().map(|event| tail.share(event)).collect()))
         });
-        // It fails only if the runtime is going down.
+        // Fails only when the runtime shuts down.
         let Ok(read) = reading.await else {
-            self.cut = Some(Cut::Resync(self.place));
+            self.cut = Some(Cut::Resync(self.cursor));
             return Ok(());
         };
         match read {
             Ok((Verdict::Ok, events)) => self.replay.extend(events),
-            Ok(_) => self.cut = Some(Cut::Gap(self.place)),
+            Ok(_) => self.cut = Some(Cut::Gap(self.cursor)),
             Err(error) if JournalError::kind(&error) == ErrorKind::NotFound => self.cut = Some(Cut::Deleted),
             Err(error) => return Err(error),
         }
         Ok(())
     }
 
-    /// A slow watcher is not cut off: what it has not taken lies in the journal. One that takes nothing is, since it
-    /// would learn of the present only after all of the past.
+    /// Checks for a reason to end. A slow subscriber is not cut off, since the journal has what it has not
+    /// taken. A subscriber that takes nothing is: it would see the present only after all of the past.
     fn check_cut(&mut self) -> Option<Cut> {
-        let news = *self.news.borrow_and_update();
-        if self.replay.is_empty() && news.head <= self.place.seq {
-            self.taken_bytes = news.bytes;
+        let progress = *self.progress.borrow_and_update();
+        if self.replay.is_empty() && progress.head <= self.cursor.seq {
+            self.taken_bytes = progress.bytes;
         }
-        if news.ended {
+        if progress.ended {
             self.cut = Some(Cut::Deleted);
-        } else if news.bytes - self.taken_bytes > self.bytes_untaken_max.saturating_add(news.longest) {
-            // One event that is longer than the bound does not cut off those who are about to take it.
-            self.cut.get_or_insert(Cut::Resync(self.place));
+        } else if progress.bytes - self.taken_bytes > self.bytes_untaken_max.saturating_add(progress.longest)
+        {
+            // One event that is longer than the bound does not cut off subscribers that are about to take it.
+            self.cut.get_or_insert(Cut::Resync(self.cursor));
         }
         if self.cut.is_some() {
             self.replay = VecDeque::new();
@@ -178,8 +182,8 @@ impl Subscription {
 
 impl fmt::Debug for Subscription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Subscription { watched, place, cut, .. } = self;
+        let Subscription { handle, cursor, cut, .. } = self;
         let mut shown = f.debug_struct("Subscription");
-        shown.field("key", &watched.key).field("place", place).field("cut", cut).finish_non_exhaustive()
+        shown.field("key", &handle.key).field("cursor", cursor).field("cut", cut).finish_non_exhaustive()
     }
 }

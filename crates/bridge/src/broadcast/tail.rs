@@ -1,50 +1,51 @@
-//! The newest events of one session, shared by everybody who watches it.
+//! The newest events of one session, shared by all its subscribers.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::sync::watch;
 
-use crate::journal::{Cursor, Event, Max, Room};
+use crate::journal::{Cursor, Event, Max, PageRoom};
 use crate::limits::{LONG_EVENT_BYTES, TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
 
 pub(crate) struct Tail {
-    kept: Mutex<Kept>,
-    /// Long events that subscribers have read from the journal, while one of them has them.
+    newest: Mutex<NewestEvents>,
+    /// Long events that subscribers have read from the journal, as long as one of them holds them.
     long: Mutex<HashMap<u64, Weak<Event>>>,
-    /// Held while one subscriber reads the journal: many that read the same long event at once would each hold a copy of it.
+    /// Held while one subscriber reads the journal: otherwise many that read the same long event at once
+    /// would each hold a copy.
     reading: tokio::sync::Mutex<()>,
-    /// What happened last, for those who wait.
-    news: watch::Sender<News>,
+    /// Progress of the session, for subscribers that wait.
+    progress: watch::Sender<TailProgress>,
 }
 
-/// How far the session is.
+/// Progress of a session since its tail exists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct News {
-    /// The number of the newest event; 0 if none came since the tail is there.
+pub(crate) struct TailProgress {
+    /// The number of the newest event; 0 if there was none yet.
     pub(crate) head: u64,
-    /// The weight of all events since the tail is there.
+    /// The weight of all events.
     pub(crate) bytes: u64,
-    /// The weight of the longest event since the tail is there, if it is a long one.
+    /// The weight of the longest event, if it is a long one.
     pub(crate) longest: u64,
-    /// Whether the session is gone.
+    /// True after the session was deleted.
     pub(crate) ended: bool,
 }
 
-/// Where the events after a place are.
+/// Result of looking for the events after a position in the tail.
 #[derive(Debug)]
-pub(crate) enum Found {
-    /// Here they are.
-    Here(Vec<Arc<Event>>),
-    /// They are older than what is kept.
+pub(crate) enum TailLookup {
+    /// The events.
+    Events(Vec<Arc<Event>>),
+    /// They are older than the tail; the journal has them.
     InJournal,
     /// There are none yet.
-    Nowhere,
+    None,
 }
 
 #[derive(Default)]
-struct Kept {
-    /// Without a hole between them.
+struct NewestEvents {
+    /// Consecutive numbers.
     events: VecDeque<Arc<Event>>,
     bytes: u64,
 }
@@ -52,30 +53,31 @@ struct Kept {
 impl Default for Tail {
     fn default() -> Self {
         Tail {
-            kept: Mutex::default(),
+            newest: Mutex::default(),
             long: Mutex::default(),
             reading: tokio::sync::Mutex::default(),
-            news: watch::Sender::new(News::default()),
+            progress: watch::Sender::new(TailProgress::default()),
         }
     }
 }
 
 impl Tail {
-    /// Adds what was committed. It is told in order; what is missing between two commits is in the journal.
+    /// Adds committed events. Commits arrive in order; events missing between two commits are in the journal.
     pub(crate) fn push(&self, events: &[Arc<Event>]) {
         let Some(head) = events.last().map(|event| event.cursor.seq) else { return };
         let weight: u64 = events.iter().map(|event| event.weight()).sum();
         let long = events.iter().filter(|event| event.body.len() >= LONG_EVENT_BYTES);
         let longest = long.map(|event| event.weight()).max().unwrap_or_default();
         self.lock().push(events);
-        self.news.send_modify(|news| {
-            news.head = head;
-            news.bytes += weight;
-            news.longest = news.longest.max(longest);
+        self.progress.send_modify(|progress| {
+            progress.head = head;
+            progress.bytes += weight;
+            progress.longest = progress.longest.max(longest);
         });
     }
 
-    /// The same event as other subscribers have it, if it is long: each of them would hold a copy while its client does not read.
+    /// Returns the copy of a long event that other subscribers hold: otherwise each would hold its own while
+    /// its client does not read.
     pub(crate) fn share(&self, event: Arc<Event>) -> Arc<Event> {
         if event.body.len() < LONG_EVENT_BYTES {
             return event;
@@ -102,36 +104,36 @@ impl Tail {
     }
 
     pub(crate) fn end(&self) {
-        self.news.send_modify(|news| news.ended = true);
+        self.progress.send_modify(|progress| progress.ended = true);
     }
 
-    pub(crate) fn news(&self) -> watch::Receiver<News> {
-        self.news.subscribe()
+    pub(crate) fn progress(&self) -> watch::Receiver<TailProgress> {
+        self.progress.subscribe()
     }
 
-    /// Some events after a number.
-    pub(crate) fn after(&self, seq: u64, max: Max) -> Found {
-        let kept = self.lock();
-        let (Some(first), Some(last)) = (kept.events.front(), kept.events.back()) else {
-            // An event that is longer than all that is kept is in the journal only.
-            return if seq < self.news.borrow().head { Found::InJournal } else { Found::Nowhere };
+    /// Returns some events after a number.
+    pub(crate) fn after(&self, seq: u64, max: Max) -> TailLookup {
+        let newest = self.lock();
+        let (Some(first), Some(last)) = (newest.events.front(), newest.events.back()) else {
+            // An event that is longer than the whole tail is in the journal only.
+            return if seq < self.progress.borrow().head { TailLookup::InJournal } else { TailLookup::None };
         };
         if seq >= last.cursor.seq {
-            return Found::Nowhere;
+            return TailLookup::None;
         }
-        let Some(skipped) = (seq + 1).checked_sub(first.cursor.seq) else { return Found::InJournal };
+        let Some(skipped) = (seq + 1).checked_sub(first.cursor.seq) else { return TailLookup::InJournal };
         let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
-        let mut room = Room::new(max);
-        let admitted = kept.events.iter().skip(skipped).take_while(|event| room.admits(event.body.len()));
-        Found::Here(admitted.cloned().collect())
+        let mut room = PageRoom::new(max);
+        let admitted = newest.events.iter().skip(skipped).take_while(|event| room.admits(event.body.len()));
+        TailLookup::Events(admitted.cloned().collect())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, NewestEvents> {
+        self.newest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
+impl NewestEvents {
     fn push(&mut self, events: &[Arc<Event>]) {
         for event in events {
             let follows = self.events.back().is_none_or(|last| last.cursor.seq + 1 == event.cursor.seq);
@@ -167,10 +169,10 @@ mod tests {
     fn k6_an_event_that_is_too_long_to_be_kept_is_looked_for_in_the_journal() {
         let tail = Tail::default();
         let max = Max::default();
-        assert!(matches!(tail.after(0, max), Found::Nowhere));
+        assert!(matches!(tail.after(0, max), TailLookup::None));
         tail.push(&[read(TAIL_BYTES_MAX + 1, 1)]);
-        assert!(matches!(tail.after(0, max), Found::InJournal));
-        assert!(matches!(tail.after(1, max), Found::Nowhere));
+        assert!(matches!(tail.after(0, max), TailLookup::InJournal));
+        assert!(matches!(tail.after(1, max), TailLookup::None));
     }
 
     #[test]
@@ -189,6 +191,10 @@ mod tests {
             "another journal has another event"
         );
         drop(long);
-        assert_eq!(Arc::strong_count(&tail.share(read(LONG_EVENT_BYTES, 1))), 1, "the hub itself holds none");
+        assert_eq!(
+            Arc::strong_count(&tail.share(read(LONG_EVENT_BYTES, 1))),
+            1,
+            "the broadcast itself holds none"
+        );
     }
 }

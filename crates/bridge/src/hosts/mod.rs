@@ -1,12 +1,13 @@
-//! The processes that keep agents while the server comes and goes.
+//! Agent hosts: processes that keep agents running across server restarts.
 //!
-//! Each agent runs under a [host](tidings::host) of its own, in a folder of its own below the one that is given here. When a
-//! server starts it [looks](Hosts::find) which hosts an earlier one left: those that live are joined, those that are
-//! gone are cleared away. Beside what the host itself keeps, the server keeps `fold.json` in the folder of a host: what it had made of
-//! the agent's output, and up to where. It is worth exactly as long as the host lives, so that is where it lies.
+//! Each agent runs under a [host](tidings::host) of its own, in a folder of its own below the one that is
+//! given here. When a server starts it [searches](Hosts::find) for hosts that an earlier server left: it
+//! adopts the agents of live hosts and removes the folders of dead ones. Besides the host's own files the
+//! server stores `fold.json` in the folder of a host: the state of its fold over the agent's output, and the
+//! offset up to which the output is in it. It is useful exactly as long as the host lives.
 
-mod kept;
-mod remains;
+mod fold_state;
+mod orphans;
 
 use std::ffi::OsString;
 use std::fs::DirBuilder;
@@ -21,17 +22,17 @@ use tidings::host::{HostFolder, Record};
 use tidings::transport::{Claim, HostHandle, NewHost, SocketTransport, Transport};
 use tidings_agent::Clock;
 
-pub(crate) use kept::{Keeper, Kept};
+pub(crate) use fold_state::{FoldState, FoldStore};
 
 use crate::journal::{Fence, Key};
-use crate::limits::HOST_LEAVES;
+use crate::limits::HOST_END_WAIT;
 
 /// The hosts of a server. Handles are cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Hosts(Arc<Shared>);
+pub struct Hosts(Arc<HostsInner>);
 
 #[derive(Debug)]
-struct Shared {
+struct HostsInner {
     folder: PathBuf,
     program: PathBuf,
     args: Vec<OsString>,
@@ -43,29 +44,29 @@ struct Shared {
 
 /// A host that an earlier server left.
 #[derive(Debug, Clone)]
-pub struct Found {
-    /// Where it is.
+pub struct FoundHost {
+    /// The folder of the host.
     pub folder: HostFolder,
     /// The session that it keeps.
     pub session: String,
-    /// Where the agent's output begins, in the offsets that the journal keeps for the session.
+    /// The offset of the agent's first byte of output, as the journal counts them for the session.
     pub(crate) base: u64,
-    /// Whether it is still there.
+    /// True if the host still runs.
     pub is_alive: bool,
 }
 
-/// A host that was started or joined.
+/// A host that was started or attached to.
 #[derive(Debug, Clone)]
-pub(crate) struct Hosted {
+pub(crate) struct AttachedHost {
     pub(crate) folder: HostFolder,
     pub(crate) handle: HostHandle,
-    /// Where the agent's output begins, in the offsets that the journal keeps for the session.
+    /// The offset of the agent's first byte of output, as the journal counts them for the session.
     pub(crate) base: u64,
 }
 
 impl Hosts {
-    /// Hosts in this folder, which is made if it is not there. `program` and `args` start one, such as `tidings host`;
-    /// it ends when no server has come back for as long as the lease says.
+    /// Opens a folder of hosts, and creates it if necessary. `program` and `args` start a host, such as
+    /// `tidings host`; the host ends when no server has attached for the time of the lease.
     pub fn open(
         folder: impl Into<PathBuf>,
         program: impl Into<PathBuf>,
@@ -77,20 +78,21 @@ impl Hosts {
         let folder = folder.into();
         DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
         check_folder(&folder)?;
-        // A host works elsewhere, so its folder must have a whole path.
+        // A host runs in another working directory, so its folder must be absolute.
         let folder = folder.canonicalize()?;
         let owner = ids.next();
-        Ok(Hosts(Arc::new(Shared { folder, program: program.into(), args, lease, owner, clock, ids })))
+        Ok(Hosts(Arc::new(HostsInner { folder, program: program.into(), args, lease, owner, clock, ids })))
     }
 
-    /// How long a host waits for a server.
+    /// Time that a host waits for a server.
     pub fn lease(&self) -> Duration {
         self.0.lease
     }
 
-    /// The hosts that are there. A folder is one of ours if it is private, has a record, and has the name that the record says. What
-    /// is left of a host that was never begun, or only half removed, is removed; everything else is left alone.
-    pub fn find(&self) -> io::Result<Vec<Found>> {
+    /// Returns the existing hosts. A folder is a host's if it is private, has a record, and has the name that
+    /// the record says. Folders of hosts that never started or were removed in part are removed; everything
+    /// else is left alone.
+    pub fn find(&self) -> io::Result<Vec<FoundHost>> {
         check_folder(&self.0.folder)?;
         let mut found = Vec::new();
         for entry in std::fs::read_dir(&self.0.folder)? {
@@ -100,23 +102,24 @@ impl Hosts {
                 Ok(record) if entry.file_name() == record.id.as_str() => {
                     let is_alive = folder.is_alive();
                     let base = record.note.parse().unwrap_or_default();
-                    found.push(Found { folder, session: record.session, base, is_alive });
+                    found.push(FoundHost { folder, session: record.session, base, is_alive });
                     continue;
                 }
                 Ok(_) => io::Error::new(io::ErrorKind::InvalidData, "the folder has another host's name"),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => match remains::remove(&entry) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => match orphans::remove(&entry) {
                     Ok(()) => continue,
                     Err(error) => error,
                 },
                 Err(error) => error,
             };
-            tracing::warn!(folder = %folder.path().display(), error = %refused, "not a host of ours: left alone");
+            tracing::warn!(folder = %folder.path().display(), error = %refused, "ignoring a folder that is not a host's");
         }
         Ok(found)
     }
 
-    /// A new host for a session. The journal counts on from `base`: a session has had other agents before.
-    pub(crate) fn start(&self, session: &Key, fence: Fence, base: u64) -> (SocketTransport, Hosted) {
+    /// Starts a host for a session. Its offsets start at `base`, since the session may have had other agents
+    /// before.
+    pub(crate) fn start(&self, session: &Key, fence: Fence, base: u64) -> (SocketTransport, AttachedHost) {
         let id = self.0.ids.next();
         let folder = HostFolder::new(self.0.folder.join(&id));
         let record = Record {
@@ -135,25 +138,30 @@ impl Hosts {
             spool_bytes_max: None,
         };
         let (transport, handle) = SocketTransport::start(folder.clone(), new, self.claim(fence));
-        (transport, Hosted { folder, handle, base })
+        (transport, AttachedHost { folder, handle, base })
     }
 
-    /// A host that is there.
-    pub(crate) fn join(&self, found: &Found, fence: Fence, after: u64) -> (SocketTransport, Hosted) {
+    /// Attaches to an existing host.
+    pub(crate) fn attach(
+        &self,
+        found: &FoundHost,
+        fence: Fence,
+        after: u64,
+    ) -> (SocketTransport, AttachedHost) {
         let (folder, base) = (found.folder.clone(), found.base);
         let lease = Some(self.0.lease);
         let claim = self.claim(fence);
         let (transport, handle) = SocketTransport::attach(folder.clone(), claim, Some(after), lease);
-        (transport, Hosted { folder, handle, base })
+        (transport, AttachedHost { folder, handle, base })
     }
 
-    /// Ends a host that keeps nothing that anybody wants, and returns when it has gone: no session has two agents.
-    pub(crate) async fn discard(&self, found: Found, fence: Fence) {
+    /// Ends a host whose agent is not needed, and returns after it has ended: a session never has two agents.
+    pub(crate) async fn discard(&self, found: FoundHost, fence: Fence) {
         if found.is_alive
             && let Ok(plan) = tidings::Options::new().plan()
         {
-            let (transport, hosted) = self.join(&found, fence, 0);
-            // One that lets nobody in has started nothing, or is another server's.
+            let (transport, hosted) = self.attach(&found, fence, 0);
+            // A host that refuses the connection has started nothing, or belongs to another server.
             if let Ok(link) = Transport::open(Box::new(transport), plan.launch).await {
                 hosted.handle.release();
                 let gone = async {
@@ -161,10 +169,10 @@ impl Hosts {
                         tokio::time::sleep(Duration::from_millis(20)).await;
                     }
                 };
-                if tokio::time::timeout(HOST_LEAVES, gone).await.is_err() {
-                    tracing::error!(session = found.session, "a host does not leave");
+                if tokio::time::timeout(HOST_END_WAIT, gone).await.is_err() {
+                    tracing::error!(session = found.session, "an agent host did not end in time");
                 }
-                // The connection has to stay until the host was told.
+                // The connection has to stay open until the host has received the release.
                 drop(link);
             }
         }
@@ -178,7 +186,7 @@ impl Hosts {
     }
 }
 
-/// Refuses a folder of hosts that is a link, or that others may write to: folders in it are removed.
+/// Refuses a folder of hosts that is a link, or that others may write to, since folders in it are removed.
 fn check_folder(folder: &Path) -> io::Result<()> {
     let found = std::fs::symlink_metadata(folder)?;
     let refused = |why: &str| {
@@ -197,12 +205,13 @@ fn check_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-impl Hosted {
-    /// The agent has ended and everything is stored: the host is not needed any more. What it does not remove itself is removed here.
+impl AttachedHost {
+    /// Releases the host after its agent has ended and everything is stored. Removes the files that the host
+    /// leaves.
     pub(crate) fn clear(self) {
         self.handle.release();
         drop(tokio::spawn(async move {
-            tokio::time::sleep(HOST_LEAVES).await;
+            tokio::time::sleep(HOST_END_WAIT).await;
             if !self.folder.is_alive() {
                 drop(self.folder.remove());
             }

@@ -9,66 +9,66 @@ use crate::limits::BLOB_BYTES_MAX;
 /// A question or a permission that waits for exactly one answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewAsk {
-    /// What the CLI calls it.
+    /// The CLI's id.
     pub id: AskId,
-    /// What kind of ask it is, such as `permission` or `question`.
+    /// The kind of the ask, such as `permission` or `question`.
     pub kind: String,
-    /// The digest of what was shown, which some answers have to repeat.
+    /// The digest of what was shown, which some answers must repeat.
     pub digest: Option<String>,
-    /// All that is shown of it, as bytes that the journal does not look into.
+    /// Everything that is shown of it, as bytes that are opaque to the journal.
     pub body: Arc<[u8]>,
-    /// When it is too late to answer.
+    /// Time after which it cannot be answered.
     pub deadline: Option<Timestamp>,
-    /// The event that tells of it; both are stored, or neither. It is stored as durable and without a client id,
-    /// since it is the CLI that asks.
+    /// The event of the ask; both are stored, or neither. It is stored as durable and without a client id,
+    /// since it comes from the CLI.
     pub event: Draft,
 }
 
-/// An ask as it is kept.
+/// A stored ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ask {
-    /// The session that waits.
+    /// Its session.
     pub session: Key,
-    /// What the CLI calls it.
+    /// The CLI's id.
     pub id: AskId,
-    /// What kind of ask it is.
+    /// The kind of the ask.
     pub kind: String,
     /// The digest of what was shown.
     pub digest: Option<String>,
-    /// All that is shown of it.
+    /// Everything that is shown of it.
     pub body: Arc<[u8]>,
-    /// When it is too late to answer.
+    /// Time after which it cannot be answered.
     pub deadline: Option<Timestamp>,
-    /// The event that told of it.
+    /// The cursor of its event.
     pub opened: Cursor,
-    /// When that was.
+    /// The time of its event.
     pub opened_at: Timestamp,
 }
 
-/// How an ask ended. An answer is JSON text that the journal does not look into.
+/// The outcome of an ask. An answer is JSON text that is opaque to the journal.
 pub type Settled = Outcome<String>;
 
 /// An answer, or another way to end an ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settle {
-    /// How it ends.
+    /// The outcome.
     pub outcome: Settled,
-    /// The event that tells of it; both are stored, or neither. It is stored as durable whatever it says.
+    /// The event of the outcome; both are stored, or neither. It is stored as durable in any case.
     pub event: Draft,
-    /// The line in the audit log, which is stored with them.
+    /// The line for the audit log, which is stored with them.
     pub audit: Option<AuditDraft>,
 }
 
-/// What became of an answer.
+/// Result of settling an ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Settlement {
-    /// It was the first, and this is its event. The same command sent again gets the same.
+    /// This was the first answer; the event is stored. Repeating the same command returns the same.
     Won(Stored),
-    /// Somebody was faster. Nothing was stored.
+    /// The ask was settled before. Nothing was stored.
     Lost {
-        /// How it had ended.
+        /// Its outcome.
         winner: Settled,
-        /// The event that told of it.
+        /// The cursor of that outcome's event.
         at: Cursor,
     },
 }
@@ -108,7 +108,7 @@ impl Settle {
 }
 
 impl Settlement {
-    /// The place of the event that ended the ask.
+    /// The cursor of the event that settled the ask.
     pub fn cursor(&self) -> Cursor {
         match self {
             Settlement::Won(stored) => stored.cursor,

@@ -1,4 +1,4 @@
-//! Who decided what: a log in which no line can be changed, taken out or put in without notice.
+//! The audit log of decisions: changed, removed and inserted lines are detected.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -8,30 +8,30 @@ use subtle::ConstantTimeEq as _;
 use super::{ErrorKind, JournalError};
 use crate::notify::signature::hmac;
 
-/// A decision that is to be logged.
+/// A decision to log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditDraft {
-    /// When it was made.
+    /// Time of the decision.
     pub at: Timestamp,
-    /// Who made it: a person, a rule or a grant.
+    /// Author of the decision: a user, a rule or a grant.
     pub who: String,
-    /// On which device.
+    /// The device.
     pub device: Option<String>,
-    /// In which session.
+    /// The session.
     pub session: Option<String>,
-    /// About which ask.
+    /// The ask.
     pub ask: Option<String>,
-    /// What was decided.
+    /// The decision.
     pub decision: String,
-    /// By which rule, if it was one; or which rules a person has added with it.
+    /// The rule that decided; or the rules that a user added with the decision.
     pub rule: Option<String>,
-    /// How far it reaches: `once`, `session` or `always`.
+    /// Reach of the decision: `once`, `session` or `always`.
     pub scope: Option<String>,
-    /// The digest of what was decided about.
+    /// The digest of the request.
     pub digest: Option<String>,
-    /// The digest of what runs in its place, if somebody has changed it.
+    /// The digest of the input that runs in its place, if a user changed it.
     pub changed: Option<String>,
-    /// How long the ask had waited.
+    /// Time that the ask had waited.
     pub latency_ms: Option<u64>,
 }
 
@@ -40,42 +40,42 @@ pub struct AuditDraft {
 pub struct AuditEntry {
     /// Its number; the first is 1.
     pub number: u64,
-    /// When it was made, in microseconds since 1970.
+    /// Time of the decision, in microseconds since 1970.
     pub at_us: i64,
-    /// Who made it.
+    /// Author of the decision.
     pub who: String,
-    /// On which device.
+    /// The device.
     pub device: Option<String>,
-    /// In which session.
+    /// The session.
     pub session: Option<String>,
-    /// About which ask.
+    /// The ask.
     pub ask: Option<String>,
-    /// What was decided.
+    /// The decision.
     pub decision: String,
-    /// By which rule, or which rules were added.
+    /// The rule that decided, or the rules that were added.
     pub rule: Option<String>,
-    /// How far it reaches. Lines of earlier versions do not say it.
+    /// Reach of the decision. Lines of earlier versions do not have it.
     pub scope: Option<String>,
-    /// The digest of what was decided about.
+    /// The digest of the request.
     pub digest: Option<String>,
-    /// The digest of what runs in its place.
+    /// The digest of the input that runs in its place.
     pub changed: Option<String>,
-    /// How long the ask had waited.
+    /// Time that the ask had waited.
     pub latency_ms: Option<u64>,
-    /// SHA-256 over the line before and everything above, in hexadecimal; then a dot and the HMAC-SHA-256 of that, if the log has
-    /// a key.
+    /// SHA-256 over the line before and everything above, in hexadecimal; then, if the log has a key, a dot
+    /// and the HMAC-SHA-256 of that.
     pub hash: String,
 }
 
-/// The key of an audit log. With it, a log that was rewritten and hashed anew by someone without the key is told from the real one.
+/// The key of an audit log. It exposes a log that was rewritten and hashed anew without the key.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AuditKey {
     key: [u8; 32],
-    /// The first line that has to be sealed. Lines before it were written by earlier versions.
+    /// The first line that must be sealed. Lines before it were written by earlier versions.
     from: u64,
 }
 
-/// Begins the file of a key.
+/// First line of a key file.
 const KEY_HEAD: &str = "tidings audit key, version 1";
 
 impl AuditKey {
@@ -84,7 +84,7 @@ impl AuditKey {
         AuditKey { key, from }
     }
 
-    /// Reads the file of a key; none if it is not one.
+    /// Parses a key file; none if it is not one.
     pub fn parse(text: &str) -> Option<Self> {
         let mut lines = text.lines();
         if lines.next()? != KEY_HEAD {
@@ -102,12 +102,12 @@ impl AuditKey {
         Some(AuditKey { key, from })
     }
 
-    /// The file of a key.
+    /// The contents of the key file.
     pub fn text(&self) -> String {
         format!("{KEY_HEAD}\n{}\nfrom line {}\n", hex(&self.key), self.from)
     }
 
-    /// The number of the first line that has to be sealed.
+    /// The number of the first line that must be sealed.
     pub fn from(&self) -> u64 {
         self.from
     }
@@ -117,7 +117,7 @@ impl AuditKey {
         format!("{hash}.{}", hex(&hmac(&self.key, &[hash.as_bytes()])))
     }
 
-    /// True if the line is sealed with this key, or comes before the first that has to be.
+    /// True if the line is sealed with this key, or comes before the first that must be.
     fn accepts(&self, entry: &AuditEntry) -> bool {
         let (hash, seal) = entry.hash_and_seal();
         let expected = hex(&hmac(&self.key, &[hash.as_bytes()]));
@@ -135,21 +135,21 @@ impl std::fmt::Debug for AuditKey {
     }
 }
 
-/// What the first line is chained to.
+/// The hash before the first line.
 pub const AUDIT_START: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// A line that does not follow from the one before.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Line {line} of the audit log does not follow from the one before it")]
 pub struct Broken {
-    /// Which line of those given, from 1.
+    /// The line among those given, from 1.
     pub line: u64,
 }
 
-/// Checks that entries follow from each other, and gives the number and hash of the last.
+/// Checks that entries follow from each other, and returns the number and hash of the last.
 ///
-/// `before` is the number and hash that the first of them follows: `(0, AUDIT_START)` for a whole log. A log that was
-/// cut off at its end is a good shorter log, so keep the last hash somewhere else and compare.
+/// `before` is the number and hash that the first of them follows: `(0, AUDIT_START)` for a whole log. A log
+/// that was truncated is a valid shorter log, so store the last hash elsewhere and compare.
 pub fn verify_audit<'a>(
     before: (u64, &str),
     entries: impl IntoIterator<Item = &'a AuditEntry>,
@@ -167,7 +167,7 @@ pub fn verify_audit<'a>(
     Ok((number, hash))
 }
 
-/// The same, and each line has to be sealed with the key from where the key says on.
+/// Like [`verify_audit`], and also checks that each line is sealed from the first line of the key on.
 pub fn verify_sealed_audit<'a>(
     before: (u64, &str),
     entries: impl IntoIterator<Item = &'a AuditEntry>,
@@ -190,12 +190,12 @@ impl AuditDraft {
         let texts = [&self.who, &self.decision].into_iter().chain(optional.into_iter().flatten());
         texts.map(String::as_str).try_for_each(super::session::check_text)?;
         if self.latency_ms.is_some_and(|ms| i64::try_from(ms).is_err()) {
-            return Err(JournalError::new(ErrorKind::Invalid, "The latency is no time", ""));
+            return Err(JournalError::new(ErrorKind::Invalid, "The latency is out of range", ""));
         }
         Ok(())
     }
 
-    /// The same about an ask that was open: what it was about, and how long it had waited.
+    /// Adds the digest of the ask and the time that it had waited.
     pub(crate) fn about(&self, digest: Option<String>, opened_at: Timestamp) -> AuditDraft {
         let waited = self.at.as_millisecond().saturating_sub(opened_at.as_millisecond());
         AuditDraft {
@@ -205,7 +205,7 @@ impl AuditDraft {
         }
     }
 
-    /// The line that this becomes after another.
+    /// The line for this decision after the line with the hash `before`.
     pub(crate) fn chained(&self, number: u64, before: &str) -> AuditEntry {
         let mut entry = AuditEntry {
             number,
@@ -237,7 +237,8 @@ impl AuditEntry {
         self.hash.split_once('.').map_or((self.hash.as_str(), None), |(hash, seal)| (hash, Some(seal)))
     }
 
-    /// The hash that this line has to have. Each part is preceded by its length, so that no two lines hash alike.
+    /// The hash that this line must have. Each part is preceded by its length, so that no two lines hash
+    /// alike.
     fn hashed(&self, before: &str) -> String {
         let mut hash = Sha256::new();
         let mut part = |text: Option<&[u8]>| {
@@ -253,7 +254,7 @@ impl AuditEntry {
             part(text.as_deref().map(str::as_bytes));
         }
         part(self.latency_ms.map(u64::to_le_bytes).as_ref().map(<[u8; 8]>::as_slice));
-        // Lines that were written before there were these two hash as they did.
+        // Lines from before these two fields existed hash as they did.
         if self.scope.is_some() || self.changed.is_some() {
             for text in [&self.scope, &self.changed] {
                 part(text.as_deref().map(str::as_bytes));
@@ -300,7 +301,8 @@ mod tests {
         lines
     }
 
-    /// A log that was rewritten and hashed anew follows from its first line to its last; only the key shows it.
+    /// A log that was rewritten and hashed anew follows from its first line to its last; only the key shows
+    /// it.
     #[test]
     fn k12_a_log_that_was_rewritten_without_the_key_is_told_from_the_real_one() {
         let start = (0, AUDIT_START);
@@ -331,7 +333,7 @@ mod tests {
         }
     }
 
-    /// An export of the first version, which said neither how far a decision reached nor what was changed.
+    /// An export of the first version, which recorded neither the reach of a decision nor the changed input.
     #[test]
     fn t15_lines_of_earlier_versions_still_follow_from_each_other() {
         let first = r#"{"number":1,"at_us":0,"who":"ada","device":null,"session":"s","ask":"toolu_1","decision":"allowed","rule":null,"digest":"d","latency_ms":3,"hash":"82fbb40add5cf29a896b6b3b15cc2e718e78b3c9703fcd844c8462e48954ee46"}"#;

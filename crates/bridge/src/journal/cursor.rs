@@ -4,21 +4,21 @@ use std::str::FromStr;
 use super::{ErrorKind, Handle, JournalError};
 use crate::limits::SEQ_MAX;
 
-/// Which run of a session's numbers a [`Cursor`] belongs to.
+/// The run of a session's sequence numbers that a [`Cursor`] belongs to.
 ///
-/// It changes when numbers that were shown may have been lost and given to other events. It differs from session to
-/// session, so that a cursor of one is never good for another.
+/// It changes when published numbers may have been lost and given to other events. It differs from session to
+/// session, so that a cursor of one is never valid for another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Epoch(u64);
 
 impl Epoch {
-    /// An epoch from a random number, which is handed in like everything random.
+    /// An epoch from a random number, which the caller provides.
     pub fn from_random(number: u64) -> Self {
         Epoch(number)
     }
 
-    /// The epoch of one session, from that of the journal. Handles are never used twice, so a session that was
-    /// deleted and made again has another epoch as well.
+    /// The epoch of one session, from that of the journal. Handles are never reused, so a session that was
+    /// deleted and created again has another epoch as well.
     pub(crate) fn of_session(self, handle: Handle) -> Self {
         // The mixing function of SplitMix64: a bijection, so that no two handles share an epoch.
         let mut mixed = self.0 ^ handle.number().wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -27,7 +27,7 @@ impl Epoch {
         Epoch(mixed ^ (mixed >> 31))
     }
 
-    /// As a signed number, which is what `SQLite` stores.
+    /// The signed number that `SQLite` stores.
     pub(crate) fn to_stored(self) -> i64 {
         self.0.cast_signed()
     }
@@ -49,7 +49,7 @@ impl fmt::Debug for Epoch {
     }
 }
 
-/// A place in a session: after the event with this number, in this epoch. Written as `epoch:seq`.
+/// A position in a session: after the event with this number, in this epoch. Written as `epoch:seq`.
 ///
 /// ```
 /// use tidings_bridge::Cursor;
@@ -61,14 +61,14 @@ impl fmt::Debug for Epoch {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cursor {
-    /// The run of numbers.
+    /// The epoch.
     pub epoch: Epoch,
     /// The number of an event; the first one of a session is 1, and 0 is before all of them.
     pub seq: u64,
 }
 
 impl Cursor {
-    /// A place.
+    /// A cursor.
     pub fn new(epoch: Epoch, seq: u64) -> Self {
         Cursor { epoch, seq }
     }
@@ -89,16 +89,12 @@ impl fmt::Debug for Cursor {
 impl FromStr for Cursor {
     type Err = JournalError;
 
-    /// Takes exactly what is printed, so that one place has one spelling.
+    /// Accepts exactly the printed form, so that one position has one spelling.
     fn from_str(text: &str) -> Result<Self, JournalError> {
         let refused = || {
             let shown: String = text.chars().take(40).collect();
             let hint = "give back what the server sent, or nothing to start again";
-            JournalError::new(
-                ErrorKind::Invalid,
-                format!("This is no cursor: `{}`", shown.escape_debug()),
-                hint,
-            )
+            JournalError::new(ErrorKind::Invalid, format!("Not a cursor: `{}`", shown.escape_debug()), hint)
         };
         let (epoch, seq) = text.split_once(':').ok_or_else(refused)?;
         let is_hex = epoch.len() == 16 && epoch.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));

@@ -3,39 +3,39 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What went wrong, to branch on.
+/// Kinds of errors, to branch on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// No such session, ask or file.
     NotFound,
-    /// There is one already.
+    /// It exists already.
     Exists,
-    /// Somebody else writes this session now.
+    /// Another server writes this session now.
     Fenced,
-    /// What was asked for makes no sense.
+    /// The call is invalid.
     Invalid,
-    /// A bound was reached; it is named in the sentence.
+    /// A limit was reached; the message names it.
     TooLarge,
     /// A project cannot lie inside another.
     Nested,
-    /// No room on the disk. Nothing was stored; the next call tries again.
+    /// The disk is full. Nothing was stored; the next call tries again.
     Full,
     /// Another process has the journal open.
     Locked,
     /// The file was written by a newer version.
     Newer,
-    /// The file does not hold what was written to it.
+    /// The file is corrupt.
     Damaged,
-    /// The journal that belongs here is gone, or another one is in its place.
+    /// The journal's file is gone, or was replaced by another one.
     Missing,
-    /// The disk or the file system failed. Whether the call was stored is not known.
+    /// The disk or the file system failed. The call may have been stored or not.
     Io,
     /// The journal was closed.
     Closed,
 }
 
-/// What the journal could not do: a kind, a sentence and a hint.
+/// An error of a journal: a kind, a message and a hint.
 #[derive(Debug, Clone)]
 pub struct JournalError {
     kind: ErrorKind,
@@ -45,27 +45,27 @@ pub struct JournalError {
 }
 
 impl JournalError {
-    /// An error of a kind, with a sentence to show and a hint to act on.
+    /// An error with a message and a hint.
     pub fn new(kind: ErrorKind, message: impl Into<String>, hint: &'static str) -> Self {
         JournalError { kind, message: message.into(), hint, source: None }
     }
 
-    /// To branch on.
+    /// The kind, to branch on.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// What to do about it; may be empty.
+    /// The hint; may be empty.
     pub fn hint(&self) -> &'static str {
         self.hint
     }
 
-    /// Whether the same call may succeed later without anybody changing it.
+    /// True if the same call may succeed later.
     pub fn is_retryable(&self) -> bool {
         matches!(self.kind, ErrorKind::Full | ErrorKind::Io | ErrorKind::Locked)
     }
 
-    /// Whether the engine failed, and not the call.
+    /// True if the engine failed, and not the call.
     pub(crate) fn is_engine(&self) -> bool {
         matches!(self.kind, ErrorKind::Full | ErrorKind::Io | ErrorKind::Damaged | ErrorKind::Locked)
     }
@@ -82,7 +82,7 @@ impl JournalError {
 
     pub(crate) fn fenced(key: &impl fmt::Display) -> Self {
         let hint = "claim the session again, or leave it to its new owner";
-        JournalError::new(ErrorKind::Fenced, format!("Somebody else writes the session `{key}` now"), hint)
+        JournalError::new(ErrorKind::Fenced, format!("Another server writes the session `{key}` now"), hint)
     }
 
     pub(crate) fn too_large(what: &str, max: impl fmt::Display) -> Self {

@@ -7,7 +7,7 @@ use tokio_tungstenite::tungstenite::Utf8Bytes;
 use super::{ClientId, Cursor, ErrorKind, JournalError, Kind};
 use crate::limits::{BODY_BYTES_MAX, DRAFTS_MAX};
 
-/// How safe an event is before its append is acknowledged.
+/// Durability of an event before its append is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Class {
     /// It survives the end of this process, and is recovered from the final message after a loss of power.
@@ -16,30 +16,30 @@ pub enum Class {
     Durable,
 }
 
-/// What is to be appended.
+/// An event to append.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
-    /// How safe it has to be.
+    /// The required durability.
     pub class: Class,
-    /// When it happened, in whole microseconds; the rest is dropped.
+    /// Time of the event, in whole microseconds; the rest is dropped.
     pub at: Timestamp,
-    /// What it is.
+    /// The kind of the event.
     pub kind: Kind,
-    /// The event itself, as bytes that the journal does not look into.
+    /// The body, as bytes that are opaque to the journal.
     pub body: Arc<[u8]>,
-    /// Given by the client whose command it is. One that was seen before in this session appends nothing.
+    /// Id of the command that caused the event. If it was seen before in this session, nothing is appended.
     pub client_id: Option<ClientId>,
-    /// How far the host's spool is stored once this is.
+    /// Offset up to which the host's spool is stored once this event is.
     pub host_offset: Option<u64>,
 }
 
 impl Draft {
-    /// A draft without a client and without a host.
+    /// A draft without a client id and without an offset.
     pub fn new(class: Class, at: Timestamp, kind: Kind, body: impl Into<Arc<[u8]>>) -> Self {
         Draft { class, at, kind, body: body.into(), client_id: None, host_offset: None }
     }
 
-    /// The same, as the command of a client.
+    /// Sets the id of the client's command.
     #[must_use]
     pub fn with_client_id(mut self, id: ClientId) -> Self {
         self.client_id = Some(id);
@@ -47,53 +47,54 @@ impl Draft {
     }
 }
 
-/// What was appended.
+/// A stored event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Its place. The event before it has the number below, so a client sees a gap by itself.
+    /// Its cursor. Numbers are consecutive, so a client detects gaps by itself.
     pub cursor: Cursor,
-    /// How safe it had to be.
+    /// The durability.
     pub class: Class,
-    /// When it happened.
+    /// Time of the event.
     pub at: Timestamp,
-    /// What it is.
+    /// The kind of the event.
     pub kind: Kind,
-    /// The event itself.
+    /// The body.
     pub body: Arc<[u8]>,
-    /// Whose command it was.
+    /// Id of the command that caused it.
     pub client_id: Option<ClientId>,
-    /// The event as the WebSocket has it, once somebody has written it down.
-    pub(crate) message: Written,
+    /// The event as a WebSocket message, once one was encoded.
+    pub(crate) message: EncodedEvent,
 }
 
-/// What an event looks like on its way out. It is written once and shared by all who watch; nothing else depends on it.
+/// The encoded form of an event. It is encoded once and shared by all subscribers; it is not part of the
+/// event's value.
 #[derive(Default)]
-pub(crate) struct Written(OnceLock<Utf8Bytes>);
+pub(crate) struct EncodedEvent(OnceLock<Utf8Bytes>);
 
-impl Written {
-    /// What was written, which is now if nobody has before.
+impl EncodedEvent {
+    /// Returns the encoded form, and encodes it first if necessary.
     pub(crate) fn once(&self, write: impl FnOnce() -> String) -> Utf8Bytes {
         self.0.get_or_init(|| write().into()).clone()
     }
 }
 
-impl Clone for Written {
+impl Clone for EncodedEvent {
     fn clone(&self) -> Self {
-        Written::default()
+        EncodedEvent::default()
     }
 }
 
-impl PartialEq for Written {
+impl PartialEq for EncodedEvent {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Written {}
+impl Eq for EncodedEvent {}
 
-impl fmt::Debug for Written {
+impl fmt::Debug for EncodedEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Written")
+        f.write_str("EncodedEvent")
     }
 }
 
@@ -106,35 +107,35 @@ impl Event {
             kind: draft.kind.clone(),
             body: Arc::clone(&draft.body),
             client_id: draft.client_id.clone(),
-            message: Written::default(),
+            message: EncodedEvent::default(),
         }
     }
 
-    /// What it counts for where bytes are counted: the body and a share for the rest.
+    /// The weight of the event in byte counts: the body and a share for the rest.
     pub(crate) fn weight(&self) -> u64 {
         weight(self.body.len())
     }
 }
 
-/// Where a draft is now.
+/// The position of a stored draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stored {
-    /// The place of the event.
+    /// The cursor of the event.
     pub cursor: Cursor,
-    /// Whether this call put it there.
+    /// Tells if this call stored it.
     pub novelty: Novelty,
 }
 
-/// Whether a call had an effect.
+/// Effect of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Novelty {
     /// It was stored by this call.
     New,
-    /// The same client id was seen before, and this is where its event is.
+    /// The same client id was seen before; the cursor is that of its event.
     Seen,
 }
 
-/// The bytes that an event with such a body counts for.
+/// The weight of an event with a body of this length.
 pub(crate) fn weight(body_bytes: usize) -> u64 {
     body_bytes as u64 + 64
 }
@@ -152,12 +153,12 @@ pub(crate) fn check_drafts(drafts: &[Draft]) -> Result<(), JournalError> {
         return Err(JournalError::too_large("The length of an event", BODY_BYTES_MAX));
     }
     if drafts.iter().any(|draft| draft.host_offset.is_some_and(|offset| i64::try_from(offset).is_err())) {
-        return Err(JournalError::new(ErrorKind::Invalid, "The offset of a host is no length of a file", ""));
+        return Err(JournalError::new(ErrorKind::Invalid, "The offset of a host is out of range", ""));
     }
     Ok(())
 }
 
-/// What an engine stores of a time. All engines store the same, so that none can be told from another.
+/// The stored precision of a time. It is the same in all engines, so that they cannot be distinguished.
 pub(crate) fn whole_micros(at: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at)
 }

@@ -1,4 +1,4 @@
-//! Short texts that name things. Each is a type of its own, so that none is taken for another.
+//! Short texts that name things. Each has a type of its own, so that they cannot be confused.
 
 use std::fmt;
 use std::str::FromStr;
@@ -48,28 +48,29 @@ macro_rules! name {
 }
 
 name!(
-    /// The name of a session that clients use: it stays when the session goes from one CLI session to the next.
+    /// The name of a session that clients use: it stays when the session goes from one CLI session to the
+    /// next.
     Key,
     "The key of a session"
 );
 name!(
-    /// What kind of event a body is. The journal does not look into it.
+    /// The kind of an event. It is opaque to the journal.
     Kind,
     "The kind of an event"
 );
 name!(
-    /// The id that a client gave its command, so that sending it again does nothing.
+    /// The id that a client gave its command, so that repeating it has no effect.
     ClientId,
     "The id of a command"
 );
 name!(
-    /// What the CLI calls a question or a permission: its `tool_use_id` or the id of its request.
+    /// The CLI's id of a question or a permission request: its `tool_use_id` or the id of its request.
     AskId,
     "The id of an ask"
 );
 
 impl Kind {
-    /// A kind of this program's own.
+    /// A kind that is defined by this program.
     pub(crate) fn fixed(name: &'static str) -> Self {
         Kind(Arc::from(name))
     }
@@ -77,7 +78,7 @@ impl Kind {
 
 impl AskId {
     pub(crate) fn unknown(&self) -> JournalError {
-        let hint = "list what waits; it may have ended long ago";
+        let hint = "list the open asks; it may have ended long ago";
         JournalError::new(ErrorKind::NotFound, format!("There is no ask `{self}`"), hint)
     }
 

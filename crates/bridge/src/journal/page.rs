@@ -3,25 +3,25 @@ use std::sync::Arc;
 use super::{Ask, Cursor, Epoch, Event, Session};
 use crate::limits::{PAGE_BYTES_MAX, PAGE_EVENTS_MAX};
 
-/// Whether a reader can go on from where it was.
+/// Verdict on a reader's cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// What follows is what comes next.
+    /// The events follow the cursor without a gap.
     Ok,
     /// Events between the cursor and the floor were removed; what follows starts at the floor.
     Gap,
-    /// The cursor is from another time or another session; what follows starts at the floor, and what the reader has
-    /// may never have happened.
+    /// The cursor is from another epoch or another session; the events start at the floor, and the reader's
+    /// own events may never have happened.
     Reset,
 }
 
-/// How much a reader wants at once. More than the journal's own bounds is never given.
+/// Limits of a page that a reader requests. The journal's own limits apply in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Max {
     /// Events.
     pub events: usize,
-    /// Bytes of their bodies. The first event is given even if it is longer.
+    /// Bytes of their bodies. The first event is returned even if it is longer.
     pub bytes: usize,
 }
 
@@ -32,12 +32,12 @@ impl Default for Max {
 }
 
 impl Max {
-    /// So many events, and as many bytes as a page may have.
+    /// This number of events, and as many bytes as a page may have.
     pub fn events(events: usize) -> Self {
         Max { events, ..Max::default() }
     }
 
-    /// Never nothing, so that a reader always gets on; never more than a page.
+    /// Never zero events, so that a reader always makes progress; never more than a page.
     pub(crate) fn bounded(self) -> Self {
         Max { events: self.events.clamp(1, PAGE_EVENTS_MAX), bytes: self.bytes.min(PAGE_BYTES_MAX) }
     }
@@ -45,17 +45,17 @@ impl Max {
 
 /// The room that is left in a page; the same rule for every engine.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct PageRoom {
     max: Max,
     taken: Max,
 }
 
-impl Room {
+impl PageRoom {
     pub(crate) fn new(max: Max) -> Self {
-        Room { max: max.bounded(), taken: Max { events: 0, bytes: 0 } }
+        PageRoom { max: max.bounded(), taken: Max { events: 0, bytes: 0 } }
     }
 
-    /// Whether an event with such a body goes into the page as well; if not, the page is complete.
+    /// Takes room for an event with such a body; if it returns false, the page is complete.
     pub(crate) fn admits(&mut self, body_bytes: usize) -> bool {
         let bytes = self.taken.bytes.saturating_add(body_bytes);
         let fits = self.taken.events < self.max.events && bytes <= self.max.bytes;
@@ -65,10 +65,10 @@ impl Room {
     }
 }
 
-/// A part of a session's events, and where it lies.
+/// A range of a session's events, and its position in the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// Whether it follows what the reader has.
+    /// The verdict on the reader's cursor.
     pub verdict: Verdict,
     /// Events without a hole between them, the oldest first.
     pub events: Vec<Arc<Event>>,
@@ -78,32 +78,32 @@ pub struct Page {
     pub floor: u64,
 }
 
-/// All that a watcher needs to start, as it was at one moment.
+/// Everything that a subscriber starts with, from one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resume {
     /// The verdict and the first events.
     pub page: Page,
-    /// What waits for a person.
+    /// Open asks.
     pub pending: Vec<Ask>,
-    /// The session itself, its state among the rest.
+    /// The session, with its state.
     pub session: Session,
 }
 
-/// Where the events of a session lie: what a verdict is made of.
+/// Range of a session's events, from which verdicts are computed.
 #[derive(Debug, Clone)]
 pub(crate) struct Extent {
     pub(crate) epoch: Epoch,
     pub(crate) head: u64,
     pub(crate) floor: u64,
-    /// Epochs that ended, and the last number that is known to be of each.
+    /// Epochs that ended, each with its last surviving number.
     pub(crate) past: Vec<(Epoch, u64)>,
 }
 
 impl Extent {
     /// The verdict on a cursor, and the number after which to read.
     ///
-    /// A cursor of an earlier epoch is good as far as that epoch got before it ended: what survived a loss of power is
-    /// what had been shown, up to there. Only a reader that saw more than what survived has to start again.
+    /// A cursor of an earlier epoch is valid up to the last number that survived of that epoch, since these
+    /// events are the ones that were published. Only a reader that saw more has to start again.
     pub(crate) fn judge(&self, after: Option<Cursor>) -> (Verdict, u64) {
         let start = self.floor - 1;
         let Some(cursor) = after else { return (Verdict::Ok, start) };

@@ -10,12 +10,12 @@ pub struct Project {
     pub folder: ProjectFolder,
     /// Its current session, if it has one.
     pub session: Option<Key>,
-    /// When it was opened.
+    /// Time of its opening.
     pub opened: Timestamp,
 }
 
-/// An absolute path without `.`, `..` or doubled slashes, so that one folder has one spelling. Links are for the
-/// caller to resolve.
+/// An absolute path without `.`, `..` or doubled slashes, so that one folder has one spelling. Links are for
+/// the caller to resolve.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProjectFolder(String);
 

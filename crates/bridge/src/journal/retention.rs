@@ -1,30 +1,30 @@
 use jiff::Timestamp;
 
-/// What is kept of a session's events. Each part that is given is a bound; the tightest one counts.
+/// Limits for the events that a session keeps. Each one that is set is a bound; the tightest one counts.
 ///
-/// An open ask and everything after it are kept whatever this says: a person can only answer what can be shown.
+/// An open ask and everything after it are kept in any case: a user can only answer what can be shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Keep {
-    /// The newest so many events.
+    /// Number of newest events.
     pub events: Option<u64>,
-    /// The newest so many bytes.
+    /// Bytes of newest events.
     pub bytes: Option<u64>,
-    /// What happened at this time or later. The first event that is kept ends it, as times may go back.
+    /// Events of this time or later. The first event that is kept ends the removal, as times may go back.
     pub since: Option<Timestamp>,
 }
 
-/// What was removed.
+/// Result of one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retained {
     /// The number of the oldest event that is left.
     pub floor: u64,
-    /// How many events were removed.
+    /// Number of events that were removed.
     pub removed: u64,
-    /// Whether all of it was done.
+    /// Tells if there is more to do.
     pub rest: Rest,
 }
 
-/// Whether retention has more to do. It works in steps, so that no append waits long for it.
+/// Remaining work of retention, which runs in steps, so that no append waits long for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rest {
     /// Nothing is left to remove.
@@ -33,9 +33,9 @@ pub enum Rest {
     More,
 }
 
-/// The walk over a session's oldest events that decides which of them go; the same for every engine.
+/// Walks over a session's oldest events and decides which of them to remove; the same for every engine.
 #[derive(Debug)]
-pub(crate) struct Trim {
+pub(crate) struct RetentionWalk {
     keep: Keep,
     events: u64,
     bytes: u64,
@@ -43,13 +43,14 @@ pub(crate) struct Trim {
     first_kept: u64,
 }
 
-impl Trim {
+impl RetentionWalk {
     /// `asked` is the number of the oldest event that an open ask needs.
     pub(crate) fn new(keep: Keep, head: u64, floor: u64, bytes: u64, asked: Option<u64>) -> Self {
-        Trim { keep, events: head + 1 - floor, bytes, floor, first_kept: asked.unwrap_or(u64::MAX) }
+        RetentionWalk { keep, events: head + 1 - floor, bytes, floor, first_kept: asked.unwrap_or(u64::MAX) }
     }
 
-    /// Whether the oldest event that is left goes; to be asked for each in turn until the answer is no.
+    /// Decides if the oldest remaining event is removed; call it for each event in turn until it returns
+    /// false.
     pub(crate) fn drops(&mut self, at: Timestamp, weight: u64) -> bool {
         let over = self.keep.events.is_some_and(|max| self.events > max)
             || self.keep.bytes.is_some_and(|max| self.bytes > max)

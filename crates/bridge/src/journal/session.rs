@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use super::{ClientId, Cursor, Draft, ErrorKind, JournalError, Key, Stored};
 use crate::limits::{BLOB_BYTES_MAX, LABELS_MAX, TEXT_BYTES_MAX};
 
-/// The number of a session, for clients that want a small one. It is never used twice.
+/// The number of a session, for clients that need a small id. It is never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Handle(u64);
 
 impl Handle {
-    /// A handle that a client gave.
+    /// A handle from a client.
     pub fn new(number: u64) -> Self {
         Handle(number)
     }
@@ -28,12 +28,12 @@ impl fmt::Display for Handle {
     }
 }
 
-/// The right to write a session. Claiming the session makes every earlier fence worthless.
+/// The right to write a session. Claiming the session invalidates every earlier fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fence(u64);
 
 impl Fence {
-    /// Better than any that was claimed, for what belongs to no session any more.
+    /// Higher than any claimed fence, for hosts without a session.
     #[cfg(unix)]
     pub(crate) const HIGHEST: Fence = Fence(u64::MAX);
 
@@ -46,38 +46,38 @@ impl Fence {
     }
 }
 
-/// How a session is named in a call: either name will do.
+/// Name of a session in a call: its handle or its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionName {
-    /// By number.
+    /// The handle.
     Handle(Handle),
-    /// By key.
+    /// The key.
     Key(Key),
 }
 
-/// A session that is to be kept.
+/// A session to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSession {
-    /// Its name, which nobody had before.
+    /// Its key, which must be unused.
     pub key: Key,
-    /// The folder that it works in.
+    /// Its working directory.
     pub cwd: String,
-    /// What to call it.
+    /// Its title.
     pub title: Option<String>,
-    /// Whatever its owner wants to find it by.
+    /// Labels to find it by.
     pub labels: BTreeMap<String, String>,
-    /// How it is started again, as JSON that the journal does not look into.
+    /// Its launch settings, as JSON that is opaque to the journal.
     pub settings: String,
-    /// What it is doing, in a word.
+    /// Its state, in one word.
     pub state: String,
-    /// When it was made.
+    /// Time of its creation.
     pub created: Timestamp,
-    /// The id of the command that made it. The same id again gives the same session.
+    /// The id of the command that creates it. The same id again returns the same session.
     pub client_id: Option<ClientId>,
 }
 
 impl NewSession {
-    /// A session with nothing but a name, a folder and a birthday.
+    /// A session with only a key, a folder and a time of creation.
     pub fn new(key: Key, cwd: impl Into<String>, created: Timestamp) -> Self {
         NewSession {
             key,
@@ -92,41 +92,41 @@ impl NewSession {
     }
 }
 
-/// A session as it is kept.
+/// A stored session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
-    /// Its number.
+    /// Its handle.
     pub handle: Handle,
-    /// Its name.
+    /// Its key.
     pub key: Key,
-    /// The folder that it works in.
+    /// Its working directory.
     pub cwd: String,
-    /// What to call it.
+    /// Its title.
     pub title: Option<String>,
-    /// Whatever its owner wants to find it by.
+    /// Labels to find it by.
     pub labels: BTreeMap<String, String>,
-    /// How it is started again.
+    /// Its launch settings.
     pub settings: String,
-    /// What it is doing, in a word.
+    /// Its state, in one word.
     pub state: String,
     /// The CLI's own ids for it, the oldest first: a fork, a `/clear` or a new start adds one.
     pub cli_sessions: Vec<String>,
-    /// When it was made.
+    /// Time of its creation.
     pub created: Timestamp,
-    /// When something last happened in it.
+    /// Time of its last activity.
     pub active: Timestamp,
     /// The newest event.
     pub head: Cursor,
     /// The number of the oldest event that is kept.
     pub floor: u64,
-    /// What its events weigh.
+    /// The weight of its events.
     pub bytes: u64,
-    /// How far the spool of its host is stored.
+    /// Offset up to which the spool of its host is stored.
     pub host_offset: Option<u64>,
 }
 
 impl Session {
-    /// A session as it is when it was just made.
+    /// A session right after its creation.
     pub(crate) fn made(new: &NewSession, handle: Handle, head: Cursor) -> Self {
         let created = super::event::whole_micros(new.created);
         Session {
@@ -148,32 +148,32 @@ impl Session {
     }
 }
 
-/// How many sessions and asks a journal has.
+/// Numbers of sessions and asks in a journal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
     /// Sessions, by their state.
     pub sessions: BTreeMap<String, u64>,
-    /// What waits for a person.
+    /// Open asks.
     pub open_asks: u64,
 }
 
-/// What changes about a session. What is `None` stays.
+/// Changes to a session. Fields that are `None` stay.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionChange {
-    /// Another title; an empty one takes it away.
+    /// New title; an empty one removes it.
     pub title: Option<String>,
-    /// Other labels, all of them.
+    /// New labels, which replace all.
     pub labels: Option<BTreeMap<String, String>>,
-    /// Other settings.
+    /// New settings.
     pub settings: Option<String>,
-    /// Another state.
+    /// New state.
     pub state: Option<String>,
-    /// The CLI has a new id for it; the newest one again changes nothing.
+    /// New CLI session id; the newest one again changes nothing.
     pub cli_session: Option<String>,
-    /// When something happened in it.
+    /// New time of the last activity.
     pub active: Option<Timestamp>,
-    /// The event that tells of the change; both are stored, or neither. If its client id was seen, neither is.
+    /// The event of the change; both are stored, or neither. If its client id was seen, neither is.
     pub event: Option<Draft>,
 }
 
@@ -182,12 +182,12 @@ pub struct SessionChange {
 pub struct Changed {
     /// The session.
     pub session: Session,
-    /// Where the event that tells of the change is.
+    /// The position of the event, if there was one.
     pub event: Option<Stored>,
 }
 
 impl SessionChange {
-    /// Puts what changes into a session; the event is left to the caller.
+    /// Applies the changes to a session; the caller appends the event.
     pub(crate) fn apply(&self, session: &mut Session) {
         let set = |to: &mut String, from: &Option<String>| {
             if let Some(from) = from {

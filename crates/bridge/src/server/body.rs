@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 /// Bytes of a body that add a second to its deadline.
 const BYTES_PER_SECOND: usize = 1 << 10;
 
-/// Ends a body that comes too slowly. Reading it fails, and so does the request.
+/// Ends a body that arrives too slowly. Reading it fails, and so does the request.
 pub(super) async fn limit(State(body_time): State<Duration>, request: Request, next: Next) -> Response {
     if request.body().is_end_stream() {
         return next.run(request).await;

@@ -10,7 +10,7 @@ use crate::limits::{
     CONNECTIONS_MAX, HEAD_TIME_MAX, UNAUTHENTICATED_MAX, WRITE_WAIT,
 };
 
-/// What a server bears with its clients.
+/// Limits for clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bounds {
@@ -22,15 +22,15 @@ pub struct Bounds {
     pub unauthenticated: usize,
     /// The same from one address.
     pub address_unauthenticated: usize,
-    /// How long the first byte and the head of a request may take.
+    /// Time for the first byte and the head of a request.
     pub head_time: Duration,
-    /// How long a connection may take from its first byte, or from the last answer, to a request with a credential.
+    /// Time from the first byte, or from the last response, to a request with a credential.
     pub auth_time: Duration,
-    /// How long the body of a request may take; each kibibyte of it adds a second.
+    /// Time for the body of a request; each kibibyte of it adds a second.
     pub body_time: Duration,
-    /// How long a client may take nothing of what is written to it.
+    /// Time that a client may read nothing of what is written to it.
     pub write_wait: Duration,
-    /// How often the files of the certificate are looked at.
+    /// Interval between two checks of the certificate files.
     pub certificate_every: Duration,
 }
 
@@ -50,10 +50,12 @@ impl Default for Bounds {
     }
 }
 
-/// Lets this process have as many files open as its watchers need, as far as it may. Gives how many it could have before.
+/// Raises the limit of open files to the number that subscribers need, as far as the hard limit allows.
+/// Returns the limit before.
 ///
-/// Whatever it starts inherits that, and should get back what it would have had with [`limit_open_files`]: programs that use
-/// `select` fail with files above 1,024, and some close every number up to the limit when they start another.
+/// Child processes inherit the limit, and should get the earlier one back with [`limit_open_files`]: programs
+/// that use `select` fail with file descriptors above 1,024, and some close every number up to the limit when
+/// they start another.
 #[cfg(unix)]
 pub fn raise_open_files() -> std::io::Result<Option<u64>> {
     let before = getrlimit(Resource::Nofile);
@@ -64,7 +66,7 @@ pub fn raise_open_files() -> std::io::Result<Option<u64>> {
     Ok(before.current)
 }
 
-/// Sets how many files this process may have open.
+/// Sets the limit of open files of this process.
 #[cfg(unix)]
 pub fn limit_open_files(count: u64) -> std::io::Result<()> {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);

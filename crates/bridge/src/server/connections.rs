@@ -1,4 +1,4 @@
-//! Connections: who is at their other end, and how many there may be.
+//! Limits of connections: how many there may be, and for how long they may be idle or without a credential.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -27,49 +27,49 @@ use crate::auth::Peer;
 use crate::caller::Caller;
 use crate::limits::SEND_BUFFER_BYTES;
 
-/// Room for connections. Handles are cheap to clone.
+/// Slots for connections. Handles are cheap to clone.
 #[derive(Debug, Clone)]
 pub(super) struct Slots {
-    taken: Arc<Mutex<Taken>>,
+    in_use: Arc<Mutex<SlotsInUse>>,
     pub(super) bounds: Bounds,
 }
 
 #[derive(Debug, Default)]
-struct Taken {
+struct SlotsInUse {
     total: usize,
     by_address: HashMap<IpAddr, usize>,
     /// Connections that have not authenticated, by age.
-    strangers: BTreeMap<u64, Stranger>,
+    unauthenticated: BTreeMap<u64, UnauthenticatedConnection>,
     next: u64,
 }
 
 /// A connection that has not authenticated.
 #[derive(Debug)]
-struct Stranger {
+struct UnauthenticatedConnection {
     address: IpAddr,
     /// Ends the connection.
     evict: CancellationToken,
 }
 
-impl Taken {
-    /// Makes room for one more connection that has not authenticated: the oldest of them has to go. So connections that never
-    /// authenticate take the place of each other, and a client with a credential gets in.
-    fn evict_stranger(&mut self, address: IpAddr, bounds: &Bounds) {
-        let own = self.strangers.iter().filter(|(_, stranger)| stranger.address == address);
+impl SlotsInUse {
+    /// Makes room for one more connection that has not authenticated by evicting the oldest of them. So
+    /// connections that never authenticate displace each other, and clients with a credential get in.
+    fn evict_unauthenticated(&mut self, address: IpAddr, bounds: &Bounds) {
+        let own = self.unauthenticated.iter().filter(|(_, connection)| connection.address == address);
         let evicted = if own.clone().count() >= bounds.address_unauthenticated {
             own.map(|(id, _)| *id).next()
-        } else if self.strangers.len() >= bounds.unauthenticated {
-            self.strangers.keys().next().copied()
+        } else if self.unauthenticated.len() >= bounds.unauthenticated {
+            self.unauthenticated.keys().next().copied()
         } else {
             None
         };
-        if let Some(stranger) = evicted.and_then(|id| self.strangers.remove(&id)) {
-            stranger.evict.cancel();
+        if let Some(connection) = evicted.and_then(|id| self.unauthenticated.remove(&id)) {
+            connection.evict.cancel();
         }
     }
 }
 
-/// Room for one connection, given back when it ends.
+/// A slot for one connection, returned when it ends.
 #[derive(Debug)]
 struct Slot {
     slots: Slots,
@@ -82,21 +82,21 @@ struct Slot {
 /// A connection as its requests see it, in their extensions.
 #[derive(Debug, Clone)]
 pub(crate) struct Connection {
-    taken: Arc<Mutex<Taken>>,
+    in_use: Arc<Mutex<SlotsInUse>>,
     id: u64,
     authenticated: Arc<AtomicBool>,
 }
 
 impl Connection {
-    /// Lets the connection stay: a request or a message on it had a credential.
+    /// Marks the connection as authenticated: a request or a message on it had a credential.
     pub(crate) fn authenticate(&self) {
         if !self.authenticated.swap(true, Ordering::Relaxed) {
-            self.taken.lock().unwrap_or_else(PoisonError::into_inner).strangers.remove(&self.id);
+            self.in_use.lock().unwrap_or_else(PoisonError::into_inner).unauthenticated.remove(&self.id);
         }
     }
 }
 
-/// Marks the connection of each request that the guard has let in with a credential.
+/// Marks the connection of each authenticated request.
 pub(super) async fn mark_authenticated(request: Request, next: Next) -> Response {
     let extensions = request.extensions();
     if let (Some(_), Some(connection)) = (extensions.get::<Caller>(), extensions.get::<Connection>()) {
@@ -105,27 +105,27 @@ pub(super) async fn mark_authenticated(request: Request, next: Next) -> Response
     next.run(request).await
 }
 
-/// A connection that has found room.
+/// An accepted connection that holds a slot.
 ///
-/// It ends when its client takes nothing for too long. The doors cannot see to that alone: what is above them asks for
-/// the next piece of a stream only when the last one is gone.
+/// It ends when its client reads nothing for too long. The endpoints cannot detect that alone: the HTTP layer
+/// polls a stream only when the last part of it is written.
 ///
-/// It also ends when it has not authenticated in time, or has to make room for another one that has not.
-pub(super) struct Held<S> {
+/// It also ends when it has not authenticated in time, or is evicted in favour of another one that has not.
+pub(super) struct LimitedStream<S> {
     stream: S,
     bounds: Bounds,
-    /// Runs while the client takes nothing.
-    patience: Option<Pin<Box<Sleep>>>,
-    /// Runs while the client says nothing and has not authenticated.
+    /// Runs while the client reads nothing.
+    write_deadline: Option<Pin<Box<Sleep>>>,
+    /// Runs until the connection has authenticated.
     unauthenticated: Option<Unauthenticated>,
     has_read: bool,
     authenticated: Arc<AtomicBool>,
     slot: Slot,
 }
 
-impl<S> fmt::Debug for Held<S> {
+impl<S> fmt::Debug for LimitedStream<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Held").field("slot", &self.slot).finish_non_exhaustive()
+        f.debug_struct("LimitedStream").field("slot", &self.slot).finish_non_exhaustive()
     }
 }
 
@@ -135,17 +135,17 @@ struct Unauthenticated {
     evicted: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
-impl<S> Held<S> {
+impl<S> LimitedStream<S> {
     fn new(stream: S, slot: Slot) -> Self {
         let bounds = slot.slots.bounds;
         let unauthenticated = Unauthenticated {
             deadline: Box::pin(tokio::time::sleep(bounds.head_time.min(bounds.auth_time))),
             evicted: Box::pin(slot.evicted.clone().cancelled_owned()),
         };
-        Held {
+        LimitedStream {
             stream,
             bounds,
-            patience: None,
+            write_deadline: None,
             unauthenticated: Some(unauthenticated),
             has_read: false,
             authenticated: Arc::default(),
@@ -154,18 +154,18 @@ impl<S> Held<S> {
     }
 
     fn connection(&self) -> Connection {
-        let taken = Arc::clone(&self.slot.slots.taken);
-        Connection { taken, id: self.slot.id, authenticated: Arc::clone(&self.authenticated) }
+        let in_use = Arc::clone(&self.slot.slots.in_use);
+        Connection { in_use, id: self.slot.id, authenticated: Arc::clone(&self.authenticated) }
     }
 
-    /// Gives the client time for another request: it was given an answer.
+    /// Extends the deadline for another request, since the client got a response.
     fn extend(&mut self, by: Duration) {
         if let Some(unauthenticated) = &mut self.unauthenticated {
             unauthenticated.deadline.as_mut().reset(Instant::now() + by);
         }
     }
 
-    /// Fails once the connection has to end without having authenticated.
+    /// Completes once the connection has to end without having authenticated.
     fn poll_unauthenticated(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
         if self.authenticated.load(Ordering::Relaxed) {
             self.unauthenticated = None;
@@ -174,7 +174,7 @@ impl<S> Held<S> {
             return Poll::Pending;
         };
         if evicted.as_mut().poll(cx).is_ready() {
-            return Poll::Ready(io::Error::other("others without a credential came later"));
+            return Poll::Ready(io::Error::other("evicted by newer connections without a credential"));
         }
         ready!(deadline.as_mut().poll(cx));
         Poll::Ready(io::Error::new(io::ErrorKind::TimedOut, "no credential came in time"))
@@ -183,60 +183,65 @@ impl<S> Held<S> {
 
 impl Slots {
     pub(super) fn new(bounds: Bounds) -> Self {
-        Slots { taken: Arc::default(), bounds }
+        Slots { in_use: Arc::default(), bounds }
     }
 
-    fn take(&self, peer: Peer) -> io::Result<Slot> {
+    fn acquire(&self, peer: Peer) -> io::Result<Slot> {
         let address = peer.group();
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = taken.by_address.get(&address).copied().unwrap_or_default();
-        if taken.total >= self.bounds.connections || own >= self.bounds.address_connections {
-            tracing::warn!(%peer, total = taken.total, own, "no room for a connection");
-            return Err(io::Error::other("no room"));
+        let mut in_use = self.in_use.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = in_use.by_address.get(&address).copied().unwrap_or_default();
+        if in_use.total >= self.bounds.connections || own >= self.bounds.address_connections {
+            tracing::warn!(%peer, total = in_use.total, own, "too many connections");
+            return Err(io::Error::other("too many connections"));
         }
-        taken.evict_stranger(address, &self.bounds);
-        let (id, evicted) = (taken.next, CancellationToken::new());
-        taken.next += 1;
-        taken.strangers.insert(id, Stranger { address, evict: evicted.clone() });
-        taken.total += 1;
-        taken.by_address.insert(address, own + 1);
+        in_use.evict_unauthenticated(address, &self.bounds);
+        let (id, evicted) = (in_use.next, CancellationToken::new());
+        in_use.next += 1;
+        in_use.unauthenticated.insert(id, UnauthenticatedConnection { address, evict: evicted.clone() });
+        in_use.total += 1;
+        in_use.by_address.insert(address, own + 1);
         Ok(Slot { slots: self.clone(), address, id, evicted })
     }
 
-    fn admit<I, S>(&self, stream: I, service: S, peer: Peer) -> io::Result<(Held<I>, Known<S>)> {
-        let held = Held::new(stream, self.take(peer)?);
-        let service = Extension(held.connection()).layer(Extension(peer).layer(service));
-        Ok((held, service))
+    fn admit<I, S>(
+        &self,
+        stream: I,
+        service: S,
+        peer: Peer,
+    ) -> io::Result<(LimitedStream<I>, ConnectedService<S>)> {
+        let stream = LimitedStream::new(stream, self.acquire(peer)?);
+        let service = Extension(stream.connection()).layer(Extension(peer).layer(service));
+        Ok((stream, service))
     }
 }
 
-/// A service whose requests know their connection.
-type Known<S> = AddExtension<AddExtension<S, Peer>, Connection>;
+/// A service whose requests have their connection in their extensions.
+type ConnectedService<S> = AddExtension<AddExtension<S, Peer>, Connection>;
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        let mut taken = self.slots.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        taken.total -= 1;
-        taken.strangers.remove(&self.id);
-        if let Some(own) = taken.by_address.get_mut(&self.address) {
+        let mut in_use = self.slots.in_use.lock().unwrap_or_else(PoisonError::into_inner);
+        in_use.total -= 1;
+        in_use.unauthenticated.remove(&self.id);
+        if let Some(own) = in_use.by_address.get_mut(&self.address) {
             *own -= 1;
             if *own == 0 {
-                taken.by_address.remove(&self.address);
+                in_use.by_address.remove(&self.address);
             }
         }
     }
 }
 
 impl<S> Accept<TcpStream, S> for Slots {
-    type Stream = Held<TcpStream>;
-    type Service = Known<S>;
+    type Stream = LimitedStream<TcpStream>;
+    type Service = ConnectedService<S>;
     type Future = Ready<io::Result<(Self::Stream, Self::Service)>>;
 
     fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
         let peer = || {
-            // An event is one small piece, and waiting for more of them would only delay it.
+            // An event is one small write, and waiting for more would only delay it.
             stream.set_nodelay(true)?;
-            // The kernel would keep megabytes for each client that does not read.
+            // The kernel would otherwise keep megabytes for each client that does not read.
             rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_BUFFER_BYTES)?;
             Ok::<_, io::Error>(Peer::Tcp { remote: stream.peer_addr()?, local: stream.local_addr()? })
         };
@@ -246,8 +251,8 @@ impl<S> Accept<TcpStream, S> for Slots {
 
 #[cfg(unix)]
 impl<S> Accept<tokio::net::UnixStream, S> for Slots {
-    type Stream = Held<tokio::net::UnixStream>;
-    type Service = Known<S>;
+    type Stream = LimitedStream<tokio::net::UnixStream>;
+    type Service = ConnectedService<S>;
     type Future = Ready<io::Result<(Self::Stream, Self::Service)>>;
 
     fn accept(&self, stream: tokio::net::UnixStream, service: S) -> Self::Future {
@@ -256,14 +261,14 @@ impl<S> Accept<tokio::net::UnixStream, S> for Slots {
             if theirs == own {
                 return Ok(());
             }
-            tracing::warn!(uid = theirs, "somebody else has come to the socket");
+            tracing::warn!(uid = theirs, "refused a connection of another user to the socket");
             Err(io::ErrorKind::PermissionDenied.into())
         });
         ready(ours.and_then(|()| self.admit(stream, service, Peer::Unix)))
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Held<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for LimitedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -282,37 +287,38 @@ impl<S: AsyncRead + Unpin> AsyncRead for Held<S> {
     }
 }
 
-impl<S: Unpin> Held<S> {
-    /// Does something that waits for the client, for as long as that may take.
-    fn in_time<T>(
+impl<S: Unpin> LimitedStream<S> {
+    /// Polls a write, and fails when the client has read nothing for too long.
+    fn poll_write_in_time<T>(
         &mut self,
         cx: &mut Context<'_>,
         write: impl FnOnce(Pin<&mut S>, &mut Context<'_>) -> Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
         if let done @ Poll::Ready(_) = write(Pin::new(&mut self.stream), cx) {
-            self.patience = None;
+            self.write_deadline = None;
             let auth_time = self.bounds.auth_time;
             self.extend(auth_time);
             return done;
         }
         let write_wait = self.bounds.write_wait;
-        let patience = self.patience.get_or_insert_with(|| Box::pin(tokio::time::sleep(write_wait)));
-        ready!(patience.as_mut().poll(cx));
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client takes nothing")))
+        let write_deadline =
+            self.write_deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(write_wait)));
+        ready!(write_deadline.as_mut().poll(cx));
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client reads nothing")))
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Held<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for LimitedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.in_time(cx, |stream, cx| stream.poll_write(cx, bytes))
+        self.poll_write_in_time(cx, |stream, cx| stream.poll_write(cx, bytes))
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.in_time(cx, AsyncWrite::poll_flush)
+        self.poll_write_in_time(cx, AsyncWrite::poll_flush)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.in_time(cx, AsyncWrite::poll_shutdown)
+        self.poll_write_in_time(cx, AsyncWrite::poll_shutdown)
     }
 
     fn poll_write_vectored(
@@ -320,7 +326,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Held<S> {
         cx: &mut Context<'_>,
         bytes: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.in_time(cx, |stream, cx| stream.poll_write_vectored(cx, bytes))
+        self.poll_write_in_time(cx, |stream, cx| stream.poll_write_vectored(cx, bytes))
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -338,13 +344,13 @@ mod tests {
         let slots = Slots::new(bounds);
         let peer =
             |last| Peer::Tcp { remote: ([10, 0, 0, last], 1).into(), local: ([10, 0, 0, 1], 7717).into() };
-        let mut held: Vec<Slot> = (0..3).map(|_| slots.take(peer(2)).unwrap()).collect();
-        assert!(slots.take(peer(2)).is_err(), "one more from the same address");
-        held.extend((3..5).map(|_| slots.take(peer(3)).unwrap()));
-        assert!(slots.take(peer(4)).is_err(), "one more at all");
-        drop(held);
-        assert!(slots.take(peer(4)).is_ok());
-        assert_eq!(slots.taken.lock().unwrap().by_address.len(), 0);
+        let mut acquired: Vec<Slot> = (0..3).map(|_| slots.acquire(peer(2)).unwrap()).collect();
+        assert!(slots.acquire(peer(2)).is_err(), "one more from the same address");
+        acquired.extend((3..5).map(|_| slots.acquire(peer(3)).unwrap()));
+        assert!(slots.acquire(peer(4)).is_err(), "one more at all");
+        drop(acquired);
+        assert!(slots.acquire(peer(4)).is_ok());
+        assert_eq!(slots.in_use.lock().unwrap().by_address.len(), 0);
     }
 
     #[test]
@@ -353,32 +359,32 @@ mod tests {
         let slots = Slots::new(bounds);
         let peer =
             |last| Peer::Tcp { remote: ([10, 0, 0, last], 1).into(), local: ([10, 0, 0, 1], 7717).into() };
-        let slot = |last| slots.take(peer(last)).unwrap();
+        let slot = |last| slots.acquire(peer(last)).unwrap();
         let known = slot(2);
         let connection =
-            Connection { taken: Arc::clone(&slots.taken), id: known.id, authenticated: Arc::default() };
+            Connection { in_use: Arc::clone(&slots.in_use), id: known.id, authenticated: Arc::default() };
         connection.authenticate();
         let other = slot(3);
-        let strangers: Vec<Slot> = (0..5).map(|_| slot(2)).collect();
-        let evicted: Vec<bool> = strangers.iter().map(|slot| slot.evicted.is_cancelled()).collect();
+        let unauthenticated: Vec<Slot> = (0..5).map(|_| slot(2)).collect();
+        let evicted: Vec<bool> = unauthenticated.iter().map(|slot| slot.evicted.is_cancelled()).collect();
         assert_eq!(evicted, [true, true, false, false, false]);
         assert!(!known.evicted.is_cancelled() && !other.evicted.is_cancelled());
     }
 
-    /// F98: a stream whose client has stopped reading does not stay for ever.
+    /// F98: a stream whose client has stopped reading does not stay open for ever.
     #[tokio::test]
     async fn f98_a_connection_ends_when_its_client_takes_nothing() {
         use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
         let slots = Slots::new(Bounds { write_wait: Duration::from_millis(20), ..Bounds::default() });
         let (ours, mut theirs) = tokio::io::duplex(1 << 10);
-        let (mut held, _) = slots.admit(ours, (), Peer::Unix).unwrap();
+        let (mut stream, _) = slots.admit(ours, (), Peer::Unix).unwrap();
         let reads = async {
-            let mut taken = vec![0; 8 << 10];
-            theirs.read_exact(&mut taken).await.unwrap();
+            let mut read = vec![0; 8 << 10];
+            theirs.read_exact(&mut read).await.unwrap();
         };
-        let (written, ()) = tokio::join!(held.write_all(&[0; 8 << 10]), reads);
+        let (written, ()) = tokio::join!(stream.write_all(&[0; 8 << 10]), reads);
         written.unwrap();
-        let stuck = held.write_all(&[0; 8 << 10]).await.unwrap_err();
+        let stuck = stream.write_all(&[0; 8 << 10]).await.unwrap_err();
         assert_eq!(stuck.kind(), io::ErrorKind::TimedOut);
         drop(theirs);
     }

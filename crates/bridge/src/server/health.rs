@@ -1,4 +1,4 @@
-//! Whether the server is alive, whether it is ready, and how it is doing.
+//! Liveness, readiness and metrics.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::error::{Code, Error};
 use crate::plural::counted;
 use crate::sessions::Sessions;
 
-/// What has to be asked.
+/// State of these routes.
 #[derive(Debug, Clone)]
 pub(crate) struct Health {
     pub(super) sessions: Sessions,
@@ -23,19 +23,19 @@ pub(crate) struct Health {
     pub(super) metrics: Arc<Metrics>,
 }
 
-/// What those who watch over servers ask for.
+/// The routes for monitoring.
 pub(crate) fn routes() -> Vec<Route<Health>> {
     vec![route!(healthz), route!(readyz), needs_later(Scope::Read, route!(metrics))]
 }
 
-/// Whether the process answers at all. Anybody may ask.
+/// Liveness: the process answers. No credential is needed.
 #[utoipa::path(get, path = "/healthz", tag = "health",
     responses((status = 200, description = "It does", body = String, content_type = "text/plain")))]
 async fn healthz() -> &'static str {
     "ok\n"
 }
 
-/// Whether the server can read its journal and is not about to leave. Any credential may ask.
+/// Readiness: the server can read its journal and is not stopping. Any credential will do.
 #[utoipa::path(get, path = "/readyz", tag = "health", security(("bearer" = [])),
     responses((status = 200, description = "It is ready", body = String, content_type = "text/plain"),
         (status = 503, description = "It is not, or not any more")))]
@@ -56,15 +56,15 @@ async fn readyz(State(health): State<Health>, _caller: Caller) -> Result<&'stati
     Ok("ready\n")
 }
 
-/// How the server is doing, in the text format of Prometheus. A credential that is limited to folders gets none: the figures
-/// are of all sessions.
+/// Metrics in the text format of Prometheus. A credential that is limited to folders is refused, since the
+/// figures cover all sessions.
 #[utoipa::path(get, path = "/metrics", tag = "health",
     responses((status = 200, description = "The metrics", body = String, content_type = "text/plain")))]
 async fn metrics(State(health): State<Health>, caller: Caller) -> Result<Response, Error> {
     caller.require(Scope::Read)?;
     if !caller.folders.is_empty() {
-        let message = "The figures are of all sessions, and this credential is limited to folders";
-        return Err(Error::new(Code::Forbidden, message, "make one without folders, with the scope `read`"));
+        let message = "The metrics cover all sessions, and this credential is limited to folders";
+        return Err(Error::new(Code::Forbidden, message, "use one without folders, with the scope `read`"));
     }
     let text = health.metrics.text(&health.sessions).await?;
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())

@@ -1,4 +1,4 @@
-//! All events are read once after the start, so that damage is known before somebody needs what is damaged.
+//! Reads all events once after the start, so that damage is known early.
 
 use tokio_util::sync::CancellationToken;
 

@@ -1,4 +1,4 @@
-//! Where the server listens.
+//! Listening on a port or a socket.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -19,30 +19,30 @@ type UnixAddress = std::os::unix::net::SocketAddr;
 #[cfg(not(unix))]
 type UnixAddress = SocketAddr;
 
-/// Where the server listens.
+/// Addresses and TLS of the server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listen {
-    /// On a port.
+    /// The address and port.
     pub address: Option<SocketAddr>,
-    /// Through TLS.
+    /// The certificate, for TLS.
     pub tls: Option<TlsFiles>,
-    /// Who may hear what is said on the port.
+    /// Rule for an address without TLS.
     pub exposure: Exposure,
-    /// On a socket, for programs of the same user.
+    /// A Unix socket, for processes of the same user.
     pub unix: Option<PathBuf>,
 }
 
-/// Who may hear what is said on a port.
+/// Rule for connections without TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Exposure {
-    /// Nobody but this machine, unless it is said through TLS.
+    /// Only loopback addresses are allowed without TLS.
     #[default]
     Guarded,
-    /// Whoever is on the network. Somebody has said that they know.
+    /// Any address is allowed; the user accepted that others can read the traffic.
     InTheClear,
 }
 
-/// Where the server listens, after it was possible.
+/// Listening sockets, before the server runs.
 #[derive(Debug)]
 pub struct Bound {
     tcp: Option<std::net::TcpListener>,
@@ -59,7 +59,7 @@ struct Socket {
 }
 
 impl Listen {
-    /// Takes the port and the socket. Nobody is answered before the server runs.
+    /// Binds the port and the socket. Requests are answered once the server runs.
     pub fn bind(self) -> Result<Bound, Error> {
         let tls = match (self.tls, self.address) {
             (Some(files), Some(_)) => {
@@ -71,12 +71,12 @@ impl Listen {
             }
             (None, _) => None,
         };
-        let heard = self.address.filter(|address| !address.ip().to_canonical().is_loopback());
-        if let (Some(address), None, Exposure::Guarded) = (heard, &tls, self.exposure) {
+        let exposed = self.address.filter(|address| !address.ip().to_canonical().is_loopback());
+        if let (Some(address), None, Exposure::Guarded) = (exposed, &tls, self.exposure) {
             let message =
-                format!("Others could listen in on `{address}`, which is not only for this machine");
+                format!("Others could read the traffic on `{address}`: it is not a loopback address");
             let hint = "give it a certificate with --tls-cert and --tls-key, listen on 127.0.0.1 behind a proxy, or \
-                        say --insecure-listen";
+                        pass --insecure-listen";
             return Err(Error::new(Code::Invalid, message, hint));
         }
         let tcp = self.address.map(bind_tcp).transpose()?;
@@ -85,7 +85,7 @@ impl Listen {
         if tcp.is_none() && self.unix.is_none() {
             return Err(Error::new(
                 Code::Invalid,
-                "There is nowhere to listen",
+                "The server has no address to listen on",
                 "name an address or a socket",
             ));
         }
@@ -99,13 +99,13 @@ impl Listen {
 }
 
 impl Bound {
-    /// The port that was taken, which matters where any was wanted.
+    /// The bound address, with the port that was chosen if it was 0.
     pub fn address(&self) -> Option<SocketAddr> {
         self.tcp.as_ref().and_then(|listener| listener.local_addr().ok())
     }
 }
 
-/// Answers until told to stop by the handles.
+/// Serves until stopped by the handles.
 pub(super) async fn serve(
     bound: Bound,
     app: &Router,
@@ -143,7 +143,7 @@ pub(super) async fn serve(
     ended.map(|_| ()).map_err(|error| Error::new(Code::Internal, error.to_string(), ""))
 }
 
-/// HTTP/1.1, with bounds on the head of a request: in time against those who never finish one, and in length.
+/// HTTP/1.1, with limits on the time and the length of the head of a request.
 fn http(bounds: Bounds) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new()).http1_only();
     builder
@@ -169,7 +169,7 @@ fn bind_tcp(address: SocketAddr) -> Result<std::net::TcpListener, Error> {
     })
 }
 
-/// A socket that only its owner can reach, in a folder that nobody else can write.
+/// Binds a socket that only its owner can connect to, in a folder that only the owner can write.
 #[cfg(unix)]
 fn bind_unix(path: &Path) -> Result<Socket, Error> {
     use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
@@ -185,7 +185,7 @@ fn bind_unix(path: &Path) -> Result<Socket, Error> {
         )
     };
     if let Ok(found) = std::fs::symlink_metadata(path) {
-        // Only a socket of ours that nobody answers is taken away.
+        // Only a stale socket is removed: one that refuses connections.
         if !found.file_type().is_socket() || UnixStream::connect(path).is_ok() {
             return Err(failed(&"it is in use"));
         }

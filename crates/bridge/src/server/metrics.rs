@@ -1,4 +1,4 @@
-//! Figures for whoever watches the server, in the text format of Prometheus.
+//! Metrics in the text format of Prometheus.
 
 use std::fmt::{Display, Write as _};
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use tokio::time::Instant;
 use crate::error::Error;
 use crate::sessions::Sessions;
 
-/// Upper ends of the classes that requests are put into by their time. A stream counts when it begins.
-const CLASSES_MS: [u64; 9] = [1, 2, 5, 10, 25, 100, 250, 1000, 5000];
+/// Upper bounds of the histogram's buckets. A stream counts when it begins.
+const BUCKETS_MS: [u64; 9] = [1, 2, 5, 10, 25, 100, 250, 1000, 5000];
 
-/// What is counted.
+/// The counters.
 #[derive(Debug, Default)]
 pub(super) struct Metrics {
-    /// By the first digit of the status.
+    /// Responses by the first digit of the status.
     answers: [AtomicU64; 6],
-    /// By time, each class without those below it; the last has no end.
-    times: [AtomicU64; CLASSES_MS.len() + 1],
+    /// Requests by bucket, not cumulative; the last bucket has no bound.
+    times: [AtomicU64; BUCKETS_MS.len() + 1],
     time_us: AtomicU64,
     open: AtomicU64,
 }
@@ -37,7 +37,7 @@ pub(super) async fn count(State(metrics): State<Arc<Metrics>>, request: Request,
     response
 }
 
-/// A request that is being answered; one whose client has left counts no longer.
+/// Counts a request as open until it is answered or its client has left.
 struct Open<'a>(&'a AtomicU64);
 
 impl<'a> Open<'a> {
@@ -60,68 +60,68 @@ impl Metrics {
         };
         add(self.answers.get(usize::from(status / 100)), 1);
         let class =
-            CLASSES_MS.iter().position(|ms| time <= Duration::from_millis(*ms)).unwrap_or(CLASSES_MS.len());
+            BUCKETS_MS.iter().position(|ms| time <= Duration::from_millis(*ms)).unwrap_or(BUCKETS_MS.len());
         add(self.times.get(class), 1);
         add(Some(&self.time_us), u64::try_from(time.as_micros()).unwrap_or(u64::MAX));
     }
 
-    /// All figures.
+    /// The text of all metrics.
     pub(super) async fn text(&self, sessions: &Sessions) -> Result<String, Error> {
-        let mut page = Page(String::new());
+        let mut text = MetricsText(String::new());
         let full = u8::from(sessions.broadcast().journal().is_full());
-        page.single("tidings_storage_full", "gauge", "Whether the disk of the journal is full.", full);
-        page.metric("tidings_build_info", "gauge", "The version that runs.");
-        page.line(&format!("tidings_build_info{{version=\"{}\"}}", env!("CARGO_PKG_VERSION")), 1);
+        text.single("tidings_storage_full", "gauge", "Whether the disk of the journal is full.", full);
+        text.metric("tidings_build_info", "gauge", "The version that runs.");
+        text.line(&format!("tidings_build_info{{version=\"{}\"}}", env!("CARGO_PKG_VERSION")), 1);
         let broadcast = sessions.broadcast();
         let (states, asks) = sessions.counts().await?;
-        page.metric("tidings_sessions", "gauge", "Sessions by what they are doing.");
+        text.metric("tidings_sessions", "gauge", "Sessions by state.");
         for (state, count) in states {
-            page.line(&format!("tidings_sessions{{state=\"{state}\"}}"), count);
+            text.line(&format!("tidings_sessions{{state=\"{state}\"}}"), count);
         }
-        page.single("tidings_asks_open", "gauge", "What waits for a person.", asks);
-        page.single(
+        text.single("tidings_asks_open", "gauge", "Requests that wait for a user.", asks);
+        text.single(
             "tidings_sessions_watched",
             "gauge",
-            "Sessions that somebody watches.",
+            "Sessions that have subscribers.",
             broadcast.watched(),
         );
-        page.single(
+        text.single(
             "tidings_watchers",
             "gauge",
-            "Those who watch, each session for itself.",
+            "Subscriptions to all sessions.",
             broadcast.watchers_total(),
         );
-        page.single("tidings_events_total", "counter", "Events that were stored.", broadcast.published());
+        text.single("tidings_events_total", "counter", "Events that were stored.", broadcast.published());
         let help = "Events of the journal that cannot be read.";
-        page.single("tidings_journal_damaged_events", "gauge", help, broadcast.journal().damaged_events());
-        self.requests(&mut page);
-        Ok(page.0)
+        text.single("tidings_journal_damaged_events", "gauge", help, broadcast.journal().damaged_events());
+        self.requests(&mut text);
+        Ok(text.0)
     }
 
-    fn requests(&self, page: &mut Page) {
+    fn requests(&self, text: &mut MetricsText) {
         let value = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        page.single("tidings_requests_open", "gauge", "Requests that are being answered.", value(&self.open));
-        page.metric("tidings_requests_total", "counter", "Requests by the class of their status.");
+        text.single("tidings_requests_open", "gauge", "Requests that are being answered.", value(&self.open));
+        text.metric("tidings_requests_total", "counter", "Requests by class of status.");
         for (class, count) in self.answers.iter().enumerate().skip(1) {
-            page.line(&format!("tidings_requests_total{{status=\"{class}xx\"}}"), value(count));
+            text.line(&format!("tidings_requests_total{{status=\"{class}xx\"}}"), value(count));
         }
-        page.metric("tidings_request_seconds", "histogram", "How long requests took until the answer began.");
+        text.metric("tidings_request_seconds", "histogram", "Time until the response to a request began.");
         let mut sum = 0;
-        for (ms, count) in CLASSES_MS.iter().zip(&self.times) {
+        for (ms, count) in BUCKETS_MS.iter().zip(&self.times) {
             sum += value(count);
             let seconds = Duration::from_millis(*ms).as_secs_f64();
-            page.line(&format!("tidings_request_seconds_bucket{{le=\"{seconds}\"}}"), sum);
+            text.line(&format!("tidings_request_seconds_bucket{{le=\"{seconds}\"}}"), sum);
         }
         sum += self.times.last().map_or(0, value);
-        page.line("tidings_request_seconds_bucket{le=\"+Inf\"}", sum);
-        page.line("tidings_request_seconds_sum", Duration::from_micros(value(&self.time_us)).as_secs_f64());
-        page.line("tidings_request_seconds_count", sum);
+        text.line("tidings_request_seconds_bucket{le=\"+Inf\"}", sum);
+        text.line("tidings_request_seconds_sum", Duration::from_micros(value(&self.time_us)).as_secs_f64());
+        text.line("tidings_request_seconds_count", sum);
     }
 }
 
-struct Page(String);
+struct MetricsText(String);
 
-impl Page {
+impl MetricsText {
     fn metric(&mut self, name: &str, kind: &str, help: &str) {
         // Writing into a String cannot fail.
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");

@@ -1,4 +1,4 @@
-//! Old events go, again and again, as long as the server runs.
+//! Removes old events periodically, as long as the server runs.
 
 use std::time::Duration;
 
@@ -9,20 +9,20 @@ use crate::journal::{ErrorKind, JournalError, Keep, Key, Rest};
 use crate::limits::{LIST_MAX, RETAIN_EVERY};
 use crate::sessions::Sessions;
 
-/// What is kept of the events of each session. Each part that is given is a bound, and the tightest one counts; without any, everything is
-/// kept. What waits for an answer is kept whatever this says, and so is everything after it.
+/// Limits for the events that each session keeps. Each one that is set is a bound, and the tightest one
+/// counts; without any, everything is kept. An open ask and everything after it are kept in any case.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Retention {
-    /// How old an event may get.
+    /// The greatest age of an event.
     pub age: Option<Duration>,
-    /// The newest so many events.
+    /// Number of newest events.
     pub events: Option<u64>,
-    /// The newest so many bytes.
+    /// Bytes of newest events.
     pub bytes: Option<u64>,
 }
 
 impl Retention {
-    /// The bounds as they are at a time.
+    /// The limits at a time.
     fn at(self, now: Timestamp) -> Keep {
         let since = self.age.map(|age| {
             let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
@@ -32,26 +32,26 @@ impl Retention {
     }
 }
 
-/// Removes what is not kept: at once, and every hour.
+/// Removes old events: at once, and every hour.
 pub(super) async fn retain(sessions: Sessions, retention: Retention, stopping: CancellationToken) {
     if retention == Retention::default() {
         return;
     }
     let mut tick = tokio::time::interval(RETAIN_EVERY);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let again_and_again = async {
+    let periodically = async {
         loop {
             tick.tick().await;
             match all(&sessions, retention).await {
                 Ok(0) => {}
                 Ok(removed) => tracing::info!(removed, "removed old events"),
                 Err(error) => {
-                    tracing::warn!(%error, "old events could not be removed; the next hour tries again");
+                    tracing::warn!(%error, "failed to remove old events; trying again in an hour");
                 }
             }
         }
     };
-    stopping.run_until_cancelled(again_and_again).await;
+    stopping.run_until_cancelled(periodically).await;
 }
 
 async fn all(sessions: &Sessions, retention: Retention) -> Result<u64, JournalError> {
@@ -77,7 +77,7 @@ async fn one(sessions: &Sessions, key: &Key, keep: Keep, now: Timestamp) -> Resu
                     return Ok(removed);
                 }
             }
-            // Somebody has deleted it meanwhile.
+            // The session was deleted meanwhile.
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(removed),
             Err(error) => return Err(error),
         }

@@ -1,4 +1,4 @@
-//! TLS, and certificates that are renewed while the server runs.
+//! TLS, with certificates that may be renewed while the server runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,15 +12,15 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::error::{Code, Error};
 
-/// Chooses how this process speaks TLS, unless somebody has chosen already. Whatever calls other servers needs it.
+/// Installs the TLS provider of this process, unless one is installed. TLS clients need it too.
 pub fn choose_tls() {
     drop(rustls::crypto::ring::default_provider().install_default());
 }
 
-/// Where the certificate and its key are, as PEM.
+/// Paths of the certificate and its key, as PEM.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// The certificate, and those that it is signed by.
+    /// The certificate chain.
     pub certificate: PathBuf,
     /// Its key.
     pub key: PathBuf,
@@ -50,7 +50,8 @@ impl TlsFiles {
         Ok(Arc::new(config))
     }
 
-    /// Reads them again whenever they have changed. A pair that does not fit is left where it is.
+    /// Reloads them whenever they have changed. A pair that does not match is ignored, and the old one stays
+    /// in use.
     pub(super) async fn follow(self, used: RustlsConfig, every: Duration) {
         let mut seen = self.changed();
         loop {

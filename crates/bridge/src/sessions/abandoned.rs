@@ -1,5 +1,6 @@
-//! What was asked of people who have left. A policy that asks only while somebody watches decides about it after a while, as it would
-//! have if nobody had been there; or a session that nobody watches would wait for ever for somebody who once did.
+//! Settles requests of sessions that all clients have left. A policy that asks only attended sessions decides
+//! about them after a while, as it would have if no client had been subscribed; otherwise such a session
+//! would wait for ever.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,34 +12,34 @@ use tidings_protocol::api::Policy;
 use tidings_protocol::ui::{InteractionResolved, PermissionResolved, Resolution};
 use tokio::time::Instant;
 
-use super::asks::{Shown, shown};
+use super::asks::{PendingRequest, pending_request};
 use super::entry::Entry;
 use super::{Sessions, policy};
 use crate::error::Error;
 use crate::journal::AskId;
 
-/// The rule that declines questions, for which there is no risk to judge.
-const NOBODY: &str = "nobody_watches";
+/// The rule that declines questions, which have no risk to judge.
+const UNATTENDED_RULE: &str = "nobody_watches";
 
-/// Looks again and again for what waits for somebody who has left, until the server ends.
+/// Checks for abandoned requests periodically, until the server ends.
 pub(super) fn watch(sessions: &Sessions) {
     let (shared, after) = (Arc::downgrade(&sessions.0), sessions.config().abandoned_after);
     drop(tokio::spawn(async move {
-        let mut alone = HashMap::new();
+        let mut since = HashMap::new();
         loop {
             tokio::time::sleep(after / 4).await;
             let Some(sessions) = shared.upgrade().map(Sessions) else { return };
             let waiting: Vec<Arc<Entry>> = {
-                let used = sessions.used();
+                let used = sessions.active();
                 let entries = used.values().map(|used| &used.entry);
-                entries.filter(|entry| entry.waits_for_nobody()).map(Arc::clone).collect()
+                entries.filter(|entry| entry.is_abandoned()).map(Arc::clone).collect()
             };
             drop(sessions);
-            alone.retain(|key, _| waiting.iter().any(|entry| entry.key == *key));
+            since.retain(|key, _| waiting.iter().any(|entry| entry.key == *key));
             for entry in waiting {
-                let since = *alone.entry(entry.key.clone()).or_insert_with(Instant::now);
-                if since.elapsed() >= after {
-                    entry.decide_alone().await;
+                let start = *since.entry(entry.key.clone()).or_insert_with(Instant::now);
+                if start.elapsed() >= after {
+                    entry.decide_abandoned().await;
                 }
             }
         }
@@ -46,8 +47,9 @@ pub(super) fn watch(sessions: &Sessions) {
 }
 
 impl Entry {
-    /// Whether something waits for a person, nobody is there, and the policy can do without.
-    fn waits_for_nobody(&self) -> bool {
+    /// True if a request is open, no client that could answer is subscribed, and the policy can decide
+    /// without.
+    fn is_abandoned(&self) -> bool {
         let waits = {
             let memory = self.memory();
             let is_open = !memory.permissions.is_empty() || !memory.questions.is_empty();
@@ -56,22 +58,22 @@ impl Entry {
         waits && !self.broadcast.is_attended(&self.key)
     }
 
-    async fn decide_alone(&self) {
+    async fn decide_abandoned(&self) {
         let policy = policy::policy(Policy::Unattended, &self.broadcast, &self.key, &self.judged);
         for ask in self.permissions.pending_for_session(self.handle) {
-            // Somebody may have come just now, and is asked after all.
+            // A client may have subscribed just now; then the request stays open.
             let decided = policy.decide(&ask, self.clock.now()).outcome();
             if let Some(Outcome::Answered { answer, by: Who::Rule(rule) }) = decided
                 && let Err(error) = self.answer_by_rule(&ask, answer, rule).await
             {
-                tracing::warn!(session = %self.key, ask = ask.key.tool_use_id, %error, "a permission stays open");
+                tracing::warn!(session = %self.key, ask = ask.key.tool_use_id, %error, "failed to settle an abandoned permission request");
             }
         }
         for inquiry in self.questions.pending_for_session(self.handle) {
             if !policy.supports_interaction()
                 && let Err(error) = self.decline_by_rule(&inquiry.key).await
             {
-                tracing::warn!(session = %self.key, ask = inquiry.key.tool_use_id, %error, "a question stays open");
+                tracing::warn!(session = %self.key, ask = inquiry.key.tool_use_id, %error, "failed to settle an abandoned question");
             }
         }
     }
@@ -88,12 +90,14 @@ impl Entry {
         resolved.reason = reason;
         let _turn = self.answers.lock().await;
         let open = self.ask(&AskId::new(id)?).await?;
-        if let Some(Shown::Permission(shown)) = open.and_then(|ask| shown(&ask, self.handle)) {
+        if let Some(PendingRequest::Permission(shown)) =
+            open.and_then(|ask| pending_request(&ask, self.handle))
+        {
             resolved.batch_id = shown.details.batch_id;
         }
         let kept = serde_json::to_string(&answer).unwrap_or_default();
         if self.settle_by(id, kept, Who::Rule(rule.clone()), resolved.into()).await? {
-            // If the agent took it back at this very moment, nobody hears it.
+            // Fails if the agent withdrew the request at this very moment.
             let response = Response::rule(rule, answer);
             drop(self.permissions.respond_to_request(&ask.key, response, self.clock.now()));
         }
@@ -106,7 +110,7 @@ impl Entry {
         resolved.by = Some("policy".to_owned());
         let _turn = self.answers.lock().await;
         let kept = serde_json::to_string(&resolved.answer).unwrap_or_default();
-        let by = Who::Rule(NOBODY.to_owned());
+        let by = Who::Rule(UNATTENDED_RULE.to_owned());
         if self.settle_by(id, kept, by.clone(), resolved.into()).await? {
             drop(self.questions.decline(key, by));
         }

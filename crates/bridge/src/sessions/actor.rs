@@ -1,4 +1,5 @@
-//! The task of one session: it starts the agent, hands it prompts one after the other, and ends it when nobody uses it.
+//! The task of one session: it starts the agent, hands it prompts one after the other, and ends it when it is
+//! unused.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,72 +13,73 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::entry::{Change, Entry};
-use super::prompt::{prompt, told};
-use super::settings::{Launch, Queued, Settings};
+use super::prompt::{prompt, shown_prompt};
+use super::settings::{Launch, Queued, SessionSettings};
 use super::sink::JournalSink;
 use super::turn_time::TurnTime;
 use super::{Config, Verb, launch, policy};
 use crate::auth::paths;
 use crate::error::{Code, Error};
 #[cfg(unix)]
-use crate::hosts::Found;
+use crate::hosts::FoundHost;
 use crate::journal::{ClientId, Cursor, Session};
 use crate::limits::{COMMAND_WAIT, FULL_COMMAND_WAIT, NAME_BYTES_MAX, RETRY_WHEN_FULL};
 
-/// What a session is told to do.
-pub(super) enum Order {
-    /// A command, what it asks for, and who wants to know what came of it.
+/// Commands accepted by a session's actor.
+pub(super) enum ActorCommand {
+    /// A command of a client, its digest, and the channel for its result.
     Command(Verb, CommandRequest, String, oneshot::Sender<Result<Accepted, Error>>),
-    /// The agent has been running without us: goes on with it. Tells whether that worked.
+    /// Adopts an agent that is running under a host. Replies with true if that worked.
     #[cfg(unix)]
-    Join(Found, oneshot::Sender<bool>),
-    /// The agent goes on without us.
+    Adopt(FoundHost, oneshot::Sender<bool>),
+    /// Detaches from the agent, which keeps running.
     #[cfg(unix)]
     Detach(oneshot::Sender<()>),
-    /// The agent ends, and the session is in this phase afterwards.
+    /// Ends the agent; the session is in this phase afterwards.
     End(ServerPhase, oneshot::Sender<()>),
 }
 
 pub(super) struct Actor {
     pub(super) entry: Arc<Entry>,
     pub(super) config: Arc<Config>,
-    pub(super) orders: mpsc::Receiver<Order>,
-    /// When something last happened.
+    pub(super) commands: mpsc::Receiver<ActorCommand>,
+    /// Time of the last activity.
     pub(super) used: Instant,
     /// The turn that is under way.
     pub(super) turn: Option<TurnTime>,
 }
 
 impl Actor {
-    /// Runs until nobody has a handle on the session.
+    /// Runs until all handles on the session are dropped.
     pub(super) async fn run(mut self) {
         loop {
             self.deliver().await;
-            self.entry.memory().leave_place();
-            let stop_turn_at = self.watch_time();
+            self.entry.memory().free_slot();
+            let stop_turn_at = self.turn_deadline();
             let park_at = self.config.park_after.map(|after| self.used + after);
             let can_park = {
                 let memory = self.entry.memory();
                 memory.agent.is_some() && !memory.is_busy() && memory.closing.is_none()
             };
             tokio::select! {
-                order = self.orders.recv() => match order {
-                    Some(order) => self.obey(order).await,
+                command = self.commands.recv() => match command {
+                    Some(command) => self.handle_command(command).await,
                     None => break,
                 },
                 () = self.entry.wake.notified() => {}
                 () = at(park_at), if can_park => {
-                    // What runs in the background may end without a word; it is looked for again after the same time.
+                    // Background work may end without an event; the check is repeated after the same time.
                     if self.entry.memory().is_at_rest() {
                         self.end(ServerPhase::Parked).await;
                         continue;
                     }
                 }
-                () = at(stop_turn_at), if stop_turn_at.is_some() => self.time_is_up().await,
+                () = at(stop_turn_at), if stop_turn_at.is_some() => self.end_over_budget().await,
             }
             self.used = Instant::now();
         }
-        // An agent that was let go of is none of ours any more; and where none runs, the session may be deleted by now.
+        // Detached agents belong to the next server; do not stop them. And without an agent the session may
+        // be deleted by now.
         let is_ours = {
             let memory = self.entry.memory();
             !memory.is_detached && memory.agent.is_some()
@@ -87,49 +89,49 @@ impl Actor {
         }
     }
 
-    async fn obey(&mut self, order: Order) {
-        match order {
-            Order::Command(verb, request, what, reply) => {
-                // Whoever asked may have left.
+    async fn handle_command(&mut self, command: ActorCommand) {
+        match command {
+            ActorCommand::Command(verb, request, what, reply) => {
+                // The caller may be gone.
                 drop(reply.send(self.command_once(verb, request, what).await));
             }
             #[cfg(unix)]
-            Order::Join(found, reply) => {
-                let joined = self.join(&found).await;
-                if let Err(error) = &joined {
-                    tracing::warn!(session = %self.entry.key, %error, "an agent that runs could not be joined");
+            ActorCommand::Adopt(found, reply) => {
+                let adopted = self.adopt(&found).await;
+                if let Err(error) = &adopted {
+                    tracing::warn!(session = %self.entry.key, %error, "failed to adopt a running agent");
                 }
-                let _ = reply.send(joined.is_ok());
+                let _ = reply.send(adopted.is_ok());
             }
             #[cfg(unix)]
-            Order::Detach(reply) => {
+            ActorCommand::Detach(reply) => {
                 self.detach();
                 let _ = reply.send(());
             }
-            Order::End(phase, reply) => {
+            ActorCommand::End(phase, reply) => {
                 self.end(phase).await;
                 let _ = reply.send(());
             }
         }
     }
 
-    /// Hands the agent what can be handed to it now.
+    /// Hands the agent the prompts that it can take now.
     async fn deliver(&mut self) {
         let mut refusal = None;
         while let Some(queued) = self.next() {
             let done = match self.sendable(&queued) {
-                Ok(prompt) => self.hand(&queued, prompt).await,
-                // It would be refused the next time, too, and what was said after it would never get its turn.
+                Ok(prompt) => self.hand_over(&queued, prompt).await,
+                // It would be refused the next time, too, and the prompts behind it would never be sent.
                 Err(refused) => {
-                    let dropped = self.entry.drop_prompt(&queued, in_words(&refused)).await;
+                    let dropped = self.entry.drop_prompt(&queued, error_text(&refused)).await;
                     refusal = Some(refused);
                     dropped
                 }
             };
             if let Err(error) = done {
-                tracing::warn!(session = %self.entry.key, %error, "a prompt could not be delivered");
+                tracing::warn!(session = %self.entry.key, %error, "failed to deliver a prompt");
                 if self.entry.journal().is_full() {
-                    // The prompt is stored and waits, as everything does.
+                    // The prompt is stored and stays in the queue.
                     self.wake_later();
                 } else {
                     self.fail(&error).await;
@@ -138,11 +140,11 @@ impl Actor {
             }
         }
         if let Some(refusal) = refusal {
-            self.complain(format!("A prompt was not sent. {}", in_words(&refusal))).await;
+            self.report_error(format!("A prompt was not sent. {}", error_text(&refusal))).await;
         }
     }
 
-    /// Tries again what found no room on the disk.
+    /// Wakes the actor later, to retry what found no room on the disk.
     fn wake_later(&self) {
         let entry = Arc::downgrade(&self.entry);
         drop(tokio::spawn(async move {
@@ -157,41 +159,43 @@ impl Actor {
         self.entry.memory().next().cloned()
     }
 
-    /// The prompt as the agent gets it, if it may get it: what was left of the budget when it was said may be gone.
+    /// Builds the prompt for the agent, if the budget still allows it: it may be used up since the prompt was
+    /// accepted.
     fn sendable(&self, queued: &Queued) -> Result<Prompt, Error> {
         self.entry.memory().check_budget_for(queued)?;
         prompt(queued)
     }
 
-    async fn hand(&mut self, queued: &Queued, prompt: Prompt) -> Result<(), Error> {
+    async fn hand_over(&mut self, queued: &Queued, prompt: Prompt) -> Result<(), Error> {
         let agent = self.agent().await?;
         if queued.delivery == Delivery::Interrupt && self.entry.memory().is_turn_open {
-            // A turn that is over by itself needs no interrupting.
+            // Fails if the turn has ended by itself.
             drop(agent.client().interrupt().await);
         }
-        // It is known to be in the agent's hands before it is: after a crash it is in doubt, and never sent twice.
-        let handed = |settings: &mut Settings, _: &_| {
+        // Marked as handed over before it is: after a crash its state is uncertain, and it is never sent
+        // twice.
+        let handed = |settings: &mut SessionSettings, _: &_| {
             for found in settings.queue.iter_mut().filter(|found| found.id == queued.id) {
                 found.state = QueueState::Handed;
             }
             Ok(Change { phase: Some(ServerPhase::Running), ..Change::default() })
         };
         self.entry.change(handed).await?;
-        agent.prompt(prompt, told(queued)).await?;
+        agent.prompt(prompt, shown_prompt(queued)).await?;
         Ok(())
     }
 
-    /// The agent; it is started if none runs.
+    /// Returns the agent, and starts one if none runs.
     async fn agent(&mut self) -> Result<AgentSession, Error> {
         if let Some(agent) = self.entry.agent().filter(|agent| !agent.client().is_closed()) {
             return Ok(agent);
         }
         self.check_folders()?;
-        self.entry.hold_place();
-        self.lease()?;
+        self.entry.hold_slot();
+        self.lock_cli_session()?;
         let cwd = self.entry.memory().row.cwd.clone();
         let untrusted = launch::is_untrusted(cwd, &self.config).await?;
-        let starting = |settings: &mut Settings, _: &Session| {
+        let starting = |settings: &mut SessionSettings, _: &Session| {
             settings.fail(None);
             settings.untrusted = untrusted;
             Ok(Change { phase: Some(ServerPhase::Starting), ..Change::default() })
@@ -205,25 +209,24 @@ impl Actor {
         self.run_agent(carrier, options, setup).await
     }
 
-    /// Refuses to start an agent in a folder that was replaced since the session was made.
+    /// Refuses to start an agent in a folder that was replaced since the session was created.
     fn check_folders(&self) -> Result<(), Error> {
         let memory = self.entry.memory();
         let folders = memory.settings.launch.add_dirs.iter().chain([&memory.row.cwd]);
         folders.map(Path::new).try_for_each(|folder| paths::unchanged(&self.config.roots, folder))
     }
 
-    /// A CLI session is written by one agent, whatever else the journal says.
-    pub(super) fn lease(&self) -> Result<(), Error> {
+    /// Locks the CLI session: only one agent may write it, whatever the journal says.
+    pub(super) fn lock_cli_session(&self) -> Result<(), Error> {
         let memory = self.entry.memory();
-        let Some(id) = launch::goes_on_with(&memory.row, &memory.settings.launch) else { return Ok(()) };
-        self.entry.places.lease(&self.entry.key, id).map_err(|other| {
-            let message =
-                format!("The session `{other}` goes on with the same Claude session at this moment");
+        let Some(id) = launch::cli_session_of(&memory.row, &memory.settings.launch) else { return Ok(()) };
+        self.entry.slots.lock_cli_session(&self.entry.key, id).map_err(|other| {
+            let message = format!("The session `{other}` uses the same Claude session at this moment");
             Error::new(Code::Conflict, message, "use that one, or stop it")
         })
     }
 
-    /// How the agent is started, or gone on with.
+    /// Options for starting or adopting the agent.
     pub(super) fn plan(&self) -> Result<(Options, Setup), Error> {
         let (options, policy, user_turns, agent_turns) = {
             let memory = self.entry.memory();
@@ -231,7 +234,7 @@ impl Actor {
             let Entry { broadcast, key, judged, .. } = &*self.entry;
             let wanted = policy::allowed(memory.settings.launch.policy, &self.config);
             let policy = policy::policy(wanted, broadcast, key, judged);
-            (options, policy, memory.settings.turns_told(), memory.settings.last_answer)
+            (options, policy, memory.settings.turns_sent(), memory.settings.last_answer)
         };
         let mut setup = Setup::new(self.entry.handle, policy);
         setup.permissions = self.entry.permissions.clone();
@@ -254,20 +257,20 @@ impl Actor {
         let started = AgentSession::start_over(carrier, options, setup, Box::new(sink)).await;
         #[cfg(unix)]
         if started.is_err() {
-            // A host that could not start its agent has removed itself.
+            // A host that failed to start its agent has removed itself.
             self.entry.memory().host = None;
         }
         let agent = started?;
         self.entry.memory().agent = Some(agent.clone());
         #[cfg(unix)]
-        super::pulse::watch(&self.entry);
+        super::health::watch(&self.entry);
         if self.entry.memory().settings.launch.keep_frames {
             super::frames::keep(&self.entry, &agent);
         }
         Ok(agent)
     }
 
-    /// The agent for something that is no prompt.
+    /// Returns the agent for a command that is not a prompt.
     pub(super) async fn idle_agent(&mut self) -> Result<AgentSession, Error> {
         let agent = match self.agent().await {
             Ok(agent) => agent,
@@ -277,8 +280,9 @@ impl Actor {
             }
         };
         if self.entry.memory().phase() == ServerPhase::Starting {
-            let idle =
-                |_: &mut Settings, _: &_| Ok(Change { phase: Some(ServerPhase::Idle), ..Change::default() });
+            let idle = |_: &mut SessionSettings, _: &_| {
+                Ok(Change { phase: Some(ServerPhase::Idle), ..Change::default() })
+            };
             self.entry.change(idle).await?;
         }
         Ok(agent)
@@ -286,21 +290,21 @@ impl Actor {
 
     async fn fail(&self, error: &Error) {
         self.entry.memory().is_held = true;
-        let text = in_words(error);
+        let text = error_text(error);
         let handle = self.entry.handle;
         let event = UiMessage::Error { message: text.clone(), session_id: Some(handle) };
         let draft = self.entry.draft(&event);
-        let failed = |settings: &mut Settings, _: &_| {
+        let failed = |settings: &mut SessionSettings, _: &_| {
             settings.fail(Some(&text));
-            settings.doubt_handed();
+            settings.mark_handed_uncertain();
             Ok(Change { phase: Some(ServerPhase::Failed), event: Some(draft), ..Change::default() })
         };
         if let Err(error) = self.entry.change(failed).await {
-            tracing::error!(session = %self.entry.key, %error, "a failure could not be stored");
+            tracing::error!(session = %self.entry.key, %error, "failed to store the failure of a session");
         }
     }
 
-    /// Ends the agent. What it says on its way out is stored before this returns.
+    /// Ends the agent. Its last events are stored before this returns.
     async fn end(&mut self, phase: ServerPhase) {
         self.turn = None;
         let agent = {
@@ -312,9 +316,9 @@ impl Actor {
             agent.close().await;
             let mut memory = self.entry.memory();
             let closing = memory.closing;
-            memory.agent_is_gone();
+            memory.forget_agent();
             if self.entry.journal().is_full() {
-                // The end waits to be stored, and says then what the session has become.
+                // The event of the end waits for room, and sets the phase then.
                 memory.closing = closing;
             }
             #[cfg(unix)]
@@ -323,16 +327,16 @@ impl Actor {
             }
             return;
         }
-        let at_rest = |_: &mut Settings, _: &_| Ok(Change { phase: Some(phase), ..Change::default() });
+        let at_rest = |_: &mut SessionSettings, _: &_| Ok(Change { phase: Some(phase), ..Change::default() });
         if self.entry.memory().phase() != phase
             && let Err(error) = self.entry.change(at_rest).await
         {
-            tracing::warn!(session = %self.entry.key, %error, "the end of a session could not be stored");
+            tracing::warn!(session = %self.entry.key, %error, "failed to store the end of a session");
         }
     }
 
-    /// When the turns of the session will have taken what they may take by its budget as it is now.
-    fn watch_time(&mut self) -> Option<Instant> {
+    /// Deadline at which the session's wall-time budget is used up.
+    fn turn_deadline(&mut self) -> Option<Instant> {
         let memory = self.entry.memory();
         let is_open = memory.is_turn_open && memory.agent.is_some();
         let begins = || TurnTime::new(Instant::now(), memory.settings.turns_ms);
@@ -340,31 +344,32 @@ impl Actor {
         self.turn?.is_up_at(memory.settings.budget.max_seconds?)
     }
 
-    async fn time_is_up(&mut self) {
-        let message = "The turns of this session have taken the time that they may take".to_owned();
+    async fn end_over_budget(&mut self) {
+        let message = "The wall-time budget of this session is used up".to_owned();
         let event = UiMessage::Error { message, session_id: Some(self.entry.handle) };
         let draft = self.entry.draft(&event);
-        // A turn that is cut off tells nobody how long it took, and what waits would get the same time again.
+        // A turn that is cut off does not report its duration, and queued prompts would get the same time
+        // again.
         let taken_ms = self.turn.map_or(0, |turn| turn.taken_ms(Instant::now()));
-        let count = |settings: &mut Settings, _: &_| {
+        let count = |settings: &mut SessionSettings, _: &_| {
             settings.turns_ms = settings.turns_ms.max(taken_ms);
             Ok(Change { event: Some(draft), ..Change::default() })
         };
         if let Err(error) = self.entry.change(count).await {
-            tracing::warn!(session = %self.entry.key, %error, "it could not be stored that the time is up");
+            tracing::warn!(session = %self.entry.key, %error, "failed to store that the wall-time budget is used up");
         }
         self.end(ServerPhase::Stopped).await;
     }
 
-    /// Tells those who watch that something was not done.
-    async fn complain(&self, message: String) {
+    /// Publishes an error event.
+    async fn report_error(&self, message: String) {
         let event = UiMessage::Error { message, session_id: Some(self.entry.handle) };
-        if let Err(error) = self.entry.say(&event, None).await {
-            tracing::warn!(session = %self.entry.key, %error, "it could not be stored why something was not done");
+        if let Err(error) = self.entry.append_event(&event, None).await {
+            tracing::warn!(session = %self.entry.key, %error, "failed to store an error event");
         }
     }
 
-    /// Does a command, unless it was done before: one that is sent again while the first is under way waits behind it.
+    /// Runs a command, unless it was run before: a repeated command waits until the first is done.
     async fn command_once(
         &mut self,
         verb: Verb,
@@ -379,12 +384,12 @@ impl Actor {
         }
         let accepted = self.command(verb, request, Some(id.clone())).await?;
         let (seq, cursor) = (accepted.seq, accepted.cursor.clone());
-        let remember = |settings: &mut Settings, _: &_| {
+        let remember = |settings: &mut SessionSettings, _: &_| {
             settings.remember(&id, what, seq, cursor);
             Ok(Change::default())
         };
         match self.entry.change(remember).await {
-            // It is done, and doing it again does no harm.
+            // The command has run, and repeating it does no harm.
             Err(_) if verb.works_when_full() && self.entry.journal().is_full() => {}
             done => drop(done?),
         }
@@ -401,7 +406,7 @@ impl Actor {
         match verb {
             Verb::Interrupt => match self.entry.agent() {
                 Some(agent) => self.complete(&agent, Command::Interrupt).await,
-                None => Ok(self.here()),
+                None => Ok(self.at_head()),
             },
             Verb::Compact => {
                 let agent = self.idle_agent().await?;
@@ -414,10 +419,10 @@ impl Actor {
             Verb::Stop => {
                 self.end(ServerPhase::Stopped).await;
                 let event = SessionStateChanged::new(handle, SessionPhase::Ended);
-                match self.entry.say(&event.into(), client_id).await {
+                match self.entry.append_event(&event.into(), client_id).await {
                     // The agent has ended; its end is stored when there is room.
-                    Err(_) if self.entry.journal().is_full() => Ok(self.here()),
-                    said => said.map(accepted),
+                    Err(_) if self.entry.journal().is_full() => Ok(self.at_head()),
+                    stored => stored.map(accepted),
                 }
             }
             Verb::Mode => {
@@ -456,32 +461,32 @@ impl Actor {
                 Ok(Change { event: Some(draft), ..Change::default() })
             })
             .await?;
-        Ok(stored.map_or_else(|| self.here(), accepted))
+        Ok(stored.map_or_else(|| self.at_head(), accepted))
     }
 
-    /// Has the agent do something, and waits for the event that says it is done.
+    /// Runs a command of the agent, and waits for the event of its completion.
     async fn complete(&self, agent: &AgentSession, command: Command) -> Result<Accepted, Error> {
-        // A summary takes a while; its caller is not kept waiting for it.
+        // Compacting takes a while; the caller does not wait for it.
         if command != Command::Interrupt {
             agent.command(command).await?;
-            return Ok(self.here());
+            return Ok(self.at_head());
         }
         let end = self.entry.memory().commands.wait(command.to_string());
         if self.entry.journal().is_full() {
-            // The agent's answer stands behind events that wait for room. It was told, and that is what counts.
+            // The agent's answer is queued behind events that wait for room. Sending the command is enough.
             return match tokio::time::timeout(FULL_COMMAND_WAIT, agent.command(command)).await {
-                Ok(told) => told.map(|()| self.here()).map_err(Error::from),
-                Err(_) => Ok(self.here()),
+                Ok(sent) => sent.map(|()| self.at_head()).map_err(Error::from),
+                Err(_) => Ok(self.at_head()),
             };
         }
         agent.command(command).await?;
         match tokio::time::timeout(COMMAND_WAIT, end).await {
             Ok(Ok(cursor)) => Ok(at_cursor(cursor)),
-            _ => Ok(self.here()),
+            _ => Ok(self.at_head()),
         }
     }
 
-    pub(super) fn here(&self) -> Accepted {
+    pub(super) fn at_head(&self) -> Accepted {
         at_cursor(self.entry.memory().row.head)
     }
 }
@@ -498,24 +503,28 @@ pub(super) fn missing(field: &str) -> Error {
     Error::new(
         Code::Invalid,
         format!("`{field}` is missing"),
-        "the commands and what they take are in the API page",
+        "the API reference lists the commands and their fields",
     )
 }
 
-/// It is kept with the session; whether there is such a model, the agent says.
+/// Checks the name of a model. It is stored with the session; the agent knows which models exist.
 fn check_model(model: Option<&str>) -> Result<(), Error> {
     if model.is_some_and(|model| model.trim().is_empty()) {
-        let hint = "leave `model` out for the usual one, or see /v1/models for those that there are";
+        let hint = "leave `model` out for the default, or see /v1/models for the available ones";
         return Err(Error::new(Code::Invalid, "The name of the model is empty", hint));
     }
     if model.is_none_or(|model| model.len() <= NAME_BYTES_MAX) {
         return Ok(());
     }
-    Err(Error::new(Code::Invalid, "No model has so long a name", "see /v1/models for those that there are"))
+    Err(Error::new(
+        Code::Invalid,
+        "The name of the model is too long",
+        "see /v1/models for the available ones",
+    ))
 }
 
-/// What went wrong, and what to do about it.
-fn in_words(error: &Error) -> String {
+/// The error and its hint as one text.
+fn error_text(error: &Error) -> String {
     if error.hint().is_empty() { error.to_string() } else { format!("{error}: {}", error.hint()) }
 }
 

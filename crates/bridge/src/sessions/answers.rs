@@ -1,4 +1,4 @@
-//! People answer: the journal says who was first, and the agent hears that one.
+//! Answers of users: the journal decides which one was first, and the agent gets that one.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use tidings_protocol::api::{
 use tidings_protocol::json::Json;
 use tidings_protocol::ui::{InteractionResolved, PermissionResolved, Resolution};
 
-use super::asks::{Beyond, Shown, audit, resolution, shown, word};
+use super::asks::{ApprovalEffects, PendingRequest, audit, outcome_name, pending_request, resolution};
 use super::commands;
 use super::entry::Entry;
 use crate::auth::capabilities::{self, Bypass};
@@ -23,26 +23,26 @@ use crate::auth::trust::{TrustBaseline, TrustChange};
 use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::journal::{Ask, AskId, ClientId, Settle, Settlement};
-use crate::limits::{RULE_EVERY, RULE_LOOKS};
+use crate::limits::{RULE_CHECKS_MAX, RULE_EVERY};
 
 impl Entry {
-    /// Answers a permission. The first answer counts; whoever comes later is told who was first.
+    /// Answers a permission request. The first answer counts; later ones fail with the first.
     pub(super) async fn answer_permission(
         &self,
         caller: &Caller,
         tool_use_id: &str,
         answer: PermissionAnswer,
     ) -> Result<AnswerResult, Error> {
-        // No answer asks for the capability that a server can refuse to all.
+        // No answer needs the capability that a server can refuse to all.
         capabilities::require(caller, Bypass::Refused, &capabilities::of_permission_answer(&answer)?)?;
-        let client_id = commands::kept_if_any(caller, answer.client_id.as_deref())?;
+        let client_id = commands::optional_stored_id(caller, answer.client_id.as_deref())?;
         let id = AskId::new(tool_use_id)?;
         let _turn = self.answers.lock().await;
         let ask = self.ask(&id).await?;
         let digest = ask.as_ref().and_then(|ask| ask.digest.clone());
         if let Some(ask) = &ask {
             if ask.kind != "permission" {
-                return Err(not_that(tool_use_id, "a question", "questions"));
+                return Err(wrong_kind(tool_use_id, "a question", "questions"));
             }
             check_digest(&answer, digest.as_deref())?;
         }
@@ -60,20 +60,20 @@ impl Entry {
             }
             Answer::Deny(denied) => resolved.reason.clone_from(&denied.message),
         }
-        let mut beyond = Beyond::default();
-        if let Some(Shown::Permission(PendingPermission { details, .. })) =
-            ask.as_ref().and_then(|ask| shown(ask, self.handle))
+        let mut effects = ApprovalEffects::default();
+        if let Some(PendingRequest::Permission(PendingPermission { details, .. })) =
+            ask.as_ref().and_then(|ask| pending_request(ask, self.handle))
         {
-            beyond = Beyond::of(&decided, &details);
+            effects = ApprovalEffects::of(&decided, &details);
             resolved.batch_id = details.batch_id;
         }
         let kept = serde_json::to_string(&decided).unwrap_or_default();
         let event = UiMessage::from(resolved);
-        let settled = self.settle_first(caller, &id, kept, event, beyond, client_id).await;
+        let settled = self.settle_first(caller, &id, kept, event, effects, client_id).await;
         let result = match (settled, &decided) {
-            // A refusal lets nothing happen. The agent tells of it, and that is stored when there is room.
+            // A denial is safe without a record. Its event is stored when there is room.
             (Err(error), Answer::Deny(_)) if ask.is_some() && self.lacks_room(&error) => {
-                self.unstored(tool_use_id, word(resolution), caller)
+                self.unstored(tool_use_id, outcome_name(resolution), caller)
             }
             (settled, _) => settled?,
         };
@@ -83,7 +83,7 @@ impl Entry {
             Response::person(caller.name.as_str(), decided),
             self.clock.now(),
         ) {
-            // A grant answers other questions too. Those are settled before anybody can answer them otherwise.
+            // A grant answers other requests too. Those are settled before they can be answered otherwise.
             Ok(recorded) => {
                 for also in &recorded.also_settled {
                     self.settle_by_grant(
@@ -93,7 +93,7 @@ impl Entry {
                     .await?;
                 }
             }
-            // The agent took it back at this very moment.
+            // The agent withdrew the request at this very moment.
             Err(error) => tracing::info!(session = %self.key, ask = tool_use_id, %error, "answered too late"),
         }
         if let Some(before) = before {
@@ -102,19 +102,19 @@ impl Entry {
         Ok(result)
     }
 
-    /// The folder of the session before a rule is added to it; none if it is not trusted.
+    /// The state of the session's folder before a rule is added to it; none if it is not trusted.
     async fn before_rule(&self) -> Option<TrustBaseline> {
         let (trust, cwd) = (self.trust.clone()?, self.memory().row.cwd.clone());
         let look = move || trust.before_rule(Path::new(&cwd));
         tokio::task::spawn_blocking(look).await.ok()?.unwrap_or_default()
     }
 
-    /// The agent is about to write a rule into the folder's settings; when it has, the folder stays trusted.
+    /// Keeps the folder trusted after the agent has written the new rule into its settings.
     fn follow_rule(&self, before: TrustBaseline) {
         let Some(trust) = self.trust.clone() else { return };
         let key = self.key.clone();
         drop(tokio::spawn(async move {
-            for _ in 0..RULE_LOOKS {
+            for _ in 0..RULE_CHECKS_MAX {
                 tokio::time::sleep(RULE_EVERY).await;
                 let (trust, before) = (trust.clone(), before.clone());
                 let followed = tokio::task::spawn_blocking(move || trust.after_rule(&before)).await;
@@ -122,7 +122,7 @@ impl Entry {
                     Ok(Ok(TrustChange::Same)) => {}
                     Ok(Ok(TrustChange::Agreed)) | Err(_) => return,
                     Ok(Ok(TrustChange::Doubtful)) => {
-                        return tracing::warn!(session = %key, "more than a rule has changed in the folder");
+                        return tracing::warn!(session = %key, "more than the new rule has changed in the folder");
                     }
                     Ok(Err(error)) => return tracing::warn!(session = %key, %error),
                 }
@@ -130,7 +130,7 @@ impl Entry {
         }));
     }
 
-    /// Answers the permissions of a batch, one after the other.
+    /// Answers the permission requests of a batch, one after the other.
     pub(super) async fn answer_batch(
         &self,
         caller: &Caller,
@@ -142,23 +142,23 @@ impl Entry {
             .asks(Some(&self.key))
             .await?
             .iter()
-            .filter_map(|ask| match shown(ask, self.handle)? {
-                Shown::Permission(permission) => Some(permission.details),
-                Shown::Question(_) => None,
+            .filter_map(|ask| match pending_request(ask, self.handle)? {
+                PendingRequest::Permission(permission) => Some(permission.details),
+                PendingRequest::Question(_) => None,
             })
             .filter(|details| details.batch_id.as_deref() == Some(batch_id))
             .map(|details| details.tool_use_id)
             .collect();
         let mut results = Vec::new();
-        // Each answer is held to the table of capabilities by itself.
+        // Each answer is checked against the capabilities by itself.
         let BatchAnswer { answers, client_id } = batch;
-        for (place, item) in answers.into_iter().enumerate() {
+        for (position, item) in answers.into_iter().enumerate() {
             let BatchAnswerItem { index, tool_use_id, mut answer } = item;
             let by_index = index.and_then(|index| usize::try_from(index).ok());
-            let named = tool_use_id.or_else(|| members.get(by_index.unwrap_or(place)).cloned());
+            let named = tool_use_id.or_else(|| members.get(by_index.unwrap_or(position)).cloned());
             let Some(tool_use_id) = named else {
-                let message = format!("There is nothing open at place {place} of the batch `{batch_id}`");
-                return Err(Error::new(Code::NotFound, message, "list what waits"));
+                let message = format!("The batch `{batch_id}` has no open request at index {position}");
+                return Err(Error::new(Code::NotFound, message, "list the pending permissions"));
             };
             if let (None, Some(id)) = (&answer.client_id, &client_id) {
                 answer.client_id = Some(format!("{id}:{tool_use_id}"));
@@ -174,14 +174,14 @@ impl Entry {
         Ok(BatchAnswered { results })
     }
 
-    /// Answers questions, or says that nobody will.
+    /// Answers questions, or declines them.
     pub(super) async fn answer_question(
         &self,
         caller: &Caller,
         tool_use_id: &str,
         answer: QuestionAnswer,
     ) -> Result<AnswerResult, Error> {
-        let client_id = commands::kept_if_any(caller, answer.client_id.as_deref())?;
+        let client_id = commands::optional_stored_id(caller, answer.client_id.as_deref())?;
         let id = AskId::new(tool_use_id)?;
         let key = AskKey::new(self.handle, tool_use_id);
         let inquiry = self.questions.get(&key);
@@ -192,7 +192,7 @@ impl Entry {
         let _turn = self.answers.lock().await;
         let ask = self.ask(&id).await?;
         if ask.as_ref().is_some_and(|ask| ask.kind != "question") {
-            return Err(not_that(tool_use_id, "a permission", "permissions"));
+            return Err(wrong_kind(tool_use_id, "a permission", "permissions"));
         }
         if let Some(inquiry) = self.questions.get(&key).filter(|_| !answer.cancel) {
             let wrong = inquiry.check(&replies);
@@ -208,31 +208,32 @@ impl Entry {
             resolved.answer = serde_json::to_value(&replies).ok();
         }
         let kept = serde_json::to_string(&resolved.answer).unwrap_or_default();
-        let settled =
-            self.settle_first(caller, &id, kept, resolved.into(), Beyond::default(), client_id).await;
+        let settled = self
+            .settle_first(caller, &id, kept, resolved.into(), ApprovalEffects::default(), client_id)
+            .await;
         let result = match settled {
             Err(error) if answer.cancel && ask.is_some() && self.lacks_room(&error) => {
-                self.unstored(tool_use_id, word(outcome), caller)
+                self.unstored(tool_use_id, outcome_name(outcome), caller)
             }
             settled => settled?,
         };
         let by = Who::Person(caller.name.clone());
-        let told = if answer.cancel {
+        let delivered = if answer.cancel {
             self.questions.decline(&key, by)
         } else {
             self.questions.respond(&key, replies, by)
         };
-        match told {
+        match delivered {
             Ok(_) => {}
             Err(InteractionError::Invalid(wrong)) => {
-                tracing::warn!(session = %self.key, ask = tool_use_id, ?wrong, "an answer was taken and is none");
+                tracing::warn!(session = %self.key, ask = tool_use_id, ?wrong, "a stored answer is invalid");
             }
             Err(error) => tracing::info!(session = %self.key, ask = tool_use_id, %error, "answered too late"),
         }
         Ok(result)
     }
 
-    /// Whether something failed because the disk is full.
+    /// True if something failed because the disk is full.
     fn lacks_room(&self, error: &Error) -> bool {
         error.code() == Code::Unavailable && self.journal().is_full()
     }
@@ -249,7 +250,7 @@ impl Entry {
         }
     }
 
-    /// The ask of that name, while it is open.
+    /// The open ask with an id.
     pub(super) async fn ask(&self, id: &AskId) -> Result<Option<Ask>, Error> {
         Ok(self.journal().open_ask(&self.key, id).await?)
     }
@@ -261,15 +262,15 @@ impl Entry {
         id: &AskId,
         answer: String,
         event: UiMessage,
-        beyond: Beyond,
+        effects: ApprovalEffects,
         client_id: Option<ClientId>,
     ) -> Result<AnswerResult, Error> {
         let mut line = audit(self, id.as_str(), &event, caller.device.as_deref());
-        line.rule = beyond.rules;
-        line.changed = beyond.changed;
+        line.rule = effects.rules;
+        line.changed = effects.changed;
         let outcome = match &event {
-            UiMessage::PermissionResolved(resolved) => word(resolved.outcome),
-            UiMessage::InteractionResolved(resolved) => word(resolved.outcome),
+            UiMessage::PermissionResolved(resolved) => outcome_name(resolved.outcome),
+            UiMessage::InteractionResolved(resolved) => outcome_name(resolved.outcome),
             _ => "lost",
         };
         let settle = Settle {
@@ -292,13 +293,13 @@ impl Entry {
                 Ok(result(outcome, Some(caller.name.clone())))
             }
             Settlement::Lost { winner, .. } => {
-                let (outcome, by) = ended(&winner);
+                let (outcome, by) = outcome_and_author(&winner);
                 Err(Error::already_answered(result(outcome, by)))
             }
         }
     }
 
-    /// A grant has answered another question of the session.
+    /// Settles another permission request of the session by a grant.
     async fn settle_by_grant(&self, tool_use_id: &str, grant: Option<&str>) -> Result<(), Error> {
         let mut resolved = PermissionResolved::new(self.handle, tool_use_id, Resolution::Allowed);
         resolved.by = Some("grant".to_owned());
@@ -307,7 +308,7 @@ impl Entry {
         self.settle_by(tool_use_id, "allowed".to_owned(), by, resolved.into()).await.map(drop)
     }
 
-    /// Stores an answer that no person gave. Tells whether the question was open until now.
+    /// Stores an answer of a rule or a grant. Returns true if the request was open until now.
     pub(super) async fn settle_by(
         &self,
         tool_use_id: &str,
@@ -323,14 +324,14 @@ impl Entry {
         let settlement = self.journal().settle(&self.key, &AskId::new(tool_use_id)?, settle).await?;
         let is_won = matches!(settlement, Settlement::Won(_));
         if is_won {
-            self.settled(tool_use_id, word(resolution(&event)));
+            self.settled(tool_use_id, outcome_name(resolution(&event)));
         }
         Ok(is_won)
     }
 }
 
-/// How an ask had ended, and who ended it.
-fn ended(winner: &Outcome<String>) -> (&'static str, Option<String>) {
+/// The outcome of an ask, and its author.
+fn outcome_and_author(winner: &Outcome<String>) -> (&'static str, Option<String>) {
     match winner {
         Outcome::Answered { answer, by } => {
             let by = match by {
@@ -355,13 +356,13 @@ fn ended(winner: &Outcome<String>) -> (&'static str, Option<String>) {
     }
 }
 
-/// An answer that reaches further than what was shown has to say what was shown.
+/// Checks the digest: an answer that goes beyond what was shown must repeat it.
 fn check_digest(answer: &PermissionAnswer, digest: Option<&str>) -> Result<(), Error> {
     let reaches_further = answer.updated_input.is_some() || answer.scope == PermissionScope::Always;
     match (&answer.digest, digest) {
         (Some(given), Some(digest)) if given != digest => {
-            let message = "What was shown is not what waits now";
-            Err(Error::new(Code::DigestMismatch, message, "look at it again, and answer with its digest"))
+            let message = "The request has changed since it was shown";
+            Err(Error::new(Code::DigestMismatch, message, "read it again, and answer with its digest"))
         }
         (None, _) if answer.decision == Choice::Allow && reaches_further => {
             let message = "An answer that adds rules or changes the input has to repeat the digest";
@@ -386,7 +387,7 @@ fn decide(answer: &PermissionAnswer) -> Result<(Answer, Resolution), Error> {
     };
     if let Some(input) = &answer.updated_input {
         if !input.is_object() {
-            let message = "`updated_input` is no JSON object";
+            let message = "`updated_input` is not a JSON object";
             return Err(Error::new(Code::Unprocessable, message, "send the whole input of the tool"));
         }
         allowed.updated_input = Some(Json::from(input));
@@ -394,6 +395,6 @@ fn decide(answer: &PermissionAnswer) -> Result<(Answer, Resolution), Error> {
     Ok((Answer::Allow(allowed), Resolution::Allowed))
 }
 
-fn not_that(id: &str, what: &str, route: &str) -> Error {
+fn wrong_kind(id: &str, what: &str, route: &str) -> Error {
     Error::new(Code::Invalid, format!("`{id}` is {what}"), format!("answer it under `{route}`"))
 }

@@ -1,4 +1,4 @@
-//! What waits for a person, as it is kept, listed and logged.
+//! Requests that wait for a user: how they are stored, listed and logged.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::entry::Entry;
 use crate::journal::{Ask, AuditDraft};
 use crate::limits::{AUDIT_RULE_CHARS, BLOB_BYTES_MAX};
 
-/// What an ask's row holds: all that a person needs to judge it.
+/// The body of an ask's row: everything that a user needs to decide.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
 pub(super) enum AskBody {
@@ -62,7 +62,7 @@ pub(super) fn ask_of(
     }
 }
 
-/// The words of a batch come after its details, in the same order.
+/// The requests of a batch come after its details, in the same order.
 fn of_batch(
     details: &PermissionDetails,
     rest: &[UiMessage],
@@ -77,8 +77,8 @@ fn of_batch(
     requests.get(before.iter().filter(is_of_it).count()).cloned()
 }
 
-/// The row has a bound; an input that is longer is in the event.
-pub(super) fn written(body: &AskBody) -> Arc<[u8]> {
+/// The body of an ask as JSON. Its length is limited; a longer input is in the event only.
+pub(super) fn ask_body_json(body: &AskBody) -> Arc<[u8]> {
     let bytes = serde_json::to_vec(body).unwrap_or_default();
     if bytes.len() <= BLOB_BYTES_MAX {
         return bytes.into();
@@ -91,16 +91,16 @@ pub(super) fn written(body: &AskBody) -> Arc<[u8]> {
 }
 
 /// An ask as it is listed.
-pub(super) enum Shown {
+pub(super) enum PendingRequest {
     Permission(PendingPermission),
     Question(PendingQuestion),
 }
 
-pub(super) fn shown(ask: &Ask, handle: i64) -> Option<Shown> {
+pub(super) fn pending_request(ask: &Ask, handle: i64) -> Option<PendingRequest> {
     let (session, tool_use_id) = (ask.session.to_string(), ask.id.to_string());
     let (cursor, opened_at) = (ask.opened.to_string(), ask.opened_at.to_string());
     Some(match serde_json::from_slice(&ask.body).ok()? {
-        AskBody::Permission { request, details } => Shown::Permission(PendingPermission {
+        AskBody::Permission { request, details } => PendingRequest::Permission(PendingPermission {
             session,
             handle,
             tool_use_id,
@@ -109,7 +109,7 @@ pub(super) fn shown(ask: &Ask, handle: i64) -> Option<Shown> {
             request,
             details,
         }),
-        AskBody::Question { request, details, plan } => Shown::Question(PendingQuestion {
+        AskBody::Question { request, details, plan } => PendingRequest::Question(PendingQuestion {
             session,
             handle,
             tool_use_id,
@@ -122,8 +122,8 @@ pub(super) fn shown(ask: &Ask, handle: i64) -> Option<Shown> {
     })
 }
 
-/// The agent went and nobody had told it to: nobody can answer what it asked any more.
-pub(super) fn lose(event: &mut UiMessage) {
+/// Marks a request as lost if its agent ended unexpectedly.
+pub(super) fn mark_lost(event: &mut UiMessage) {
     let outcome = match event {
         UiMessage::PermissionResolved(resolved) => &mut resolved.outcome,
         UiMessage::InteractionResolved(resolved) => &mut resolved.outcome,
@@ -142,7 +142,7 @@ pub(super) fn resolution(event: &UiMessage) -> Resolution {
     }
 }
 
-/// How an ask ended, as the journal keeps it.
+/// The outcome of an ask, as the journal stores it.
 pub(super) fn resolved(event: &UiMessage) -> Option<(String, Outcome<String>)> {
     let (id, outcome, by, rule) = match event {
         UiMessage::PermissionResolved(PermissionResolved { tool_use_id, outcome, by, rule, .. }) => {
@@ -159,7 +159,7 @@ pub(super) fn resolved(event: &UiMessage) -> Option<(String, Outcome<String>)> {
         Resolution::Cancelled => Outcome::Cancelled,
         Resolution::Lost => Outcome::Lost,
         answered => Outcome::Answered {
-            answer: word(answered).to_owned(),
+            answer: outcome_name(answered).to_owned(),
             by: match (by.as_deref(), rule) {
                 (Some("policy"), Some(rule)) => Who::Rule(rule.clone()),
                 (Some("grant"), Some(id)) => Who::Grant(id.clone()),
@@ -170,8 +170,8 @@ pub(super) fn resolved(event: &UiMessage) -> Option<(String, Outcome<String>)> {
     Some((id.clone(), outcome))
 }
 
-/// How an ask ended, in a word.
-pub(super) fn word(resolution: Resolution) -> &'static str {
+/// The outcome of an ask, in one word.
+pub(super) fn outcome_name(resolution: Resolution) -> &'static str {
     match resolution {
         Resolution::Allowed => "allowed",
         Resolution::Denied => "denied",
@@ -183,7 +183,7 @@ pub(super) fn word(resolution: Resolution) -> &'static str {
     }
 }
 
-/// The line in the audit log about the end of an ask. The journal adds what it keeps of the ask.
+/// The line of the audit log about the outcome of an ask. The journal adds the digest and the latency.
 pub(super) fn audit(entry: &Entry, id: &str, event: &UiMessage, device: Option<&str>) -> AuditDraft {
     let (by, rule, scope) = match event {
         UiMessage::PermissionResolved(resolved) => {
@@ -200,7 +200,7 @@ pub(super) fn audit(entry: &Entry, id: &str, event: &UiMessage, device: Option<&
         device: device.map(str::to_owned),
         session: Some(entry.key.to_string()),
         ask: Some(id.to_owned()),
-        decision: word(resolution).to_owned(),
+        decision: outcome_name(resolution).to_owned(),
         rule,
         scope,
         digest: entry.judged.digest_of(id),
@@ -209,28 +209,28 @@ pub(super) fn audit(entry: &Entry, id: &str, event: &UiMessage, device: Option<&
     }
 }
 
-/// What a person's yes brings beyond what was asked.
+/// Effects of a user's approval beyond the request.
 #[derive(Debug, Default)]
-pub(super) struct Beyond {
+pub(super) struct ApprovalEffects {
     /// The rules that it adds.
     pub(super) rules: Option<String>,
-    /// The digest of what runs in the place of what was asked about.
+    /// The digest of the input that runs in place of the requested one.
     pub(super) changed: Option<String>,
 }
 
-impl Beyond {
+impl ApprovalEffects {
     pub(super) fn of(answer: &Answer, details: &PermissionDetails) -> Self {
-        let Answer::Allow(allowed) = answer else { return Beyond::default() };
+        let Answer::Allow(allowed) = answer else { return ApprovalEffects::default() };
         let suggested = details.suggestions.as_ref().filter(|_| allowed.scope == Scope::Always);
         let changed = allowed.updated_input.as_ref();
-        Beyond {
+        ApprovalEffects {
             rules: suggested.and_then(rules),
             changed: changed.map(|input| Digest::of(&details.tool_name, input.raw()).to_string()),
         }
     }
 }
 
-/// The rules of updates as people write them in settings: `Bash(make test)`. A line of the log has a bound.
+/// The rules of updates in the notation of settings files: `Bash(make test)`, up to a limit.
 fn rules(updates: &Value) -> Option<String> {
     let added = updates.as_array()?.iter().filter(|update| update["type"] == "addRules");
     let rules = added.flat_map(|update| update["rules"].as_array().into_iter().flatten());

@@ -1,4 +1,4 @@
-//! What came with a prompt, for those who were only told that something did.
+//! Attachments of prompts. Events only list their types.
 
 use std::path::{Path, PathBuf};
 
@@ -9,44 +9,44 @@ use tidings_protocol::view::Block;
 use tidings_transcript::roots::SessionFiles;
 use tidings_transcript::session::{LaneId, Part, Session as OnDisk};
 
-use super::{Sessions, adopt};
+use super::{Sessions, import};
 use crate::caller::Caller;
 use crate::error::{Code, Error};
 
-/// Where the pictures and files of a prompt are.
-pub(crate) enum Kept {
-    /// The server has them until the prompt was answered.
-    Here(Vec<Attachment>),
-    /// The CLI writes them into the file of its session.
-    OnDisk(Files),
+/// Location of the attachments of a prompt.
+pub(crate) enum AttachmentSource {
+    /// In the queue of the server, until the prompt was answered.
+    Queue(Vec<Attachment>),
+    /// In the session file of the CLI.
+    OnDisk(AttachmentFiles),
 }
 
-/// The files that a session was written into, the newest last.
-pub(crate) struct Files {
+/// The session files of a session, the newest last.
+pub(crate) struct AttachmentFiles {
     config_dir: Option<PathBuf>,
     cli_sessions: Vec<String>,
 }
 
 impl Sessions {
-    /// Looks for what came with a prompt.
-    pub(crate) async fn attachments(&self, name: &str, prompt: &str) -> Result<Kept, Error> {
+    /// Locates the attachments of a prompt.
+    pub(crate) async fn attachments(&self, name: &str, prompt: &str) -> Result<AttachmentSource, Error> {
         let row = self.row(name).await?;
         let settings = self.settings(&row).await;
         if let Some(queued) = settings.queue.into_iter().find(|queued| queued.id == prompt) {
-            return Ok(Kept::Here(queued.attachments));
+            return Ok(AttachmentSource::Queue(queued.attachments));
         }
         let config_dir = self.config().config_dir(settings.launch.demo).map(Path::to_owned);
-        Ok(Kept::OnDisk(Files { config_dir, cli_sessions: row.cli_sessions }))
+        Ok(AttachmentSource::OnDisk(AttachmentFiles { config_dir, cli_sessions: row.cli_sessions }))
     }
 }
 
-impl Files {
-    /// Reads them until one has the prompt. It waits for the disk.
+impl AttachmentFiles {
+    /// Searches the files for the prompt and reads its attachments. It blocks on the disk.
     pub(crate) fn attachments(&self, caller: &Caller, prompt: &str) -> Result<Vec<Attachment>, Error> {
         let Some(config_dir) = &self.config_dir else { return Err(no_prompt(prompt)) };
         for id in self.cli_sessions.iter().rev() {
-            // A session that goes on under another id leaves files behind, which the CLI cleans up some day.
-            let Ok(files) = adopt::find(config_dir.clone(), caller, id) else { continue };
+            // A session that continues under another id leaves files behind, which the CLI removes some day.
+            let Ok(files) = import::find(config_dir.clone(), caller, id) else { continue };
             match attachments(&files, prompt) {
                 Err(error) if error.code() == Code::NotFound => {}
                 read => return read,
@@ -56,7 +56,7 @@ impl Files {
     }
 }
 
-/// What came with a prompt of a session on disk.
+/// The attachments of a prompt in a session file.
 pub(crate) fn attachments(files: &SessionFiles, prompt: &str) -> Result<Vec<Attachment>, Error> {
     let session = OnDisk::open(files)?;
     if let Some(node) = session.by_uuid(LaneId::MAIN, prompt) {
@@ -70,7 +70,7 @@ pub(crate) fn attachments(files: &SessionFiles, prompt: &str) -> Result<Vec<Atta
         let between = said_between.into_iter().flat_map(Raw::items).filter_map(attachment);
         return Ok(blocks.chain(between).collect());
     }
-    // What was said into a turn has an entry with a name of its own, which only tells where it came from.
+    // A prompt that was steered into a turn has an entry with an id of its own, which refers to the prompt.
     for node in session.ids().filter(|node| session.node(*node).part == Part::Attachment) {
         let entry = session.entry(node)?;
         let Some(queued) = entry.as_ref().get("attachment") else { continue };
@@ -82,7 +82,7 @@ pub(crate) fn attachments(files: &SessionFiles, prompt: &str) -> Result<Vec<Atta
     Err(no_prompt(prompt))
 }
 
-/// A block that holds a picture or a file. One that only says where it is, is not fetched for anybody.
+/// A block that contains a picture or a file. One that only refers to it is ignored.
 fn attachment(block: Raw<'_>) -> Option<Attachment> {
     let string =
         |raw: Raw<'_>, key| raw.get(key).and_then(Raw::text).map(|text: Text<'_>| text.get().into_owned());
@@ -101,5 +101,5 @@ fn attachment(block: Raw<'_>) -> Option<Attachment> {
 
 fn no_prompt(prompt: &str) -> Error {
     let message = format!("The session has no prompt `{prompt}`");
-    Error::new(Code::NotFound, message, "the file that it stood in may be gone: the CLI deletes old ones")
+    Error::new(Code::NotFound, message, "its session file may be gone: the CLI deletes old ones")
 }

@@ -1,4 +1,4 @@
-//! Changes of what may run unasked, and of how much, in the audit log.
+//! Records changes of permissions and limits in the audit log.
 
 use serde::Serialize;
 
@@ -7,12 +7,12 @@ use crate::caller::Caller;
 use crate::journal::AuditDraft;
 use crate::limits::AUDIT_RULE_CHARS;
 
-/// The fields of requests whose values are noted.
+/// The fields of requests whose values are recorded.
 const AUDITED: [&str; 7] =
     ["policy", "budget", "permission_mode", "mode", "allowed_tools", "add_dirs", "mcp_config"];
 
 impl Sessions {
-    /// Notes the settings that a request has set, one line for each.
+    /// Records the settings that a request has set, one line for each.
     pub(super) async fn audit_settings(&self, caller: &Caller, session: &str, request: &impl Serialize) {
         let request = serde_json::to_value(request).unwrap_or_default();
         for field in AUDITED {
@@ -34,7 +34,7 @@ impl Sessions {
                 latency_ms: None,
             };
             if let Err(error) = self.broadcast().journal().audit(draft).await {
-                tracing::error!(session, field, %error, "a change of settings is not in the audit log");
+                tracing::error!(session, field, %error, "failed to write a change of settings to the audit log");
             }
         }
     }

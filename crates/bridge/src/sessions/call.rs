@@ -1,4 +1,4 @@
-//! One call of a tool in full, for those who were shown less of it.
+//! One tool call in full, for clients that got it shortened.
 
 use tidings_agent::UiMessage;
 use tidings_protocol::api::WholeCall;
@@ -8,11 +8,11 @@ use super::frames::FRAME;
 use crate::error::{Code, Error};
 use crate::journal::Max;
 use crate::limits::{CALL_BYTES_MAX, CALL_EVENTS_MAX};
-use crate::snapshot::tells_of;
+use crate::snapshot::belongs_to_call;
 
 impl Sessions {
-    /// What a call took and gave. It is looked for from the newest event on, or from those before a place, page by page: not for ever,
-    /// since a session can be as long as its disk.
+    /// Returns the input and output of a call. The search goes back from the newest event, or from `before`,
+    /// page by page, up to a limit, since a session can be as long as its disk.
     pub async fn call(
         &self,
         name: &str,
@@ -26,12 +26,12 @@ impl Sessions {
             let page = self.broadcast().journal().history(&key, before, Max::default()).await?;
             for event in page.events.iter().rev().filter(|event| event.kind.as_str() != FRAME) {
                 let text = std::str::from_utf8(&event.body).unwrap_or_default();
-                // Reading JSON takes longer than a look for the id, which few events have.
+                // Parsing JSON takes longer than a search for the id, which few events contain.
                 if !text.contains(tool_use_id) {
                     continue;
                 }
                 let Ok(message) = serde_json::from_str::<UiMessage>(text) else { continue };
-                if tells_of(&message, tool_use_id) {
+                if belongs_to_call(&message, tool_use_id) {
                     let is_first = begins(&message);
                     found.push(message);
                     if is_first {
@@ -47,23 +47,24 @@ impl Sessions {
             }
         }
         match (found.is_empty(), before) {
-            // How it began was removed, or is too far back.
+            // The beginning of the call was removed, or is too far back.
             (false, _) => Ok(whole(tool_use_id, found)),
             (true, None) => {
                 let message = format!("The session has no call `{tool_use_id}`");
                 Err(Error::new(Code::NotFound, message, "its events may have been removed since"))
             }
             (true, Some(before)) => {
-                let message =
-                    format!("None of the {events} events that were looked at has the call `{tool_use_id}`");
-                let hint = format!("look further back with `before={before}`");
+                let message = format!(
+                    "None of the {events} events that were searched has the tool call `{tool_use_id}`"
+                );
+                let hint = format!("search further back with `before={before}`");
                 Err(Error::new(Code::NotFound, message, hint))
             }
         }
     }
 }
 
-/// Whether nothing of the call comes before this.
+/// True if no earlier event belongs to the call.
 fn begins(event: &UiMessage) -> bool {
     let event = match event {
         UiMessage::Lane(lane) => &lane.event,

@@ -1,11 +1,11 @@
-//! What an event changes about its session.
+//! Effects of events on their session's row.
 
 use tidings_agent::UiMessage;
 use tidings_protocol::api::{QueueState, ServerPhase};
 use tidings_protocol::ui::{Role, SessionPhase, SessionStateChanged, TurnId, TurnResult, UserPrompt};
 
 use super::entry::Change;
-use super::settings::Settings;
+use super::settings::SessionSettings;
 
 pub(super) fn changes_the_row(event: &UiMessage) -> bool {
     matches!(
@@ -23,10 +23,10 @@ pub(super) fn changes_the_row(event: &UiMessage) -> bool {
     )
 }
 
-/// What an event changes.
-pub(super) fn take_in(
+/// Applies an event to the settings and the row.
+pub(super) fn apply(
     event: &UiMessage,
-    settings: &mut Settings,
+    settings: &mut SessionSettings,
     change: &mut Change,
     closing: Option<ServerPhase>,
     is_turn_open: bool,
@@ -34,21 +34,21 @@ pub(super) fn take_in(
     match event {
         UiMessage::SessionStarted(started) => {
             change.cli_session = Some(started.cli_session_id.clone());
-            keep(&mut settings.launch.model, started.model.as_ref());
-            keep(&mut settings.launch.permission_mode, started.permission_mode.as_ref());
+            set_if_some(&mut settings.launch.model, started.model.as_ref());
+            set_if_some(&mut settings.launch.permission_mode, started.permission_mode.as_ref());
             settings.launch.resume = None;
             settings.launch.fork = false;
         }
         UiMessage::SessionTitle(title) => change.title = Some(title.title.clone()),
         UiMessage::SettingsChanged(changed) => {
-            keep(&mut settings.launch.model, changed.model.as_ref());
-            keep(&mut settings.launch.permission_mode, changed.permission_mode.as_ref());
+            set_if_some(&mut settings.launch.model, changed.model.as_ref());
+            set_if_some(&mut settings.launch.permission_mode, changed.permission_mode.as_ref());
         }
-        UiMessage::UserPrompt(said) => {
-            if said.origin.is_none() {
-                settings.hear(&said.text);
+        UiMessage::UserPrompt(prompt) => {
+            if prompt.origin.is_none() {
+                settings.note_prompt(&prompt.text);
             }
-            follow(said, settings);
+            follow_turn(prompt, settings);
         }
         UiMessage::PromptDropped(dropped) => settings.queue.retain(|queued| queued.id != dropped.uuid),
         UiMessage::TurnStarted(started) => {
@@ -58,20 +58,21 @@ pub(super) fn take_in(
         UiMessage::TurnResult(result) => count(result, settings),
         UiMessage::Complete { .. } => settings.totals.turns += 1,
         UiMessage::SessionStateChanged(changed) => {
-            change.phase = Some(enter(changed, settings, closing, is_turn_open));
+            change.phase = Some(enter_phase(changed, settings, closing, is_turn_open));
         }
         _ => {}
     }
 }
 
-/// The agent counts turns too, those of commands among them, and what is shown has its numbers. A prompt is known by its id.
-fn follow(prompt: &UserPrompt, settings: &mut Settings) {
+/// Follows the agent's numbering of turns, which includes those of commands. A prompt is identified by its
+/// id.
+fn follow_turn(prompt: &UserPrompt, settings: &mut SessionSettings) {
     let Some(turn_id) = prompt.turn_id.filter(|turn| turn.role == Role::User) else { return };
     let named = |id: &String| prompt.uuid.as_ref() == Some(id);
     if let Some(queued) = settings.queue.iter_mut().find(|queued| named(&queued.id)) {
         queued.turn_id = turn_id;
     }
-    // What waits comes later, and two turns never have one number.
+    // Queued prompts come later, and numbers of turns are unique.
     let mut last = turn_id.sequence;
     for queued in settings.queue.iter_mut().filter(|queued| queued.state == QueueState::Waiting) {
         last = queued.turn_id.sequence.max(last.saturating_add(1));
@@ -80,22 +81,22 @@ fn follow(prompt: &UserPrompt, settings: &mut Settings) {
     settings.last_turn = settings.last_turn.max(last);
 }
 
-fn enter(
+fn enter_phase(
     changed: &SessionStateChanged,
-    settings: &mut Settings,
+    settings: &mut SessionSettings,
     closing: Option<ServerPhase>,
     is_turn_open: bool,
 ) -> ServerPhase {
     match changed.state {
         SessionPhase::Idle => {
-            // What was said into a turn has no turn of its own.
+            // A steered prompt has no turn of its own.
             settings.queue.retain(|queued| queued.state != QueueState::Handed);
             ServerPhase::Idle
         }
         SessionPhase::WaitingForPerson => ServerPhase::NeedsYou,
         SessionPhase::Ended => {
             let was_busy = is_turn_open || settings.has_handed();
-            settings.doubt_handed();
+            settings.mark_handed_uncertain();
             settings.fail(changed.error.as_deref());
             match closing {
                 Some(phase) => phase,
@@ -112,9 +113,10 @@ fn is_answered(turn: TurnId, state: QueueState, answers: &[TurnId]) -> bool {
     state != QueueState::Waiting && answers.contains(&turn)
 }
 
-fn count(result: &TurnResult, settings: &mut Settings) {
+fn count(result: &TurnResult, settings: &mut SessionSettings) {
     settings.totals.cost_usd += turn_cost(result, settings.cost_told);
-    // The agent's own sum leaves out what an interrupt cut off, and the price list of the session file does not.
+    // The agent's own sum leaves out the part that an interrupt cut off; the prices in the session file
+    // include it.
     settings.totals.cost_usd += result.interrupted_cost_usd.unwrap_or_default();
     settings.cost_told = result.cost_usd.unwrap_or(settings.cost_told);
     settings.turns_ms = settings.turns_ms.saturating_add(result.duration_ms.unwrap_or_default());
@@ -123,18 +125,18 @@ fn count(result: &TurnResult, settings: &mut Settings) {
     settings.queue.retain(|queued| !is_answered(queued.turn_id, queued.state, &result.answers));
 }
 
-/// What a turn has cost. An agent that does not say it says what it has cost by now, which goes on when its session is resumed,
-/// and begins anew when the conversation does or when nobody could write it down.
+/// The cost of a turn. If the agent does not report it, it is the difference of the reported totals, which
+/// continue when the session is resumed, and start again with a new conversation or after a crash.
 fn turn_cost(result: &TurnResult, told_before: f64) -> f64 {
     let by_now = result.cost_usd.unwrap_or(told_before);
     let more = if by_now < told_before { by_now } else { by_now - told_before };
     result.turn_cost_usd.unwrap_or(more).max(0.0)
 }
 
-/// What is not said stays.
-fn keep(place: &mut Option<String>, said: Option<&String>) {
-    if let Some(said) = said {
-        *place = Some(said.clone());
+/// Sets a value if there is one.
+fn set_if_some(target: &mut Option<String>, value: Option<&String>) {
+    if let Some(value) = value {
+        *target = Some(value.clone());
     }
 }
 
@@ -158,31 +160,31 @@ mod tests {
         }
     }
 
-    /// A prompt that waits while `/clear` takes its number has the next one, as the agent will say.
+    /// A queued prompt whose number is taken by `/clear` gets the next one, as the agent will report.
     #[test]
-    fn what_waits_comes_after_a_command_that_was_not_waited_for() {
-        let mut settings = Settings { last_turn: 4, ..Settings::default() };
+    fn queued_prompts_come_after_a_command() {
+        let mut settings = SessionSettings { last_turn: 4, ..SessionSettings::default() };
         let (doubtful, waits) = (QueueState::Uncertain, QueueState::Waiting);
         settings.queue = vec![queued("lost", 1, doubtful), queued("a", 2, waits), queued("b", 4, waits)];
         let mut take = |turn: u64| {
             let mut clear = UserPrompt::new(1, "/clear");
             clear.turn_id = Some(TurnId::new_user_turn(turn));
-            take_in(&clear.into(), &mut settings, &mut Change::default(), None, false);
+            apply(&clear.into(), &mut settings, &mut Change::default(), None, false);
             let turns = settings.queue.iter().map(|queued| queued.turn_id.sequence).collect::<Vec<_>>();
             (turns, settings.last_turn)
         };
         assert_eq!(take(2), (vec![1, 3, 4], 4));
         assert_eq!(take(3), (vec![1, 4, 5], 5));
-        assert_eq!(take(3), (vec![1, 4, 5], 5), "there is nothing to do");
+        assert_eq!(take(3), (vec![1, 4, 5], 5), "nothing changes");
     }
 
-    /// A command such as `/clear` takes a turn of which only the agent knows.
+    /// A command such as `/clear` takes a turn that only the agent counts.
     #[test]
     fn a_prompt_is_known_by_its_id_when_the_agent_gives_it_another_turn() {
-        let mut settings = Settings { last_turn: 2, ..Settings::default() };
+        let mut settings = SessionSettings { last_turn: 2, ..SessionSettings::default() };
         settings.queue.push(queued("prompt", 2, QueueState::Handed));
         let mut take = |event: UiMessage| {
-            take_in(&event, &mut settings, &mut Change::default(), None, false);
+            apply(&event, &mut settings, &mut Change::default(), None, false);
             (settings.queue.len(), settings.last_turn)
         };
         let mut prompt = UserPrompt::new(1, "and now?");
@@ -195,15 +197,15 @@ mod tests {
         assert_eq!(settings.last_answer, 3, "the next process answers with the fourth");
     }
 
-    /// The agent says zero for a response that was cut off; the session file, and the bill, do not.
+    /// The agent reports zero for a response that was cut off; the session file and the bill do not.
     #[test]
     fn p7_totals_include_what_an_interrupt_cut_off() {
-        let mut settings = Settings::default();
+        let mut settings = SessionSettings::default();
         let mut end = |turn: f64, by_now: f64, cut_off: Option<f64>| {
             let mut result = TurnResult::new(1, TurnId::new_assistant_turn(1), "success", false);
             (result.turn_cost_usd, result.cost_usd) = (Some(turn), Some(by_now));
             result.interrupted_cost_usd = cut_off;
-            take_in(&result.into(), &mut settings, &mut Change::default(), None, false);
+            apply(&result.into(), &mut settings, &mut Change::default(), None, false);
             format!("{:.2}", settings.totals.cost_usd)
         };
         assert_eq!(end(0.0, 0.0, Some(0.25)), "0.25");
@@ -211,16 +213,17 @@ mod tests {
         assert_eq!(end(0.5, 1.0, Some(0.25)), "1.50");
     }
 
-    /// The agent's own sum goes on in the next process, begins anew with `/clear`, and after a crash may do either.
+    /// The agent's own total continues in the next process, starts again with `/clear`, and may do either
+    /// after a crash.
     #[test]
-    fn what_turns_cost_is_added_up_whatever_becomes_of_the_agents_own_sum() {
-        let mut settings = Settings::default();
+    fn costs_of_turns_are_added_up_whatever_the_agents_own_sum_is() {
+        let mut settings = SessionSettings::default();
         let mut end = |turn: Option<f64>, by_now: f64| {
             let mut result = TurnResult::new(1, TurnId::new_assistant_turn(1), "success", false);
             (result.turn_cost_usd, result.cost_usd) = (turn, Some(by_now));
-            take_in(&result.into(), &mut settings, &mut Change::default(), None, false);
+            apply(&result.into(), &mut settings, &mut Change::default(), None, false);
             let ended = SessionStateChanged::new(1, SessionPhase::Ended);
-            take_in(&ended.into(), &mut settings, &mut Change::default(), None, false);
+            apply(&ended.into(), &mut settings, &mut Change::default(), None, false);
             format!("{:.2}", settings.totals.cost_usd)
         };
         assert_eq!(end(Some(0.25), 0.25), "0.25");
@@ -232,25 +235,25 @@ mod tests {
         assert_eq!(end(None, 0.25), "1.50", "and begins anew");
     }
 
-    /// The sentence is for people: whoever wants to know asks for the reason.
+    /// The message is for users; programs use the reason.
     #[test]
-    fn a_turn_that_somebody_interrupted_is_told_from_one_that_failed() {
-        let mut settings = Settings::default();
+    fn an_interrupted_turn_is_distinguished_from_a_failed_one() {
+        let mut settings = SessionSettings::default();
         let mut end = |reason: Option<&str>, error: Option<&str>| {
             let subtype = if error.is_some() { "error_during_execution" } else { "success" };
             let mut result = TurnResult::new(1, TurnId::new_assistant_turn(1), subtype, error.is_some());
             result.terminal_reason = reason.map(str::to_owned);
             result.error = error.map(str::to_owned);
-            take_in(&result.into(), &mut settings, &mut Change::default(), None, false);
+            apply(&result.into(), &mut settings, &mut Change::default(), None, false);
             (settings.error.clone(), settings.turn_interrupted)
         };
-        let said = |text: &str| Some(text.to_owned());
-        assert_eq!(end(Some("aborted_tools"), Some("Stopped")), (said("Stopped"), true));
-        assert_eq!(end(None, Some("The turn was interrupted")), (said("The turn was interrupted"), false));
-        assert_eq!(end(Some("aborted_streaming"), Some("Stopped")), (said("Stopped"), true));
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(end(Some("aborted_tools"), Some("Stopped")), (some("Stopped"), true));
+        assert_eq!(end(None, Some("The turn was interrupted")), (some("The turn was interrupted"), false));
+        assert_eq!(end(Some("aborted_streaming"), Some("Stopped")), (some("Stopped"), true));
         assert_eq!(end(Some("completed"), None), (None, false));
         settings.turn_interrupted = true;
         settings.fail(Some("The agent cannot be started"));
-        assert!(!settings.turn_interrupted, "what is said now is something else");
+        assert!(!settings.turn_interrupted, "this is another error");
     }
 }

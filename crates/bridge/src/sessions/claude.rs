@@ -1,4 +1,4 @@
-//! What Claude Code has told of itself: its version, and the models that can be chosen.
+//! Version and models of Claude Code.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -6,9 +6,9 @@ use tidings_protocol::api::{MetaClaude, ModelChoice};
 
 use super::Sessions;
 
-/// What was told, for those who ask while no agent runs.
+/// Cached facts, for requests while no agent runs.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct ClaudeFacts {
     version: Arc<Mutex<Version>>,
     models: Mutex<Vec<ModelChoice>>,
 }
@@ -16,26 +16,29 @@ pub(super) struct Told {
 #[derive(Debug, Default)]
 enum Version {
     #[default]
-    NotAsked,
-    Asked,
+    Unknown,
+    Requested,
     Known(String),
 }
 
 impl Sessions {
-    /// The Claude Code of real sessions. Its version is asked for once, and is there a moment later.
+    /// The Claude Code for real sessions. Its version is determined once, in the background, and is missing
+    /// until then.
     pub(crate) fn claude(&self) -> Option<MetaClaude> {
         let program = self.config().real_claude()?.to_owned();
         let mut version = lock(&self.0.claude.version);
         match &*version {
             Version::Known(version) => return Some(MetaClaude { version: Some(version.clone()) }),
-            Version::Asked => {}
-            Version::NotAsked => {
-                *version = Version::Asked;
-                let told = Arc::clone(&self.0.claude.version);
+            Version::Requested => {}
+            Version::Unknown => {
+                *version = Version::Requested;
+                let shared = Arc::clone(&self.0.claude.version);
                 drop(tokio::spawn(async move {
                     match tidings::find::version(&program).await {
-                        Ok(version) => *lock(&told) = Version::Known(version.to_string()),
-                        Err(error) => tracing::warn!(%error, "Claude Code does not tell its version"),
+                        Ok(version) => *lock(&shared) = Version::Known(version.to_string()),
+                        Err(error) => {
+                            tracing::warn!(%error, "failed to determine the version of Claude Code");
+                        }
                     }
                 }));
             }
@@ -43,16 +46,16 @@ impl Sessions {
         Some(MetaClaude::default())
     }
 
-    /// The models that can be chosen, as an agent that runs lists them, or the last one that did.
+    /// The available models, as listed by a running agent, or by the last one that ran.
     pub(crate) fn models(&self) -> Vec<ModelChoice> {
-        let agents: Vec<_> = self.used().values().filter_map(|used| used.entry.agent()).collect();
+        let agents: Vec<_> = self.active().values().filter_map(|used| used.entry.agent()).collect();
         let newest =
             agents.iter().map(|agent| agent.client().info().models).find(|models| !models.is_empty());
-        let mut kept = lock(&self.0.claude.models);
+        let mut cached = lock(&self.0.claude.models);
         if let Some(models) = newest {
-            *kept = models.into_iter().map(choice).collect();
+            *cached = models.into_iter().map(choice).collect();
         }
-        kept.clone()
+        cached.clone()
     }
 }
 
@@ -62,6 +65,6 @@ fn choice(model: tidings::control::ModelInfo) -> ModelChoice {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is kept is whole whenever the lock is free.
+    // The value is consistent whenever the lock is free.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

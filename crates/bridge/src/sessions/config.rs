@@ -1,4 +1,4 @@
-//! How sessions are run.
+//! Configuration of sessions.
 
 use std::fmt;
 use std::ops::Deref;
@@ -17,60 +17,60 @@ use crate::auth::trust::Trust;
 use crate::hosts::Hosts;
 use crate::limits::{ABANDONED_AFTER, LIVE_MAX, PARK_AFTER};
 
-/// How sessions are run.
+/// Configuration of sessions.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Config {
-    /// The `claude` to run; it is looked for where none is named.
+    /// The `claude` program; it is searched for if there is none.
     pub claude: Option<PathBuf>,
-    /// Arguments that come before those of ours, for a stand-in.
+    /// Arguments before our own, for a stand-in.
     pub claude_args: Vec<String>,
-    /// Whether `claude` is a stand-in that plays a script.
+    /// True if `claude` is a stand-in that plays a script.
     pub demo: bool,
-    /// The real one beside a stand-in, for sessions that are no demo.
+    /// The real `claude` beside a stand-in, for sessions that are not demos.
     pub beside_demo: Option<Real>,
-    /// Where the CLI keeps its sessions, for those that are adopted or deleted.
+    /// The configuration folder of the CLI, for sessions that are imported or deleted.
     pub config_dir: Option<PathBuf>,
     /// The whole environment of the agents.
     pub environment: Vec<(String, String)>,
-    /// The folders that sessions may work in; everywhere if there are none.
+    /// The folders that sessions may work in; empty for all.
     pub roots: Vec<PathBuf>,
-    /// Folders whose own commands may run; where it is not known, all of them.
+    /// Trusted folders, whose own commands may run; without it, all are trusted.
     pub trust: Option<Trust>,
-    /// Whether modes that ask nobody may be used at all.
+    /// True if modes that skip permission requests may be used at all.
     pub allow_bypass: bool,
     /// Agents that run at the same time.
     pub live_max: usize,
-    /// After how long an agent that nobody uses is ended.
+    /// Time after which an unused agent is ended.
     pub park_after: Option<Duration>,
-    /// After how long without anybody who could answer the policy `unattended` decides what a person was asked.
+    /// Time without a client that could answer after which the policy `unattended` decides open requests.
     pub abandoned_after: Duration,
-    /// How long a question waits for an answer.
+    /// Time limit for an answer to a request.
     pub ask_limit: Option<Duration>,
-    /// Which calls are asked about together.
+    /// Rule for asking about several tool calls together.
     pub batches: Batches,
-    /// What carries the lines of the agents.
+    /// The transport for new agents.
     pub carrier: Carrier,
-    /// The processes that keep agents while the server comes and goes; without them agents end with the server.
+    /// Agent hosts, which keep agents across server restarts; without them agents end with the server.
     #[cfg(unix)]
     pub hosts: Option<Hosts>,
-    /// What time it is.
+    /// The clock.
     pub clock: Clock,
-    /// Where ids come from.
+    /// The source of ids.
     pub ids: Ids,
 }
 
-/// A Claude Code, and where it keeps its sessions.
+/// A Claude Code program, and its configuration folder.
 #[derive(Debug, Clone)]
 pub struct Real {
     /// The program.
     pub claude: PathBuf,
-    /// Where it keeps its sessions.
+    /// Its configuration folder.
     pub config_dir: PathBuf,
 }
 
 impl Config {
-    /// The Claude Code of real sessions, if there is one.
+    /// The Claude Code for real sessions, if there is one.
     pub(crate) fn real_claude(&self) -> Option<&Path> {
         let claude = if self.demo {
             self.beside_demo.as_ref().map(|real| real.claude.as_path())
@@ -88,7 +88,7 @@ impl Config {
         }
     }
 
-    /// Where the CLI of a session keeps its sessions.
+    /// The configuration folder of a session's CLI.
     pub(super) fn config_dir(&self, is_demo: bool) -> Option<&Path> {
         match &self.beside_demo {
             Some(real) if self.demo && !is_demo => Some(&real.config_dir),
@@ -97,14 +97,14 @@ impl Config {
     }
 }
 
-/// Makes what carries the lines of one agent.
+/// Creates the transport of an agent.
 #[derive(Clone)]
 pub struct Carrier(Arc<Make>);
 
 type Make = dyn Fn(&Config) -> Box<dyn Transport> + Send + Sync;
 
 impl Carrier {
-    /// A carrier of one's own.
+    /// A custom transport.
     pub fn new(make: impl Fn(&Config) -> Box<dyn Transport> + Send + Sync + 'static) -> Self {
         Carrier(Arc::new(make))
     }

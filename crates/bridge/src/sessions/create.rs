@@ -1,12 +1,12 @@
-//! Sessions are made: new ones, and ones that go on with what is on disk.
+//! Creation of sessions: new ones, and ones that resume a session on disk.
 
 use std::path::Path;
 
 use tidings_protocol::api::{CreateSession, Input, Notice, ServerPhase, SessionView};
 use tidings_transcript::roots::SessionFiles;
 
-use super::settings::Settings;
-use super::{Opening, Sessions, adopt, check_folder, commands, input, launch, view};
+use super::settings::SessionSettings;
+use super::{Admission, Sessions, check_folder, commands, import, input, launch, view};
 use crate::auth::{capabilities, paths};
 use crate::caller::Caller;
 use crate::error::{Code, Error};
@@ -16,7 +16,8 @@ const INSTALL: &str =
     "install it (`curl -fsSL https://claude.ai/install.sh | bash`) and start the server again";
 
 impl Sessions {
-    /// Makes a session, and says something to it if there is a prompt. The same client id again gives the same session.
+    /// Creates a session, and sends its prompt if there is one. The same client id again returns the same
+    /// session.
     pub async fn create(
         &self,
         caller: &Caller,
@@ -27,7 +28,7 @@ impl Sessions {
             let message = "`fork` copies the session that `resume` names, and none is named";
             return Err(Error::new(Code::Invalid, message, "send `resume`, or leave `fork` out"));
         }
-        if *self.0.opening.lock().await == Opening::Closed {
+        if *self.0.opening.lock().await == Admission::Closed {
             return Err(Error::new(Code::Unavailable, "The server is stopping", "try again in a moment")
                 .retry_after_ms(2000));
         }
@@ -36,11 +37,14 @@ impl Sessions {
         for folder in &mut new.add_dirs {
             *folder = self.folder(caller, folder)?;
         }
-        let client_id =
-            new.client_id.as_deref().map(|id| commands::kept_in(caller, &new.cwd, id)).transpose()?;
-        // Until the session is there, nobody else takes over what it goes on with.
-        let adopting = match &new.resume {
-            Some(_) => Some(self.0.adopting.lock().await),
+        let client_id = new
+            .client_id
+            .as_deref()
+            .map(|id| commands::stored_id_in_folder(caller, &new.cwd, id))
+            .transpose()?;
+        // Until the session exists, no other one may import the session that it resumes.
+        let importing = match &new.resume {
+            Some(_) => Some(self.0.importing.lock().await),
             None => None,
         };
         if let Some(id) = &client_id
@@ -51,14 +55,15 @@ impl Sessions {
         let is_demo = self.is_demo(&new)?;
         let past = self.past(caller, &mut new, is_demo).await?;
         let key = Key::new(self.config().ids.next())?;
-        let settings = Settings { made_of: Some(made_of.clone()), ..Settings::of(&new, is_demo) };
+        let settings =
+            SessionSettings { made_of: Some(made_of.clone()), ..SessionSettings::of(&new, is_demo) };
         settings.check_length()?;
-        // A prompt that would be refused leaves no empty session behind.
-        let _place = match first_input(&new) {
+        // A prompt that would be refused must not leave an empty session behind.
+        let _slot = match first_input(&new) {
             Some(input) => {
                 input::check(&input)?;
                 settings.check_budget()?;
-                Some(self.place_for(&key).await?)
+                Some(self.slot_for(&key).await?)
             }
             None => None,
         };
@@ -66,31 +71,31 @@ impl Sessions {
             title: new.title.clone(),
             labels: new.labels.clone(),
             settings: settings.text(),
-            state: view::word(ServerPhase::Parked).to_owned(),
+            state: view::phase_name(ServerPhase::Parked).to_owned(),
             client_id,
             ..NewSession::new(key, new.cwd.as_str(), self.config().clock.now())
         };
         let (row, novelty) = self.broadcast().journal().create(row).await?;
-        drop(adopting);
+        drop(importing);
         if novelty == Novelty::Seen {
             return self.made_before(caller, &new, &row, &made_of).await;
         }
         self.audit_settings(caller, row.key.as_str(), &new).await;
-        let used = self.used_for(caller, row.key.as_str()).await?;
+        let used = self.active_for(caller, row.key.as_str()).await?;
         if let Some(files) = past {
-            used.entry.tell_the_past(files).await?;
+            used.entry.import_history(files).await?;
         }
-        used.entry.tell(Notice::Session { session: used.entry.view() });
-        self.say_first(caller, &new, &row).await?;
+        used.entry.notify(Notice::Session { session: used.entry.view() });
+        self.send_first_prompt(caller, &new, &row).await?;
         let mut view = self.find(row.key.as_str()).await?;
-        // Its agent is about to be started for the prompt, which a client need not look for twice.
+        // Its agent is about to start for the prompt; the client need not poll for that.
         if view.state == ServerPhase::Parked && view.queued > 0 {
             view.state = ServerPhase::Starting;
         }
         Ok((view, Novelty::New))
     }
 
-    /// The session that the same command has made. Another one with the same id is refused.
+    /// The session that the same command created. Another command with the same id is refused.
     async fn made_before(
         &self,
         caller: &Caller,
@@ -98,23 +103,28 @@ impl Sessions {
         row: &Session,
         made_of: &str,
     ) -> Result<(SessionView, Novelty), Error> {
-        let before = Settings::parse(&row.settings).made_of;
+        let before = SessionSettings::parse(&row.settings).made_of;
         if before.is_some_and(|before| before != made_of) {
             return Err(commands::used_elsewhere());
         }
-        // The server may have ended before it could say it.
-        self.say_first(caller, new, row).await?;
+        // The server may have ended before the prompt was sent.
+        self.send_first_prompt(caller, new, row).await?;
         Ok((self.find(row.key.as_str()).await?, Novelty::Seen))
     }
 
-    async fn say_first(&self, caller: &Caller, new: &CreateSession, row: &Session) -> Result<(), Error> {
+    async fn send_first_prompt(
+        &self,
+        caller: &Caller,
+        new: &CreateSession,
+        row: &Session,
+    ) -> Result<(), Error> {
         match first_input(new) {
             Some(input) => self.input(caller, row.key.as_str(), input).await.map(drop),
             None => Ok(()),
         }
     }
 
-    /// Whether a script plays the agent.
+    /// True if a script plays the agent.
     fn is_demo(&self, new: &CreateSession) -> Result<bool, Error> {
         let config = self.config();
         let is_demo = new.demo.unwrap_or(config.demo);
@@ -122,29 +132,30 @@ impl Sessions {
             return Ok(is_demo);
         }
         if is_demo {
-            let message = "This server plays no demo";
+            let message = "This server does not run in demo mode";
             return Err(Error::new(Code::Invalid, message, "start one with `tidings serve --demo`"));
         }
         if config.real_claude().is_none() {
-            let message = "Claude Code was not found, so only the demo can be played";
+            let message = "Claude Code was not found, so only demo sessions can be created";
             return Err(Error::new(Code::Conflict, message, INSTALL));
         }
         Ok(false)
     }
 
-    /// The folder as the file system has it, if it is one that may be used.
+    /// The canonical path of a folder, if the caller may use it.
     pub(crate) fn folder(&self, caller: &Caller, folder: &str) -> Result<String, Error> {
         let real = paths::inside(&self.config().roots, Path::new(folder))?;
         let real = real.to_str().map(str::to_owned).ok_or_else(|| {
-            let message = format!("`{folder}` cannot be worked in: its path is no text");
+            let message = format!("`{folder}` cannot be used: its path is not valid UTF-8");
             Error::new(Code::Invalid, message, "rename the folder")
         })?;
         check_folder(caller, &real)?;
         Ok(real)
     }
 
-    /// What is to be gone on with: a session of ours by its name, or one on disk by its id. One that is ours already is
-    /// not taken over a second time, only copied; and one that the caller may not see is not there.
+    /// The files of the session to resume: a session of this server by its name, or one on disk by its id. A
+    /// session that this server has already is not imported a second time, only forked; one that the caller
+    /// may not see does not exist.
     async fn past(
         &self,
         caller: &Caller,
@@ -152,7 +163,7 @@ impl Sessions {
         is_demo: bool,
     ) -> Result<Option<SessionFiles>, Error> {
         let Some(name) = new.resume.take() else { return Ok(None) };
-        // An id has several spellings, and only one owner.
+        // An id has several spellings.
         let name = uuid::Uuid::parse_str(&name).map_or(name, |id| id.to_string());
         new.resume = Some(name.clone());
         let ours = match self.row(&name).await {
@@ -167,26 +178,26 @@ impl Sessions {
             }
             if !new.fork {
                 let message = format!("The session `{name}` is session {} already", row.handle);
-                return Err(Error::new(Code::Conflict, message, "say something to that one, or fork it"));
+                return Err(Error::new(Code::Conflict, message, "send a prompt to that one, or fork it"));
             }
-            // One that was taken over and not used yet has what it was taken over from.
-            let taken_over = || Settings::parse(&row.settings).launch.resume;
+            // An imported session without a start of its own still has the id that it was imported from.
+            let taken_over = || SessionSettings::parse(&row.settings).launch.resume;
             let id = row.cli_sessions.last().cloned().or_else(taken_over).ok_or_else(|| {
-                Error::new(Code::Conflict, "Nothing was said in that session yet", "there is nothing to copy")
+                Error::new(Code::Conflict, "That session has no conversation yet", "there is nothing to fork")
             })?;
             new.resume = Some(id);
         }
         let config_dir = self.config().config_dir(is_demo).map(Path::to_owned);
         let Some(config_dir) = config_dir else {
-            // Where its file is, and so whose it is, nobody knows.
+            // Without its file the folder of the session is unknown.
             return if caller.folders.is_empty() { Ok(None) } else { Err(Error::no_session(&name)) };
         };
         let (caller, id) = (caller.clone(), new.resume.clone().unwrap_or(name));
-        let found = tokio::task::spawn_blocking(move || adopt::find(config_dir, &caller, &id)).await;
-        found.map_err(|_| Error::new(Code::Internal, "Looking for a session failed", ""))?.map(Some)
+        let found = tokio::task::spawn_blocking(move || import::find(config_dir, &caller, &id)).await;
+        found.map_err(|_| Error::new(Code::Internal, "Failed to search for a session", ""))?.map(Some)
     }
 
-    /// The session of ours that has this CLI session now.
+    /// The session of this server that uses a CLI session now.
     async fn owner_of(&self, cli_session: &str) -> Result<Option<Session>, Error> {
         let mut after = None;
         loop {
@@ -194,7 +205,8 @@ impl Sessions {
             let Some(last) = rows.last() else { return Ok(None) };
             after = Some(last.handle);
             let is_it = |row: &Session| {
-                launch::goes_on_with(row, &Settings::parse(&row.settings).launch) == Some(cli_session)
+                launch::cli_session_of(row, &SessionSettings::parse(&row.settings).launch)
+                    == Some(cli_session)
             };
             if let Some(row) = rows.into_iter().find(is_it) {
                 return Ok(Some(row));
@@ -203,18 +215,18 @@ impl Sessions {
     }
 }
 
-/// What is said first in a session that is to be made.
+/// The first prompt of a new session.
 fn first_input(new: &CreateSession) -> Option<Input> {
     Some(Input {
         content: new.prompt.clone()?,
         attachments: new.attachments.clone(),
-        // Sent again, it is not said again either.
+        // Repeating the command does not repeat the prompt.
         client_id: new.client_id.as_deref().map(first_input_id),
         ..Input::default()
     })
 }
 
-/// The id of the prompt that a session is made with.
+/// The id of the prompt of a new session.
 pub(crate) fn first_input_id(id: &str) -> String {
     format!("{id}:prompt")
 }

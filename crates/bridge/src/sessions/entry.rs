@@ -1,4 +1,4 @@
-//! One session that somebody uses: what is known of it, and the one way to change it.
+//! One session in use: its state, and the one way to change it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,21 +10,21 @@ use tidings_protocol::api::{Delivery, Notice, QueueState, ServerPhase, SessionVi
 use tokio::sync::{Notify, broadcast};
 
 use super::Config;
-use super::places::{Place, Places};
-use super::policy::Judged;
-use super::settings::{Queued, Settings};
-use super::view::{self, Waiting};
+use super::agent_slots::{AgentSlot, AgentSlots};
+use super::policy::JudgedRequests;
+use super::settings::{Queued, SessionSettings};
+use super::view::{self, PendingCounts};
 use super::waiters::Waiters;
 use crate::auth::trust::Trust;
 use crate::broadcast::Broadcast;
 use crate::error::Error;
 #[cfg(unix)]
-use crate::hosts::Hosted;
+use crate::hosts::AttachedHost;
 use crate::journal::{
     Class, ClientId, Draft, Fence, Journal, Key, Kind, Novelty, Session, SessionChange, Stored,
 };
 
-/// One session that somebody uses.
+/// One session in use.
 pub(super) struct Entry {
     pub(super) key: Key,
     pub(super) handle: i64,
@@ -33,51 +33,51 @@ pub(super) struct Entry {
     pub(super) clock: Clock,
     pub(super) ids: Ids,
     pub(super) trust: Option<Trust>,
-    pub(super) places: Places,
+    pub(super) slots: AgentSlots,
     pub(super) permissions: PermissionRegistry,
     pub(super) questions: UserInteractionRegistry,
-    /// What the policy has looked at.
-    pub(super) judged: Arc<Judged>,
-    /// Something may be there to be delivered.
+    /// Digests of the requests that the policy has judged.
+    pub(super) judged: Arc<JudgedRequests>,
+    /// Notified when a prompt may be ready for delivery.
     pub(super) wake: Notify,
-    /// One answer after the other: what the journal says first is what the agent hears.
+    /// Serializes answers, so that the agent gets the one that the journal has stored first.
     pub(super) answers: tokio::sync::Mutex<()>,
-    /// One change after the other, so that the row has what the memory has.
+    /// Serializes changes, so that the row and the memory agree.
     changes: tokio::sync::Mutex<()>,
     memory: Mutex<Memory>,
     notices: broadcast::Sender<Arc<Notice>>,
 }
 
-/// What is known of a session.
+/// State of a session in memory.
 pub(super) struct Memory {
     pub(super) row: Session,
-    pub(super) settings: Settings,
+    pub(super) settings: SessionSettings,
     /// The agent, while one runs.
     pub(super) agent: Option<AgentSession>,
-    /// The place that the agent has, or will have.
-    pub(super) place: Option<Place>,
-    /// The host that keeps the agent, if one does.
+    /// The agent slot of the session's agent, present or future.
+    pub(super) slot: Option<AgentSlot>,
+    /// The host of the agent, if it has one.
     #[cfg(unix)]
-    pub(super) host: Option<Hosted>,
-    /// Why the agent does not answer, while it does not.
+    pub(super) host: Option<AttachedHost>,
+    /// Reason why the agent does not answer, while it does not.
     pub(super) stalled: Option<String>,
-    /// The session was let go of: what comes now is not for us to store.
+    /// True after the session was detached: later events are for the next server to store.
     pub(super) is_detached: bool,
-    /// What the session will be when the agent that is being ended has ended.
+    /// The phase that the session enters when its agent has ended.
     pub(super) closing: Option<ServerPhase>,
-    /// Whether nothing is delivered until somebody says something: the agent could not be started.
+    /// True if nothing is delivered until the next input: the agent could not be started.
     pub(super) is_held: bool,
-    /// Whether a turn is under way.
+    /// True while a turn is under way.
     pub(super) is_turn_open: bool,
     pub(super) permissions: BTreeSet<String>,
     pub(super) questions: BTreeSet<String>,
-    /// Those who wait for the end of a command.
+    /// Callers that wait for the end of a command.
     pub(super) commands: Waiters,
-    /// What the agent says at the moment; the end of it.
-    pub(super) said: String,
+    /// The end of the agent's current text.
+    pub(super) recent_text: String,
 }
 
-/// What changes with a session's row.
+/// Changes to a session's row.
 #[derive(Debug, Default)]
 pub(super) struct Change {
     pub(super) phase: Option<ServerPhase>,
@@ -93,10 +93,10 @@ impl Entry {
         fence: Fence,
         broadcast: Broadcast,
         config: &Config,
-        places: Places,
+        slots: AgentSlots,
         notices: broadcast::Sender<Arc<Notice>>,
     ) -> Self {
-        let settings = Settings::parse(&row.settings);
+        let settings = SessionSettings::parse(&row.settings);
         Entry {
             key: row.key.clone(),
             handle: view::number(row.handle),
@@ -105,7 +105,7 @@ impl Entry {
             clock: config.clock.clone(),
             ids: config.ids.clone(),
             trust: config.trust.clone(),
-            places,
+            slots,
             permissions: PermissionRegistry::default(),
             questions: UserInteractionRegistry::default(),
             judged: Arc::default(),
@@ -116,7 +116,7 @@ impl Entry {
                 row,
                 settings,
                 agent: None,
-                place: None,
+                slot: None,
                 #[cfg(unix)]
                 host: None,
                 stalled: None,
@@ -127,14 +127,14 @@ impl Entry {
                 permissions: BTreeSet::new(),
                 questions: BTreeSet::new(),
                 commands: Waiters::default(),
-                said: String::new(),
+                recent_text: String::new(),
             }),
             notices,
         }
     }
 
     pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
-        // Each change is done before the lock is let go.
+        // Each change is complete before the lock is released.
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -146,25 +146,25 @@ impl Entry {
         self.memory().agent.clone()
     }
 
-    /// Has a place for the agent that is about to be there.
-    pub(super) fn hold_place(&self) {
-        self.memory().place.get_or_insert_with(|| self.places.insist(&self.key));
+    /// Takes a slot for the agent that is about to start.
+    pub(super) fn hold_slot(&self) {
+        self.memory().slot.get_or_insert_with(|| self.slots.take_anyway(&self.key));
     }
 
     pub(super) fn view(&self) -> SessionView {
         self.memory().view()
     }
 
-    /// The same with what the row says now.
+    /// The view with another version of the row.
     pub(super) fn view_of(&self, row: &Session) -> SessionView {
         self.memory().view_of(row)
     }
 
-    /// Changes what is known of the session: `edit` is given the settings, and says what else changes. All of it is stored
-    /// with the event that tells of it, or none is; an event whose client id was seen changes nothing.
+    /// Changes the session: `edit` changes the settings and returns the other changes. All of it is stored
+    /// together with its event, or nothing is; an event whose client id was seen changes nothing.
     pub(super) async fn change(
         &self,
-        edit: impl FnOnce(&mut Settings, &Session) -> Result<Change, Error>,
+        edit: impl FnOnce(&mut SessionSettings, &Session) -> Result<Change, Error>,
     ) -> Result<(SessionView, Option<Stored>), Error> {
         let _turn = self.changes.lock().await;
         let (mut settings, row) = {
@@ -176,7 +176,7 @@ impl Entry {
             title,
             labels,
             cli_session,
-            state: phase.map(|phase| view::word(phase).to_owned()),
+            state: phase.map(|phase| view::phase_name(phase).to_owned()),
             settings: (settings != self.memory().settings).then(|| settings.text()),
             active: Some(self.clock.now()),
             event,
@@ -191,36 +191,36 @@ impl Entry {
             memory.row = changed.session;
             memory.view()
         };
-        self.tell(Notice::Session { session: view.clone() });
+        self.notify(Notice::Session { session: view.clone() });
         Ok((view, changed.event))
     }
 
-    /// What is known of the session. Whoever has seen an event finds here what came of it: those who watch are told while a
-    /// change is being made, so that is waited for.
-    pub(super) async fn settings(&self) -> Settings {
+    /// The settings. A client that has seen an event finds its effects here: events are published while a
+    /// change is in progress, so this waits for its end.
+    pub(super) async fn settings(&self) -> SessionSettings {
         let _turn = self.changes.lock().await;
         self.memory().settings.clone()
     }
 
-    /// Tells those who watch no session in particular; there may be none.
-    pub(super) fn tell(&self, notice: Notice) {
+    /// Sends a notice to the subscribers of all sessions, if there are any.
+    pub(super) fn notify(&self, notice: Notice) {
         drop(self.notices.send(Arc::new(notice)));
     }
 
-    /// A place in the agent's output, in the offsets that the journal keeps for the session. There is none without a host.
-    pub(super) fn place(&self, end: Option<u64>) -> Option<u64> {
+    /// An offset of the agent's output, as the journal counts them for the session. None without a host.
+    pub(super) fn spool_offset(&self, end: Option<u64>) -> Option<u64> {
         #[cfg(unix)]
         return self.memory().host.as_ref().and_then(|host| Some(host.base + end?));
         #[cfg(not(unix))]
         None.or(end).filter(|_| false)
     }
 
-    /// An event to be stored.
+    /// A draft of an event.
     pub(super) fn draft(&self, event: &UiMessage) -> Draft {
         draft(event, self.clock.now())
     }
 
-    /// The same as the command of a client.
+    /// A durable draft, with the id of a client's command.
     pub(super) fn draft_of(&self, event: &UiMessage, client_id: Option<ClientId>) -> Draft {
         let draft = Draft { class: Class::Durable, ..self.draft(event) };
         match client_id {
@@ -229,12 +229,16 @@ impl Entry {
         }
     }
 
-    /// Stores an event of the server's own.
-    pub(super) async fn say(&self, event: &UiMessage, client_id: Option<ClientId>) -> Result<Stored, Error> {
+    /// Stores an event that the server makes itself.
+    pub(super) async fn append_event(
+        &self,
+        event: &UiMessage,
+        client_id: Option<ClientId>,
+    ) -> Result<Stored, Error> {
         let draft = self.draft_of(event, client_id);
         let stored = self.journal().append(&self.key, self.fence, vec![draft]).await?;
         stored.first().copied().ok_or_else(|| {
-            Error::new(crate::Code::Internal, "The journal stored an event and does not say where", "")
+            Error::new(crate::Code::Internal, "The journal did not return the position of an event", "")
         })
     }
 }
@@ -245,15 +249,15 @@ impl Memory {
     }
 
     fn view_of(&self, row: &Session) -> SessionView {
-        // The end of an agent is told while it is still being cleared away.
+        // The end of an agent is published while the agent is still being cleaned up.
         let runs = self.agent.is_some() && view::has_agent(view::phase(&row.state));
         let stalled = self.stalled.clone().filter(|_| runs);
         let untrusted = self.settings.untrusted && runs;
-        SessionView { stalled, untrusted, ..view::view(row, &self.settings, self.waiting()) }
+        SessionView { stalled, untrusted, ..view::view(row, &self.settings, self.pending_counts()) }
     }
 
-    fn waiting(&self) -> Waiting {
-        Waiting { permissions: self.permissions.len() as u64, questions: self.questions.len() as u64 }
+    fn pending_counts(&self) -> PendingCounts {
+        PendingCounts { permissions: self.permissions.len() as u64, questions: self.questions.len() as u64 }
     }
 
     pub(super) fn phase(&self) -> ServerPhase {
@@ -272,40 +276,41 @@ impl Memory {
         waiting.next()
     }
 
-    /// Refuses a prompt if what is left of the budget is too little for it.
+    /// Refuses a prompt if the rest of the budget is too small for it.
     pub(super) fn check_budget_for(&self, queued: &Queued) -> Result<(), Error> {
-        // What interrupts a turn ends it, and begins another one.
+        // An interrupting prompt ends the turn, and begins another one.
         let has_turn = self.is_turn_open || self.settings.has_handed();
         let ends_a_turn = has_turn && queued.delivery == Delivery::Interrupt;
         self.settings.check_budget_after(ends_a_turn.into())
     }
 
-    /// The agent is gone, and its place is free, unless another agent is needed at once.
-    pub(super) fn agent_is_gone(&mut self) {
+    /// Forgets the agent after its end, and frees its slot, unless another agent is needed at once.
+    pub(super) fn forget_agent(&mut self) {
         self.agent = None;
         self.closing = None;
-        self.leave_place();
+        self.free_slot();
     }
 
-    /// Leaves the place if there is neither an agent nor anything to start one for.
-    pub(super) fn leave_place(&mut self) {
+    /// Frees the slot if there is neither an agent nor a prompt to start one for.
+    pub(super) fn free_slot(&mut self) {
         if self.agent.is_none() && self.next().is_none() {
-            self.place = None;
+            self.slot = None;
         }
     }
 
-    /// Whether the agent could make room for another one.
+    /// True if the agent can be ended to free its slot.
     pub(super) fn can_make_room(&self) -> bool {
         self.is_at_rest() && self.next().is_none()
     }
 
-    /// Whether the agent can be ended and nothing is missed: a build or a server that it has started would end with it.
+    /// True if the agent can be ended without loss: background processes that it has started would end with
+    /// it.
     pub(super) fn is_at_rest(&self) -> bool {
         let rests = |agent: &AgentSession| !agent.client().works_in_background();
         !self.is_busy() && self.closing.is_none() && self.agent.as_ref().is_some_and(rests)
     }
 
-    /// Whether the agent has something to do.
+    /// True if the agent is working.
     pub(super) fn is_busy(&self) -> bool {
         self.is_turn_open
             || self.settings.has_handed()
@@ -313,7 +318,7 @@ impl Memory {
     }
 }
 
-/// An event to be stored. Pieces that the final message repeats may be lost with the power.
+/// A draft of an event. Deltas that the final message repeats may be lost with the power.
 pub(super) fn draft(event: &UiMessage, at: jiff::Timestamp) -> Draft {
     let body = serde_json::to_vec(event).unwrap_or_default();
     Draft::new(class(event), at, kind(&body), body)

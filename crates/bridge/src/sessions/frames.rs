@@ -1,4 +1,4 @@
-//! The lines of the CLI as they came, for those who want to see them.
+//! The raw lines of the CLI, for clients of the dialect `frames`.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use tidings_agent::AgentSession;
 
 use super::Sessions;
 use super::entry::Entry;
-use super::settings::Settings;
+use super::settings::SessionSettings;
 use crate::error::{Code, Error};
 use crate::journal::{Class, ClientId, Draft, Kind};
 
-/// What kind of event a line of the CLI is.
+/// The kind of events that are lines of the CLI.
 pub(crate) const FRAME: &str = "frame";
 
-/// Keeps the lines of an agent until it ends. The agent waits for it, so nothing piles up.
+/// Stores the lines of an agent until it ends. The agent waits for that, so nothing piles up.
 pub(super) fn keep(entry: &Arc<Entry>, agent: &AgentSession) {
     let mut frames = agent.client().follow();
     let entry = Arc::clone(entry);
@@ -22,10 +22,11 @@ pub(super) fn keep(entry: &Arc<Entry>, agent: &AgentSession) {
         while let Some(event) = frames.next().await {
             let Event::Frame { frame, end, .. } = event else { continue };
             let mut draft = Draft::new(Class::Delta, entry.clock.now(), Kind::fixed(FRAME), frame.raw());
-            // A line that is read again after a crash is known.
-            draft.client_id = entry.place(end).and_then(|end| ClientId::new(format!("frame:{end}")).ok());
+            // A line that is read again after a crash is detected by its id.
+            draft.client_id =
+                entry.spool_offset(end).and_then(|end| ClientId::new(format!("frame:{end}")).ok());
             if let Err(error) = entry.journal().append(&entry.key, entry.fence, vec![draft]).await {
-                tracing::warn!(session = %entry.key, %error, "a line of the agent could not be stored");
+                tracing::warn!(session = %entry.key, %error, "failed to store a line of the agent");
                 return;
             }
         }
@@ -33,12 +34,12 @@ pub(super) fn keep(entry: &Arc<Entry>, agent: &AgentSession) {
 }
 
 impl Sessions {
-    /// Refuses to show the lines of a session that does not keep them: there would never be one.
+    /// Refuses the dialect `frames` for a session that does not store its lines.
     pub(crate) async fn check_frames(&self, name: &str) -> Result<(), Error> {
-        if Settings::parse(&self.row(name).await?.settings).launch.keep_frames {
+        if SessionSettings::parse(&self.row(name).await?.settings).launch.keep_frames {
             return Ok(());
         }
-        let hint = "make the session with `keep_frames`, or choose another dialect";
-        Err(Error::new(Code::Conflict, "This session does not keep the lines of the CLI", hint))
+        let hint = "create the session with `keep_frames`, or choose another dialect";
+        Err(Error::new(Code::Conflict, "This session does not store the lines of the CLI", hint))
     }
 }

@@ -1,4 +1,4 @@
-//! People say something: it is stored before it is acknowledged, and handed to the agent once.
+//! Input of users: it is stored before it is acknowledged, and handed to the agent once.
 
 use serde::Serialize;
 use tidings_agent::UiMessage;
@@ -7,11 +7,11 @@ use tidings_protocol::ui::{PromptDropped, PromptQueued, Role, TurnId};
 
 use super::Sessions;
 use super::actor::{accepted, at_cursor};
+use super::agent_slots::AgentSlot;
 use super::commands;
 use super::entry::{Change, Entry};
-use super::places::Place;
 use super::prompt;
-use super::settings::{Queued, Settings};
+use super::settings::{Queued, SessionSettings};
 use crate::auth::capabilities;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
@@ -19,72 +19,74 @@ use crate::journal::{ClientId, Cursor, Draft, Key, Max, Novelty};
 use crate::limits::{INPUT_BYTES_MAX, QUEUE_BYTES_MAX, QUEUE_MAX, TURN_MAX};
 
 impl Sessions {
-    /// Says something to a session. The same client id again gives the same answer, and is said once.
+    /// Sends a prompt to a session. The same client id again returns the same response, and the prompt is
+    /// sent once.
     pub async fn input(&self, caller: &Caller, name: &str, input: Input) -> Result<Accepted, Error> {
         self.require(caller, &capabilities::of_input(&input)?)?;
-        let used = self.used_for(caller, name).await?;
+        let used = self.active_for(caller, name).await?;
         check_session(&input, &used.entry)?;
         check(&input)?;
-        let client_id = commands::kept_if_any(caller, input.client_id.as_deref())?;
-        // What was said is said, whatever may be said now.
+        let client_id = commands::optional_stored_id(caller, input.client_id.as_deref())?;
+        // A repeated prompt returns its first result, whatever the limits are now.
         if let Some(id) = &client_id
             && let Some(cursor) = self.broadcast().journal().seen(&used.entry.key, id).await?
         {
             return used.entry.said_before(cursor, &input).await;
         }
-        let place = self.place_for(&used.entry.key).await?;
+        let slot = self.slot_for(&used.entry.key).await?;
         let accepted = used.entry.enqueue(caller, input, client_id).await?;
         {
             let mut memory = used.entry.memory();
             memory.is_held = false;
-            memory.place.get_or_insert(place);
+            memory.slot.get_or_insert(slot);
         }
         used.entry.wake.notify_one();
         Ok(accepted)
     }
 
-    /// What waits for its turn.
+    /// Prompts in the queue.
     pub async fn queue(&self, name: &str) -> Result<Vec<QueuedInput>, Error> {
         let row = self.row(name).await?;
         let settings = self.settings(&row).await;
         Ok(settings.queue.iter().map(Queued::view).collect())
     }
 
-    /// Takes back a prompt that waits.
+    /// Removes a prompt from the queue.
     pub async fn cancel(&self, caller: &Caller, name: &str, id: &str) -> Result<Accepted, Error> {
         caller.require(Scope::Prompt)?;
-        let entry = self.used_for(caller, name).await?.entry;
-        let drop_it = |settings: &mut Settings, _: &_| {
+        let entry = self.active_for(caller, name).await?.entry;
+        let drop_it = |settings: &mut SessionSettings, _: &_| {
             let found = settings.queue.iter().position(|queued| queued.id == id);
             let Some(found) = found.filter(|found| settings.queue[*found].state != QueueState::Handed) else {
-                let message = format!("No prompt `{id}` waits in this session");
-                return Err(Error::new(Code::NotFound, message, "it may be under way already: interrupt it"));
+                let message = format!("The queue of this session has no prompt `{id}`");
+                return Err(Error::new(Code::NotFound, message, "it may be running already: interrupt it"));
             };
             let queued = settings.queue.remove(found);
-            let dropped = entry.dropped(&queued, format!("taken back by {}", caller.name));
+            let dropped = entry.dropped(&queued, format!("cancelled by {}", caller.name));
             Ok(Change { event: Some(dropped), ..Change::default() })
         };
         let (_, stored) = entry.change(drop_it).await?;
         stored.map(accepted).ok_or_else(|| Error::new(Code::Internal, "Nothing was stored", ""))
     }
 
-    /// A place for the agent of a session. Only so many run at once: the one that was not used for the longest time makes room.
-    pub(super) async fn place_for(&self, key: &Key) -> Result<Place, Error> {
+    /// Takes an agent slot for a session. The number of agents is limited: the one that is idle for the
+    /// longest time is parked.
+    pub(super) async fn slot_for(&self, key: &Key) -> Result<AgentSlot, Error> {
         loop {
-            if let Some(place) = self.0.places.take(key) {
-                return Ok(place);
+            if let Some(slot) = self.0.slots.take(key) {
+                return Ok(slot);
             }
             let oldest = {
-                let used = self.used();
+                let used = self.active();
                 let idle = used.values().filter(|used| used.entry.memory().can_make_room());
                 idle.min_by_key(|used| used.entry.memory().row.active).cloned()
             };
             let Some(oldest) = oldest else {
-                let message = match self.0.places.count() {
-                    1 => "1 agent runs, and it has something to do".to_owned(),
-                    count => format!("{count} agents run, and all of them have something to do"),
+                let message = match self.0.slots.count() {
+                    1 => "The only agent slot is in use".to_owned(),
+                    count => format!("All {count} agent slots are in use"),
                 };
-                return Err(Error::new(Code::TooMany, message, "stop one, or wait for one to be done")
+                return Err(Error::new(Code::TooMany, message, "stop an agent, or wait until one is idle")
                     .retry_after_ms(10_000));
             };
             super::end(&oldest, ServerPhase::Parked).await;
@@ -100,7 +102,7 @@ fn check_session(input: &Input, entry: &Entry) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses what cannot be said in any session.
+/// Refuses input that no session can take.
 pub(super) fn check(input: &Input) -> Result<(), Error> {
     let bytes = bytes_of(&(&input.content, &input.attachments));
     if bytes > INPUT_BYTES_MAX {
@@ -108,16 +110,16 @@ pub(super) fn check(input: &Input) -> Result<(), Error> {
         return Err(Error::new(Code::TooLarge, message, "put long texts and large files into the folder"));
     }
     if input.turn_id.is_some_and(|turn| turn.sequence > TURN_MAX) {
-        let message = format!("No session has so many turns: `turn_id` is above {TURN_MAX}");
+        let message = format!("`turn_id` is above the limit of {TURN_MAX}");
         return Err(Error::new(Code::Invalid, message, "leave `turn_id` out, or count from the last one"));
     }
     if input.content.trim().is_empty() && input.attachments.is_empty() {
-        return Err(Error::new(Code::Invalid, "The prompt is empty", "say something"));
+        return Err(Error::new(Code::Invalid, "The prompt is empty", "send text or an attachment"));
     }
     prompt::check(&input.attachments)
 }
 
-/// The length of something as JSON, which is how it comes and how it is kept.
+/// The length of a value as JSON, as it is sent and stored.
 fn bytes_of(what: &impl Serialize) -> usize {
     serde_json::to_vec(what).map_or(usize::MAX, |bytes| bytes.len())
 }
@@ -132,19 +134,19 @@ impl Entry {
         let at = self.clock.now();
         let id = self.ids.next();
         let mut given = TurnId::new_user_turn(0);
-        let queue = |settings: &mut Settings, _: &_| {
+        let queue = |settings: &mut SessionSettings, _: &_| {
             settings.check_budget()?;
             if settings.queue.len() >= QUEUE_MAX {
-                let message = format!("{QUEUE_MAX} prompts wait in this session already");
-                return Err(Error::new(Code::TooMany, message, "wait for one to be done, or cancel one"));
+                let message = format!("The queue of this session has {QUEUE_MAX} prompts already");
+                return Err(Error::new(Code::TooMany, message, "wait until one is done, or cancel one"));
             }
             let wanted = input.turn_id.filter(|turn| turn.role == Role::User).map_or(0, |turn| turn.sequence);
-            settings.hear(&input.content);
+            settings.note_prompt(&input.content);
             settings.last_turn = settings.last_turn.saturating_add(1).max(wanted);
             given = TurnId::new_user_turn(settings.last_turn);
-            let mut told = PromptQueued::new(self.handle, id.as_str(), input.content.as_str(), given);
-            told.by = Some(caller.name.clone());
-            told.attachments = input.attachments.iter().map(|file| file.media_type.clone()).collect();
+            let mut queued = PromptQueued::new(self.handle, id.as_str(), input.content.as_str(), given);
+            queued.by = Some(caller.name.clone());
+            queued.attachments = input.attachments.iter().map(|file| file.media_type.clone()).collect();
             settings.queue.push(Queued {
                 id: id.clone(),
                 turn_id: given,
@@ -157,15 +159,11 @@ impl Entry {
             let bytes = bytes_of(&settings.queue);
             if bytes > QUEUE_BYTES_MAX {
                 let message = format!(
-                    "With this one, {bytes} bytes would wait in the session, and {QUEUE_BYTES_MAX} may"
+                    "With this prompt the queue would have {bytes} bytes, and the limit is {QUEUE_BYTES_MAX}"
                 );
-                return Err(Error::new(
-                    Code::TooMany,
-                    message,
-                    "wait for a prompt to be done, or cancel one",
-                ));
+                return Err(Error::new(Code::TooMany, message, "wait until a prompt is done, or cancel one"));
             }
-            let event = Some(self.draft_of(&UiMessage::from(told), client_id));
+            let event = Some(self.draft_of(&UiMessage::from(queued), client_id));
             Ok(Change { event, ..Change::default() })
         };
         let (_, stored) = self.change(queue).await?;
@@ -176,13 +174,13 @@ impl Entry {
         }
     }
 
-    /// Takes a prompt out of the queue for good, and says why.
+    /// Removes a prompt from the queue for good, with a reason.
     pub(super) async fn drop_prompt(&self, queued: &Queued, why: String) -> Result<(), Error> {
         let event = self.dropped(queued, why);
-        let drop_it = |settings: &mut Settings, _: &_| {
+        let drop_it = |settings: &mut SessionSettings, _: &_| {
             let count = settings.queue.len();
             settings.queue.retain(|other| other.id != queued.id);
-            // Somebody may have taken it back meanwhile.
+            // The prompt may have been cancelled meanwhile.
             let event = (settings.queue.len() < count).then_some(event);
             Ok(Change { event, ..Change::default() })
         };
@@ -196,7 +194,7 @@ impl Entry {
         self.draft(&dropped.into())
     }
 
-    /// What came of a prompt when it was first sent. Another one with the same id is refused.
+    /// The result of a prompt that was sent before. Another one with the same id is refused.
     async fn said_before(&self, cursor: Cursor, input: &Input) -> Result<Accepted, Error> {
         let turn_id = match self.event_at(cursor).await? {
             Some(UiMessage::PromptQueued(queued)) => {
@@ -207,13 +205,13 @@ impl Entry {
                 Some(queued.turn_id)
             }
             Some(_) => return Err(commands::used_elsewhere()),
-            // It is too long ago.
+            // Its event was removed.
             None => None,
         };
         Ok(Accepted { turn_id, ..at_cursor(cursor) })
     }
 
-    /// What came of a command when it was first sent. Another one with the same id is refused.
+    /// The result of a command that was sent before. Another one with the same id is refused.
     pub(super) async fn done_before(&self, id: &ClientId, what: &str) -> Result<Option<Accepted>, Error> {
         let remembered = self.memory().settings.done_before(id, what)?;
         if remembered.is_some() {
@@ -226,7 +224,7 @@ impl Entry {
         }
     }
 
-    /// The event at a place, if it is kept still.
+    /// The event with a cursor, if it is still stored.
     async fn event_at(&self, cursor: Cursor) -> Result<Option<UiMessage>, Error> {
         let before = Cursor::new(cursor.epoch, cursor.seq.saturating_sub(1));
         let page = self.journal().read(&self.key, Some(before), Max::events(1)).await?;

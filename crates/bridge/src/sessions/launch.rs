@@ -1,4 +1,4 @@
-//! How the agent of a session is started.
+//! Launch options of a session's agent.
 
 use std::path::{Path, PathBuf};
 
@@ -11,14 +11,14 @@ use tidings::transport::{Link, Process, Transport};
 use tidings::{Options, SystemPrompt};
 
 use super::Config;
-use super::settings::{Launch, Settings};
+use super::settings::{Launch, SessionSettings};
 use crate::auth::capabilities::{BYPASS, USUAL_MODE};
 use crate::error::{Code, Error};
 use crate::journal::Session;
 use crate::limits::LEAST_BUDGET_USD;
 
-/// The options for a session as it stands: one that ran before goes on where it was.
-pub(super) fn options(row: &Session, settings: &Settings, config: &Config) -> Result<Options, Error> {
+/// The options for a session: one that ran before is resumed.
+pub(super) fn options(row: &Session, settings: &SessionSettings, config: &Config) -> Result<Options, Error> {
     let launch = &settings.launch;
     let mut options = Options::new()
         .cwd(&row.cwd)
@@ -68,54 +68,56 @@ pub(super) fn options(row: &Session, settings: &Settings, config: &Config) -> Re
         options = options.mcp_server(name, McpServerConfig::Unknown(server));
     }
     if let Some(dollars) = settings.budget.budget_usd {
-        // An agent that runs is gone on with although nothing is left, and to the CLI nothing is no budget.
+        // A running agent is adopted although nothing is left of its budget, and the CLI takes zero for no
+        // limit.
         let left = (dollars - settings.totals.cost_usd).max(LEAST_BUDGET_USD);
         options = options.max_budget_usd(left);
     }
     Ok(options)
 }
 
-/// The permission mode of an agent that is started now. One is always passed, so no settings file chooses it; and a server
-/// that has stopped to allow `bypassPermissions` does not start an agent with it.
+/// The permission mode of a new agent. One is always passed, so that no settings file chooses it; a server
+/// that no longer allows `bypassPermissions` does not start an agent with it.
 fn permission_mode<'a>(launch: &'a Launch, config: &Config) -> &'a str {
     let chosen = launch.permission_mode.as_deref().unwrap_or(USUAL_MODE);
     if chosen == BYPASS && !config.allow_bypass { USUAL_MODE } else { chosen }
 }
 
-/// Whether what a folder brings is to be left out: it is used only after somebody has seen it (T10).
+/// True if a folder's own settings and commands must be left out: they are used only after a user has
+/// reviewed them (T10).
 ///
-/// There may be thousands of files to look into, so it is done on a thread that nobody else waits for.
+/// There may be thousands of files to inspect, so it runs on a blocking thread.
 pub(super) async fn is_untrusted(folder: String, config: &Config) -> Result<bool, Error> {
     let Some(trust) = config.trust.clone() else { return Ok(false) };
-    let lost = |_| Error::new(Code::Internal, "The folder could not be looked into", "try again");
+    let lost = |_| Error::new(Code::Internal, "Failed to inspect the folder", "try again");
     let look = move || trust.look(Path::new(&folder));
     Ok(!tokio::task::spawn_blocking(look).await.map_err(lost)??.1)
 }
 
-/// The CLI session that the agent of a session goes on with and writes; none if it begins one of its own.
-pub(super) fn goes_on_with<'a>(row: &'a Session, launch: &'a Launch) -> Option<&'a str> {
+/// The CLI session that the agent of a session resumes and writes; none if it starts a new one.
+pub(super) fn cli_session_of<'a>(row: &'a Session, launch: &'a Launch) -> Option<&'a str> {
     let resumed = launch.resume.as_deref().filter(|_| !launch.fork);
     row.cli_sessions.last().map(String::as_str).or(resumed)
 }
 
-/// A mode as the CLI takes it: its command line has another word for one of them.
+/// A permission mode on the wire: the command line has another name for one of them.
 pub(super) fn mode_on_the_wire(mode: &str) -> PermissionMode {
     if mode == "manual" { PermissionMode::DEFAULT } else { PermissionMode::from(mode) }
 }
 
-/// What carries the lines: a process, with the arguments of a stand-in before ours.
+/// The transport: a process, with the arguments of a stand-in before ours.
 pub(super) fn carrier(config: &Config) -> Box<dyn Transport> {
     prefixed(Process::new(), config)
 }
 
-/// The same over another way to start it.
+/// The same over another transport.
 pub(super) fn prefixed(inner: impl Transport + 'static, config: &Config) -> Box<dyn Transport> {
     Box::new(Prefixed { program: config.claude.clone(), args: config.claude_args.clone(), inner })
 }
 
 #[derive(Debug)]
 struct Prefixed<T> {
-    /// The stand-in; a real agent beside it does not get its arguments.
+    /// The stand-in; a real agent does not get its arguments.
     program: Option<PathBuf>,
     args: Vec<String>,
     inner: T,

@@ -1,11 +1,13 @@
-//! Sessions that run, as those who use them see them.
+//! Sessions that run, as their clients see them.
 //!
-//! Each session has a task of its own around an agent; what the agent says goes into the journal before anybody sees it,
-//! and what people say goes there before it is acknowledged.
+//! Each session has a task of its own around an agent. Events of the agent are stored in the journal before
+//! they are published, and input of users is stored before it is acknowledged.
 
 mod abandoned;
 mod actor;
-pub(crate) mod adopt;
+#[cfg(unix)]
+mod adopt;
+mod agent_slots;
 mod answers;
 mod asks;
 pub(crate) mod attachments;
@@ -16,21 +18,19 @@ mod claude;
 mod commands;
 mod config;
 mod create;
-mod entry;
-pub(crate) mod frames;
-mod input;
 #[cfg(unix)]
-mod join;
+mod dead_hosts;
+mod entry;
+mod event_ids;
+pub(crate) mod frames;
+#[cfg(unix)]
+mod health;
+pub(crate) mod import;
+mod input;
 mod launch;
-mod marks;
-mod places;
 mod policy;
 mod prompt;
-#[cfg(unix)]
-mod pulse;
 mod recover;
-#[cfg(unix)]
-mod remains;
 mod rewind;
 mod settings;
 mod sink;
@@ -54,21 +54,21 @@ use tokio::time::Instant;
 pub use config::{Carrier, Config, Real};
 pub(crate) use create::first_input_id;
 
-use self::actor::{Actor, Order};
-use self::asks::{Shown, shown};
-use self::claude::Told;
+use self::actor::{Actor, ActorCommand};
+use self::agent_slots::AgentSlots;
+use self::asks::{PendingRequest, pending_request};
+use self::claude::ClaudeFacts;
 use self::entry::{Change, Entry};
-use self::places::Places;
-use self::settings::Settings;
-use self::view::Waiting;
+use self::settings::SessionSettings;
+use self::view::PendingCounts;
 use crate::auth::capabilities::{self, Bypass, Need};
 use crate::broadcast::{Broadcast, Subscription, Watch};
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::journal::{self, Handle, Key, SessionName};
-use crate::limits::{DRAIN_WAIT, LIST_MAX, NOTICES_MAX, ORDERS_MAX, SNAPSHOTS_AT_ONCE};
+use crate::limits::{ACTOR_QUEUE_MAX, DRAIN_WAIT, LIST_MAX, NOTICES_MAX, SNAPSHOTS_AT_ONCE};
 
-/// What becomes of the session file of a session that is deleted.
+/// Treatment of the session file when its session is deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Transcript {
     /// It stays.
@@ -78,23 +78,23 @@ pub enum Transcript {
     Delete,
 }
 
-/// What can be asked of a session besides a prompt.
+/// Commands of a session besides prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Verb {
-    /// The turn that is under way ends.
+    /// Ends the turn that is under way.
     Interrupt,
-    /// Another permission mode.
+    /// Changes the permission mode.
     Mode,
-    /// Another model.
+    /// Changes the model.
     Model,
-    /// Files are put back.
+    /// Restores files.
     Rewind,
-    /// The agent ends.
+    /// Ends the agent.
     Stop,
-    /// The conversation is summed up to make room.
+    /// Compacts the conversation.
     Compact,
-    /// The conversation begins anew.
+    /// Clears the conversation.
     Clear,
 }
 
@@ -103,12 +103,13 @@ impl Verb {
     pub const ALL: [Verb; 7] =
         [Verb::Interrupt, Verb::Mode, Verb::Model, Verb::Rewind, Verb::Stop, Verb::Compact, Verb::Clear];
 
-    /// Whether it is done although nothing can be stored: it ends something, and needs no record to be safe.
+    /// True for commands that run although nothing can be stored: they end something, and are safe without a
+    /// record.
     pub(crate) fn works_when_full(self) -> bool {
         matches!(self, Verb::Interrupt | Verb::Stop)
     }
 
-    /// One word, as in the address.
+    /// The name, as in the address.
     pub fn as_str(self) -> &'static str {
         match self {
             Verb::Interrupt => "interrupt",
@@ -135,103 +136,103 @@ impl FromStr for Verb {
 
 /// The sessions of a server. Handles are cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Sessions(Arc<Shared>);
+pub struct Sessions(Arc<SessionsInner>);
 
 #[derive(Debug)]
-struct Shared {
+struct SessionsInner {
     broadcast: Broadcast,
     config: Arc<Config>,
     notices: broadcast::Sender<Arc<Notice>>,
-    /// Those that somebody has used since the server started.
-    used: Mutex<HashMap<Key, Used>>,
-    /// One is taken into use at a time, so that none is twice.
-    opening: tokio::sync::Mutex<Opening>,
-    /// One CLI session is taken over at a time, so that none is taken over twice.
-    adopting: tokio::sync::Mutex<()>,
-    places: Places,
-    /// As many snapshots as may be made at once.
+    /// Sessions that were used since the server started.
+    active: Mutex<HashMap<Key, ActiveSession>>,
+    /// Serializes opening, so that no session is opened twice.
+    opening: tokio::sync::Mutex<Admission>,
+    /// Serializes imports, so that no CLI session is imported twice.
+    importing: tokio::sync::Mutex<()>,
+    slots: AgentSlots,
+    /// Limits the snapshots that are made at once.
     snapshots: Arc<Semaphore>,
-    claude: Told,
+    claude: ClaudeFacts,
 }
 
-/// Whether sessions may be taken into use.
+/// State of the server: sessions may be opened, or not any more.
 #[derive(Debug, Default, PartialEq, Eq)]
-enum Opening {
+enum Admission {
     #[default]
     Open,
     Closed,
 }
 
-/// When a session that is taken into use gets what waits for it.
+/// Time at which a newly opened session gets its queued prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Deliver {
     Now,
-    /// When it is clear whether its agent still runs.
+    /// After its agent was found or is known to be gone.
     Later,
 }
 
-/// A session in use: what is known of it, and who tells its task what to do.
+/// A session in use: its state, and the channel to its actor.
 #[derive(Debug, Clone)]
-struct Used {
+struct ActiveSession {
     entry: Arc<Entry>,
-    orders: mpsc::Sender<Order>,
+    commands: mpsc::Sender<ActorCommand>,
 }
 
 impl Sessions {
-    /// The sessions that a journal keeps. What an earlier server left undone is told first: questions that nobody can
-    /// answer any more are lost, and turns that were under way are interrupted.
+    /// Opens the sessions of a journal. First, work that an earlier server left undone is settled: open
+    /// requests that cannot be answered any more are lost, and turns that were under way are interrupted.
     pub async fn open(broadcast: Broadcast, config: Config) -> Result<Sessions, Error> {
-        let places = Places::new(config.live_max);
-        let sessions = Sessions(Arc::new(Shared {
+        let slots = AgentSlots::new(config.live_max);
+        let sessions = Sessions(Arc::new(SessionsInner {
             broadcast,
             config: Arc::new(config),
             notices: broadcast::Sender::new(NOTICES_MAX),
-            used: Mutex::default(),
+            active: Mutex::default(),
             opening: tokio::sync::Mutex::default(),
-            adopting: tokio::sync::Mutex::default(),
-            places,
+            importing: tokio::sync::Mutex::default(),
+            slots,
             snapshots: Arc::new(Semaphore::new(SNAPSHOTS_AT_ONCE)),
-            claude: Told::default(),
+            claude: ClaudeFacts::default(),
         }));
         sessions.recover().await?;
         abandoned::watch(&sessions);
         Ok(sessions)
     }
 
-    /// Shows what happens.
+    /// The broadcast that publishes the events.
     pub fn broadcast(&self) -> &Broadcast {
         &self.0.broadcast
     }
 
-    /// How sessions are run.
+    /// The configuration.
     pub fn config(&self) -> &Config {
         &self.0.config
     }
 
-    /// Sessions by number, those above `after`.
+    /// Sessions in the order of their handles, those above `after`.
     pub async fn list(&self, after: Option<Handle>, max: usize) -> Result<Vec<SessionView>, Error> {
         let rows = self.0.broadcast.journal().sessions(after, max.min(LIST_MAX)).await?;
         Ok(rows.iter().map(|row| self.view(row)).collect())
     }
 
-    /// How many sessions are in each phase, and how much waits for a person.
+    /// Number of sessions in each phase, and number of open asks.
     pub(crate) async fn counts(&self) -> Result<(BTreeMap<&'static str, u64>, u64), Error> {
         let journal::Counts { sessions, open_asks, .. } = self.0.broadcast.journal().counts().await?;
         let mut phases = BTreeMap::new();
         for (state, count) in sessions {
-            // As lists show it.
-            *phases.entry(view::word(view::phase(&state))).or_default() += count;
+            // In the words of the list of sessions.
+            *phases.entry(view::phase_name(view::phase(&state))).or_default() += count;
         }
         Ok((phases, open_asks))
     }
 
-    /// A session, by number or by key.
+    /// Returns a session by handle or key.
     pub async fn find(&self, name: &str) -> Result<SessionView, Error> {
         let row = self.row(name).await?;
         Ok(self.view(&row))
     }
 
-    /// Changes what a session is called, what it may use and who answers for it.
+    /// Changes the title, labels, budget or policy of a session.
     pub async fn patch(
         &self,
         caller: &Caller,
@@ -240,11 +241,11 @@ impl Sessions {
     ) -> Result<SessionView, Error> {
         caller.require(Scope::Prompt)?;
         let bypass = Bypass::of(self.config());
-        let used = self.used_for(caller, name).await?;
+        let used = self.active_for(caller, name).await?;
         let wanted = patch.clone();
-        let client_id = commands::kept_if_any(caller, patch.client_id.as_deref())?;
+        let client_id = commands::optional_stored_id(caller, patch.client_id.as_deref())?;
         let what = commands::digest(&("patch", &PatchSession { client_id: None, ..patch.clone() }));
-        let change = |settings: &mut Settings, row: &journal::Session| {
+        let change = |settings: &mut SessionSettings, row: &journal::Session| {
             if let Some(id) = &client_id {
                 if settings.done_before(id, &what)?.is_some() {
                     return Ok(Change::default());
@@ -265,19 +266,19 @@ impl Sessions {
         Ok(view)
     }
 
-    /// Removes a session and its events, and its file where that is wanted.
+    /// Removes a session and its events, and its file if requested.
     pub async fn delete(&self, caller: &Caller, name: &str, transcript: Transcript) -> Result<(), Error> {
         caller.require(Scope::Admin)?;
-        let used = self.used_for(caller, name).await?;
+        let used = self.active_for(caller, name).await?;
         end(&used, ServerPhase::Stopped).await;
         let (ids, is_demo) = {
             let memory = used.entry.memory();
             (memory.row.cli_sessions.clone(), memory.settings.launch.demo)
         };
-        self.used().remove(&used.entry.key);
+        self.active().remove(&used.entry.key);
         self.0.broadcast.journal().delete(&used.entry.key).await?;
         let (key, handle) = (used.entry.key.to_string(), used.entry.handle);
-        used.entry.tell(Notice::Deleted { key, handle });
+        used.entry.notify(Notice::Deleted { key, handle });
         if let (Transcript::Delete, Some(folder)) = (transcript, self.0.config.config_dir(is_demo)) {
             let on_disk = tidings::Sessions::under(folder);
             for id in ids {
@@ -291,7 +292,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// Has a session do something.
+    /// Runs a command.
     pub async fn command(
         &self,
         caller: &Caller,
@@ -300,23 +301,23 @@ impl Sessions {
         mut request: CommandRequest,
     ) -> Result<Accepted, Error> {
         self.require(caller, &capabilities::of_command(&request)?)?;
-        let used = self.used_for(caller, name).await?;
-        let client_id = commands::kept_if_any(caller, request.client_id.as_deref())?;
+        let used = self.active_for(caller, name).await?;
+        let client_id = commands::optional_stored_id(caller, request.client_id.as_deref())?;
         let what = commands::digest(&(verb.as_str(), &CommandRequest { client_id: None, ..request.clone() }));
-        // What was done is done, whether there is a place for it now or not.
+        // A repeated command returns its first result, even if no agent slot is free now.
         if let Some(id) = &client_id
             && let Some(before) = used.entry.done_before(id, &what).await?
         {
             return Ok(before);
         }
         request.client_id = client_id.as_ref().map(ToString::to_string);
-        let _place = match verb {
-            Verb::Compact | Verb::Clear | Verb::Rewind => Some(self.place_for(&used.entry.key).await?),
+        let _slot = match verb {
+            Verb::Compact | Verb::Clear | Verb::Rewind => Some(self.slot_for(&used.entry.key).await?),
             Verb::Interrupt | Verb::Mode | Verb::Model | Verb::Stop => None,
         };
         let (reply, done) = oneshot::channel();
         let wanted = request.clone();
-        drop(used.orders.send(Order::Command(verb, request, what, reply)).await);
+        drop(used.commands.send(ActorCommand::Command(verb, request, what, reply)).await);
         let accepted = done.await.map_err(|_| gone(name))??;
         if verb == Verb::Mode {
             self.audit_settings(caller, used.entry.key.as_str(), &wanted).await;
@@ -324,31 +325,31 @@ impl Sessions {
         Ok(accepted)
     }
 
-    /// Permissions that wait: of one session, or of all of them.
+    /// Pending permission requests of one session, or of all.
     pub async fn permissions(&self, name: Option<&str>) -> Result<Vec<PendingPermission>, Error> {
         let shown = self.waiting(name).await?;
         Ok(shown
             .into_iter()
             .filter_map(|shown| match shown {
-                Shown::Permission(permission) => Some(permission),
-                Shown::Question(_) => None,
+                PendingRequest::Permission(permission) => Some(permission),
+                PendingRequest::Question(_) => None,
             })
             .collect())
     }
 
-    /// Questions that wait: of one session, or of all of them.
+    /// Pending questions of one session, or of all.
     pub async fn questions(&self, name: Option<&str>) -> Result<Vec<PendingQuestion>, Error> {
         let shown = self.waiting(name).await?;
         Ok(shown
             .into_iter()
             .filter_map(|shown| match shown {
-                Shown::Question(question) => Some(question),
-                Shown::Permission(_) => None,
+                PendingRequest::Question(question) => Some(question),
+                PendingRequest::Permission(_) => None,
             })
             .collect())
     }
 
-    /// Answers a permission. The first answer counts.
+    /// Answers a permission request. The first answer counts.
     pub async fn answer_permission(
         &self,
         caller: &Caller,
@@ -356,10 +357,10 @@ impl Sessions {
         tool_use_id: &str,
         answer: PermissionAnswer,
     ) -> Result<AnswerResult, Error> {
-        self.used_for(caller, name).await?.entry.answer_permission(caller, tool_use_id, answer).await
+        self.active_for(caller, name).await?.entry.answer_permission(caller, tool_use_id, answer).await
     }
 
-    /// Answers the permissions of a batch.
+    /// Answers the permission requests of a batch.
     pub async fn answer_batch(
         &self,
         caller: &Caller,
@@ -367,7 +368,7 @@ impl Sessions {
         batch_id: &str,
         answer: BatchAnswer,
     ) -> Result<BatchAnswered, Error> {
-        self.used_for(caller, name).await?.entry.answer_batch(caller, batch_id, answer).await
+        self.active_for(caller, name).await?.entry.answer_batch(caller, batch_id, answer).await
     }
 
     /// Answers questions. The first answer counts.
@@ -378,27 +379,27 @@ impl Sessions {
         tool_use_id: &str,
         answer: QuestionAnswer,
     ) -> Result<AnswerResult, Error> {
-        self.used_for(caller, name).await?.entry.answer_question(caller, tool_use_id, answer).await
+        self.active_for(caller, name).await?.entry.answer_question(caller, tool_use_id, answer).await
     }
 
-    /// Begins to watch a session: how it stands, then its events.
+    /// Subscribes to a session: its current state, then its events.
     ///
-    /// Each event's body is one `UiMessage` of the dialect `native` as JSON, and its kind is the name of the variant.
-    /// Those of the kind `frame` are lines of the CLI, for the dialect `frames` only.
+    /// Each event's body is one `UiMessage` of the dialect `native` as JSON, and its kind is the name of the
+    /// variant. Events of the kind `frame` are lines of the CLI, for the dialect `frames` only.
     pub async fn subscribe(&self, name: &str, watch: Watch) -> Result<(Subscribed, Subscription), Error> {
         let key = self.row(name).await?.key;
         let subscribed = self.0.broadcast.subscribe(&key, watch).await?;
         let handle = view::number(subscribed.session.handle);
         let (mut pending_permissions, mut pending_questions) = (Vec::new(), Vec::new());
         for ask in &subscribed.pending {
-            match shown(ask, handle) {
-                Some(Shown::Permission(permission)) => pending_permissions.push(permission),
-                Some(Shown::Question(question)) => pending_questions.push(question),
+            match pending_request(ask, handle) {
+                Some(PendingRequest::Permission(permission)) => pending_permissions.push(permission),
+                Some(PendingRequest::Question(question)) => pending_questions.push(question),
                 None => {}
             }
         }
         let state = self.view(&subscribed.session);
-        let told = Subscribed {
+        let response = Subscribed {
             verdict: match subscribed.verdict {
                 journal::Verdict::Ok => Verdict::Ok,
                 journal::Verdict::Gap => Verdict::Gap,
@@ -410,29 +411,29 @@ impl Sessions {
             pending_questions,
             state,
         };
-        Ok((told, subscribed.events))
+        Ok((response, subscribed.events))
     }
 
-    /// What happens in any session. Whoever is too slow misses some, and is told so.
+    /// Notices of all sessions. A receiver that is too slow misses some, and gets `Lagged`.
     pub fn notices(&self) -> broadcast::Receiver<Arc<Notice>> {
         self.0.notices.subscribe()
     }
 
-    /// Ends all agents, or lets go of them if hosts keep them. Nothing is started afterwards.
+    /// Ends all agents, or detaches from them if hosts keep them. Nothing is started afterwards.
     pub async fn drain(&self) {
-        *self.0.opening.lock().await = Opening::Closed;
-        let used: Vec<Used> = self.used().drain().map(|(_, used)| used).collect();
+        *self.0.opening.lock().await = Admission::Closed;
+        let used: Vec<ActiveSession> = self.active().drain().map(|(_, used)| used).collect();
         #[cfg(unix)]
         if self.0.config.hosts.as_ref().is_some_and(|hosts| !hosts.lease().is_zero()) {
             let ends = used.iter().map(detach);
             return drop(tokio::time::timeout(DRAIN_WAIT, futures_util::future::join_all(ends)).await);
         }
         let ends = used.iter().map(|used| end(used, ServerPhase::Parked));
-        // What does not end in time ends with the process.
+        // Agents that do not end in time end with the process.
         drop(tokio::time::timeout(DRAIN_WAIT, futures_util::future::join_all(ends)).await);
     }
 
-    async fn waiting(&self, name: Option<&str>) -> Result<Vec<Shown>, Error> {
+    async fn waiting(&self, name: Option<&str>) -> Result<Vec<PendingRequest>, Error> {
         let journal = self.0.broadcast.journal();
         let row = match name {
             Some(name) => Some(self.row(name).await?),
@@ -447,24 +448,24 @@ impl Sessions {
                 handles.insert(ask.session.clone(), view::number(row.handle));
             }
             let handle = handles.get(&ask.session).copied().unwrap_or_default();
-            found.extend(shown(ask, handle));
+            found.extend(pending_request(ask, handle));
         }
         Ok(found)
     }
 
     fn view(&self, row: &journal::Session) -> SessionView {
-        let used = self.used().get(&row.key).cloned();
+        let used = self.active().get(&row.key).cloned();
         used.map_or_else(
-            || view::view(row, &Settings::parse(&row.settings), Waiting::default()),
+            || view::view(row, &SessionSettings::parse(&row.settings), PendingCounts::default()),
             |used| used.entry.view_of(row),
         )
     }
 
-    async fn settings(&self, row: &journal::Session) -> Settings {
-        let used = self.used().get(&row.key).cloned();
+    async fn settings(&self, row: &journal::Session) -> SessionSettings {
+        let used = self.active().get(&row.key).cloned();
         match used {
             Some(used) => used.entry.settings().await,
-            None => Settings::parse(&row.settings),
+            None => SessionSettings::parse(&row.settings),
         }
     }
 
@@ -476,27 +477,27 @@ impl Sessions {
         Ok(self.0.broadcast.journal().session(&name).await?)
     }
 
-    /// The session, in use. It is taken into use if it is not.
-    async fn used_for(&self, caller: &Caller, name: &str) -> Result<Used, Error> {
+    /// Returns the session in use; opens it first if necessary.
+    async fn active_for(&self, caller: &Caller, name: &str) -> Result<ActiveSession, Error> {
         let row = self.row(name).await?;
         check_folder(caller, &row.cwd)?;
-        if let Some(used) = self.used().get(&row.key) {
+        if let Some(used) = self.active().get(&row.key) {
             return Ok(used.clone());
         }
         let opening = self.0.opening.lock().await;
-        if *opening == Opening::Closed {
+        if *opening == Admission::Closed {
             return Err(Error::new(Code::Unavailable, "The server is stopping", "try again in a moment")
                 .retry_after_ms(2000));
         }
-        // Somebody may have been faster.
-        if let Some(used) = self.used().get(&row.key) {
+        // Another caller may have been faster.
+        if let Some(used) = self.active().get(&row.key) {
             return Ok(used.clone());
         }
-        self.take(&row.key, Deliver::Now).await
+        self.activate(&row.key, Deliver::Now).await
     }
 
-    /// Takes a session into use.
-    async fn take(&self, key: &Key, deliver: Deliver) -> Result<Used, Error> {
+    /// Opens a session: claims it and starts its actor.
+    async fn activate(&self, key: &Key, deliver: Deliver) -> Result<ActiveSession, Error> {
         let journal = self.0.broadcast.journal();
         let fence = journal.claim(key).await?;
         let row = journal.session(&SessionName::Key(key.clone())).await?;
@@ -506,16 +507,16 @@ impl Sessions {
             fence,
             self.0.broadcast.clone(),
             &config,
-            self.0.places.clone(),
+            self.0.slots.clone(),
             self.0.notices.clone(),
         ));
         entry.memory().is_held = deliver == Deliver::Later;
-        let (orders, inbox) = mpsc::channel(ORDERS_MAX);
+        let (commands, inbox) = mpsc::channel(ACTOR_QUEUE_MAX);
         let actor =
-            Actor { entry: Arc::clone(&entry), config, orders: inbox, used: Instant::now(), turn: None };
+            Actor { entry: Arc::clone(&entry), config, commands: inbox, used: Instant::now(), turn: None };
         drop(tokio::spawn(actor.run()));
-        let used = Used { entry, orders };
-        self.used().insert(key.clone(), used.clone());
+        let used = ActiveSession { entry, commands };
+        self.active().insert(key.clone(), used.clone());
         Ok(used)
     }
 
@@ -524,30 +525,30 @@ impl Sessions {
         capabilities::require(caller, Bypass::of(self.config()), needs)
     }
 
-    fn used(&self) -> MutexGuard<'_, HashMap<Key, Used>> {
-        // The map is whole whenever the lock is free.
-        self.0.used.lock().unwrap_or_else(PoisonError::into_inner)
+    fn active(&self) -> MutexGuard<'_, HashMap<Key, ActiveSession>> {
+        // The map is consistent whenever the lock is free.
+        self.0.active.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Lets go of the agent of a session, which goes on.
+/// Detaches from the agent of a session, which keeps running.
 #[cfg(unix)]
-async fn detach(used: &Used) {
+async fn detach(used: &ActiveSession) {
     let (reply, done) = oneshot::channel();
-    if used.orders.send(Order::Detach(reply)).await.is_ok() {
+    if used.commands.send(ActorCommand::Detach(reply)).await.is_ok() {
         drop(done.await);
     }
 }
 
-/// Ends the agent of a session, and waits for it.
-async fn end(used: &Used, phase: ServerPhase) {
+/// Ends the agent of a session, and waits until it has ended.
+async fn end(used: &ActiveSession, phase: ServerPhase) {
     let (reply, done) = oneshot::channel();
-    if used.orders.send(Order::End(phase, reply)).await.is_ok() {
+    if used.commands.send(ActorCommand::End(phase, reply)).await.is_ok() {
         drop(done.await);
     }
 }
 
-/// A credential may be limited to some folders.
+/// Refuses folders that the credential is not limited to.
 fn check_folder(caller: &Caller, folder: &str) -> Result<(), Error> {
     if caller.sees(folder) {
         return Ok(());

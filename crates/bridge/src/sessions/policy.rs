@@ -1,4 +1,4 @@
-//! Who answers before a person does.
+//! Policies, which may answer before a user does.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,13 +19,13 @@ pub(super) fn policy(
     policy: Policy,
     broadcast: &Broadcast,
     key: &Key,
-    judged: &Arc<Judged>,
+    judged: &Arc<JudgedRequests>,
 ) -> Arc<dyn PermissionPolicy> {
     let policy = named(policy, broadcast, key);
-    Arc::new(Noting { policy, judged: Arc::clone(judged) })
+    Arc::new(RecordingPolicy { policy, judged: Arc::clone(judged) })
 }
 
-/// The policy of an agent that is started now. A server that has stopped to allow `allow` asks instead.
+/// The policy of a new agent. A server that no longer allows `allow` asks instead.
 pub(super) fn allowed(policy: Policy, config: &Config) -> Policy {
     if policy == Policy::Allow && !config.allow_bypass { Policy::Ask } else { policy }
 }
@@ -34,33 +34,33 @@ fn named(policy: Policy, broadcast: &Broadcast, key: &Key) -> Arc<dyn Permission
     match policy {
         Policy::Ask => Arc::new(Interactive),
         Policy::Standard => Arc::new(Then(RuleTable::standard(), Interactive)),
-        Policy::Unattended => Arc::new(WhileNobodyWatches {
+        Policy::Unattended => Arc::new(AskWhileAttended {
             broadcast: broadcast.clone(),
             key: key.clone(),
-            watched: Then(RuleTable::standard(), Interactive),
-            alone: Then(RuleTable::standard(), Unattended::new(TimeoutAction::Deny)),
+            attended: Then(RuleTable::standard(), Interactive),
+            unattended: Then(RuleTable::standard(), Unattended::new(TimeoutAction::Deny)),
         }),
         Policy::Deny => {
-            Arc::new(DenyAll("Nothing that has to be asked about may run in this session".to_owned()))
+            Arc::new(DenyAll("The policy of this session denies every permission request".to_owned()))
         }
         Policy::Allow => Arc::new(AutoApprove),
     }
 }
 
-/// A person is asked while one watches who can answer; the risk decides while nobody does.
-struct WhileNobodyWatches {
+/// Asks users while one is subscribed who can answer; otherwise the risk decides.
+struct AskWhileAttended {
     broadcast: Broadcast,
     key: Key,
-    watched: Then<RuleTable, Interactive>,
-    alone: Then<RuleTable, Unattended>,
+    attended: Then<RuleTable, Interactive>,
+    unattended: Then<RuleTable, Unattended>,
 }
 
-impl PermissionPolicy for WhileNobodyWatches {
+impl PermissionPolicy for AskWhileAttended {
     fn decide(&self, ask: &Ask, now: Timestamp) -> Decided {
         if self.broadcast.is_attended(&self.key) {
-            self.watched.decide(ask, now)
+            self.attended.decide(ask, now)
         } else {
-            self.alone.decide(ask, now)
+            self.unattended.decide(ask, now)
         }
     }
 
@@ -69,17 +69,18 @@ impl PermissionPolicy for WhileNobodyWatches {
     }
 }
 
-/// What was judged lately. A decision that nobody was asked about tells who made it and not what it was about, and the audit log says both.
+/// Digests of recently judged requests. The event of a decision without an ask says who made it and not about
+/// which input; the audit log needs both.
 #[derive(Debug, Default)]
-pub(super) struct Judged(Mutex<VecDeque<(String, String)>>);
+pub(super) struct JudgedRequests(Mutex<VecDeque<(String, String)>>);
 
-impl Judged {
-    /// The digest of a call that was judged lately.
+impl JudgedRequests {
+    /// The digest of a recently judged tool call.
     pub(super) fn digest_of(&self, tool_use_id: &str) -> Option<String> {
         self.lock().iter().rev().find(|(id, _)| id == tool_use_id).map(|(_, digest)| digest.clone())
     }
 
-    fn note(&self, ask: &Ask) {
+    fn record(&self, ask: &Ask) {
         let mut judged = self.lock();
         if judged.len() >= JUDGED_MAX {
             judged.pop_front();
@@ -88,20 +89,20 @@ impl Judged {
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<(String, String)>> {
-        // The list is whole whenever the lock is free.
+        // The list is consistent whenever the lock is free.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Decides as another does, and notes about what.
-struct Noting {
+/// Delegates to another policy, and records the digests.
+struct RecordingPolicy {
     policy: Arc<dyn PermissionPolicy>,
-    judged: Arc<Judged>,
+    judged: Arc<JudgedRequests>,
 }
 
-impl PermissionPolicy for Noting {
+impl PermissionPolicy for RecordingPolicy {
     fn decide(&self, ask: &Ask, now: Timestamp) -> Decided {
-        self.judged.note(ask);
+        self.judged.record(ask);
         self.policy.decide(ask, now)
     }
 

@@ -1,4 +1,4 @@
-//! A prompt as the agent gets it: what comes with it first, then the words.
+//! Prompts as the agent gets them: attachments first, then the text.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use tidings::Prompt;
@@ -9,34 +9,34 @@ use tidings_protocol::api::Attachment;
 use super::settings::Queued;
 use crate::error::{Code, Error};
 
-/// The pictures that the model can look at, and how to tell that a file is one.
-const PICTURES: [(&str, IsOne); 4] = [
+/// Supported types of pictures, and checks for their signatures.
+const PICTURES: [(&str, IsPicture); 4] = [
     ("image/png", |bytes| bytes.starts_with(b"\x89PNG\r\n\x1a\n")),
     ("image/jpeg", |bytes| bytes.starts_with(b"\xff\xd8\xff")),
     ("image/gif", |bytes| bytes.starts_with(b"GIF87a") || bytes.starts_with(b"GIF89a")),
     ("image/webp", |bytes| bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP")),
 ];
 
-type IsOne = fn(&[u8]) -> bool;
+type IsPicture = fn(&[u8]) -> bool;
 
-/// How a prompt is shown.
-pub(super) fn told(queued: &Queued) -> fold::Prompt {
-    let mut told = fold::Prompt::new(queued.content.as_str());
-    told.uuid = Some(queued.id.clone());
-    told.turn_id = Some(queued.turn_id);
-    told.attachments = queued.attachments.iter().map(word).collect();
-    told
+/// The prompt as it is shown.
+pub(super) fn shown_prompt(queued: &Queued) -> fold::Prompt {
+    let mut shown = fold::Prompt::new(queued.content.as_str());
+    shown.uuid = Some(queued.id.clone());
+    shown.turn_id = Some(queued.turn_id);
+    shown.attachments = queued.attachments.iter().map(attachment_kind).collect();
+    shown
 }
 
-/// What comes with a prompt, in a word.
-fn word(attachment: &Attachment) -> String {
+/// The kind of an attachment, in one word.
+fn attachment_kind(attachment: &Attachment) -> String {
     match attachment.media_type.split('/').next() {
         Some("image") => "image".to_owned(),
         _ => "document".to_owned(),
     }
 }
 
-/// The prompt as the agent gets it. What is refused here is refused whenever it is tried.
+/// The prompt for the agent. An error here is permanent.
 pub(super) fn prompt(queued: &Queued) -> Result<Prompt, Error> {
     if queued.attachments.is_empty() {
         return Ok(Prompt::from(queued.content.as_str()));
@@ -48,14 +48,14 @@ pub(super) fn prompt(queued: &Queued) -> Result<Prompt, Error> {
     Ok(Prompt::new(Content::blocks(blocks)))
 }
 
-/// Refuses what could not be sent with a prompt.
+/// Refuses attachments that cannot be sent.
 pub(super) fn check(attachments: &[Attachment]) -> Result<(), Error> {
     attachments.iter().try_for_each(|attachment| block(attachment).map(drop))
 }
 
 fn block(attachment: &Attachment) -> Result<ContentBlock, Error> {
     let invalid = |message: String, hint: &'static str| Error::new(Code::Invalid, message, hint);
-    // Whatever stands behind a semicolon is about the same type.
+    // Parameters behind a semicolon do not change the type.
     let kind = attachment.media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let is_text = kind.starts_with("text/");
     let picture = PICTURES.iter().find(|(known, _)| *known == kind);
@@ -69,18 +69,18 @@ fn block(attachment: &Attachment) -> Result<ContentBlock, Error> {
         .decode(&attachment.data)
         .map_err(|_| invalid(format!("The data of `{name}` is not base64"), "send its bytes in base64"))?;
     if bytes.trim_ascii().is_empty() {
-        return Err(invalid(format!("There is nothing in `{name}`"), "leave it out"));
+        return Err(invalid(format!("`{name}` is empty"), "leave it out"));
     }
     if is_text {
         let text = String::from_utf8(bytes);
         let text = text.map_err(|_| invalid(format!("`{name}` is not UTF-8"), "put it into the folder"))?;
-        // Text goes as it is, whatever kind of text it is.
+        // Text is sent as plain text, whatever its subtype is.
         return Ok(document(attachment, source("text", "text/plain".to_owned(), text)));
     }
-    // The model refuses it otherwise, and the prompt with it.
-    if picture.is_some_and(|(_, is_one)| !is_one(&bytes)) {
-        let message = format!("`{name}` does not begin as a file of the type `{kind}` does");
-        return Err(invalid(message, "send the bytes of the file, and the type that it has"));
+    // The model would refuse it, and the prompt with it.
+    if picture.is_some_and(|(_, has_signature)| !has_signature(&bytes)) {
+        let message = format!("`{name}` does not have the signature of the type `{kind}`");
+        return Err(invalid(message, "send the bytes of the file with their actual type"));
     }
     let source = source("base64", kind, attachment.data.clone());
     if picture.is_some() {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_sent_is_refused_with_what_to_do() {
+    fn unsupported_attachments_are_refused_with_a_hint() {
         for (kind, data) in [
             ("application/zip", "UEsDBA=="),
             ("image/svg+xml", "PHN2Zz4="),

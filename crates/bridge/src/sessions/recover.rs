@@ -1,4 +1,4 @@
-//! What an earlier server left undone.
+//! Recovery of sessions that an earlier server left.
 
 #[cfg(unix)]
 use std::collections::HashMap;
@@ -11,17 +11,17 @@ use tidings_protocol::ui::{
     InteractionResolved, PermissionResolved, Resolution, SessionPhase, SessionStateChanged,
 };
 
+use super::agent_slots::AgentSlot;
 use super::asks::audit;
 use super::entry::{Change, Entry};
-use super::places::Place;
-use super::settings::Settings;
+use super::settings::SessionSettings;
 use super::view;
-use super::{Deliver, Sessions};
 #[cfg(unix)]
-use super::{Used, actor::Order};
+use super::{ActiveSession, actor::ActorCommand};
+use super::{Deliver, Sessions};
 use crate::error::Error;
 #[cfg(unix)]
-use crate::hosts::{Found, Hosts};
+use crate::hosts::{FoundHost, Hosts};
 #[cfg(unix)]
 use crate::journal::Fence;
 use crate::journal::{Ask, Max, Session, SessionChange, Settle};
@@ -29,11 +29,11 @@ use crate::limits::{FIRST_PROMPT_EVENTS_MAX, LIST_MAX, ROOM_EVERY};
 #[cfg(unix)]
 use tokio::sync::oneshot;
 
-/// The events that say what was said.
+/// Kinds of events with a prompt.
 const PROMPTS: [&str; 2] = ["PromptQueued", "UserPrompt"];
 
 impl Sessions {
-    /// Says of every session that an earlier server had running how it stands now.
+    /// Adopts or settles every session that was running under an earlier server.
     pub(super) async fn recover(&self) -> Result<(), Error> {
         #[cfg(unix)]
         let mut hosts = self.find_hosts();
@@ -44,32 +44,32 @@ impl Sessions {
             let Some(last) = rows.last() else { break };
             after = Some(last.handle);
             for row in &rows {
-                if let Err(error) = self.recall_prompt(row).await {
-                    tracing::warn!(session = %row.key, %error, "what a session began with could not be looked up");
+                if let Err(error) = self.backfill_first_prompt(row).await {
+                    tracing::warn!(session = %row.key, %error, "failed to look up the first prompt of a session");
                 }
             }
             for row in rows.iter().filter(|row| has_waiting(row) || was_running(row)) {
                 #[cfg(unix)]
                 let hosts = hosts.remove(row.key.as_str()).unwrap_or_default();
                 if !was_running(row) {
-                    // An agent that was being ended has gone before another one comes.
+                    // An agent that was being ended must be gone before another one starts.
                     #[cfg(unix)]
                     for found in hosts {
                         self.discard(found, Fence::HIGHEST).await;
                     }
-                    // It was accepted, and nobody says it again.
-                    waiting.push(self.take(&row.key, Deliver::Later).await?.entry);
+                    // Its prompts were accepted, and no client repeats them.
+                    waiting.push(self.activate(&row.key, Deliver::Later).await?.entry);
                     continue;
                 }
-                let used = self.take(&row.key, Deliver::Later).await?;
+                let used = self.activate(&row.key, Deliver::Later).await?;
                 #[cfg(unix)]
-                let is_joined = self.join_any(&used, hosts).await;
+                let is_adopted = self.adopt_any(&used, hosts).await;
                 #[cfg(not(unix))]
-                let is_joined = false;
-                if !is_joined {
+                let is_adopted = false;
+                if !is_adopted {
                     used.entry.recover().await?;
                 }
-                if is_joined || !used.entry.has_waiting() {
+                if is_adopted || !used.entry.has_waiting() {
                     used.entry.deliver_now(None);
                 } else {
                     waiting.push(used.entry);
@@ -82,8 +82,8 @@ impl Sessions {
         Ok(())
     }
 
-    /// What an earlier server had accepted is said as soon as there is room for the agents that it needs. Those that run already
-    /// have theirs.
+    /// Delivers prompts that an earlier server had accepted, as soon as there are slots for their agents.
+    /// Running agents have theirs.
     fn deliver_in_turn(&self, waiting: Vec<Arc<Entry>>) {
         let shared = Arc::downgrade(&self.0);
         drop(tokio::spawn(async move {
@@ -99,25 +99,25 @@ impl Sessions {
         }));
     }
 
-    /// Delivers what waits in a session, unless there is no room for its agent.
+    /// Delivers the queue of a session, if there is a slot for its agent.
     async fn deliver_if_room(&self, entry: &Entry) -> bool {
-        // It may have been deleted since, and the server may be ending.
-        if !self.used().contains_key(&entry.key) {
+        // The session may have been deleted since, and the server may be stopping.
+        if !self.active().contains_key(&entry.key) {
             return true;
         }
         if !entry.has_waiting() {
             entry.deliver_now(None);
             return true;
         }
-        let Ok(place) = self.place_for(&entry.key).await else { return false };
-        entry.deliver_now(Some(place));
+        let Ok(slot) = self.slot_for(&entry.key).await else { return false };
+        entry.deliver_now(Some(slot));
         true
     }
 
-    /// Keeps what a session began with, which earlier versions did not.
-    async fn recall_prompt(&self, row: &Session) -> Result<(), Error> {
-        // What cannot be read is of a later version, and stays as it is.
-        let Ok(mut settings) = serde_json::from_str::<Settings>(&row.settings) else { return Ok(()) };
+    /// Stores the first prompt of a session, which earlier versions did not.
+    async fn backfill_first_prompt(&self, row: &Session) -> Result<(), Error> {
+        // Settings of a later version that cannot be parsed stay as they are.
+        let Ok(mut settings) = serde_json::from_str::<SessionSettings>(&row.settings) else { return Ok(()) };
         if settings.first_prompt.is_some() || row.head.seq == 0 {
             return Ok(());
         }
@@ -125,8 +125,10 @@ impl Sessions {
         let page = journal.read(&row.key, None, Max::events(FIRST_PROMPT_EVENTS_MAX)).await?;
         for event in page.events.iter().filter(|event| PROMPTS.contains(&event.kind.as_str())) {
             match serde_json::from_slice(&event.body) {
-                Ok(UiMessage::PromptQueued(queued)) => settings.hear(&queued.text),
-                Ok(UiMessage::UserPrompt(said)) if said.origin.is_none() => settings.hear(&said.text),
+                Ok(UiMessage::PromptQueued(queued)) => settings.note_prompt(&queued.text),
+                Ok(UiMessage::UserPrompt(prompt)) if prompt.origin.is_none() => {
+                    settings.note_prompt(&prompt.text);
+                }
                 _ => {}
             }
         }
@@ -138,79 +140,80 @@ impl Sessions {
         Ok(())
     }
 
-    /// The hosts that an earlier server left, by session: those that live, and what is left of those that are dead.
+    /// The hosts that an earlier server left, by session, alive or dead.
     ///
-    /// Several can be there for one session: of a server that was killed before it could say what to start, the host stays for a moment.
+    /// A session can have several: the host of a server that was killed before it could start the agent stays
+    /// for a moment.
     #[cfg(unix)]
-    fn find_hosts(&self) -> HashMap<String, Vec<Found>> {
+    fn find_hosts(&self) -> HashMap<String, Vec<FoundHost>> {
         let found = self.config().hosts.as_ref().map(Hosts::find);
         let found = found.unwrap_or_else(|| Ok(Vec::new())).unwrap_or_else(|error| {
-            tracing::warn!(%error, "the hosts of earlier agents could not be looked for");
+            tracing::warn!(%error, "failed to search for agent hosts");
             Vec::new()
         });
-        let mut by_session: HashMap<String, Vec<Found>> = HashMap::new();
+        let mut by_session: HashMap<String, Vec<FoundHost>> = HashMap::new();
         for found in found {
             by_session.entry(found.session.clone()).or_default().push(found);
         }
         by_session
     }
 
-    /// Goes on with the agent of a session, if one of the hosts has it. The others end; if none has it, what their agents had said and
-    /// nobody has stored is stored.
+    /// Adopts the agent of a session, if one of the hosts has it. The other hosts end; if none has it, the
+    /// unstored output of their agents is stored.
     #[cfg(unix)]
-    async fn join_any(&self, used: &Used, hosts: Vec<Found>) -> bool {
-        let mut is_joined = false;
+    async fn adopt_any(&self, used: &ActiveSession, hosts: Vec<FoundHost>) -> bool {
+        let mut is_adopted = false;
         let mut rest = Vec::new();
         for found in hosts {
-            if found.is_alive && !is_joined && self.join(used, &found).await {
-                is_joined = true;
+            if found.is_alive && !is_adopted && self.adopt(used, &found).await {
+                is_adopted = true;
             } else {
                 rest.push(found);
             }
         }
-        if !is_joined {
-            self.take_last_words(&used.entry, &rest).await;
+        if !is_adopted {
+            self.store_last_output(&used.entry, &rest).await;
         }
         for found in rest {
             self.discard(found, used.entry.fence).await;
         }
-        is_joined
+        is_adopted
     }
 
     #[cfg(unix)]
-    async fn discard(&self, found: Found, fence: Fence) {
+    async fn discard(&self, found: FoundHost, fence: Fence) {
         if let Some(hosts) = &self.config().hosts {
             hosts.discard(found, fence).await;
         }
     }
 
     #[cfg(unix)]
-    async fn join(&self, used: &Used, found: &Found) -> bool {
-        let (reply, joined) = oneshot::channel();
-        let is_told = used.orders.send(Order::Join(found.clone(), reply)).await.is_ok();
-        is_told && joined.await.unwrap_or(false)
+    async fn adopt(&self, used: &ActiveSession, found: &FoundHost) -> bool {
+        let (reply, adopted) = oneshot::channel();
+        let is_sent = used.commands.send(ActorCommand::Adopt(found.clone(), reply)).await.is_ok();
+        is_sent && adopted.await.unwrap_or(false)
     }
 
-    /// Ends hosts of sessions that have ended or are gone.
+    /// Ends hosts of sessions that have ended or were deleted.
     #[cfg(unix)]
-    fn clear_hosts(&self, rest: HashMap<String, Vec<Found>>) {
+    fn clear_hosts(&self, rest: HashMap<String, Vec<FoundHost>>) {
         let Some(hosts) = &self.config().hosts else { return };
         for found in rest.into_values().flatten() {
-            tracing::info!(session = found.session, "ending an agent that nobody needs any more");
+            tracing::info!(session = found.session, "ending an agent that is not needed any more");
             let hosts = hosts.clone();
-            // Nobody waits for these.
+            // In the background: startup does not wait for these.
             drop(tokio::spawn(async move { hosts.discard(found, Fence::HIGHEST).await }));
         }
     }
 }
 
 fn has_waiting(row: &Session) -> bool {
-    Settings::parse(&row.settings).has_waiting()
+    SessionSettings::parse(&row.settings).has_waiting()
 }
 
 fn was_running(row: &Session) -> bool {
     use ServerPhase::{Idle, NeedsYou, Running, Starting};
-    let settings = Settings::parse(&row.settings);
+    let settings = SessionSettings::parse(&row.settings);
     matches!(view::phase(&row.state), Starting | Idle | Running | NeedsYou) || settings.has_handed()
 }
 
@@ -219,20 +222,20 @@ impl Entry {
         self.memory().settings.has_waiting()
     }
 
-    /// From now on prompts are delivered as they come: by the agent that runs, or by one that will have this place.
-    fn deliver_now(&self, place: Option<Place>) {
+    /// Delivers prompts from now on: to the running agent, or to one that will use this slot.
+    fn deliver_now(&self, slot: Option<AgentSlot>) {
         {
             let mut memory = self.memory();
-            // At once: a session that delivers nothing leaves its place.
+            // At once: a session that delivers nothing frees its slot.
             memory.is_held = false;
-            memory.place = memory.place.take().or(place);
+            memory.slot = memory.slot.take().or(slot);
         }
         self.wake.notify_one();
     }
 
     async fn recover(&self) -> Result<(), Error> {
         for ask in self.journal().asks(Some(&self.key)).await? {
-            self.lose(&ask).await?;
+            self.settle_as_lost(&ask).await?;
         }
         let phase = match self.memory().phase() {
             ServerPhase::Idle => ServerPhase::Parked,
@@ -240,12 +243,12 @@ impl Entry {
         };
         let mut changed = SessionStateChanged::new(self.handle, SessionPhase::Ended);
         if phase == ServerPhase::Interrupted {
-            let error = "The server ended during the turn; the next prompt goes on from there";
+            let error = "The server ended during the turn; the next prompt resumes the session";
             changed.error = Some(error.to_owned());
         }
         let draft = self.draft(&changed.clone().into());
-        let ended = |settings: &mut Settings, _: &_| {
-            settings.doubt_handed();
+        let ended = |settings: &mut SessionSettings, _: &_| {
+            settings.mark_handed_uncertain();
             settings.fail(changed.error.as_deref());
             Ok(Change { phase: Some(phase), event: Some(draft), ..Change::default() })
         };
@@ -253,8 +256,8 @@ impl Entry {
         Ok(())
     }
 
-    /// Nobody can answer it any more: the agent that asked is gone.
-    async fn lose(&self, ask: &Ask) -> Result<(), Error> {
+    /// Settles a request as lost: its agent is gone.
+    async fn settle_as_lost(&self, ask: &Ask) -> Result<(), Error> {
         let event: UiMessage = match ask.kind.as_str() {
             "question" => InteractionResolved::new(self.handle, ask.id.as_str(), Resolution::Lost).into(),
             _ => PermissionResolved::new(self.handle, ask.id.as_str(), Resolution::Lost).into(),

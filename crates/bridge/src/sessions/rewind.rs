@@ -1,4 +1,4 @@
-//! Files are put back to how they were before a prompt.
+//! Rewind: restores files to their state before a prompt.
 
 use tidings_agent::UiMessage;
 use tidings_protocol::api::{Accepted, CommandRequest, Rewound};
@@ -8,7 +8,7 @@ use crate::error::{Code, Error};
 use crate::journal::ClientId;
 
 impl Actor {
-    /// A dry run only answers: it changes nothing, so there is nothing to tell others of.
+    /// Rewinds files. A dry run changes nothing, so it appends no event.
     pub(super) async fn rewind(
         &mut self,
         request: CommandRequest,
@@ -23,14 +23,14 @@ impl Actor {
         };
         let reply = match reply {
             Ok(reply) => reply,
-            // It knows no such prompt, or keeps no files; asking again changes neither.
+            // The agent has no such prompt, or stores no files; a retry fails in the same way.
             Err(error) if error.kind() == tidings::ErrorKind::Control => {
                 return Err(refused(&error.to_string()));
             }
             Err(error) => return Err(error.into()),
         };
         if !reply.can_rewind {
-            return Err(refused(reply.error.as_deref().unwrap_or("the agent does not say why")));
+            return Err(refused(reply.error.as_deref().unwrap_or("the agent gives no reason")));
         }
         let rewound = Rewound {
             files: reply.files_changed.unwrap_or_default(),
@@ -39,11 +39,11 @@ impl Actor {
             skipped_links: reply.skipped_links,
         };
         let done = if request.dry_run {
-            self.here()
+            self.at_head()
         } else {
-            let message = "Files were put back to how they were before an earlier prompt.".to_owned();
+            let message = "Files were rewound to their state before an earlier prompt.".to_owned();
             let event = UiMessage::Display { content: message, session_id: self.entry.handle };
-            accepted(self.entry.say(&event, client_id).await?)
+            accepted(self.entry.append_event(&event, client_id).await?)
         };
         Ok(Accepted { rewind: Some(rewound), ..done })
     }
@@ -51,5 +51,5 @@ impl Actor {
 
 fn refused(why: &str) -> Error {
     let hint = "send the `uuid` of a prompt of this session, which is in its event `UserPrompt`";
-    Error::new(Code::Conflict, format!("Files cannot be put back: {why}"), hint)
+    Error::new(Code::Conflict, format!("Failed to rewind files: {why}"), hint)
 }

@@ -1,4 +1,4 @@
-//! What is kept about a session in order to start it again, as JSON in its row.
+//! The stored settings of a session, as JSON in its row.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,55 +14,55 @@ use crate::journal::ClientId;
 use crate::limits::{COMMANDS_REMEMBERED, ERROR_CHARS, LAUNCH_BYTES_MAX};
 use crate::plural::counted;
 
-/// Everything that the server remembers about a session besides its events.
+/// Everything that is stored about a session besides its events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Settings {
+pub(super) struct SessionSettings {
     pub(super) launch: Launch,
     pub(super) budget: Budget,
     pub(super) totals: Totals,
     /// Milliseconds that its turns took together.
     pub(super) turns_ms: u64,
-    /// What the agent last said that it has cost by now.
+    /// The total cost that the agent last reported.
     pub(super) cost_told: f64,
-    /// The last turn that a prompt was given.
+    /// The number of the last prompt's turn.
     pub(super) last_turn: u64,
-    /// The last turn of an agent; the next process counts on from there.
+    /// The number of the agent's last turn; the next process continues from there.
     pub(super) last_answer: u64,
-    /// Prompts that are not in the hands of the agent for sure, the oldest first.
+    /// Prompts that the agent has not certainly received, the oldest first.
     pub(super) queue: Vec<Queued>,
-    /// What was said first, in one line.
+    /// The first prompt, in one line.
     pub(super) first_prompt: Option<String>,
-    /// The end of what was last said.
+    /// The last line of the agent's text.
     pub(super) last_line: Option<String>,
-    /// Why it failed.
+    /// The error, if it failed.
     pub(super) error: Option<String>,
-    /// Whether `error` is that somebody interrupted the last turn.
+    /// True if `error` is an interrupt of the last turn.
     pub(super) turn_interrupted: bool,
-    /// Whether its newest process goes without what the folder brings: looked up before each start, and kept for a server that
-    /// goes on with the process.
+    /// True if its newest process runs without the folder's own settings and commands: checked before each
+    /// start, and stored for a server that adopts the process.
     pub(super) untrusted: bool,
-    /// Commands that were done lately, for clients that did not hear what came of theirs; the oldest first.
+    /// Commands that were run lately, for clients that missed the response; the oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) done: Vec<Done>,
-    /// What the command that made it asked for. Those that were made before this was kept have none.
+    pub(super) done: Vec<CompletedCommand>,
+    /// The digest of the command that created the session. Sessions of earlier versions have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) made_of: Option<String>,
 }
 
-/// A command that was done.
+/// A command that was run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Done {
-    /// The id that its client gave it.
+pub(super) struct CompletedCommand {
+    /// The id from its client.
     pub(super) client_id: String,
-    /// What it asked for. Those that were done before this was kept have none.
+    /// The digest of the command. Commands of earlier versions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) what: Option<String>,
     pub(super) seq: u64,
     pub(super) cursor: String,
 }
 
-/// How its process is started.
+/// Launch settings of its process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Launch {
@@ -73,18 +73,18 @@ pub(super) struct Launch {
     pub(super) allowed_tools: Vec<String>,
     pub(super) mcp_config: Option<Value>,
     pub(super) add_dirs: Vec<String>,
-    /// The CLI session to go on with when it is first started.
+    /// The CLI session to resume on the first start.
     pub(super) resume: Option<String>,
-    /// Goes on in a copy of it.
+    /// Resumes in a copy of it.
     pub(super) fork: bool,
     pub(super) keep_frames: bool,
     pub(super) demo: bool,
 }
 
-/// A prompt that waits.
+/// A prompt in the queue.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Queued {
-    /// The id that it is sent with.
+    /// The id with which it is sent.
     pub(super) id: String,
     pub(super) turn_id: TurnId,
     pub(super) content: String,
@@ -96,9 +96,9 @@ pub(super) struct Queued {
     pub(super) state: QueueState,
 }
 
-impl Default for Settings {
+impl Default for SessionSettings {
     fn default() -> Self {
-        Settings {
+        SessionSettings {
             launch: Launch::default(),
             budget: Budget::default(),
             totals: Totals::default(),
@@ -136,15 +136,15 @@ impl Default for Launch {
     }
 }
 
-impl Settings {
-    /// The last of the person's turns before those that wait to be told to an agent. Those in doubt were told.
-    pub(super) fn turns_told(&self) -> u64 {
-        let untold = self.queue.iter().filter(|queued| queued.state != QueueState::Uncertain);
-        let first = untold.map(|queued| queued.turn_id.sequence).min();
+impl SessionSettings {
+    /// The last user turn that was sent to an agent. Uncertain prompts count as sent.
+    pub(super) fn turns_sent(&self) -> u64 {
+        let unsent = self.queue.iter().filter(|queued| queued.state != QueueState::Uncertain);
+        let first = unsent.map(|queued| queued.turn_id.sequence).min();
         first.map_or(self.last_turn, |first| first.saturating_sub(1).min(self.last_turn))
     }
 
-    /// What came of a command that was sent before. Another one with the same id is refused.
+    /// The result of a command that was run before. Another command with the same id is refused.
     pub(super) fn done_before(&self, id: &ClientId, what: &str) -> Result<Option<Accepted>, Error> {
         let Some(done) = self.done.iter().find(|done| done.client_id == id.as_str()) else { return Ok(None) };
         if done.what.as_ref().is_some_and(|before| before != what) {
@@ -153,14 +153,14 @@ impl Settings {
         Ok(Some(Accepted { turn_id: None, seq: done.seq, cursor: done.cursor.clone(), rewind: None }))
     }
 
-    /// Remembers what came of a command.
+    /// Stores the result of a command.
     pub(super) fn remember(&mut self, id: &ClientId, what: String, seq: u64, cursor: String) {
         let surplus = (self.done.len() + 1).saturating_sub(COMMANDS_REMEMBERED);
         drop(self.done.drain(..surplus));
-        self.done.push(Done { client_id: id.to_string(), what: Some(what), seq, cursor });
+        self.done.push(CompletedCommand { client_id: id.to_string(), what: Some(what), seq, cursor });
     }
 
-    /// The settings of a session that is to be made.
+    /// The settings of a new session.
     pub(super) fn of(new: &CreateSession, demo: bool) -> Self {
         let launch = Launch {
             policy: new.policy.unwrap_or(Policy::Ask),
@@ -177,16 +177,15 @@ impl Settings {
         };
         let budget =
             Budget { max_turns: new.max_turns, budget_usd: new.budget_usd, max_seconds: new.max_seconds };
-        Settings { launch, budget, ..Settings::default() }
+        SessionSettings { launch, budget, ..SessionSettings::default() }
     }
 
-    /// Refuses what would not leave room for prompts, and for what the agent tells.
+    /// Refuses settings that would leave no room for prompts and for the agent's reports.
     pub(super) fn check_length(&self) -> Result<(), Error> {
         let bytes = self.text().len();
         if bytes > LAUNCH_BYTES_MAX {
-            let message = format!(
-                "What the session is started with has {bytes} bytes, and may have {LAUNCH_BYTES_MAX}"
-            );
+            let message =
+                format!("The launch settings have {bytes} bytes, and the limit is {LAUNCH_BYTES_MAX}");
             return Err(Error::new(
                 Code::TooLarge,
                 message,
@@ -196,20 +195,20 @@ impl Settings {
         Ok(())
     }
 
-    /// Something went wrong, in words, or nothing does any more.
+    /// Sets or clears the error.
     pub(super) fn fail(&mut self, error: Option<&str>) {
         self.error = error.map(|error| error.chars().take(ERROR_CHARS).collect());
         self.turn_interrupted = false;
     }
 
-    /// Something is said; the first that has words is what the session is called by.
-    pub(super) fn hear(&mut self, prompt: &str) {
+    /// Takes a prompt as the first one, if there was none with text before.
+    pub(super) fn note_prompt(&mut self, prompt: &str) {
         if self.first_prompt.is_none() {
             self.first_prompt = prompt_line(prompt);
         }
     }
 
-    /// Settings as they were kept. Those of a later version that cannot be read are as good as none.
+    /// Parses stored settings. Those of a later version that cannot be parsed count as empty.
     pub(super) fn parse(text: &str) -> Self {
         serde_json::from_str(text).unwrap_or_default()
     }
@@ -218,44 +217,45 @@ impl Settings {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// What is used up once so many more turns are over, in words; nothing while there is something left.
+    /// The limit that is reached once `turns` more turns are over, in words; none while there is something
+    /// left.
     fn exhausted(&self, turns: u64) -> Option<String> {
         let Budget { max_turns, budget_usd, max_seconds } = &self.budget;
         if let Some(max) = max_turns.filter(|max| self.totals.turns.saturating_add(turns) >= *max) {
-            return Some(format!("It has taken the {} that it may take", counted(max, "turn")));
+            return Some(format!("The session has used its budget of {}", counted(max, "turn")));
         }
         if let Some(max) = budget_usd.filter(|max| self.totals.cost_usd >= *max) {
-            return Some(format!("It has cost the ${max:.2} that it may cost"));
+            return Some(format!("The session has used its budget of ${max:.2}"));
         }
         if let Some(max) = max_seconds.filter(|max| self.turns_ms >= max.saturating_mul(1000)) {
-            return Some(format!("Its turns have taken the {} that they may take", counted(max, "second")));
+            return Some(format!("The session has used its budget of {}", counted(max, "second")));
         }
         None
     }
 
-    /// Refuses what would go beyond the budget.
+    /// Refuses more work if the budget is used up.
     pub(super) fn check_budget(&self) -> Result<(), Error> {
         self.check_budget_after(0)
     }
 
-    /// The same once so many more turns are over.
+    /// The same once `turns` more turns are over.
     pub(super) fn check_budget_after(&self, turns: u64) -> Result<(), Error> {
         let refused = |why| Error::new(Code::BudgetExhausted, why, "give the session a larger budget");
         self.exhausted(turns).map_or(Ok(()), |why| Err(refused(why)))
     }
 
-    /// Whether a prompt waits for its turn.
+    /// True if a prompt waits for its turn.
     pub(super) fn has_waiting(&self) -> bool {
         self.queue.iter().any(|queued| queued.state == QueueState::Waiting)
     }
 
-    /// Whether a prompt is in the hands of the agent, and no turn of it was seen.
+    /// True if a prompt was handed to the agent, and its turn has not begun.
     pub(super) fn has_handed(&self) -> bool {
         self.queue.iter().any(|queued| queued.state == QueueState::Handed)
     }
 
-    /// The agent is gone: of what it was handed nobody knows whether it was taken.
-    pub(super) fn doubt_handed(&mut self) {
+    /// Marks handed prompts as uncertain after the agent is gone.
+    pub(super) fn mark_handed_uncertain(&mut self) {
         for queued in self.queue.iter_mut().filter(|queued| queued.state == QueueState::Handed) {
             queued.state = QueueState::Uncertain;
         }
@@ -279,10 +279,11 @@ impl Queued {
 mod tests {
     use super::*;
 
-    /// A row of an earlier version does not say what its commands asked for: whatever has their id is the same.
+    /// Rows of an earlier version have no digests of their commands: any command with their id is taken for
+    /// the same.
     #[test]
-    fn commands_that_an_earlier_version_has_done_are_known_again() {
-        let settings = Settings::parse(r#"{"done":[{"client_id":"one","seq":3,"cursor":"c:3"}]}"#);
+    fn commands_of_an_earlier_version_are_recognized() {
+        let settings = SessionSettings::parse(r#"{"done":[{"client_id":"one","seq":3,"cursor":"c:3"}]}"#);
         let id = ClientId::new("one").unwrap();
         assert_eq!(settings.done_before(&id, "anything").unwrap().map(|done| done.seq), Some(3));
         assert_eq!(settings.made_of, None);

@@ -1,4 +1,4 @@
-//! What the agent says goes into the journal, and what waits for a person becomes a row there.
+//! Stores the events of an agent in the journal, and its requests as asks.
 
 use std::sync::Arc;
 
@@ -9,10 +9,13 @@ use tidings_agent::{EventSink, UiMessage};
 use tidings_protocol::api::Notice;
 use tidings_protocol::ui::SessionPhase;
 
-use super::asks::{AskBody, Shown, ask_of, audit, lose, resolution, resolved, shown, word, written};
-use super::changes::{changes_the_row, take_in};
+use super::asks::{
+    AskBody, PendingRequest, ask_body_json, ask_of, audit, mark_lost, outcome_name, pending_request,
+    resolution, resolved,
+};
+use super::changes::{apply, changes_the_row};
 use super::entry::{Change, Entry};
-use super::marks::Marks;
+use super::event_ids::EventIds;
 use crate::error::Error;
 use crate::journal::{AskId, Draft, ErrorKind, JournalError, NewAsk, Settle, Settlement, Stored};
 use crate::limits::{LAST_LINE_CHARS, RETRY_WHEN_FULL};
@@ -38,10 +41,10 @@ impl EventSink for JournalSink {
                 return Err(SendError::Closed(Box::new(events.into_iter().next().unwrap_or(event))));
             }
             if self.0.memory().closing.is_none() {
-                events.iter_mut().for_each(lose);
+                events.iter_mut().for_each(mark_lost);
             }
             let Err(error) = self.store(&events, end).await else { return Ok(()) };
-            tracing::error!(session = %self.0.key, %error, "events could not be stored; the session ends");
+            tracing::error!(session = %self.0.key, %error, "failed to store events; the session ends");
             let event = events.into_iter().next().unwrap_or_else(|| UiMessage::System {
                 message: error.to_string(),
                 session_id: Some(self.0.handle),
@@ -62,14 +65,14 @@ impl JournalSink {
         if entry.was_answered(events).await? {
             return Ok(());
         }
-        let mut marks = Marks::of(events, entry.place(end));
+        let mut ids = EventIds::of(events, entry.spool_offset(end));
         let mut plain = Vec::new();
-        for (place, event) in events.iter().enumerate() {
-            let draft = marks.mark(entry.draft(event), place);
+        for (index, event) in events.iter().enumerate() {
+            let draft = ids.assign(entry.draft(event), index);
             match event {
                 UiMessage::PermissionDetails(_) | UiMessage::QuestionDetails(_) => {
                     self.append(&mut plain).await?;
-                    self.open(event, draft, &events[place..], &events[..place]).await?;
+                    self.open(event, draft, &events[index..], &events[..index]).await?;
                 }
                 UiMessage::PermissionResolved(_) | UiMessage::InteractionResolved(_) => {
                     self.append(&mut plain).await?;
@@ -80,7 +83,7 @@ impl JournalSink {
                     self.change(event, draft).await?;
                 }
                 _ => {
-                    self.overhear(event);
+                    self.track(event);
                     plain.push(draft);
                 }
             }
@@ -93,18 +96,18 @@ impl JournalSink {
             return Ok(());
         }
         let (entry, drafts) = (&*self.0, std::mem::take(drafts));
-        until_there_is_room(|| entry.journal().append(&entry.key, entry.fence, drafts.clone())).await?;
+        retry_while_full(|| entry.journal().append(&entry.key, entry.fence, drafts.clone())).await?;
         Ok(())
     }
 
-    /// The row of the session changes with the event.
+    /// Stores an event that changes the row of the session.
     async fn change(&self, event: &UiMessage, draft: Draft) -> Result<(), Error> {
         let entry = &*self.0;
         let (closing, is_turn_open) = {
             let mut memory = entry.memory();
             match event {
                 UiMessage::TurnStarted(_) => memory.is_turn_open = true,
-                // A turn that ends with its agent is open until that end is told.
+                // A turn that ends with its agent stays open until that end is stored.
                 UiMessage::Complete { stop_reason, .. } => {
                     memory.is_turn_open = stop_reason.as_str() == EXITED;
                 }
@@ -112,23 +115,23 @@ impl JournalSink {
             }
             (memory.closing, memory.is_turn_open)
         };
-        let said = matches!(event, UiMessage::Complete { .. } | UiMessage::TurnResult(_))
-            .then(|| last_line(&entry.memory().said))
+        let line = matches!(event, UiMessage::Complete { .. } | UiMessage::TurnResult(_))
+            .then(|| last_line(&entry.memory().recent_text))
             .flatten();
         let stored = entry
             .change(|settings, row| {
                 let mut change = Change { event: Some(draft), ..Change::default() };
-                take_in(event, settings, &mut change, closing, is_turn_open);
-                if let Some(line) = said {
+                apply(event, settings, &mut change, closing, is_turn_open);
+                if let Some(line) = line {
                     settings.last_line = Some(line);
                 }
-                // The CLI tells its id with every turn.
+                // The CLI repeats its id with every turn.
                 change.cli_session = change.cli_session.filter(|id| row.cli_sessions.last() != Some(id));
                 Ok(change)
             })
             .await?;
         if let UiMessage::SessionStarted(started) = event
-            && let Err(other) = entry.places.lease(&entry.key, &started.cli_session_id)
+            && let Err(other) = entry.slots.lock_cli_session(&entry.key, &started.cli_session_id)
         {
             tracing::warn!(session = %entry.key, %other, "two agents write the same CLI session");
         }
@@ -136,19 +139,19 @@ impl JournalSink {
         Ok(())
     }
 
-    /// What follows from an event that is stored.
+    /// Effects of a stored event.
     fn after(&self, event: &UiMessage, stored: Option<Stored>) {
         let entry = &*self.0;
         match event {
             UiMessage::CommandComplete { command, .. } => {
                 if let Some(stored) = stored {
-                    entry.memory().commands.tell(command, stored.cursor);
+                    entry.memory().commands.notify(command, stored.cursor);
                 }
             }
             UiMessage::TurnResult(result) => {
                 let session = entry.key.to_string();
                 let last_line = entry.memory().settings.last_line.clone();
-                entry.tell(Notice::TurnEnded {
+                entry.notify(Notice::TurnEnded {
                     session,
                     is_error: result.is_error,
                     interrupted: result.is_interrupted(),
@@ -158,7 +161,7 @@ impl JournalSink {
             UiMessage::SessionStateChanged(changed) if changed.state == SessionPhase::Ended => {
                 let mut memory = entry.memory();
                 memory.is_turn_open = false;
-                memory.agent_is_gone();
+                memory.forget_agent();
                 #[cfg(unix)]
                 if let Some(host) = memory.host.take() {
                     host.clear();
@@ -167,28 +170,29 @@ impl JournalSink {
                 memory.questions.clear();
                 memory.commands.clear();
             }
-            UiMessage::UserPrompt(_) => entry.memory().said.clear(),
+            UiMessage::UserPrompt(_) => entry.memory().recent_text.clear(),
             _ => {}
         }
         entry.wake.notify_one();
     }
 
-    /// Keeps what the list of sessions shows: the end of what is said, and the tokens. It is stored with what comes next.
-    fn overhear(&self, event: &UiMessage) {
+    /// Keeps the end of the text and the tokens for the list of sessions. They are stored with the next
+    /// change.
+    fn track(&self, event: &UiMessage) {
         match event {
             UiMessage::TextChunk { text, .. } => {
                 let mut memory = self.0.memory();
-                let said = &mut memory.said;
-                said.push_str(text);
-                if said.len() > 8 * LAST_LINE_CHARS {
-                    let mut from = said.len() - 4 * LAST_LINE_CHARS;
-                    while !said.is_char_boundary(from) {
+                let text_end = &mut memory.recent_text;
+                text_end.push_str(text);
+                if text_end.len() > 8 * LAST_LINE_CHARS {
+                    let mut from = text_end.len() - 4 * LAST_LINE_CHARS;
+                    while !text_end.is_char_boundary(from) {
                         from += 1;
                     }
-                    drop(said.drain(..from));
+                    drop(text_end.drain(..from));
                 }
             }
-            UiMessage::TextEnded(_) => self.0.memory().said.push('\n'),
+            UiMessage::TextEnded(_) => self.0.memory().recent_text.push('\n'),
             UiMessage::TokenUpdate { input_tokens, output_tokens, .. } => {
                 let mut memory = self.0.memory();
                 memory.settings.totals.input_tokens = *input_tokens;
@@ -198,7 +202,7 @@ impl JournalSink {
         }
     }
 
-    /// Something waits for a person. What is shown with it stands in the same step: its words after it, its plan before.
+    /// Opens an ask. Its other events are in the same step: the request after it, the plan before it.
     async fn open(
         &self,
         event: &UiMessage,
@@ -212,7 +216,7 @@ impl JournalSink {
         };
         let id = AskId::new(&id)?;
         #[cfg(unix)]
-        if entry.is_asked_again(&id).await? {
+        if entry.is_repeated(&id).await? {
             return Ok(());
         }
         let (kind, digest, deadline_ms) = match &body {
@@ -225,13 +229,12 @@ impl JournalSink {
             id: id.clone(),
             kind: kind.to_owned(),
             digest,
-            body: written(&body),
+            body: ask_body_json(&body),
             deadline: deadline_ms.and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok()),
             event: draft.clone(),
         };
         let opened = ask.clone();
-        let stored =
-            until_there_is_room(|| entry.journal().ask(&entry.key, entry.fence, ask.clone())).await?;
+        let stored = retry_while_full(|| entry.journal().ask(&entry.key, entry.fence, ask.clone())).await?;
         let kept = opened.opened(&entry.key, stored.cursor);
         let notice = {
             let mut memory = entry.memory();
@@ -239,31 +242,31 @@ impl JournalSink {
                 AskBody::Permission { .. } => memory.permissions.insert(id.to_string()),
                 AskBody::Question { .. } => memory.questions.insert(id.to_string()),
             };
-            shown(&kept, entry.handle)
+            pending_request(&kept, entry.handle)
         };
         match notice {
-            Some(Shown::Permission(permission)) => entry.tell(Notice::Permission { permission }),
-            Some(Shown::Question(question)) => entry.tell(Notice::Question { question }),
+            Some(PendingRequest::Permission(permission)) => entry.notify(Notice::Permission { permission }),
+            Some(PendingRequest::Question(question)) => entry.notify(Notice::Question { question }),
             None => {}
         }
         Ok(())
     }
 
-    /// Something does not wait any more. If a person answered, that is stored already.
+    /// Settles an ask. A user's answer is stored already.
     async fn settle(&self, event: &UiMessage, draft: Draft) -> Result<(), Error> {
         let entry = &*self.0;
         let Some((id, outcome)) = resolved(event) else { return Ok(()) };
         let audit = audit(entry, &id, event, None);
         let settle = Settle { outcome, event: draft.clone(), audit: Some(audit.clone()) };
         let ask = AskId::new(&id)?;
-        let settled = until_there_is_room(|| entry.journal().settle(&entry.key, &ask, settle.clone())).await;
+        let settled = retry_while_full(|| entry.journal().settle(&entry.key, &ask, settle.clone())).await;
         match settled {
-            Ok(Settlement::Won(_)) => entry.settled(&id, word(resolution(event))),
+            Ok(Settlement::Won(_)) => entry.settled(&id, outcome_name(resolution(event))),
             Ok(Settlement::Lost { .. }) => entry.forget(&id),
-            // A rule decided before anybody was asked.
+            // A rule decided before an ask was opened.
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 self.append(&mut vec![draft]).await?;
-                until_there_is_room(|| entry.journal().audit(audit.clone())).await?;
+                retry_while_full(|| entry.journal().audit(audit.clone())).await?;
             }
             Err(error) => return Err(error.into()),
         }
@@ -272,11 +275,11 @@ impl JournalSink {
 }
 
 impl Entry {
-    /// An ask is settled: those who watch are told.
+    /// Forgets a settled ask and sends a notice.
     pub(super) fn settled(&self, id: &str, outcome: &str) {
         self.forget(id);
         let (session, tool_use_id) = (self.key.to_string(), id.to_owned());
-        self.tell(Notice::Settled { session, tool_use_id, outcome: outcome.to_owned() });
+        self.notify(Notice::Settled { session, tool_use_id, outcome: outcome.to_owned() });
     }
 
     pub(super) fn forget(&self, id: &str) {
@@ -286,8 +289,8 @@ impl Entry {
     }
 }
 
-/// A disk that is full may have room again; until then the agent waits.
-async fn until_there_is_room<'a, T>(
+/// Retries a call until the disk has room; meanwhile the agent waits.
+async fn retry_while_full<'a, T>(
     mut call: impl FnMut() -> crate::journal::Call<'a, T>,
 ) -> Result<T, JournalError> {
     loop {
@@ -301,8 +304,8 @@ async fn until_there_is_room<'a, T>(
     }
 }
 
-/// The last line of what was said, short enough for a list.
-fn last_line(said: &str) -> Option<String> {
-    let line = said.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+/// The last line of a text, short enough for a list.
+fn last_line(text: &str) -> Option<String> {
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
     Some(line.chars().take(LAST_LINE_CHARS).collect())
 }

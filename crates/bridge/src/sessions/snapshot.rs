@@ -1,4 +1,4 @@
-//! A conversation in few events, for those who were not there.
+//! Snapshots of running sessions.
 
 use std::sync::Arc;
 
@@ -11,34 +11,36 @@ use crate::broadcast::Watch;
 use crate::error::{Code, Error};
 use crate::journal::{Event, Key, Max};
 use crate::limits::{SNAPSHOT_READ_BYTES_MAX, SNAPSHOT_RESULT_BYTES_MAX};
-use crate::snapshot::{Budget, Compacted, compact};
+use crate::snapshot::{Budget, ConversationSnapshot, take_snapshot};
 
 impl Sessions {
-    /// The end of a conversation, put together. Whoever subscribes after its cursor misses nothing and gets nothing twice.
+    /// Returns the end of a conversation as a snapshot. Subscribing after its cursor neither misses nor
+    /// repeats events.
     pub async fn snapshot(&self, name: &str, events_max: usize, bytes_max: usize) -> Result<Snapshot, Error> {
         let key = self.row(name).await?.key;
         let watch = Watch { may_answer: false, ..Watch::default() };
-        let (told, events) = self.subscribe(key.as_str(), watch).await?;
-        // What waits, how the session stands and where it ends are of one moment; the events up to there are read now.
+        let (subscribed, events) = self.subscribe(key.as_str(), watch).await?;
+        // The open requests, the state and the head are of one moment; the events up to the head are read
+        // now.
         drop(events);
-        let Subscribed { pending_permissions, pending_questions, state: session, .. } = told;
-        // What is read for one is in memory until it is put together, so they are made a few at a time.
-        let place = Arc::clone(&self.0.snapshots).acquire_owned().await.map_err(lost)?;
+        let Subscribed { pending_permissions, pending_questions, state: session, .. } = subscribed;
+        // The events stay in memory until the snapshot is built, so only a few are built at a time.
+        let permit = Arc::clone(&self.0.snapshots).acquire_owned().await.map_err(lost)?;
         let read = self.newest(&key, session.head).await?;
         let is_all = read.first().is_none_or(|event| event.cursor.seq <= session.floor);
         let budget = Budget { events_max, bytes_max, result_bytes_max: SNAPSHOT_RESULT_BYTES_MAX };
-        // It takes a while for a long conversation, and those who watch others do not wait for it.
+        // It takes a while for a long conversation, and must not block the runtime.
         let work = move || {
-            // The place is left when the work is done, also if whoever wanted it is gone.
-            let _place = place;
-            put_together(&read, budget)
+            // The permit is released when the work is done, also if the caller is gone.
+            let _permit = permit;
+            build(&read, budget)
         };
-        let compacted = tokio::task::spawn_blocking(work).await.map_err(lost)?;
-        let events = compacted.events.iter().filter_map(|(_, event)| serde_json::to_value(event).ok());
+        let snapshot = tokio::task::spawn_blocking(work).await.map_err(lost)?;
+        let events = snapshot.events.iter().filter_map(|(_, event)| serde_json::to_value(event).ok());
         Ok(Snapshot {
-            cursor: told.head,
-            from: compacted.from,
-            more: compacted.more || !is_all,
+            cursor: subscribed.head,
+            from: snapshot.from,
+            more: snapshot.more || !is_all,
             events: events.collect(),
             session,
             pending_permissions,
@@ -46,7 +48,7 @@ impl Sessions {
         })
     }
 
-    /// The newest events up to a number, as many as may be looked at for one snapshot.
+    /// The newest events up to a number, within the limit of one snapshot.
     async fn newest(&self, key: &Key, head: u64) -> Result<Vec<Arc<Event>>, Error> {
         let mut pages = Vec::new();
         let (mut before, mut bytes) = (head.saturating_add(1), 0);
@@ -61,15 +63,15 @@ impl Sessions {
     }
 }
 
-fn put_together(events: &[Arc<Event>], budget: Budget) -> Compacted {
+fn build(events: &[Arc<Event>], budget: Budget) -> ConversationSnapshot {
     let shown = events.iter().filter(|event| event.kind.as_str() != FRAME);
     let messages = shown.filter_map(|event| {
         let message: UiMessage = serde_json::from_slice(&event.body).ok()?;
         Some((event.cursor.seq, message))
     });
-    compact(messages, budget)
+    take_snapshot(messages, budget)
 }
 
 fn lost(error: impl std::fmt::Display) -> Error {
-    Error::new(Code::Internal, format!("A snapshot could not be made: {error}"), "")
+    Error::new(Code::Internal, format!("Failed to build a snapshot: {error}"), "")
 }

@@ -1,4 +1,4 @@
-//! How long the turns of a session may still take.
+//! The wall-time budget of a session's turns.
 
 use std::time::Duration;
 
@@ -8,7 +8,8 @@ use tokio::time::Instant;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TurnTime {
     began: Instant,
-    /// Milliseconds that the turns before it took. Its own are counted with its result, which comes before its end.
+    /// Milliseconds that the turns before it took. Its own are added with its result, which comes before its
+    /// end.
     before_ms: u64,
 }
 
@@ -23,7 +24,7 @@ impl TurnTime {
         self.before_ms.saturating_add(own_ms)
     }
 
-    /// When all turns together will have taken so long.
+    /// Deadline at which all turns together have taken this long.
     pub(super) fn is_up_at(self, max_seconds: u64) -> Option<Instant> {
         let left_ms = max_seconds.saturating_mul(1000).saturating_sub(self.before_ms);
         self.began.checked_add(Duration::from_millis(left_ms))

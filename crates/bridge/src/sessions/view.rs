@@ -1,18 +1,18 @@
-//! How a session is shown.
+//! Sessions as clients see them.
 
 use tidings_protocol::api::{ServerPhase, SessionView};
 
-use super::settings::Settings;
+use super::settings::SessionSettings;
 use crate::journal::{Handle, Session};
 
-/// What waits in a session.
+/// Numbers of pending requests of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Waiting {
+pub(super) struct PendingCounts {
     pub(super) permissions: u64,
     pub(super) questions: u64,
 }
 
-pub(super) fn view(row: &Session, settings: &Settings, waiting: Waiting) -> SessionView {
+pub(super) fn view(row: &Session, settings: &SessionSettings, pending: PendingCounts) -> SessionView {
     SessionView {
         handle: number(row.handle),
         key: row.key.to_string(),
@@ -36,27 +36,27 @@ pub(super) fn view(row: &Session, settings: &Settings, waiting: Waiting) -> Sess
         floor: row.floor,
         totals: settings.totals.clone(),
         budget: settings.budget.clone(),
-        pending_permissions: waiting.permissions,
-        pending_questions: waiting.questions,
+        pending_permissions: pending.permissions,
+        pending_questions: pending.questions,
         queued: settings.queue.len() as u64,
         last_line: settings.last_line.clone(),
         demo: settings.launch.demo,
     }
 }
 
-/// The number as events carry it.
+/// The handle as it is in events.
 pub(super) fn number(handle: Handle) -> i64 {
     // Handles have 23 bits.
     i64::try_from(handle.number()).unwrap_or(i64::MAX)
 }
 
-/// Whether a session in this phase has an agent that was started.
+/// True if a session in this phase has a started agent.
 pub(super) fn has_agent(phase: ServerPhase) -> bool {
     matches!(phase, ServerPhase::Idle | ServerPhase::Running | ServerPhase::NeedsYou)
 }
 
-/// A phase as it is kept in the row.
-pub(super) fn word(phase: ServerPhase) -> &'static str {
+/// The name of a phase, as it is in the row.
+pub(super) fn phase_name(phase: ServerPhase) -> &'static str {
     match phase {
         ServerPhase::Starting => "starting",
         ServerPhase::Idle => "idle",
@@ -69,9 +69,9 @@ pub(super) fn word(phase: ServerPhase) -> &'static str {
     }
 }
 
-/// The phase that a row has; one that nobody knows is at rest.
+/// The phase of a row; an unknown one counts as parked.
 pub(super) fn phase(word: &str) -> ServerPhase {
     use ServerPhase::{Failed, Idle, Interrupted, NeedsYou, Parked, Running, Starting, Stopped};
     let all = [Starting, Idle, Running, NeedsYou, Parked, Stopped, Interrupted, Failed];
-    all.into_iter().find(|phase| self::word(*phase) == word).unwrap_or(Parked)
+    all.into_iter().find(|phase| self::phase_name(*phase) == word).unwrap_or(Parked)
 }

@@ -1,31 +1,31 @@
-//! Those who wait for the end of a command.
+//! Callers that wait for the end of a command.
 
 use tokio::sync::oneshot;
 
 use crate::journal::Cursor;
 
-/// Those who wait, by command, the first first.
+/// Waiting callers with their commands, the oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Waiters(Vec<(String, oneshot::Sender<Cursor>)>);
 
 impl Waiters {
-    /// Waits for the end of a command. Whoever drops what is given back waits no longer.
+    /// Waits for the end of a command. Dropping the receiver ends the wait.
     pub(super) fn wait(&mut self, command: String) -> oneshot::Receiver<Cursor> {
         let (done, end) = oneshot::channel();
         self.0.push((command, done));
         end
     }
 
-    /// A command is over: who has waited longest for one of this name is told.
-    pub(super) fn tell(&mut self, command: &str, at: Cursor) {
-        // Those who have left would take the word from those who have not.
+    /// Notifies the oldest caller that waits for a command of this name.
+    pub(super) fn notify(&mut self, command: &str, at: Cursor) {
+        // Callers that have left must not take the notification.
         self.0.retain(|(_, done)| !done.is_closed());
         if let Some(found) = self.0.iter().position(|(name, _)| name == command) {
             let _ = self.0.remove(found).1.send(at);
         }
     }
 
-    /// Nothing comes any more.
+    /// Ends all waits, since nothing comes any more.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
@@ -37,7 +37,7 @@ mod tests {
     use crate::journal::Epoch;
 
     #[test]
-    fn the_end_of_a_command_is_told_to_who_still_waits_for_it() {
+    fn the_end_of_a_command_is_sent_to_callers_that_still_wait() {
         let at = |seq| Cursor::new(Epoch::from_random(1), seq);
         let mut waiters = Waiters::default();
         // Its command could not be sent.
@@ -45,10 +45,10 @@ mod tests {
         let mut other = waiters.wait("clear".to_owned());
         let (mut first, mut second) =
             (waiters.wait("interrupt".to_owned()), waiters.wait("interrupt".to_owned()));
-        waiters.tell("interrupt", at(1));
+        waiters.notify("interrupt", at(1));
         assert_eq!(first.try_recv(), Ok(at(1)));
         assert!(second.try_recv().is_err() && other.try_recv().is_err());
-        waiters.tell("interrupt", at(2));
+        waiters.notify("interrupt", at(2));
         assert_eq!(second.try_recv(), Ok(at(2)));
         waiters.clear();
         assert_eq!(other.try_recv(), Err(oneshot::error::TryRecvError::Closed));

@@ -1,21 +1,22 @@
-//! What waits for a person: permissions, questions and prompts.
+//! Permission requests, questions and queued prompts.
 
 use std::collections::HashSet;
 
 use tidings_protocol::ui::UiMessage;
 
-use super::Compactor;
+use super::SnapshotBuilder;
 use super::latest::Latest;
 
-/// Permissions that are asked for together.
+/// Permission requests that were made together.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) asked: Option<usize>,
     pub(super) waiting: HashSet<String>,
 }
 
-impl Compactor {
-    /// A question that is settled needs no details, and a permission not even the question: its call shows what it was.
+impl SnapshotBuilder {
+    /// Adds the event of a request. A settled question needs no details, and a settled permission request is
+    /// dropped as a whole: its tool call shows what it was.
     pub(super) fn ask(&mut self, seq: u64, lane: usize, event: UiMessage) {
         match &event {
             UiMessage::PermissionDetails(details) => {
@@ -69,7 +70,7 @@ impl Compactor {
             }
             UiMessage::InteractionResolved(resolved) => {
                 for at in self.questions.remove(&resolved.tool_use_id).unwrap_or_default() {
-                    // What was asked in words is a part of the conversation.
+                    // A question in words is a part of the conversation.
                     if let Some(UiMessage::QuestionDetails(_)) = self.entries[at].event {
                         self.forget(at);
                     }
@@ -89,10 +90,10 @@ impl Compactor {
                     self.forget(old);
                 }
             }
-            UiMessage::UserPrompt(said) => {
+            UiMessage::UserPrompt(prompt) => {
                 self.forget_latest(&Latest::Suggestion);
-                if let Some(at) = said.uuid.as_ref().and_then(|uuid| self.queued.remove(uuid)) {
-                    // The words follow; who said them does not.
+                if let Some(at) = prompt.uuid.as_ref().and_then(|uuid| self.queued.remove(uuid)) {
+                    // The prompt event repeats the text, but not its author.
                     match &mut self.entries[at].event {
                         Some(UiMessage::PromptQueued(queued)) if queued.by.is_some() => queued.text.clear(),
                         _ => self.forget(at),

@@ -1,21 +1,21 @@
-//! Calls of tools.
+//! Tool calls.
 
 use tidings_protocol::ui::UiMessage;
 
-use super::Compactor;
+use super::SnapshotBuilder;
 use super::lanes::Lanes;
 use super::latest::Latest;
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Debug)]
-pub(super) struct Call {
+pub(super) struct ToolCall {
     pub(super) card: usize,
     pub(super) others: Vec<usize>,
     pub(super) progress: Option<usize>,
     pub(super) is_over: bool,
 }
 
-impl Compactor {
+impl SnapshotBuilder {
     pub(super) fn call(&mut self, seq: u64, lane: usize, event: UiMessage) {
         let Some(id) = call_of(&event).map(str::to_owned) else { return };
         self.forget_latest(&Latest::Retrying(lane));
@@ -26,7 +26,7 @@ impl Compactor {
             if lane == Lanes::MAIN {
                 self.turn_calls.push(id.clone());
             }
-            self.calls.insert(id, Call { card, others: Vec::new(), progress: None, is_over });
+            self.calls.insert(id, ToolCall { card, others: Vec::new(), progress: None, is_over });
             return;
         };
         match &event {
@@ -34,7 +34,7 @@ impl Compactor {
             UiMessage::ToolExecuting { .. } => {
                 let card = &mut self.entries[call.card];
                 if let Some(UiMessage::ToolPreparing(_) | UiMessage::ToolExecuting { .. }) = card.event {
-                    // The announcement is not needed any more; the call stands where it was announced.
+                    // The call replaces its announcement, at the same position.
                     card.event = Some(event);
                     card.last_seq = seq;
                 } else {
@@ -73,10 +73,10 @@ impl Compactor {
         }
     }
 
-    /// Takes a call out, unless it is not known.
+    /// Removes a call; false if it is unknown.
     pub(super) fn forget_call(&mut self, id: &str) -> bool {
         let Some(call) = self.calls.remove(id) else { return false };
-        // Another call with its id is not one that the turn has begun.
+        // Another call with the same id does not belong to this turn.
         self.turn_calls.retain(|begun| begun != id);
         for at in call.others.into_iter().chain([call.card]).chain(call.progress) {
             self.forget(at);
@@ -85,7 +85,7 @@ impl Compactor {
     }
 }
 
-/// The call that an event is about.
+/// The call that an event belongs to.
 fn call_of(event: &UiMessage) -> Option<&str> {
     match event {
         UiMessage::ToolPreparing(event) => Some(&event.tool_use_id),
@@ -98,9 +98,9 @@ fn call_of(event: &UiMessage) -> Option<&str> {
     }
 }
 
-/// Whether an event has something of a call that may have been cut: what it took, what it gave, or what was said to the
-/// sub-agent that it started and by it.
-pub(crate) fn tells_of(event: &UiMessage, id: &str) -> bool {
+/// True if an event has content of a call that may have been cut: its input, its output, or the prompt and
+/// summary of the sub-agent that it started.
+pub(crate) fn belongs_to_call(event: &UiMessage, id: &str) -> bool {
     let event = match event {
         UiMessage::Lane(lane) => &lane.event,
         event => event,

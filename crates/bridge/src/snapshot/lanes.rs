@@ -1,33 +1,33 @@
-//! What stands in the main conversation and in the lanes of sub-agents, and what of it is taken back.
+//! The items of the main conversation and of the lanes of sub-agents, and their retraction.
 
 use std::collections::HashMap;
 use std::ops::{Index, IndexMut};
 
 use tidings_protocol::ui::{Retracted, TextEnded, TurnId, UiMessage};
 
-use super::Compactor;
+use super::SnapshotBuilder;
 
 /// The lanes of a session; the first is the main conversation.
 #[derive(Debug)]
 pub(super) struct Lanes {
-    lanes: Vec<State>,
+    lanes: Vec<LaneState>,
     by_agent: HashMap<String, usize>,
 }
 
 /// One lane.
 #[derive(Debug, Default)]
-pub(super) struct State {
-    /// The sub-agent, and the session that its events name.
+pub(super) struct LaneState {
+    /// The sub-agent, and the session id in its events.
     pub(super) agent: Option<(String, i64)>,
-    /// What stands between its words, and the words.
+    /// All items; texts and thoughts are also listed by themselves.
     pub(super) items: Vec<usize>,
     texts: Vec<usize>,
     thoughts: Vec<usize>,
 }
 
-/// The two things that a model writes.
+/// The two kinds of text that a model writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Words {
+enum TextKind {
     Text,
     Thinking,
 }
@@ -41,45 +41,45 @@ impl Lanes {
         }
         let at = self.lanes.len();
         self.by_agent.insert(agent_id.clone(), at);
-        self.lanes.push(State { agent: Some((agent_id, session_id)), ..State::default() });
+        self.lanes.push(LaneState { agent: Some((agent_id, session_id)), ..LaneState::default() });
         at
     }
 }
 
 impl Default for Lanes {
     fn default() -> Self {
-        Lanes { lanes: vec![State::default()], by_agent: HashMap::new() }
+        Lanes { lanes: vec![LaneState::default()], by_agent: HashMap::new() }
     }
 }
 
 impl Index<usize> for Lanes {
-    type Output = State;
+    type Output = LaneState;
 
-    fn index(&self, at: usize) -> &State {
+    fn index(&self, at: usize) -> &LaneState {
         &self.lanes[at]
     }
 }
 
 impl IndexMut<usize> for Lanes {
-    fn index_mut(&mut self, at: usize) -> &mut State {
+    fn index_mut(&mut self, at: usize) -> &mut LaneState {
         &mut self.lanes[at]
     }
 }
 
-impl State {
-    fn words(&mut self, words: Words) -> &mut Vec<usize> {
-        match words {
-            Words::Text => &mut self.texts,
-            Words::Thinking => &mut self.thoughts,
+impl LaneState {
+    fn texts_of(&mut self, kind: TextKind) -> &mut Vec<usize> {
+        match kind {
+            TextKind::Text => &mut self.texts,
+            TextKind::Thinking => &mut self.thoughts,
         }
     }
 }
 
-impl Compactor {
-    /// A delta of text or of reasoning: it joins the block that its lane is writing, if that is of the same turn.
-    /// A prompt that is steered into the turn does not end the block.
-    pub(super) fn say(&mut self, seq: u64, lane: usize, event: UiMessage) {
-        let Some((words, turn_id, text)) = said(&event) else { return };
+impl SnapshotBuilder {
+    /// Adds a delta of text or of reasoning: it joins the open block of its lane, if that is of the same
+    /// turn. A prompt that is steered into the turn does not end the block.
+    pub(super) fn add_delta(&mut self, seq: u64, lane: usize, event: UiMessage) {
+        let Some((kind, turn_id, text)) = text_delta(&event) else { return };
         while let Some(at) = self.lanes[lane].items.last().copied()
             && self.entries[at].event.is_none()
         {
@@ -88,11 +88,11 @@ impl Compactor {
         for at in self.lanes[lane].items.iter().rev() {
             let entry = &mut self.entries[*at];
             let Some(last) = &mut entry.event else { continue };
-            if stands_beside(last) {
+            if may_interleave(last) {
                 continue;
             }
             let joins = entry.end.is_none()
-                && said(last).is_some_and(|(kind, turn, _)| kind == words && turn == turn_id);
+                && text_delta(last).is_some_and(|(other, turn, _)| other == kind && turn == turn_id);
             if joins && let Some(last) = text_of(last) {
                 last.push_str(text);
                 entry.last_seq = seq;
@@ -102,40 +102,40 @@ impl Compactor {
         }
         let at = self.entries.len();
         self.push_item(seq, lane, event);
-        self.lanes[lane].words(words).push(at);
+        self.lanes[lane].texts_of(kind).push(at);
     }
 
-    /// The last text of a turn is whole.
+    /// Ends the last text of a turn.
     pub(super) fn end_text(&mut self, seq: u64, lane: usize, event: UiMessage) {
         let UiMessage::TextEnded(TextEnded { turn_id, .. }) = &event else { return };
-        let Some(last) = self.last_words(lane, Words::Text, *turn_id) else { return };
+        let Some(last) = self.last_text(lane, TextKind::Text, *turn_id) else { return };
         if self.entries[last].end.is_none() {
             let at = self.push(seq, lane, event);
             self.entries[last].end = Some(at);
         }
     }
 
-    /// Takes back the end of what a lane has said in a turn, and calls. What cannot be found here is left to whoever
-    /// has what came before.
+    /// Retracts the end of a lane's text in a turn, and tool calls. Whatever is not found here was said
+    /// earlier; the event passes on that part.
     pub(super) fn retract(&mut self, seq: u64, lane: usize, mut event: Retracted) {
         let turn_id = event.turn_id;
-        event.text = self.take_back(lane, Words::Text, turn_id, &event.text);
-        event.thinking = self.take_back(lane, Words::Thinking, turn_id, &event.thinking);
+        event.text = self.retract_text(lane, TextKind::Text, turn_id, &event.text);
+        event.thinking = self.retract_text(lane, TextKind::Thinking, turn_id, &event.thinking);
         event.tool_use_ids.retain(|id| !self.forget_call(id));
         if !(event.text.is_empty() && event.thinking.is_empty() && event.tool_use_ids.is_empty()) {
             self.push(seq, lane, event.into());
         }
     }
 
-    /// Gives what is left to be taken back because it was said before all that is here. What was never said cannot be
-    /// taken back.
-    fn take_back(&mut self, lane: usize, words: Words, turn_id: TurnId, void: &str) -> String {
+    /// Returns the part that remains to be retracted because it comes before everything here. Text that was
+    /// never said cannot be retracted.
+    fn retract_text(&mut self, lane: usize, kind: TextKind, turn_id: TurnId, void: &str) -> String {
         let mut left = void;
         let mut whole = Vec::new();
         let mut part = None;
-        for at in self.lanes[lane].words(words).iter().rev() {
+        for at in self.lanes[lane].texts_of(kind).iter().rev() {
             let Some(event) = &self.entries[*at].event else { continue };
-            let Some((_, turn, text)) = said(event) else { continue };
+            let Some((_, turn, text)) = text_delta(event) else { continue };
             if turn != turn_id || left.is_empty() {
                 break;
             }
@@ -162,18 +162,20 @@ impl Compactor {
         left.to_owned()
     }
 
-    /// A text of which something was taken back is not whole any more.
+    /// Reopens a text after a part of it was retracted.
     fn reopen(&mut self, at: usize) {
         if let Some(end) = self.entries[at].end.take() {
             self.forget(end);
         }
     }
 
-    fn last_words(&mut self, lane: usize, words: Words, turn_id: TurnId) -> Option<usize> {
-        let list = self.lanes[lane].words(words);
+    fn last_text(&mut self, lane: usize, kind: TextKind, turn_id: TurnId) -> Option<usize> {
+        let list = self.lanes[lane].texts_of(kind);
         while let Some(at) = list.last().copied() {
             match &self.entries[at].event {
-                Some(event) => return said(event).is_some_and(|(_, turn, _)| turn == turn_id).then_some(at),
+                Some(event) => {
+                    return text_delta(event).is_some_and(|(_, turn, _)| turn == turn_id).then_some(at);
+                }
                 None => list.pop(),
             };
         }
@@ -181,15 +183,15 @@ impl Compactor {
     }
 }
 
-/// Whether an event can come in the middle of a block without ending it.
-fn stands_beside(event: &UiMessage) -> bool {
+/// True if an event can come in the middle of a block without ending it.
+fn may_interleave(event: &UiMessage) -> bool {
     matches!(event, UiMessage::UserPrompt(_) | UiMessage::PromptDropped(_) | UiMessage::System { .. })
 }
 
-fn said(event: &UiMessage) -> Option<(Words, TurnId, &str)> {
+fn text_delta(event: &UiMessage) -> Option<(TextKind, TurnId, &str)> {
     match event {
-        UiMessage::TextChunk { text, turn_id, .. } => Some((Words::Text, *turn_id, text)),
-        UiMessage::Thinking(event) => Some((Words::Thinking, event.turn_id, &event.text)),
+        UiMessage::TextChunk { text, turn_id, .. } => Some((TextKind::Text, *turn_id, text)),
+        UiMessage::Thinking(event) => Some((TextKind::Thinking, event.turn_id, &event.text)),
         _ => None,
     }
 }

@@ -1,10 +1,10 @@
-//! Events of which only the newest counts.
+//! Status events: only the latest of each kind is kept.
 
 use tidings_protocol::ui::UiMessage;
 
-use super::Compactor;
+use super::SnapshotBuilder;
 
-/// What an event says the newest about.
+/// Subjects of such events.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Latest {
     Tokens(usize),
@@ -16,21 +16,21 @@ pub(super) enum Latest {
     Title,
     Started,
     Suggestion,
-    /// Where the slash commands are listed.
+    /// The event that lists the slash commands.
     Commands,
-    /// Where tokens are told by model, for the whole session.
+    /// The event with the tokens per model of the whole session.
     ModelUsage,
 }
 
 impl Latest {
-    /// Whether it tells how things stand even if it was long ago.
-    pub(super) fn stands(&self) -> bool {
+    /// True if it describes the current state even if it is old.
+    pub(super) fn is_current(&self) -> bool {
         !matches!(self, Latest::Retrying(_) | Latest::Progress(..) | Latest::ModelUsage)
     }
 }
 
-impl Compactor {
-    pub(super) fn standing(&mut self, seq: u64, lane: usize, event: UiMessage) {
+impl SnapshotBuilder {
+    pub(super) fn add_status(&mut self, seq: u64, lane: usize, event: UiMessage) {
         let what = match &event {
             UiMessage::TokenUpdate { .. } => Latest::Tokens(lane),
             UiMessage::Progress(event) => Latest::Progress(lane, event.agent_id.clone()),
@@ -41,7 +41,7 @@ impl Compactor {
             UiMessage::Suggestion(_) => Latest::Suggestion,
             UiMessage::SessionStateChanged(event) => {
                 self.forget_latest(&Latest::State);
-                // How a process ended is a part of the conversation.
+                // The end of a process is a part of the conversation.
                 if event.error.is_some() || event.exit_code.is_some() || event.signal.is_some() {
                     return self.push_item(seq, lane, event.clone().into());
                 }
@@ -67,7 +67,7 @@ impl Compactor {
                 }
                 return;
             }
-            // A turn that begins, and events that are newer than this code.
+            // The start of a turn, and events that are newer than this code.
             _ => {
                 self.push(seq, lane, event);
                 return;
@@ -89,7 +89,8 @@ impl Compactor {
         }
     }
 
-    /// An agent that went on in a new process has told everything anew; only that it did is kept of the earlier one.
+    /// Adds the start of an agent's process. It repeats everything that the start of the earlier process
+    /// reported, so that only the fact of that start is kept.
     fn started(&mut self, seq: u64, lane: usize, event: UiMessage) {
         let earlier = self.latest.remove(&Latest::Started);
         if let (Some(at), UiMessage::SessionStarted(new)) = (earlier, &event)

@@ -1,4 +1,4 @@
-//! Long results lose their middle, where a mark says how long they were.
+//! Shortens long results: the middle is replaced with a mark that gives the length.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use tidings_protocol::ui::UiMessage;
 
 use crate::limits::SNAPSHOT_STRING_BYTES_MIN;
 
-/// Cuts what a call of a tool gave, and what was said to a sub-agent.
+/// Cuts the output of a tool call, and the prompt and summary of a sub-agent.
 pub(super) fn shorten(event: &mut UiMessage, max: usize) {
     match event {
         UiMessage::ToolCompleted { result, .. } => cut_text(result, max),
@@ -22,7 +22,7 @@ pub(super) fn shorten(event: &mut UiMessage, max: usize) {
         UiMessage::SubAgentEnded(event) => cut_optional(event.summary.as_mut(), max),
         UiMessage::TurnResult(result) => {
             for denied in &mut result.permission_denials {
-                // The call itself shows it.
+                // The tool call itself shows the input.
                 denied.input = None;
             }
         }
@@ -33,7 +33,7 @@ pub(super) fn shorten(event: &mut UiMessage, max: usize) {
 /// The length of a value as JSON.
 pub(super) fn json_bytes(value: &impl Serialize) -> usize {
     let mut counter = Counter(0);
-    // Counting cannot fail, and what cannot be written has no length.
+    // Counting cannot fail, and a value that cannot be written has no length.
     if serde_json::to_writer(&mut counter, value).is_err() { 0 } else { counter.0 }
 }
 
@@ -43,16 +43,17 @@ fn cut_optional(text: Option<&mut String>, max: usize) {
     }
 }
 
-/// Cuts the middle out of a text so that it has at most `max` bytes, together with the mark that stands there instead.
+/// Cuts the middle out of a text so that it has at most `max` bytes, together with the mark in its place.
 ///
-/// Of a long output people read how it began and, more often, how it ended. Lines stay whole where they are short enough.
+/// Readers of a long output look at its beginning and, more often, at its end. Lines stay whole where they
+/// are short enough.
 fn cut_text(text: &mut String, max: usize) {
     if text.len() <= max {
         return;
     }
     let whole = text.len();
     let mark = |left_out: usize| format!("… {left_out} of {whole} bytes left out\n");
-    // The mark is longest when everything is left out; a line break may have to stand before it.
+    // The mark is longest when everything is left out; it may need a line break before it.
     let room = max.saturating_sub(mark(whole).len() + 1);
     let head = head_end(text, room / 2);
     let tail = tail_start(text, whole - (room - head));
@@ -63,7 +64,7 @@ fn cut_text(text: &mut String, max: usize) {
     text.replace_range(head..tail, &mark);
 }
 
-/// Where the beginning of a text is cut: at or before a place, behind a whole line if that is not far.
+/// End of the kept beginning: at or before `at`, behind a whole line if that is not far.
 fn head_end(text: &str, mut at: usize) -> usize {
     while !text.is_char_boundary(at) {
         at -= 1;
@@ -72,7 +73,7 @@ fn head_end(text: &str, mut at: usize) -> usize {
     line.filter(|line| *line > at / 2).unwrap_or(at)
 }
 
-/// Where its end is cut: at or after a place, before a whole line if that is not far.
+/// Start of the kept end: at or after `at`, before a whole line if that is not far.
 fn tail_start(text: &str, mut at: usize) -> usize {
     while !text.is_char_boundary(at) {
         at += 1;
@@ -84,7 +85,8 @@ fn tail_start(text: &str, mut at: usize) -> usize {
     line.filter(|line| line - at < (text.len() - at) / 2).unwrap_or(at)
 }
 
-/// Cuts the strings in a value until it has at most `max` bytes; if that does not help, only its length is left.
+/// Cuts the strings in a value until it has at most `max` bytes; if that is not enough, only its length is
+/// left.
 pub(super) fn cut_value(value: &mut Value, max: usize) {
     let whole = json_bytes(value);
     if whole <= max {
@@ -106,7 +108,7 @@ pub(super) fn cut_value(value: &mut Value, max: usize) {
             *value = cut;
             return;
         }
-        // In small steps: most values are one long string and some short ones, which nearly fits.
+        // In small steps: most values are one long string and some short ones, and nearly fit.
         string_max = string_max / 4 * 3;
     }
     let mut mark = Map::new();

@@ -1,4 +1,4 @@
-//! Numbers that look random and can be had again.
+//! Reproducible pseudo-random numbers.
 
 /// `SplitMix64`, from a seed.
 pub(crate) struct Chance(pub(crate) u64);

@@ -1,10 +1,11 @@
-//! A small program that shows a conversation, as a page would: what two streams of events are compared by.
+//! A small program that shows a conversation, as the page would: two streams of events are compared by its
+//! result.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use tidings_protocol::ui::{Retracted, SubAgentProgressed, TaskChanged, TurnId, UiMessage};
 
-/// What is on the screen.
+/// The contents of the screen.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Conversation {
     pub(crate) lanes: BTreeMap<Option<String>, Vec<Item>>,
@@ -12,13 +13,13 @@ pub(crate) struct Conversation {
     since_turn: Vec<String>,
     agents: BTreeMap<String, Vec<UiMessage>>,
     tasks: BTreeMap<String, UiMessage>,
-    /// What is known of every permission and question that waits.
+    /// The open permission requests and questions.
     pub(crate) pending: BTreeMap<String, Vec<UiMessage>>,
     questions: BTreeMap<String, Vec<UiMessage>>,
     batches: BTreeMap<String, Batch>,
     settled: Vec<UiMessage>,
     pub(crate) queue: BTreeMap<String, (String, Option<String>)>,
-    /// The newest of each kind of which only the newest counts.
+    /// The latest status event of each kind.
     latest: BTreeMap<String, UiMessage>,
     turns: Vec<UiMessage>,
     model_usage: Option<serde_json::Value>,
@@ -55,14 +56,15 @@ struct Batch {
     waiting: BTreeSet<String>,
 }
 
-// Who has answered is told elsewhere.
+// The author of an answer is in another event.
 impl PartialEq for Batch {
     fn eq(&self, other: &Self) -> bool {
         self.asked == other.asked
     }
 }
 
-/// The item that a delta may belong to: prompts and notes can come in the middle of a block without ending it.
+/// The item that a delta may belong to: prompts and notes can come in the middle of a block without ending
+/// it.
 fn writing(items: &mut [Item]) -> Option<&mut Item> {
     items.iter_mut().rev().find(|item| match item {
         Item::Prompt { .. } | Item::Dropped { .. } => false,
@@ -84,8 +86,7 @@ impl Conversation {
         shown
     }
 
-    /// Texts that stand side by side, and of which the first was not ended, look like one; so do lists that are empty
-    /// and lists that are not there.
+    /// Adjacent texts, the first of which was not ended, look like one; so do empty and missing lists.
     fn settle_down(&mut self) {
         for items in self.lanes.values_mut() {
             let mut shown: Vec<Item> = Vec::new();
@@ -254,11 +255,11 @@ impl Conversation {
             UiMessage::PromptQueued(queued) => {
                 self.queue.insert(queued.uuid.clone(), (queued.text.clone(), queued.by.clone()));
             }
-            UiMessage::UserPrompt(said) => {
+            UiMessage::UserPrompt(prompt) => {
                 self.latest.remove("suggestion");
-                let queued = said.uuid.as_ref().and_then(|uuid| self.queue.remove(uuid));
+                let queued = prompt.uuid.as_ref().and_then(|uuid| self.queue.remove(uuid));
                 let by = queued.and_then(|(_, by)| by);
-                self.items(lane).push(Item::Prompt { text: said.text.clone(), by });
+                self.items(lane).push(Item::Prompt { text: prompt.text.clone(), by });
             }
             UiMessage::PromptDropped(dropped) => {
                 let text = self.queue.remove(&dropped.uuid).map(|(text, _)| text);
@@ -267,14 +268,14 @@ impl Conversation {
             UiMessage::SubAgentStarted(started) => self.agent(lane, &started.agent_id).push(event.clone()),
             UiMessage::SubAgentEnded(ended) => self.agent(lane, &ended.agent_id).push(event.clone()),
             UiMessage::SubAgentProgressed(new) => {
-                let told = self.agent(lane, &new.agent_id);
-                let known = told.iter_mut().find_map(|event| match event {
+                let events = self.agent(lane, &new.agent_id);
+                let known = events.iter_mut().find_map(|event| match event {
                     UiMessage::SubAgentProgressed(known) => Some(known),
                     _ => None,
                 });
                 match known {
                     Some(known) => progress(known, new),
-                    None => told.push(event.clone()),
+                    None => events.push(event.clone()),
                 }
             }
             UiMessage::TaskChanged(changed) => {
@@ -356,7 +357,7 @@ impl Conversation {
     }
 }
 
-/// Cuts the end off what a turn has said; all of it, if even more is to be cut off; nothing, if it said something else.
+/// Removes the end of a turn's text; all of it, if it is shorter; nothing, if it does not match.
 fn cut(items: &mut Vec<Item>, turn_id: TurnId, void: &str, kind: impl Fn(&Item) -> bool) {
     let mut said = String::new();
     for item in items.iter().rev().filter(|item| kind(item)) {

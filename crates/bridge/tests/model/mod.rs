@@ -1,4 +1,4 @@
-//! What a journal and its readers should do, as a list.
+//! A model of a journal and its readers: a plain list.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ const READERS: usize = 3;
 
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
-    /// Appends so many events; with a command's id, if there is one.
+    /// Appends events; with a command's id, if there is one.
     Append {
         events: usize,
         class: Class,
@@ -36,7 +36,7 @@ pub(crate) enum Step {
     },
     Cut(usize),
     Restart(Restart),
-    /// The session is deleted and made again under the same key.
+    /// Deletes the session and creates it again under the same key.
     Remake,
 }
 
@@ -66,17 +66,17 @@ pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..60)
 }
 
-/// What a run came across.
+/// Cases that a run has reached.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Met {
+pub(crate) struct Coverage {
     pub(crate) gaps: u64,
     pub(crate) resets: u64,
     pub(crate) epochs: u64,
     pub(crate) live: u64,
 }
 
-impl Met {
-    pub(crate) fn add(&mut self, other: &Met) {
+impl Coverage {
+    pub(crate) fn add(&mut self, other: &Coverage) {
         self.gaps += other.gaps;
         self.resets += other.resets;
         self.epochs += other.epochs;
@@ -89,27 +89,27 @@ pub(crate) struct World<'e> {
     journal: Arc<dyn Journal>,
     broadcast: Broadcast,
     fence: Fence,
-    /// What happened: the event with number n is at n - 1.
+    /// The events: the one with number n is at n - 1.
     list: Vec<String>,
     floor: u64,
-    /// How often the session was made anew.
+    /// Number of times that the session was created.
     life: u64,
     boots: u64,
-    said: u64,
+    appended: u64,
     commands: HashMap<u8, u64>,
-    /// Asks and where they were opened, those that are open.
+    /// Open asks and the numbers of their events.
     open: HashMap<u8, u64>,
     settled: HashMap<u8, u64>,
     readers: [Reader; READERS],
-    pub(crate) met: Met,
+    pub(crate) coverage: Coverage,
 }
 
 #[derive(Default)]
 struct Reader {
     life: u64,
-    place: Option<Cursor>,
+    cursor: Option<Cursor>,
     events: Option<Subscription>,
-    /// The newest event when it came; what is after it was live.
+    /// The newest event at the time of the subscription; later ones are live.
     head: u64,
 }
 
@@ -136,12 +136,12 @@ impl<'e> World<'e> {
             floor: 1,
             life: 1,
             boots: 1,
-            said: 0,
+            appended: 0,
             commands: HashMap::new(),
             open: HashMap::new(),
             settled: HashMap::new(),
             readers: Default::default(),
-            met: Met::default(),
+            coverage: Coverage::default(),
         }
     }
 
@@ -162,14 +162,14 @@ impl<'e> World<'e> {
         }
     }
 
-    /// In the end each reader comes back and has all there is to have.
+    /// In the end each reader resumes and gets everything.
     pub(crate) async fn everybody_catches_up(&mut self) -> Result<(), TestCaseError> {
         for reader in 0..READERS {
             self.readers[reader].events = None;
             self.connect(reader).await?;
             self.read(reader, usize::MAX).await?;
-            let place = self.readers[reader].place.map_or(self.floor - 1, |place| place.seq);
-            prop_assert_eq!(place, self.head());
+            let last = self.readers[reader].cursor.map_or(self.floor - 1, |cursor| cursor.seq);
+            prop_assert_eq!(last, self.head());
         }
         Ok(())
     }
@@ -179,8 +179,8 @@ impl<'e> World<'e> {
     }
 
     fn say(&mut self) -> String {
-        self.said += 1;
-        format!("said {}", self.said)
+        self.appended += 1;
+        format!("said {}", self.appended)
     }
 
     async fn append(
@@ -261,24 +261,24 @@ impl<'e> World<'e> {
     async fn connect(&mut self, reader: usize) -> Result<(), TestCaseError> {
         let (life, head, floor) = (self.life, self.head(), self.floor);
         let reader = &mut self.readers[reader];
-        let subscribed = self.broadcast.subscribe(&key(), Watch::after(reader.place)).await.unwrap();
-        let expected = match reader.place {
+        let subscribed = self.broadcast.subscribe(&key(), Watch::after(reader.cursor)).await.unwrap();
+        let expected = match reader.cursor {
             Some(_) if reader.life != life => Verdict::Reset,
-            Some(place) if place.seq + 1 < floor => Verdict::Gap,
+            Some(cursor) if cursor.seq + 1 < floor => Verdict::Gap,
             _ => Verdict::Ok,
         };
         prop_assert_eq!(subscribed.verdict, expected);
         prop_assert_eq!((subscribed.head.seq, subscribed.floor), (head, floor));
         prop_assert_eq!(subscribed.pending.len(), self.open.len());
-        let from = match (expected, reader.place) {
-            (Verdict::Ok, Some(place)) => place.seq,
+        let from = match (expected, reader.cursor) {
+            (Verdict::Ok, Some(cursor)) => cursor.seq,
             _ => floor - 1,
         };
         prop_assert_eq!(subscribed.from.seq, from);
-        self.met.gaps += u64::from(expected == Verdict::Gap);
-        self.met.resets += u64::from(expected == Verdict::Reset);
-        let place = Some(subscribed.from);
-        *reader = Reader { life, place, events: Some(subscribed.events), head };
+        self.coverage.gaps += u64::from(expected == Verdict::Gap);
+        self.coverage.resets += u64::from(expected == Verdict::Reset);
+        let cursor = Some(subscribed.from);
+        *reader = Reader { life, cursor, events: Some(subscribed.events), head };
         Ok(())
     }
 
@@ -287,25 +287,25 @@ impl<'e> World<'e> {
         let reader = &mut self.readers[reader];
         let Some(subscription) = &mut reader.events else { return Ok(()) };
         for _ in 0..events {
-            let place = reader.place.map_or(0, |place| place.seq);
-            if reader.life == self.life && place == head {
+            let last = reader.cursor.map_or(0, |cursor| cursor.seq);
+            if reader.life == self.life && last == head {
                 return Ok(());
             }
             match subscription.next().await.unwrap() {
                 Delivery::Event(event) => {
-                    prop_assert_eq!(event.cursor.seq, place + 1);
-                    let said = &self.list[usize::try_from(place).unwrap()];
-                    prop_assert_eq!(&*event.body, said.as_bytes());
-                    self.met.live += u64::from(event.cursor.seq > reader.head);
-                    reader.place = Some(event.cursor);
+                    prop_assert_eq!(event.cursor.seq, last + 1);
+                    let body = &self.list[usize::try_from(last).unwrap()];
+                    prop_assert_eq!(&*event.body, body.as_bytes());
+                    self.coverage.live += u64::from(event.cursor.seq > reader.head);
+                    reader.cursor = Some(event.cursor);
                 }
                 Delivery::Cut(cut) => {
                     let is_right = match cut {
-                        Cut::Gap(at) => Some(at) == reader.place && place + 1 < floor,
+                        Cut::Gap(at) => Some(at) == reader.cursor && last + 1 < floor,
                         Cut::Deleted => reader.life != self.life,
                         _ => false,
                     };
-                    prop_assert!(is_right, "{:?} at {} with floor {}", cut, place, floor);
+                    prop_assert!(is_right, "{:?} at {} with floor {}", cut, last, floor);
                     reader.events = None;
                     return Ok(());
                 }
@@ -324,8 +324,8 @@ impl<'e> World<'e> {
         if !matches!(restart, Restart::Kill) {
             self.boots += 1;
         }
-        self.met.epochs += u64::from(matches!(restart, Restart::Machine));
-        // Something has to stand in its place while it is gone.
+        self.coverage.epochs += u64::from(matches!(restart, Restart::Machine));
+        // A placeholder, so that the journal is dropped before it is opened again.
         self.journal = Arc::new(MemoryJournal::new(&opening(0)));
         self.broadcast = Broadcast::new(Arc::clone(&self.journal));
         self.journal = self.engine.open(&opening(self.boots));
@@ -334,8 +334,8 @@ impl<'e> World<'e> {
     }
 
     async fn remake(&mut self) -> Result<(), TestCaseError> {
-        // Only now and then, or no run has a history.
-        if !self.said.is_multiple_of(3) {
+        // Only now and then; otherwise no run has a history.
+        if !self.appended.is_multiple_of(3) {
             return Ok(());
         }
         self.journal.delete(&key()).await.unwrap();

@@ -1,4 +1,4 @@
-//! A disk without room: sessions can be read and ended, and nothing is taken that cannot be stored.
+//! A full disk: sessions can be read and ended, and nothing is accepted that cannot be stored.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use tidings_bridge::sessions::{Config, Transcript, Verb};
 use tidings_bridge::{Broadcast, Code, Sessions};
 use tidings_protocol::api::{Choice, CommandRequest, CreateSession, PermissionAnswer, ServerPhase};
 
-use crate::house::*;
 use crate::stand_in;
+use crate::test_server::*;
 
 fn filler() -> Key {
     Key::new("filler").unwrap()
@@ -44,7 +44,7 @@ async fn k8_on_a_full_disk_sessions_are_read_denied_interrupted_and_stopped() {
     let session = sessions.create(&me(), new.clone()).await.unwrap().0;
     let (_, events) =
         sessions.subscribe(&session.key, tidings_bridge::broadcast::Watch::default()).await.unwrap();
-    let asked = Watcher { events, seen: Vec::new() }.asked().await;
+    let asked = TestSubscriber { events, seen: Vec::new() }.asked().await;
     fill(&*journal, fence).await;
 
     assert_eq!(sessions.list(None, 10).await.unwrap().len(), 2);
@@ -52,7 +52,7 @@ async fn k8_on_a_full_disk_sessions_are_read_denied_interrupted_and_stopped() {
     let history = journal.history(&Key::new(&session.key).unwrap(), None, Max::default()).await.unwrap();
     assert!(!history.events.is_empty());
     assert!(journal.check_room().await.unwrap());
-    // What has to be stored is refused in one way.
+    // Calls that have to store something fail in the same way.
     let long = CreateSession { prompt: Some("x".repeat(20_000)), ..new };
     for refused in [
         sessions.input(&me(), &session.key, say(&"x".repeat(20_000))).await.map(drop),
@@ -63,7 +63,7 @@ async fn k8_on_a_full_disk_sessions_are_read_denied_interrupted_and_stopped() {
         assert!(refused.message().contains("full") && refused.hint().contains("room"), "{refused}");
         assert!(refused.code().is_retryable() && refused.retry_after().is_some());
     }
-    // What ends something works.
+    // Calls that end something work.
     let no = PermissionAnswer { decision: Choice::Deny, ..yes() };
     let denied = sessions.answer_permission(&me(), &session.key, &asked, no).await.unwrap();
     assert_eq!(denied.outcome, "denied");
@@ -73,7 +73,7 @@ async fn k8_on_a_full_disk_sessions_are_read_denied_interrupted_and_stopped() {
         sessions.command(&me(), &session.key, verb, request).await.unwrap();
     }
 
-    // Room is made, and everything goes on by itself.
+    // After room is made, everything continues by itself.
     sessions.delete(&me(), "filler", Transcript::Keep).await.unwrap();
     let stopped = until_state(&sessions, &session.key, ServerPhase::Stopped).await;
     assert_eq!(stopped.pending_permissions, 0);

@@ -1,15 +1,15 @@
-//! Sessions against the stand-in: what is said, asked, answered, kept, and what is left after a crash.
+//! Sessions with the stand-in: prompts, requests, answers, storage, and recovery after a crash.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod answering;
 mod attaching;
 mod full;
-mod house;
 mod limits;
 mod naming;
 mod repeats;
 mod stand_in;
+mod test_server;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -25,87 +25,87 @@ use tidings_protocol::api::{
 };
 use tidings_protocol::ui::{Resolution, TurnId};
 
-use house::*;
+use test_server::*;
 
 #[tokio::test]
 async fn a_prompt_is_answered_and_everything_of_it_is_kept() {
-    let house = House::playing(HELLO).await;
-    let session = house.create("hello").await;
-    let mut watcher = house.watch(&session).await;
-    watcher.complete().await;
-    assert_eq!(watcher.text(), "Hello to you.");
-    let view = until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
+    let server = TestServer::playing(HELLO).await;
+    let session = server.create("hello").await;
+    let mut subscriber = server.subscribe(&session).await;
+    subscriber.complete().await;
+    assert_eq!(subscriber.text(), "Hello to you.");
+    let view = until_state(&server.sessions, &session.key, ServerPhase::Idle).await;
     assert_eq!((view.totals.turns, view.queued, view.cli_session_ids.len()), (1, 0, 1));
     assert_eq!(view.last_line.as_deref(), Some("Hello to you."));
-    // By number as by key.
-    assert_eq!(house.sessions.find("1").await.unwrap().key, session.key);
-    assert_eq!(house.sessions.list(None, 10).await.unwrap().len(), 1);
+    // By handle as by key.
+    assert_eq!(server.sessions.find("1").await.unwrap().key, session.key);
+    assert_eq!(server.sessions.list(None, 10).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
 async fn promise_3_a_command_that_is_sent_again_has_one_effect_and_one_answer() {
-    let house = House::playing(HELLO).await;
-    let new = CreateSession { client_id: Some("make".to_owned()), ..house.new_session() };
-    let (first, novelty) = house.sessions.create(&me(), new.clone()).await.unwrap();
-    let (again, repeated) = house.sessions.create(&me(), new).await.unwrap();
+    let server = TestServer::playing(HELLO).await;
+    let new = CreateSession { client_id: Some("make".to_owned()), ..server.new_session() };
+    let (first, novelty) = server.sessions.create(&me(), new.clone()).await.unwrap();
+    let (again, repeated) = server.sessions.create(&me(), new).await.unwrap();
     assert_eq!((novelty, repeated, &first.key), (Novelty::New, Novelty::Seen, &again.key));
 
-    let mut watcher = house.watch(&first).await;
+    let mut subscriber = server.subscribe(&first).await;
     let input = Input { client_id: Some("say".to_owned()), ..say("hello") };
-    let accepted = house.sessions.input(&me(), &first.key, input.clone()).await.unwrap();
+    let accepted = server.sessions.input(&me(), &first.key, input.clone()).await.unwrap();
     assert_eq!(accepted.turn_id, Some(TurnId::new_user_turn(1)));
-    assert_eq!(house.sessions.input(&me(), &first.key, input.clone()).await.unwrap(), accepted);
-    watcher.complete().await;
+    assert_eq!(server.sessions.input(&me(), &first.key, input.clone()).await.unwrap(), accepted);
+    subscriber.complete().await;
     // Long after it was done, too.
-    assert_eq!(house.sessions.input(&me(), &first.key, input).await.unwrap(), accepted);
-    house.sessions.input(&me(), &first.key, say("more")).await.unwrap();
-    watcher.complete().await;
-    assert_eq!(watcher.text(), "Hello to you.And again.");
+    assert_eq!(server.sessions.input(&me(), &first.key, input).await.unwrap(), accepted);
+    server.sessions.input(&me(), &first.key, say("more")).await.unwrap();
+    subscriber.complete().await;
+    assert_eq!(subscriber.text(), "Hello to you.And again.");
 }
 
-/// A command of ours is a turn as well, and what is acknowledged is what is shown.
+/// A command of the server is a turn as well, and the acknowledged number is the shown one.
 #[tokio::test]
 async fn the_turn_that_is_acknowledged_is_the_one_that_is_shown() {
-    let house = House::playing(ASKS).await;
-    let session = house.sessions.create(&me(), house.new_session()).await.unwrap().0;
+    let server = TestServer::playing(ASKS).await;
+    let session = server.sessions.create(&me(), server.new_session()).await.unwrap().0;
     let claimed = Input { turn_id: Some(TurnId::new_user_turn(u64::MAX)), ..say("look") };
-    let refused = house.sessions.input(&me(), &session.key, claimed).await.unwrap_err();
+    let refused = server.sessions.input(&me(), &session.key, claimed).await.unwrap_err();
     assert_eq!(refused.code(), Code::Invalid, "every later prompt would have that turn");
-    let mut watcher = house.watch(&session).await;
-    house.sessions.command(&me(), &session.key, Verb::Clear, CommandRequest::default()).await.unwrap();
-    watcher.complete().await;
-    until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
-    let accepted = house.sessions.input(&me(), &session.key, say("look")).await.unwrap();
+    let mut subscriber = server.subscribe(&session).await;
+    server.sessions.command(&me(), &session.key, Verb::Clear, CommandRequest::default()).await.unwrap();
+    subscriber.complete().await;
+    until_state(&server.sessions, &session.key, ServerPhase::Idle).await;
+    let accepted = server.sessions.input(&me(), &session.key, say("look")).await.unwrap();
     let shown =
-        watcher.until(|event| matches!(event, UiMessage::UserPrompt(said) if said.text == "look")).await;
+        subscriber.until(|event| matches!(event, UiMessage::UserPrompt(said) if said.text == "look")).await;
     let UiMessage::UserPrompt(shown) = shown else { unreachable!() };
     assert_eq!(shown.turn_id, accepted.turn_id);
-    watcher.until(|event| matches!(event, UiMessage::TurnStarted(_))).await;
-    assert_eq!(house.sessions.queue(&session.key).await.unwrap(), [], "it waits no longer");
+    subscriber.until(|event| matches!(event, UiMessage::TurnStarted(_))).await;
+    assert_eq!(server.sessions.queue(&session.key).await.unwrap(), [], "it waits no longer");
 }
 
-/// 100 clients answer at once: one winner, and everybody else is told who it was.
+/// 100 clients answer at once: one wins, and all others get the winner.
 #[tokio::test]
-async fn what_is_said_while_the_agent_works_waits_and_can_be_taken_back() {
-    let house = House::playing(ASKS).await;
-    let session = house.create("look").await;
-    let mut watcher = house.watch(&session).await;
-    let id = watcher.asked().await;
-    house.sessions.input(&me(), &session.key, say("and then")).await.unwrap();
-    house.sessions.input(&me(), &session.key, say("never mind")).await.unwrap();
-    let queue = house.sessions.queue(&session.key).await.unwrap();
+async fn prompts_during_a_turn_are_queued_and_can_be_cancelled() {
+    let server = TestServer::playing(ASKS).await;
+    let session = server.create("look").await;
+    let mut subscriber = server.subscribe(&session).await;
+    let id = subscriber.asked().await;
+    server.sessions.input(&me(), &session.key, say("and then")).await.unwrap();
+    server.sessions.input(&me(), &session.key, say("never mind")).await.unwrap();
+    let queue = server.sessions.queue(&session.key).await.unwrap();
     let waiting: Vec<_> = queue.iter().map(|queued| (&*queued.content, queued.state)).collect();
     assert_eq!(waiting, [("and then", QueueState::Waiting), ("never mind", QueueState::Waiting)]);
-    house.sessions.cancel(&me(), &session.key, &queue[1].id).await.unwrap();
-    let again = house.sessions.cancel(&me(), &session.key, &queue[1].id).await.unwrap_err();
+    server.sessions.cancel(&me(), &session.key, &queue[1].id).await.unwrap();
+    let again = server.sessions.cancel(&me(), &session.key, &queue[1].id).await.unwrap_err();
     assert_eq!(again.code(), Code::NotFound);
-    house.sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap();
-    watcher.complete().await;
-    watcher.complete().await;
-    assert_eq!(watcher.text(), "Let me look.There is a README.That was all.");
-    let view = until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
+    server.sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap();
+    subscriber.complete().await;
+    subscriber.complete().await;
+    assert_eq!(subscriber.text(), "Let me look.There is a README.That was all.");
+    let view = until_state(&server.sessions, &session.key, ServerPhase::Idle).await;
     assert_eq!((view.queued, view.totals.turns), (0, 2));
-    let turns: BTreeSet<String> = watcher
+    let turns: BTreeSet<String> = subscriber
         .seen
         .iter()
         .filter_map(|event| match event {
@@ -117,69 +117,69 @@ async fn what_is_said_while_the_agent_works_waits_and_can_be_taken_back() {
 }
 
 #[tokio::test]
-async fn what_interrupts_is_heard_at_once() {
-    let house = House::playing(ASKS).await;
-    let session = house.create("look").await;
-    let mut watcher = house.watch(&session).await;
-    watcher.asked().await;
+async fn an_interrupting_prompt_is_sent_at_once() {
+    let server = TestServer::playing(ASKS).await;
+    let session = server.create("look").await;
+    let mut subscriber = server.subscribe(&session).await;
+    subscriber.asked().await;
     let input = Input { delivery: When::Interrupt, ..say("stop, do this") };
-    house.sessions.input(&me(), &session.key, input).await.unwrap();
-    watcher.complete().await;
-    watcher.complete().await;
+    server.sessions.input(&me(), &session.key, input).await.unwrap();
+    subscriber.complete().await;
+    subscriber.complete().await;
     let taken_back = |event: &UiMessage| matches!(event, UiMessage::PermissionResolved(resolved) if resolved.outcome == Resolution::Cancelled);
-    assert!(watcher.seen.iter().any(taken_back));
-    assert_eq!(until_state(&house.sessions, &session.key, ServerPhase::Idle).await.pending_permissions, 0);
+    assert!(subscriber.seen.iter().any(taken_back));
+    assert_eq!(until_state(&server.sessions, &session.key, ServerPhase::Idle).await.pending_permissions, 0);
 }
 
 #[tokio::test]
 async fn a_session_that_was_stopped_goes_on_with_the_next_prompt() {
-    let house = House::playing(HELLO).await;
-    let session = house.create("hello").await;
-    let mut watcher = house.watch(&session).await;
-    watcher.complete().await;
-    house.sessions.command(&me(), &session.key, Verb::Stop, CommandRequest::default()).await.unwrap();
-    let stopped = until_state(&house.sessions, &session.key, ServerPhase::Stopped).await;
-    house.sessions.input(&me(), &session.key, say("more")).await.unwrap();
-    watcher.complete().await;
-    let view = until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
+    let server = TestServer::playing(HELLO).await;
+    let session = server.create("hello").await;
+    let mut subscriber = server.subscribe(&session).await;
+    subscriber.complete().await;
+    server.sessions.command(&me(), &session.key, Verb::Stop, CommandRequest::default()).await.unwrap();
+    let stopped = until_state(&server.sessions, &session.key, ServerPhase::Stopped).await;
+    server.sessions.input(&me(), &session.key, say("more")).await.unwrap();
+    subscriber.complete().await;
+    let view = until_state(&server.sessions, &session.key, ServerPhase::Idle).await;
     assert_eq!(view.cli_session_ids, stopped.cli_session_ids);
     assert_eq!(view.totals.turns, 2);
 }
 
 #[tokio::test]
-async fn an_agent_that_nobody_uses_is_parked_and_comes_back() {
+async fn an_unused_agent_is_parked_and_comes_back() {
     let set = |config: &mut Config| config.park_after = Some(Duration::from_millis(50));
-    let house = House::with(HELLO, set).await;
-    let session = house.create("hello").await;
-    let mut watcher = house.watch(&session).await;
-    watcher.complete().await;
-    until_state(&house.sessions, &session.key, ServerPhase::Parked).await;
-    house.sessions.input(&me(), &session.key, say("more")).await.unwrap();
-    watcher.complete().await;
-    until_state(&house.sessions, &session.key, ServerPhase::Parked).await;
+    let server = TestServer::with(HELLO, set).await;
+    let session = server.create("hello").await;
+    let mut subscriber = server.subscribe(&session).await;
+    subscriber.complete().await;
+    until_state(&server.sessions, &session.key, ServerPhase::Parked).await;
+    server.sessions.input(&me(), &session.key, say("more")).await.unwrap();
+    subscriber.complete().await;
+    until_state(&server.sessions, &session.key, ServerPhase::Parked).await;
 }
 
 #[tokio::test]
 async fn only_so_many_agents_run_at_once() {
-    let house = House::with(ASKS, |config| config.live_max = 1).await;
-    let busy = house.create("look").await;
-    let mut watcher = house.watch(&busy).await;
-    let id = watcher.asked().await;
-    let other = house.sessions.create(&me(), house.new_session()).await.unwrap().0;
-    let refused = house.sessions.input(&me(), &other.key, say("hello")).await.unwrap_err();
+    let server = TestServer::with(ASKS, |config| config.live_max = 1).await;
+    let busy = server.create("look").await;
+    let mut subscriber = server.subscribe(&busy).await;
+    let id = subscriber.asked().await;
+    let other = server.sessions.create(&me(), server.new_session()).await.unwrap().0;
+    let refused = server.sessions.input(&me(), &other.key, say("hello")).await.unwrap_err();
     assert_eq!(refused.code(), Code::TooMany);
-    assert_eq!(refused.message(), "1 agent runs, and it has something to do");
-    house.sessions.answer_permission(&me(), &busy.key, &id, yes()).await.unwrap();
-    watcher.complete().await;
-    until_state(&house.sessions, &busy.key, ServerPhase::Idle).await;
-    house.sessions.input(&me(), &other.key, say("hello")).await.unwrap();
-    until_state(&house.sessions, &busy.key, ServerPhase::Parked).await;
-    until_state(&house.sessions, &other.key, ServerPhase::NeedsYou).await;
+    assert_eq!(refused.message(), "The only agent slot is in use");
+    server.sessions.answer_permission(&me(), &busy.key, &id, yes()).await.unwrap();
+    subscriber.complete().await;
+    until_state(&server.sessions, &busy.key, ServerPhase::Idle).await;
+    server.sessions.input(&me(), &other.key, say("hello")).await.unwrap();
+    until_state(&server.sessions, &busy.key, ServerPhase::Parked).await;
+    until_state(&server.sessions, &other.key, ServerPhase::NeedsYou).await;
 }
 
 /// A build or a server that the agent has started would end with it.
 #[tokio::test]
-async fn an_agent_that_works_in_the_background_makes_room_for_nobody() {
+async fn an_agent_with_background_work_is_not_parked_for_another() {
     let script = r#"
 [[turn]]
 [[turn.block]]
@@ -189,62 +189,62 @@ takes_ms = 600000
 [[turn]]
 text = "It runs."
 "#;
-    let house = House::with(script, |config| config.live_max = 1).await;
-    let serves = house.create("serve").await;
-    let mut watcher = house.watch(&serves).await;
-    watcher.complete().await;
-    until_state(&house.sessions, &serves.key, ServerPhase::Idle).await;
-    let other = house.sessions.create(&me(), house.new_session()).await.unwrap().0;
-    let refused = house.sessions.input(&me(), &other.key, say("hello")).await.unwrap_err();
+    let server = TestServer::with(script, |config| config.live_max = 1).await;
+    let background = server.create("serve").await;
+    let mut subscriber = server.subscribe(&background).await;
+    subscriber.complete().await;
+    until_state(&server.sessions, &background.key, ServerPhase::Idle).await;
+    let other = server.sessions.create(&me(), server.new_session()).await.unwrap().0;
+    let refused = server.sessions.input(&me(), &other.key, say("hello")).await.unwrap_err();
     assert_eq!(refused.code(), Code::TooMany);
 }
 
 #[tokio::test]
 async fn t18_a_session_ends_with_its_budget() {
-    let house = House::playing(HELLO).await;
-    let new = CreateSession { max_turns: Some(1), prompt: Some("hello".to_owned()), ..house.new_session() };
-    let session = house.sessions.create(&me(), new).await.unwrap().0;
-    let mut watcher = house.watch(&session).await;
-    watcher.complete().await;
-    until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
-    let refused = house.sessions.input(&me(), &session.key, say("more")).await.unwrap_err();
+    let server = TestServer::playing(HELLO).await;
+    let new = CreateSession { max_turns: Some(1), prompt: Some("hello".to_owned()), ..server.new_session() };
+    let session = server.sessions.create(&me(), new).await.unwrap().0;
+    let mut subscriber = server.subscribe(&session).await;
+    subscriber.complete().await;
+    until_state(&server.sessions, &session.key, ServerPhase::Idle).await;
+    let refused = server.sessions.input(&me(), &session.key, say("more")).await.unwrap_err();
     assert_eq!(refused.code(), Code::BudgetExhausted);
-    assert_eq!(refused.message(), "It has taken the 1 turn that it may take");
+    assert_eq!(refused.message(), "The session has used its budget of 1 turn");
     let budget = Some(Budget { max_turns: Some(2), ..Budget::default() });
     let patch = PatchSession { budget, ..PatchSession::default() };
-    house.sessions.patch(&me(), &session.key, patch).await.unwrap();
-    house.sessions.input(&me(), &session.key, say("more")).await.unwrap();
-    watcher.complete().await;
+    server.sessions.patch(&me(), &session.key, patch).await.unwrap();
+    server.sessions.input(&me(), &session.key, say("more")).await.unwrap();
+    subscriber.complete().await;
 }
 
-/// However many prompts were accepted while the first turn was under way, only so many turns are taken.
+/// However many prompts were accepted during the first turn, the budget limits the turns.
 #[tokio::test]
 async fn t18_prompts_that_wait_do_not_go_beyond_the_budget() {
-    let house = House::playing(ASKS).await;
-    let new = CreateSession { max_turns: Some(1), prompt: Some("look".to_owned()), ..house.new_session() };
-    let session = house.sessions.create(&me(), new).await.unwrap().0;
-    let mut watcher = house.watch(&session).await;
-    let id = watcher.asked().await;
+    let server = TestServer::playing(ASKS).await;
+    let new = CreateSession { max_turns: Some(1), prompt: Some("look".to_owned()), ..server.new_session() };
+    let session = server.sessions.create(&me(), new).await.unwrap().0;
+    let mut subscriber = server.subscribe(&session).await;
+    let id = subscriber.asked().await;
     let interrupting = Input { delivery: When::Interrupt, ..say("rather this") };
-    house.sessions.input(&me(), &session.key, interrupting).await.unwrap();
+    server.sessions.input(&me(), &session.key, interrupting).await.unwrap();
     let is_dropped = |event: &UiMessage| matches!(event, UiMessage::PromptDropped(_));
-    watcher.until(is_dropped).await;
+    subscriber.until(is_dropped).await;
     for _ in 0..3 {
-        house.sessions.input(&me(), &session.key, say("and then")).await.unwrap();
+        server.sessions.input(&me(), &session.key, say("and then")).await.unwrap();
     }
-    house.sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap();
+    server.sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap();
     for _ in 0..3 {
-        let UiMessage::PromptDropped(dropped) = watcher.until(is_dropped).await else { unreachable!() };
-        assert!(dropped.reason.unwrap().contains("the 1 turn that"));
+        let UiMessage::PromptDropped(dropped) = subscriber.until(is_dropped).await else { unreachable!() };
+        assert!(dropped.reason.unwrap().contains("budget of 1 turn"));
     }
-    let view = until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
+    let view = until_state(&server.sessions, &session.key, ServerPhase::Idle).await;
     assert_eq!((view.totals.turns, view.queued), (1, 0));
-    assert_eq!(watcher.text(), "Let me look.There is a README.", "the first turn went on");
+    assert_eq!(subscriber.text(), "Let me look.There is a README.", "the first turn went on");
 }
 
 #[tokio::test]
 async fn t18_money_and_time_are_counted_before_each_prompt() {
-    let house = House::playing(HELLO).await;
+    let server = TestServer::playing(HELLO).await;
     for (name, spent) in [
         (
             "money",
@@ -254,55 +254,55 @@ async fn t18_money_and_time_are_counted_before_each_prompt() {
     ] {
         let waiting = r#""queue":[{"id":"w","turn_id":"u1","content":"more","at":"","state":"waiting"}]"#;
         let settings = format!("{{{spent},{waiting}}}");
-        let new = NewSession::new(Key::new(name).unwrap(), house.cwd(), jiff::Timestamp::UNIX_EPOCH);
+        let new = NewSession::new(Key::new(name).unwrap(), server.cwd(), jiff::Timestamp::UNIX_EPOCH);
         let new = NewSession { settings, state: "parked".to_owned(), ..new };
-        house.sessions.broadcast().journal().create(new).await.unwrap();
-        assert_eq!(house.sessions.find(name).await.unwrap().queued, 1);
+        server.sessions.broadcast().journal().create(new).await.unwrap();
+        assert_eq!(server.sessions.find(name).await.unwrap().queued, 1);
     }
-    // What waited when a server ended is delivered by the next one.
-    let sessions = house.killed_and_started().await;
+    // The queue of a server that ended is delivered by the next one.
+    let sessions = server.killed_and_started().await;
     for name in ["money", "time"] {
         let (_, events) = sessions.subscribe(name, Watch::default()).await.unwrap();
-        let mut watcher = Watcher { events, seen: Vec::new() };
-        watcher.until(|event| matches!(event, UiMessage::PromptDropped(_))).await;
+        let mut subscriber = TestSubscriber { events, seen: Vec::new() };
+        subscriber.until(|event| matches!(event, UiMessage::PromptDropped(_))).await;
         assert_eq!(until_state(&sessions, name, ServerPhase::Parked).await.queued, 0);
-        assert!(!watcher.seen.iter().any(|event| matches!(event, UiMessage::SessionStarted(_))));
+        assert!(!subscriber.seen.iter().any(|event| matches!(event, UiMessage::SessionStarted(_))));
     }
 }
 
 #[tokio::test]
 async fn t18_the_turns_of_a_session_take_no_longer_than_they_may() {
-    let house = House::playing(ASKS).await;
-    let new = CreateSession { max_seconds: Some(1), prompt: Some("look".to_owned()), ..house.new_session() };
-    let session = house.sessions.create(&me(), new).await.unwrap().0;
-    let mut watcher = house.watch(&session).await;
-    watcher.asked().await;
-    // Nobody answers.
-    watcher.until(|event| matches!(event, UiMessage::Error { .. })).await;
-    let view = until_state(&house.sessions, &session.key, ServerPhase::Stopped).await;
+    let server = TestServer::playing(ASKS).await;
+    let new = CreateSession { max_seconds: Some(1), prompt: Some("look".to_owned()), ..server.new_session() };
+    let session = server.sessions.create(&me(), new).await.unwrap().0;
+    let mut subscriber = server.subscribe(&session).await;
+    subscriber.asked().await;
+    // The request stays unanswered.
+    subscriber.until(|event| matches!(event, UiMessage::Error { .. })).await;
+    let view = until_state(&server.sessions, &session.key, ServerPhase::Stopped).await;
     assert_eq!(view.pending_permissions, 0);
-    let refused = house.sessions.input(&me(), &session.key, say("more")).await.unwrap_err();
+    let refused = server.sessions.input(&me(), &session.key, say("more")).await.unwrap_err();
     assert_eq!(refused.code(), Code::BudgetExhausted, "it does not get the same time again");
 }
 
 /// A budget that is set or tightened during a turn holds for it.
 #[tokio::test]
 async fn t18_a_budget_of_time_that_changes_holds_for_the_turn_under_way() {
-    let house = House::playing(ASKS).await;
-    let unbounded = house.create("look").await;
+    let server = TestServer::playing(ASKS).await;
+    let unbounded = server.create("look").await;
     let new =
-        CreateSession { max_seconds: Some(3600), prompt: Some("look".to_owned()), ..house.new_session() };
-    let bounded = house.sessions.create(&me(), new).await.unwrap().0;
+        CreateSession { max_seconds: Some(3600), prompt: Some("look".to_owned()), ..server.new_session() };
+    let bounded = server.sessions.create(&me(), new).await.unwrap().0;
     for session in [&unbounded, &bounded] {
-        let mut watcher = house.watch(session).await;
-        watcher.asked().await;
-        house.sessions.input(&me(), &session.key, say("and then")).await.unwrap();
+        let mut subscriber = server.subscribe(session).await;
+        subscriber.asked().await;
+        server.sessions.input(&me(), &session.key, say("and then")).await.unwrap();
         let budget = Some(Budget { max_seconds: Some(1), ..Budget::default() });
         let patch = PatchSession { budget, ..PatchSession::default() };
-        house.sessions.patch(&me(), &session.key, patch).await.unwrap();
-        watcher.until(|event| matches!(event, UiMessage::Error { .. })).await;
-        watcher.until(|event| matches!(event, UiMessage::PromptDropped(_))).await;
-        let view = until_state(&house.sessions, &session.key, ServerPhase::Stopped).await;
+        server.sessions.patch(&me(), &session.key, patch).await.unwrap();
+        subscriber.until(|event| matches!(event, UiMessage::Error { .. })).await;
+        subscriber.until(|event| matches!(event, UiMessage::PromptDropped(_))).await;
+        let view = until_state(&server.sessions, &session.key, ServerPhase::Stopped).await;
         assert_eq!((view.queued, view.totals.turns), (0, 1), "what waited does not get the same time again");
     }
 }
@@ -312,7 +312,7 @@ async fn t12_sessions_work_only_in_folders_that_they_may() {
     let outside = tempfile::tempdir().unwrap();
     let inside = tempfile::tempdir().unwrap();
     let root = inside.path().canonicalize().unwrap();
-    let house = House::with(HELLO, |config| config.roots = vec![root.clone()]).await;
+    let server = TestServer::with(HELLO, |config| config.roots = vec![root.clone()]).await;
     let link = inside.path().join("link");
     std::os::unix::fs::symlink(outside.path(), &link).unwrap();
     for (folder, code) in [
@@ -322,81 +322,81 @@ async fn t12_sessions_work_only_in_folders_that_they_may() {
         ("/does/not/exist", Code::OutsideRoots),
     ] {
         let new = CreateSession { cwd: folder.to_owned(), ..CreateSession::default() };
-        assert_eq!(house.sessions.create(&me(), new).await.unwrap_err().code(), code, "{folder}");
+        assert_eq!(server.sessions.create(&me(), new).await.unwrap_err().code(), code, "{folder}");
     }
     let new = CreateSession { cwd: root.to_str().unwrap().to_owned(), ..CreateSession::default() };
-    let session = house.sessions.create(&me(), new).await.unwrap().0;
+    let session = server.sessions.create(&me(), new).await.unwrap().0;
     let limited = Caller { folders: vec!["/somewhere/else".to_owned()], ..me() };
-    let refused = house.sessions.input(&limited, &session.key, say("hello")).await.unwrap_err();
+    let refused = server.sessions.input(&limited, &session.key, say("hello")).await.unwrap_err();
     assert_eq!(refused.code(), Code::Forbidden);
 }
 
 #[tokio::test]
 async fn a_session_on_disk_is_adopted_with_its_past_and_can_be_copied() {
-    let house = House::playing(HELLO).await;
-    let first = house.create("hello").await;
-    house.watch(&first).await.complete().await;
-    let first = until_state(&house.sessions, &first.key, ServerPhase::Idle).await;
+    let server = TestServer::playing(HELLO).await;
+    let first = server.create("hello").await;
+    server.subscribe(&first).await.complete().await;
+    let first = until_state(&server.sessions, &first.key, ServerPhase::Idle).await;
     let id = first.cli_session_ids[0].clone();
 
-    // It is ours, so it is not taken over again.
-    let again = CreateSession { resume: Some(id.clone()), ..house.new_session() };
-    let shouted = CreateSession { resume: Some(id.to_uppercase()), ..house.new_session() };
-    assert_eq!(house.sessions.create(&me(), shouted).await.unwrap_err().code(), Code::Conflict);
-    assert_eq!(house.sessions.create(&me(), again.clone()).await.unwrap_err().code(), Code::Conflict);
+    // It is imported already, so it is not imported again.
+    let again = CreateSession { resume: Some(id.clone()), ..server.new_session() };
+    let shouted = CreateSession { resume: Some(id.to_uppercase()), ..server.new_session() };
+    assert_eq!(server.sessions.create(&me(), shouted).await.unwrap_err().code(), Code::Conflict);
+    assert_eq!(server.sessions.create(&me(), again.clone()).await.unwrap_err().code(), Code::Conflict);
     let copy = CreateSession { fork: true, prompt: Some("more".to_owned()), ..again.clone() };
-    let copy = house.sessions.create(&me(), copy).await.unwrap().0;
-    let mut watcher = house.watch(&copy).await;
-    watcher.until(|event| matches!(event, UiMessage::PromptQueued(_))).await;
-    assert_eq!(watcher.text(), "Hello to you.", "its past comes first");
-    watcher.until(|event| matches!(event, UiMessage::SessionStarted(_))).await;
-    let copied = until_state(&house.sessions, &copy.key, ServerPhase::Idle).await;
+    let copy = server.sessions.create(&me(), copy).await.unwrap().0;
+    let mut subscriber = server.subscribe(&copy).await;
+    subscriber.until(|event| matches!(event, UiMessage::PromptQueued(_))).await;
+    assert_eq!(subscriber.text(), "Hello to you.", "its past comes first");
+    subscriber.until(|event| matches!(event, UiMessage::SessionStarted(_))).await;
+    let copied = until_state(&server.sessions, &copy.key, ServerPhase::Idle).await;
     assert_ne!(copied.cli_session_ids, first.cli_session_ids);
 
-    house.sessions.delete(&me(), &first.key, Transcript::Keep).await.unwrap();
-    assert_eq!(house.sessions.find(&first.key).await.unwrap_err().code(), Code::NotFound);
-    let adopted = house.sessions.create(&me(), again.clone()).await.unwrap().0;
+    server.sessions.delete(&me(), &first.key, Transcript::Keep).await.unwrap();
+    assert_eq!(server.sessions.find(&first.key).await.unwrap_err().code(), Code::NotFound);
+    let adopted = server.sessions.create(&me(), again.clone()).await.unwrap().0;
     let unused = CreateSession { fork: true, ..again.clone() };
-    house.sessions.create(&me(), unused).await.expect("a copy of one in which nothing was said since");
-    let mut watcher = house.watch(&adopted).await;
-    watcher.until(|event| matches!(event, UiMessage::TextChunk { .. })).await;
-    let accepted = house.sessions.input(&me(), &adopted.key, say("go on")).await.unwrap();
+    server.sessions.create(&me(), unused).await.expect("a fork of a session without new prompts");
+    let mut subscriber = server.subscribe(&adopted).await;
+    subscriber.until(|event| matches!(event, UiMessage::TextChunk { .. })).await;
+    let accepted = server.sessions.input(&me(), &adopted.key, say("go on")).await.unwrap();
     assert_eq!(accepted.turn_id, Some(TurnId::new_user_turn(2)), "the first is in its past");
     let answers =
         |event: &UiMessage| matches!(event, UiMessage::TurnStarted(turn) if !turn.answers.is_empty());
-    let UiMessage::TurnStarted(turn) = watcher.until(answers).await else { unreachable!() };
+    let UiMessage::TurnStarted(turn) = subscriber.until(answers).await else { unreachable!() };
     assert_eq!((turn.turn_id, turn.answers), (TurnId::new_assistant_turn(2), vec![TurnId::new_user_turn(2)]));
-    let adopted = until_state(&house.sessions, &adopted.key, ServerPhase::Idle).await;
+    let adopted = until_state(&server.sessions, &adopted.key, ServerPhase::Idle).await;
     assert_eq!(adopted.cli_session_ids, std::slice::from_ref(&id));
-    assert_eq!(adopted.first_prompt.as_deref(), Some("hello"), "what was said before it was adopted");
+    assert_eq!(adopted.first_prompt.as_deref(), Some("hello"), "history from before the import");
 
-    house.sessions.delete(&me(), &adopted.key, Transcript::Delete).await.unwrap();
-    assert_eq!(house.sessions.create(&me(), again).await.unwrap_err().code(), Code::NotFound);
+    server.sessions.delete(&me(), &adopted.key, Transcript::Delete).await.unwrap();
+    assert_eq!(server.sessions.create(&me(), again).await.unwrap_err().code(), Code::NotFound);
     for hostile in ["../../etc/passwd", "x", "/etc/passwd"] {
-        let new = CreateSession { resume: Some(hostile.to_owned()), ..house.new_session() };
-        assert_eq!(house.sessions.create(&me(), new).await.unwrap_err().code(), Code::Invalid, "{hostile}");
+        let new = CreateSession { resume: Some(hostile.to_owned()), ..server.new_session() };
+        assert_eq!(server.sessions.create(&me(), new).await.unwrap_err().code(), Code::Invalid, "{hostile}");
     }
 }
 
-/// T12: a credential for a folder gets at no session of another one by going on with it, or by copying it.
+/// T12: a credential for a folder cannot reach a session of another one by resuming or forking it.
 #[tokio::test]
 async fn t12_a_session_out_of_sight_can_be_neither_resumed_nor_copied() {
-    let house = House::playing(HELLO).await;
-    let (mine, theirs) = (house.inside("mine"), house.inside("theirs"));
+    let server = TestServer::playing(HELLO).await;
+    let (mine, theirs) = (server.inside("mine"), server.inside("theirs"));
     let new = |cwd: &str| CreateSession { cwd: cwd.to_owned(), ..CreateSession::default() };
     let hello = CreateSession { prompt: Some("hello".to_owned()), ..new(&theirs) };
-    let first = house.sessions.create(&me(), hello).await.unwrap().0;
-    house.watch(&first).await.complete().await;
-    let first = until_state(&house.sessions, &first.key, ServerPhase::Idle).await;
+    let first = server.sessions.create(&me(), hello).await.unwrap().0;
+    server.subscribe(&first).await.complete().await;
+    let first = until_state(&server.sessions, &first.key, ServerPhase::Idle).await;
     let id = first.cli_session_ids[0].clone();
 
     let limited = Caller { folders: vec![mine.clone()], ..me() };
     let refused = async |name: &str, told: &str| {
         for fork in [false, true] {
             let new = CreateSession { resume: Some(name.to_owned()), fork, ..new(&mine) };
-            let error = house.sessions.create(&limited, new).await.unwrap_err();
+            let error = server.sessions.create(&limited, new).await.unwrap_err();
             assert_eq!(error.code(), Code::NotFound, "{name} {fork}: {error}");
-            // As if there were none.
+            // The same message as for a session that does not exist.
             assert_eq!(error.message(), format!("There is no session `{told}`"));
         }
     };
@@ -404,21 +404,21 @@ async fn t12_a_session_out_of_sight_can_be_neither_resumed_nor_copied() {
         refused(name, name).await;
     }
     refused(&id.to_uppercase(), &id).await;
-    // Nor when its file is all that is left.
-    house.sessions.delete(&me(), &first.key, Transcript::Keep).await.unwrap();
+    // Nor if only its file is left.
+    server.sessions.delete(&me(), &first.key, Transcript::Keep).await.unwrap();
     refused(&id, &id).await;
-    assert_eq!(house.sessions.list(None, 10).await.unwrap(), []);
+    assert_eq!(server.sessions.list(None, 10).await.unwrap(), []);
 
     let near = Caller { folders: vec![theirs.clone()], ..me() };
     let new = CreateSession { resume: Some(id), ..new(&theirs) };
-    house.sessions.create(&near, new).await.unwrap();
+    server.sessions.create(&near, new).await.unwrap();
 }
 
 #[tokio::test]
-async fn those_who_watch_no_session_are_told_what_needs_them() {
-    let house = House::playing(ASKS).await;
-    let mut notices = house.sessions.notices();
-    let session = house.create("look").await;
+async fn notices_report_requests_of_all_sessions() {
+    let server = TestServer::playing(ASKS).await;
+    let mut notices = server.sessions.notices();
+    let session = server.create("look").await;
     let mut told = Vec::new();
     while !told.contains(&"turn_ended") {
         let notice = tokio::time::timeout(Duration::from_secs(20), notices.recv()).await.unwrap().unwrap();
@@ -426,7 +426,7 @@ async fn those_who_watch_no_session_are_told_what_needs_them() {
             Notice::Permission { permission } => {
                 told.push("permission");
                 let id = permission.tool_use_id.clone();
-                house.sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap();
+                server.sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap();
             }
             Notice::Settled { outcome, .. } => {
                 assert_eq!(outcome, "allowed");
@@ -443,39 +443,39 @@ async fn those_who_watch_no_session_are_told_what_needs_them() {
 }
 
 #[tokio::test]
-async fn an_agent_that_cannot_be_started_is_said_and_tried_again() {
-    let house = House::with(HELLO, |config| {
+async fn a_failed_start_of_an_agent_is_reported_and_tried_again() {
+    let server = TestServer::with(HELLO, |config| {
         config.carrier = Config::default().carrier;
         config.claude = Some("/does/not/exist".into());
     })
     .await;
-    let session = house.create("hello").await;
-    let view = until_state(&house.sessions, &session.key, ServerPhase::Failed).await;
+    let session = server.create("hello").await;
+    let view = until_state(&server.sessions, &session.key, ServerPhase::Failed).await;
     assert!(view.error.unwrap().contains("/does/not/exist"));
     assert_eq!(view.queued, 1);
-    assert!(!house.script.is_empty());
+    assert!(!server.script.is_empty());
 }
 
 #[tokio::test]
 async fn promise_11_a_server_that_stops_ends_its_agents_and_takes_nothing_new() {
-    let house = House::playing(ASKS).await;
-    let session = house.create("look").await;
-    house.watch(&session).await.asked().await;
-    house.sessions.drain().await;
-    let row = house.sessions.find(&session.key).await.unwrap();
+    let server = TestServer::playing(ASKS).await;
+    let session = server.create("look").await;
+    server.subscribe(&session).await.asked().await;
+    server.sessions.drain().await;
+    let row = server.sessions.find(&session.key).await.unwrap();
     assert_eq!(row.state, ServerPhase::Parked);
-    let refused = house.sessions.input(&me(), &session.key, say("more")).await.unwrap_err();
+    let refused = server.sessions.input(&me(), &session.key, say("more")).await.unwrap_err();
     assert_eq!(refused.code(), Code::Unavailable);
 }
 
 #[tokio::test]
 async fn a_snapshot_is_the_conversation_and_says_what_waits() {
-    let house = House::playing(ASKS).await;
-    let session = house.create("look").await;
-    let mut watcher = house.watch(&session).await;
-    let id = watcher.asked().await;
-    until_state(&house.sessions, &session.key, ServerPhase::NeedsYou).await;
-    let snapshot = house.sessions.snapshot(&session.key, 100, 100_000).await.unwrap();
+    let server = TestServer::playing(ASKS).await;
+    let session = server.create("look").await;
+    let mut subscriber = server.subscribe(&session).await;
+    let id = subscriber.asked().await;
+    until_state(&server.sessions, &session.key, ServerPhase::NeedsYou).await;
+    let snapshot = server.sessions.snapshot(&session.key, 100, 100_000).await.unwrap();
     assert_eq!((snapshot.from, snapshot.more), (1, false));
     assert_eq!(snapshot.pending_permissions[0].tool_use_id, id);
     let texts: Vec<_> =
@@ -483,21 +483,21 @@ async fn a_snapshot_is_the_conversation_and_says_what_waits() {
     assert_eq!(texts, ["Let me look."]);
 
     let watch = Watch::after(Some(snapshot.cursor.parse().unwrap()));
-    let (_, events) = house.sessions.subscribe(&session.key, watch).await.unwrap();
-    let mut after = Watcher { events, seen: Vec::new() };
-    house.sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap();
+    let (_, events) = server.sessions.subscribe(&session.key, watch).await.unwrap();
+    let mut after = TestSubscriber { events, seen: Vec::new() };
+    server.sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap();
     after.complete().await;
     assert_eq!(after.text(), "There is a README.");
-    let snapshot = house.sessions.snapshot(&session.key, 2, 100_000).await.unwrap();
+    let snapshot = server.sessions.snapshot(&session.key, 2, 100_000).await.unwrap();
     assert!(snapshot.more && snapshot.from > 1 && snapshot.pending_permissions.is_empty());
 }
 
-/// F95: a client that did not hear what came of its command sends it again, and the server may be another one by then.
+/// F95: a client that missed the response to its command repeats it, possibly to another server.
 #[tokio::test]
 async fn f95_a_command_is_known_again_after_a_restart() {
-    let house = House::playing(HELLO).await;
-    let session = house.create("hello").await;
-    house.watch(&session).await.complete().await;
+    let server = TestServer::playing(HELLO).await;
+    let session = server.create("hello").await;
+    server.subscribe(&session).await.complete().await;
     let title = |title: &str, id: &str| PatchSession {
         title: Some(title.to_owned()),
         client_id: Some(id.to_owned()),
@@ -505,16 +505,16 @@ async fn f95_a_command_is_known_again_after_a_restart() {
     };
     let stop = || CommandRequest { client_id: Some("stop".to_owned()), ..CommandRequest::default() };
     for (words, id) in [("one", "first"), ("two", "second")] {
-        let view = house.sessions.patch(&me(), &session.key, title(words, id)).await.unwrap();
+        let view = server.sessions.patch(&me(), &session.key, title(words, id)).await.unwrap();
         assert_eq!(view.title.as_deref(), Some(words));
     }
-    let stopped = house.sessions.command(&me(), &session.key, Verb::Stop, stop()).await.unwrap();
+    let stopped = server.sessions.command(&me(), &session.key, Verb::Stop, stop()).await.unwrap();
     let again = async |sessions: &Sessions| {
         let view = sessions.patch(&me(), &session.key, title("one", "first")).await.unwrap();
         assert_eq!(view.title.as_deref(), Some("two"), "it was done before");
         let again = sessions.command(&me(), &session.key, Verb::Stop, stop()).await.unwrap();
         assert_eq!((again.seq, &again.cursor), (stopped.seq, &stopped.cursor));
     };
-    again(&house.sessions).await;
-    again(&house.killed_and_started().await).await;
+    again(&server.sessions).await;
+    again(&server.killed_and_started().await).await;
 }

@@ -1,4 +1,4 @@
-//! Commands that are sent again (P3): the same answer and one effect, and never that of somebody else's command.
+//! Repeated commands (P3): the same response and one effect, and never that of another client's command.
 
 use tidings_agent::UiMessage;
 use tidings_bridge::Code;
@@ -6,7 +6,7 @@ use tidings_bridge::journal::Novelty;
 use tidings_bridge::sessions::Verb;
 use tidings_protocol::api::{CommandRequest, CreateSession, Input, PatchSession, ServerPhase};
 
-use crate::house::*;
+use crate::test_server::*;
 
 fn said(id: &str, text: &str) -> Input {
     Input { client_id: Some(id.to_owned()), ..say(text) }
@@ -14,76 +14,76 @@ fn said(id: &str, text: &str) -> Input {
 
 #[tokio::test]
 async fn promise_3_each_device_has_ids_of_its_own() {
-    let house = House::playing(HELLO).await;
+    let server = TestServer::playing(HELLO).await;
     let (phone, tablet) = (device("phone"), device("tablet"));
-    let session = house.sessions.create(&me(), house.new_session()).await.unwrap().0;
-    let mut watcher = house.watch(&session).await;
+    let session = server.sessions.create(&me(), server.new_session()).await.unwrap().0;
+    let mut subscriber = server.subscribe(&session).await;
     let mut seqs = Vec::new();
     for (caller, text) in [(&phone, "from the phone"), (&tablet, "from the tablet"), (&me(), "from a script")]
     {
-        let accepted = house.sessions.input(caller, &session.key, said("7", text)).await.unwrap();
-        assert_eq!(house.sessions.input(caller, &session.key, said("7", text)).await.unwrap(), accepted);
+        let accepted = server.sessions.input(caller, &session.key, said("7", text)).await.unwrap();
+        assert_eq!(server.sessions.input(caller, &session.key, said("7", text)).await.unwrap(), accepted);
         seqs.push(accepted.seq);
-        watcher.complete().await;
+        subscriber.complete().await;
     }
     seqs.dedup();
     assert_eq!(seqs.len(), 3);
-    let prompts = watcher.seen.iter().filter(|event| matches!(event, UiMessage::PromptQueued(_))).count();
+    let prompts = subscriber.seen.iter().filter(|event| matches!(event, UiMessage::PromptQueued(_))).count();
     assert_eq!(prompts, 3);
 }
 
 #[tokio::test]
 async fn promise_3_an_id_with_another_command_is_refused() {
-    let house = House::playing(HELLO).await;
+    let server = TestServer::playing(HELLO).await;
     let phone = device("phone");
-    let session = house.sessions.create(&phone, house.new_session()).await.unwrap().0;
-    house.sessions.input(&phone, &session.key, said("1", "hello")).await.unwrap();
-    let refused = house.sessions.input(&phone, &session.key, said("1", "something else")).await.unwrap_err();
+    let session = server.sessions.create(&phone, server.new_session()).await.unwrap().0;
+    server.sessions.input(&phone, &session.key, said("1", "hello")).await.unwrap();
+    let refused = server.sessions.input(&phone, &session.key, said("1", "something else")).await.unwrap_err();
     assert_eq!(refused.code(), Code::Conflict);
     let stop = |id: &str| CommandRequest { client_id: Some(id.to_owned()), ..CommandRequest::default() };
-    let used = house.sessions.command(&phone, &session.key, Verb::Stop, stop("1")).await.unwrap_err();
+    let used = server.sessions.command(&phone, &session.key, Verb::Stop, stop("1")).await.unwrap_err();
     assert_eq!(used.code(), Code::Conflict, "it is the id of a prompt");
-    house.sessions.command(&phone, &session.key, Verb::Stop, stop("2")).await.unwrap();
-    let used = house.sessions.command(&phone, &session.key, Verb::Interrupt, stop("2")).await.unwrap_err();
+    server.sessions.command(&phone, &session.key, Verb::Stop, stop("2")).await.unwrap();
+    let used = server.sessions.command(&phone, &session.key, Verb::Interrupt, stop("2")).await.unwrap_err();
     assert_eq!(used.code(), Code::Conflict, "it is the id of another command");
-    let used = house.sessions.input(&phone, &session.key, said("2", "hello")).await.unwrap_err();
+    let used = server.sessions.input(&phone, &session.key, said("2", "hello")).await.unwrap_err();
     assert_eq!(used.code(), Code::Conflict);
     let title = |id: &str, title: &str| PatchSession {
         title: Some(title.to_owned()),
         client_id: Some(id.to_owned()),
         ..PatchSession::default()
     };
-    house.sessions.patch(&phone, &session.key, title("3", "one")).await.unwrap();
-    house.sessions.patch(&phone, &session.key, title("3", "one")).await.unwrap();
-    let used = house.sessions.patch(&phone, &session.key, title("3", "two")).await.unwrap_err();
+    server.sessions.patch(&phone, &session.key, title("3", "one")).await.unwrap();
+    server.sessions.patch(&phone, &session.key, title("3", "one")).await.unwrap();
+    let used = server.sessions.patch(&phone, &session.key, title("3", "two")).await.unwrap_err();
     assert_eq!(used.code(), Code::Conflict);
 }
 
-/// A page whose connection breaks sends its command again at once, when the first one is still being carried out.
+/// A page whose connection breaks repeats its command at once, while the first one is still running.
 #[tokio::test]
 async fn promise_3_a_command_that_is_sent_again_while_it_is_under_way_is_done_once() {
-    let house = House::playing(ASKS).await;
-    let session = house.create("look").await;
-    let mut watcher = house.watch(&session).await;
-    watcher.asked().await;
+    let server = TestServer::playing(ASKS).await;
+    let session = server.create("look").await;
+    let mut subscriber = server.subscribe(&session).await;
+    subscriber.asked().await;
     for verb in [Verb::Interrupt, Verb::Clear] {
         let request =
             CommandRequest { client_id: Some(verb.as_str().to_owned()), ..CommandRequest::default() };
         let ada = me();
-        let send = || house.sessions.command(&ada, &session.key, verb, request.clone());
+        let send = || server.sessions.command(&ada, &session.key, verb, request.clone());
         let (first, again) = tokio::join!(send(), send());
         assert_eq!(first.unwrap(), again.unwrap(), "{verb:?}");
-        until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
+        until_state(&server.sessions, &session.key, ServerPhase::Idle).await;
     }
-    // Whatever was asked for before is told before the end of this.
-    house.sessions.input(&me(), &session.key, say("and now?")).await.unwrap();
+    // Earlier commands complete before this one.
+    server.sessions.input(&me(), &session.key, say("and now?")).await.unwrap();
     let is_now = |event: &UiMessage| matches!(event, UiMessage::UserPrompt(said) if said.text == "and now?");
-    watcher.until(is_now).await;
-    watcher.complete().await;
-    let interrupts = watcher.seen.iter().filter(
+    subscriber.until(is_now).await;
+    subscriber.complete().await;
+    let interrupts = subscriber.seen.iter().filter(
         |event| matches!(event, UiMessage::CommandComplete { command, .. } if command == "interrupt"),
     );
-    let clears = watcher
+    let clears = subscriber
         .seen
         .iter()
         .filter(|event| matches!(event, UiMessage::UserPrompt(said) if said.text == "/clear"));
@@ -92,9 +92,9 @@ async fn promise_3_a_command_that_is_sent_again_while_it_is_under_way_is_done_on
 
 #[tokio::test]
 async fn promise_3_ids_of_new_sessions_belong_to_a_device_and_a_folder() {
-    let house = House::playing(HELLO).await;
+    let server = TestServer::playing(HELLO).await;
     let (phone, tablet) = (device("phone"), device("tablet"));
-    let (shop, blog) = (house.inside("shop"), house.inside("blog"));
+    let (shop, blog) = (server.inside("shop"), server.inside("blog"));
     let new = |cwd: &str, title: &str| CreateSession {
         cwd: cwd.to_owned(),
         title: Some(title.to_owned()),
@@ -103,53 +103,53 @@ async fn promise_3_ids_of_new_sessions_belong_to_a_device_and_a_folder() {
     };
     let mut keys = Vec::new();
     for (caller, cwd) in [(&phone, &shop), (&phone, &blog), (&tablet, &shop), (&me(), &shop)] {
-        let (made, novelty) = house.sessions.create(caller, new(cwd, "a")).await.unwrap();
+        let (made, novelty) = server.sessions.create(caller, new(cwd, "a")).await.unwrap();
         assert_eq!((novelty, &made.cwd), (Novelty::New, cwd));
-        let (again, novelty) = house.sessions.create(caller, new(cwd, "a")).await.unwrap();
+        let (again, novelty) = server.sessions.create(caller, new(cwd, "a")).await.unwrap();
         assert_eq!((novelty, &again.key), (Novelty::Seen, &made.key));
         keys.push(made.key);
     }
     keys.dedup();
     assert_eq!(keys.len(), 4);
-    let refused = house.sessions.create(&phone, new(&shop, "b")).await.unwrap_err();
+    let refused = server.sessions.create(&phone, new(&shop, "b")).await.unwrap_err();
     assert_eq!(refused.code(), Code::Conflict);
 }
 
 #[tokio::test]
 async fn promise_3_what_was_said_is_answered_the_same_when_the_budget_is_used_up() {
-    let house = House::with(HELLO, |config| config.live_max = 1).await;
+    let server = TestServer::with(HELLO, |config| config.live_max = 1).await;
     let new = CreateSession {
         max_turns: Some(2),
         prompt: Some("hello".to_owned()),
         client_id: Some("make".to_owned()),
-        ..house.new_session()
+        ..server.new_session()
     };
-    let (session, _) = house.sessions.create(&me(), new.clone()).await.unwrap();
-    let mut watcher = house.watch(&session).await;
-    watcher.complete().await;
-    let accepted = house.sessions.input(&me(), &session.key, said("say", "more")).await.unwrap();
-    watcher.complete().await;
-    until_state(&house.sessions, &session.key, ServerPhase::Idle).await;
-    let refused = house.sessions.input(&me(), &session.key, said("other", "more")).await.unwrap_err();
+    let (session, _) = server.sessions.create(&me(), new.clone()).await.unwrap();
+    let mut subscriber = server.subscribe(&session).await;
+    subscriber.complete().await;
+    let accepted = server.sessions.input(&me(), &session.key, said("say", "more")).await.unwrap();
+    subscriber.complete().await;
+    until_state(&server.sessions, &session.key, ServerPhase::Idle).await;
+    let refused = server.sessions.input(&me(), &session.key, said("other", "more")).await.unwrap_err();
     assert_eq!(refused.code(), Code::BudgetExhausted);
-    assert_eq!(house.sessions.input(&me(), &session.key, said("say", "more")).await.unwrap(), accepted);
-    let (again, novelty) = house.sessions.create(&me(), new).await.unwrap();
+    assert_eq!(server.sessions.input(&me(), &session.key, said("say", "more")).await.unwrap(), accepted);
+    let (again, novelty) = server.sessions.create(&me(), new).await.unwrap();
     assert_eq!((again.key, novelty), (session.key, Novelty::Seen));
 }
 
 #[tokio::test]
 async fn promise_3_a_session_that_was_taken_over_is_not_in_its_own_way() {
-    let house = House::playing(HELLO).await;
-    let first = house.create("hello").await;
-    house.watch(&first).await.complete().await;
-    let first = until_state(&house.sessions, &first.key, ServerPhase::Idle).await;
-    house.sessions.delete(&me(), &first.key, tidings_bridge::sessions::Transcript::Keep).await.unwrap();
+    let server = TestServer::playing(HELLO).await;
+    let first = server.create("hello").await;
+    server.subscribe(&first).await.complete().await;
+    let first = until_state(&server.sessions, &first.key, ServerPhase::Idle).await;
+    server.sessions.delete(&me(), &first.key, tidings_bridge::sessions::Transcript::Keep).await.unwrap();
     let new = CreateSession {
         resume: first.cli_session_ids.first().cloned(),
         client_id: Some("take over".to_owned()),
-        ..house.new_session()
+        ..server.new_session()
     };
-    let (made, _) = house.sessions.create(&me(), new.clone()).await.unwrap();
-    let (again, novelty) = house.sessions.create(&me(), new).await.unwrap();
+    let (made, _) = server.sessions.create(&me(), new.clone()).await.unwrap();
+    let (again, novelty) = server.sessions.create(&me(), new).await.unwrap();
     assert_eq!((again.key, novelty), (made.key, Novelty::Seen));
 }

@@ -1,4 +1,4 @@
-//! A stand-in for the agent, played in this process.
+//! A stand-in for the agent, in this process.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use tidings_rehearsal::agent::{self, Ids, World};
 use tidings_rehearsal::script::Script;
 use tokio::runtime::Handle;
 
-/// Plays a script where a process would run.
+/// Plays a script in place of a process.
 #[derive(Debug)]
 struct StandIn {
     script: String,
@@ -21,12 +21,12 @@ struct StandIn {
     answers: Arc<AtomicUsize>,
 }
 
-/// Agents that play a script, and keep their sessions in a folder.
+/// Agents that play a script, and store their sessions in a folder.
 pub(crate) fn playing(script: &str, config_dir: &Path) -> Carrier {
     counting(script, config_dir, &Arc::default())
 }
 
-/// The same, and how many answers they got to what they asked is counted.
+/// The same, with a count of the answers that they got to their requests.
 pub(crate) fn counting(script: &str, config_dir: &Path, answers: &Arc<AtomicUsize>) -> Carrier {
     let (script, config_dir, answers) = (script.to_owned(), config_dir.to_owned(), Arc::clone(answers));
     Carrier::new(move |_| {

@@ -1,4 +1,4 @@
-//! Random stories of a session: events of every kind that a dialect has a state for, from a seed.
+//! Random sequences of a session's events: of every kind that a dialect keeps state for, from a seed.
 
 use serde_json::json;
 use tidings_protocol::mobile::RiskLevel;
@@ -13,7 +13,7 @@ use crate::chance::Chance;
 
 const SESSION: i64 = 1;
 
-/// Writes stories. Ids of tool calls are used once.
+/// Generates sequences. Ids of tool calls are unique.
 pub(crate) struct Author {
     chance: Chance,
     turn: u64,
@@ -25,12 +25,12 @@ impl Author {
         Author { chance: Chance(seed), turn: 0, calls: 0 }
     }
 
-    /// The next number below a bound.
+    /// The next number below a limit.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.chance.below(bound)
     }
 
-    /// About so many events; a few more, since some come together.
+    /// About this number of events; a few more, since some come together.
     pub(crate) fn story(&mut self, events: usize) -> Vec<UiMessage> {
         let mut started = SessionStarted::new(SESSION, "cli-1");
         started.model = Some("model-1".to_owned());

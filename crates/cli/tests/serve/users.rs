@@ -49,7 +49,7 @@ fn t3_another_user_gets_neither_the_token_nor_the_socket_nor_an_answer() {
     let reach = format!("curl -s -f --unix-socket '{data}/server.sock' http://localhost/healthz");
     if let Some((done, said)) = as_nobody(&reach) {
         assert!(!done, "{said}");
-        assert!(server.log().contains("somebody else"), "{}", server.log());
+        assert!(server.log().contains("another user"), "{}", server.log());
     }
     assert_eq!(house.output(&["token", "admin"]).trim(), server.token(), "and we ourselves are served");
     assert_eq!(house.output(&["token", "list"]), "");

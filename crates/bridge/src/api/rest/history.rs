@@ -17,7 +17,7 @@ use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::journal::{Cursor, Event, Key, Max, Page, Verdict};
 use crate::limits::{LIST_DEFAULT, LIST_MAX, SNAPSHOT_BYTES_MAX, SNAPSHOT_EVENTS_MAX};
-use crate::sessions::attachments::Kept;
+use crate::sessions::attachments::AttachmentSource;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct SnapshotQuery {
@@ -143,8 +143,10 @@ pub(crate) async fn get_prompt(
     visibility::check(&api.sessions, &caller, &id).await?;
     let (uuid, kept) = (prompt.clone(), api.sessions.attachments(&id, &prompt).await?);
     let attachments = match kept {
-        Kept::Here(attachments) => attachments,
-        Kept::OnDisk(files) => api.transcripts.run(move |_| files.attachments(&caller, &prompt)).await?,
+        AttachmentSource::Queue(attachments) => attachments,
+        AttachmentSource::OnDisk(files) => {
+            api.transcripts.run(move |_| files.attachments(&caller, &prompt)).await?
+        }
     };
     Ok(Json(WholePrompt { uuid, attachments }))
 }

@@ -11,7 +11,7 @@ use crate::api::Api;
 use crate::api::extract::{Answer, Path};
 use crate::caller::Caller;
 use crate::error::{Code, Error};
-use crate::snapshot::tells_of;
+use crate::snapshot::belongs_to_call;
 
 /// Gets the whole input and output of one tool call, on any branch.
 #[utoipa::path(
@@ -49,6 +49,6 @@ fn call(session: &Session, tool_use_id: String) -> Result<WholeCall, Error> {
         replay.entry(&session.entry(node)?.as_ref(), agent, &mut events);
     }
     replay.finish(&mut events);
-    events.retain(|event| tells_of(event, &tool_use_id));
+    events.retain(|event| belongs_to_call(event, &tool_use_id));
     Ok(WholeCall { tool_use_id, events })
 }

@@ -19,8 +19,8 @@ use crate::limits::{
     LIST_DEFAULT, PROMPT_SHOWN_CHARS, SNAPSHOT_EVENTS_MAX, TRANSCRIPT_PAGE_BYTES_MAX,
     TRANSCRIPT_RESULT_BYTES_MAX, TRANSCRIPT_WHOLE_PAGE_BYTES_MAX,
 };
-use crate::sessions::adopt::listed;
-use crate::snapshot::{Budget, Compacted, Compactor};
+use crate::sessions::import::listed;
+use crate::snapshot::{Budget, ConversationSnapshot, SnapshotBuilder};
 
 /// Gets one session on disk.
 #[utoipa::path(
@@ -74,7 +74,7 @@ pub(crate) async fn transcript_events(
         let files = store.session(&caller, &id)?;
         let transcript = about(&files)?;
         let session = Session::open(&files)?;
-        let Compacted { from, more, events } = read(&session, &query)?;
+        let ConversationSnapshot { from, more, events } = read(&session, &query)?;
         let events = events.iter().map(|(_, event)| serde_json::to_value(event)).collect::<Result<_, _>>();
         let events = events.map_err(|error| Error::new(Code::Internal, error.to_string(), ""))?;
         Ok(TranscriptEvents { transcript, from, more, events })
@@ -95,7 +95,7 @@ impl From<tidings_transcript::Error> for ReplayStop {
     }
 }
 
-fn read(session: &Session, query: &TranscriptEventsQuery) -> Result<Compacted, Error> {
+fn read(session: &Session, query: &TranscriptEventsQuery) -> Result<ConversationSnapshot, Error> {
     let leaf = match &query.leaf {
         None => None,
         Some(uuid) => Some(session.by_uuid(LaneId::MAIN, uuid).ok_or_else(|| {
@@ -108,7 +108,7 @@ fn read(session: &Session, query: &TranscriptEventsQuery) -> Result<Compacted, E
         Results::Whole => (TRANSCRIPT_WHOLE_PAGE_BYTES_MAX, usize::MAX),
     };
     let events_max = query.limit.unwrap_or(LIST_DEFAULT).clamp(1, SNAPSHOT_EVENTS_MAX);
-    let mut compactor = Compactor::new(Budget { events_max, bytes_max, result_bytes_max });
+    let mut compactor = SnapshotBuilder::new(Budget { events_max, bytes_max, result_bytes_max });
     let mut seq = 0;
     let each = |events: &[UiMessage]| {
         for event in events {

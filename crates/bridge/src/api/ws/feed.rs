@@ -139,7 +139,7 @@ impl SessionFeed {
                 self.release(out);
                 self.is_over = true;
                 let session = serde_json::from_str(&self.key).unwrap_or_default();
-                let cursor = self.events.place().to_string();
+                let cursor = self.events.cursor().to_string();
                 out.push(to_json(&SocketMessage::Resync { session, reason: reason(cut), cursor }));
             }
             Err(error) => {

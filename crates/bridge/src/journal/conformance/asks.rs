@@ -93,7 +93,7 @@ pub(super) async fn an_ask_is_opened_once_and_may_be_asked_anew(stage: Stage<'_>
     assert_eq!(won.cursor().seq, 4);
 }
 
-/// Lists have an end, and what stands behind it is open all the same.
+/// Lists are limited, but asks beyond the limit are open all the same.
 pub(super) async fn each_open_ask_is_found_however_many_there_are(stage: Stage<'_>) {
     let (key, fence) = stage.session("a").await;
     let (other, _) = stage.session("b").await;
@@ -153,13 +153,13 @@ pub(super) async fn a_hundred_answers_have_one_winner(stage: Stage<'_>) {
     let won = answers.iter().filter(|answer| matches!(answer, Settlement::Won(_))).count();
     assert_eq!(won, 1);
     assert!(answers.iter().all(|answer| answer.cursor().seq == 2));
-    let told: Vec<&Settled> = answers
+    let winners: Vec<&Settled> = answers
         .iter()
         .filter_map(|answer| match answer {
             Settlement::Lost { winner, .. } => Some(winner),
             Settlement::Won(_) => None,
         })
         .collect();
-    assert!(told.windows(2).all(|pair| pair[0] == pair[1]), "the losers were told of different winners");
+    assert!(winners.windows(2).all(|pair| pair[0] == pair[1]), "the losers got different winners");
     assert_eq!(stage.journal.audit_log(0).await.unwrap().len(), 1);
 }

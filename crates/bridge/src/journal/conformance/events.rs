@@ -71,13 +71,13 @@ pub(super) async fn pages_keep_their_bounds(stage: Stage<'_>) {
         let page = stage.journal.history(&session.0, None, max).await.unwrap();
         assert_eq!(page.events.len(), expected, "{max:?}");
     }
-    let mut place = None;
+    let mut cursor = None;
     let mut read = Vec::new();
     loop {
-        let page = stage.journal.read(&session.0, place, Max::events(3)).await.unwrap();
+        let page = stage.journal.read(&session.0, cursor, Max::events(3)).await.unwrap();
         assert_eq!(page.verdict, Verdict::Ok);
         let Some(last) = page.events.last() else { break };
-        place = Some(last.cursor);
+        cursor = Some(last.cursor);
         read.extend(page.events.iter().map(|event| event.cursor.seq));
     }
     assert_eq!(read, (1..=10).collect::<Vec<u64>>());
@@ -137,13 +137,13 @@ pub(super) async fn history_goes_back_from_the_head(stage: Stage<'_>) {
     assert_eq!(page.events, []);
 }
 
-pub(super) async fn the_tap_hears_commits_in_order(stage: Stage<'_>) {
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let tell = Arc::clone(&heard);
+pub(super) async fn the_tap_gets_commits_in_order(stage: Stage<'_>) {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let record = Arc::clone(&seen);
     stage.journal.tap(Arc::new(move |commit| {
         if let Commit::Events(key, events) = commit {
-            let heard = events.iter().map(|event| (key.clone(), event.cursor.seq));
-            tell.lock().unwrap().extend(heard);
+            let seen = events.iter().map(|event| (key.clone(), event.cursor.seq));
+            record.lock().unwrap().extend(seen);
         }
     }));
     let (key, fence) = stage.session("a").await;
@@ -151,14 +151,14 @@ pub(super) async fn the_tap_hears_commits_in_order(stage: Stage<'_>) {
         let id = client(&n.to_string());
         let twice = vec![delta("x", n).with_client_id(id.clone()), delta("x", n).with_client_id(id)];
         stage.journal.append(&key, fence, twice).await.unwrap();
-        // What is answered has been told.
-        assert_eq!(heard.lock().unwrap().len() as u64, n);
+        // The tap runs before the append returns.
+        assert_eq!(seen.lock().unwrap().len() as u64, n);
     }
     let expected: Vec<_> = (1..=5).map(|seq| (key.clone(), seq)).collect();
-    assert_eq!(*heard.lock().unwrap(), expected);
+    assert_eq!(*seen.lock().unwrap(), expected);
 }
 
-pub(super) async fn what_is_too_large_is_refused_whole(stage: Stage<'_>) {
+pub(super) async fn an_append_that_is_too_large_is_refused_as_a_whole(stage: Stage<'_>) {
     let (key, fence) = stage.session("a").await;
     let large = Draft::new(Class::Durable, at(2), kind("x"), vec![0; BODY_BYTES_MAX + 1]);
     let refused = stage.journal.append(&key, fence, vec![delta("1", 1), large]).await.unwrap_err();

@@ -1,7 +1,7 @@
-//! What every engine of the journal has to do, as checks that any of them can run.
+//! Checks that every engine of the journal must pass.
 //!
-//! An engine says how it is opened and how it is left ([`Engine`]); [`run`] does the rest and panics where the engine
-//! is wrong, so that it can be called from a test. Each check has a journal of its own.
+//! An [`Engine`] opens journals; [`run`] runs the checks and panics if one fails, so that it can be called
+//! from a test. Each check has a journal of its own.
 #![expect(clippy::unwrap_used, reason = "a failed check panics")]
 
 mod asks;
@@ -21,9 +21,9 @@ use super::{
     Session, SessionName,
 };
 
-/// How to open a journal and how to leave it. What one journal stored, the next one finds.
+/// Opens journals on the same storage, one after the other.
 pub trait Engine: Send + Sync {
-    /// Opens the journal. The one that was open before has been dropped, closed or not.
+    /// Opens the journal. The one before has been dropped, closed or not.
     fn open(&mut self, opening: &Opening) -> Arc<dyn Journal>;
 }
 
@@ -31,7 +31,7 @@ pub trait Engine: Send + Sync {
 ///
 /// # Panics
 ///
-/// Where the engine does not do what a journal does.
+/// If a check fails.
 pub async fn run<E: Engine>(mut engine: impl FnMut() -> E) {
     for (name, check) in CHECKS {
         tracing::debug!(name, "checking");
@@ -56,8 +56,8 @@ const CHECKS: &[(&str, Check)] = checks![
     events::a_cursor_from_the_future_is_reset,
     events::f114_bodies_come_back_byte_for_byte,
     events::history_goes_back_from_the_head,
-    events::the_tap_hears_commits_in_order,
-    events::what_is_too_large_is_refused_whole,
+    events::the_tap_gets_commits_in_order,
+    events::an_append_that_is_too_large_is_refused_as_a_whole,
     asks::the_first_answer_wins,
     asks::an_answer_sent_twice_has_won_once,
     asks::an_ask_is_opened_once_and_may_be_asked_anew,
@@ -82,7 +82,7 @@ const CHECKS: &[(&str, Check)] = checks![
     restarts::a_closed_journal_refuses_and_a_claim_outlives_it,
 ];
 
-/// One check's journal, with what every check needs.
+/// One check's journal, with helpers.
 struct Stage<'a> {
     engine: &'a mut dyn Engine,
     journal: Arc<dyn Journal>,
@@ -94,9 +94,9 @@ impl<'a> Stage<'a> {
         Stage { engine, journal }
     }
 
-    /// Leaves the journal as a killed process does, and opens it again.
+    /// Drops the journal as a killed process does, and opens it again.
     fn kill_and_open(&mut self, boot_id: &str, epoch: u64) {
-        // Something has to stand in its place while it is gone.
+        // A placeholder, so that the journal is dropped before it is opened again.
         self.journal = Arc::new(MemoryJournal::new(&opening(boot_id, epoch)));
         self.journal = self.engine.open(&opening(boot_id, epoch));
     }
@@ -107,7 +107,7 @@ impl<'a> Stage<'a> {
         (key(name), self.journal.claim(&key(name)).await.unwrap())
     }
 
-    /// Appends so many deltas, whose bodies are their numbers.
+    /// Appends deltas whose bodies are their numbers.
     async fn fill(&self, session: &(Key, Fence), numbers: std::ops::RangeInclusive<u64>) {
         let drafts = numbers.map(|n| delta(&n.to_string(), n)).collect();
         self.journal.append(&session.0, session.1, drafts).await.unwrap();
@@ -117,7 +117,7 @@ impl<'a> Stage<'a> {
         self.journal.session(&SessionName::Key(key.clone())).await.unwrap()
     }
 
-    /// All bodies that are kept, as text.
+    /// All stored bodies, as text.
     async fn bodies(&self, key: &Key) -> Vec<String> {
         let page = self.journal.read(key, None, Max::default()).await.unwrap();
         page.events.iter().map(|event| String::from_utf8(event.body.to_vec()).unwrap()).collect()
@@ -140,7 +140,7 @@ fn client(id: &str) -> ClientId {
     ClientId::new(id).unwrap()
 }
 
-/// So many seconds after some beginning.
+/// This number of seconds after a fixed time.
 fn at(seconds: u64) -> Timestamp {
     Timestamp::from_second(1_700_000_000 + i64::try_from(seconds).unwrap()).unwrap()
 }

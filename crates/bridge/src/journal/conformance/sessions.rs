@@ -47,7 +47,7 @@ pub(super) async fn making_a_session_twice_makes_one(stage: Stage<'_>) {
     assert_eq!(stage.journal.sessions(None, 9).await.unwrap(), [made]);
 }
 
-/// Lists have an end, and figures do not.
+/// Lists are limited, but counts are not.
 pub(super) async fn sessions_are_counted_however_many_there_are(stage: Stage<'_>) {
     assert_eq!(stage.journal.counts().await.unwrap(), Counts::default());
     let making = (0..=LIST_MAX).map(|n| {

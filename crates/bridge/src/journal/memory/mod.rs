@@ -1,4 +1,4 @@
-//! A journal that forgets: for demos and tests, and as the second opinion about what a journal does.
+//! A journal in memory: for demos and tests, and as a second implementation to compare with.
 
 mod asks;
 mod sessions;
@@ -15,7 +15,7 @@ use super::{
     ProjectFolder, Resume, Retained, Session, SessionChange, SessionName, Settle, Settled, Settlement,
     Stored, Tap,
 };
-use state::State;
+use state::StoreState;
 
 /// A journal in memory.
 ///
@@ -39,13 +39,14 @@ use state::State;
 /// ```
 pub struct MemoryJournal {
     store: MemoryStore,
-    /// Which opening of the store this is; a later one has shut this one out.
+    /// Number of this opening of the store; a later one invalidates it.
     opened: u64,
 }
 
-/// What a [`MemoryJournal`] leaves behind, so that another can be opened on it: the disk of a test.
+/// The contents of a [`MemoryJournal`], which outlive it, so that another can be opened on them: the disk of
+/// a test.
 #[derive(Clone, Default)]
-pub struct MemoryStore(Arc<Mutex<State>>);
+pub struct MemoryStore(Arc<Mutex<StoreState>>);
 
 impl MemoryJournal {
     /// An empty journal.
@@ -53,13 +54,17 @@ impl MemoryJournal {
         MemoryJournal::open(&MemoryStore::default(), opening)
     }
 
-    /// A journal on what an earlier one left. The earlier one is closed, as if its process had been killed.
+    /// Opens a journal on an existing store. The earlier journal is closed, as if its process had been
+    /// killed.
     pub fn open(store: &MemoryStore, opening: &Opening) -> Self {
         let opened = store.lock().open(opening);
         MemoryJournal { store: store.clone(), opened }
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut State) -> Result<T, JournalError> + Send) -> Call<'static, T>
+    fn with<T>(
+        &self,
+        work: impl FnOnce(&mut StoreState) -> Result<T, JournalError> + Send,
+    ) -> Call<'static, T>
     where
         T: Send + 'static,
     {
@@ -70,8 +75,8 @@ impl MemoryJournal {
 }
 
 impl MemoryStore {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing in here panics half-way; if a tap does, the state was complete before it was called.
+    fn lock(&self) -> MutexGuard<'_, StoreState> {
+        // Nothing in here panics half-way; if a tap does, the state was consistent before it was called.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Bound;
 
 use jiff::Timestamp;
 
-use super::state::{Kept, State};
+use super::state::{SessionRecord, StoreState};
 use crate::journal::event::whole_micros;
 use crate::journal::{
     AUDIT_START, AuditDraft, AuditEntry, Changed, ClientId, Commit, Counts, Cursor, Epoch, Fence, Handle,
@@ -14,7 +14,7 @@ use crate::journal::{
 };
 use crate::limits::{CLI_SESSIONS_MAX, HANDLE_MAX, LIST_MAX, PROJECTS_MAX};
 
-impl State {
+impl StoreState {
     pub(super) fn create(&mut self, new: &NewSession) -> Result<(Session, Novelty), JournalError> {
         new.check()?;
         if let Some(made) = new.client_id.as_ref().and_then(|id| self.made_by(id)) {
@@ -30,7 +30,7 @@ impl State {
         let handle = Handle::new(self.handles);
         let epoch = self.epoch.unwrap_or(Epoch::from_random(0)).of_session(handle);
         let row = Session::made(new, handle, Cursor::new(epoch, 0));
-        let kept = Kept {
+        let record = SessionRecord {
             row: row.clone(),
             fence: 0,
             past: Vec::new(),
@@ -38,7 +38,7 @@ impl State {
             client_ids: HashMap::new(),
             asks: HashMap::new(),
         };
-        self.kept.insert(handle, kept);
+        self.sessions.insert(handle, record);
         self.keys.insert(new.key.clone(), handle);
         if let Some(id) = &new.client_id {
             self.made_by.insert(id.clone(), handle);
@@ -47,31 +47,31 @@ impl State {
     }
 
     pub(super) fn made_by(&self, id: &ClientId) -> Option<Session> {
-        self.made_by.get(id).and_then(|handle| self.kept.get(handle)).map(|kept| kept.row.clone())
+        self.made_by.get(id).and_then(|handle| self.sessions.get(handle)).map(|record| record.row.clone())
     }
 
     pub(super) fn session(&self, name: &SessionName) -> Result<Session, JournalError> {
         match name {
-            SessionName::Key(key) => self.find(key).map(|kept| kept.row.clone()),
+            SessionName::Key(key) => self.find(key).map(|record| record.row.clone()),
             SessionName::Handle(handle) => {
-                let kept = self.kept.get(handle).ok_or_else(|| JournalError::no_session(handle))?;
-                Ok(kept.row.clone())
+                let record = self.sessions.get(handle).ok_or_else(|| JournalError::no_session(handle))?;
+                Ok(record.row.clone())
             }
         }
     }
 
     pub(super) fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        for kept in self.kept.values() {
-            *counts.sessions.entry(kept.row.state.clone()).or_default() += 1;
-            counts.open_asks += kept.open_asks().count() as u64;
+        for record in self.sessions.values() {
+            *counts.sessions.entry(record.row.state.clone()).or_default() += 1;
+            counts.open_asks += record.open_asks().count() as u64;
         }
         counts
     }
 
     pub(super) fn sessions(&self, after: Option<Handle>, max: usize) -> Vec<Session> {
         let start = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let rows = self.kept.range((start, Bound::Unbounded)).map(|(_, kept)| kept.row.clone());
+        let rows = self.sessions.range((start, Bound::Unbounded)).map(|(_, record)| record.row.clone());
         rows.take(max.min(LIST_MAX)).collect()
     }
 
@@ -83,23 +83,23 @@ impl State {
     ) -> Result<Changed, JournalError> {
         change.check()?;
         self.check_room(change.event.as_slice())?;
-        let kept = self.fenced(key, fence)?;
-        kept.check_numbers(1)?;
+        let record = self.fenced(key, fence)?;
+        record.check_numbers(1)?;
         let id = change.event.as_ref().and_then(|event| event.client_id.as_ref());
-        if let Some((cursor, _)) = id.and_then(|id| kept.client_ids.get(id)) {
+        if let Some((cursor, _)) = id.and_then(|id| record.client_ids.get(id)) {
             let event = Some(Stored { cursor: *cursor, novelty: Novelty::Seen });
-            return Ok(Changed { session: kept.row.clone(), event });
+            return Ok(Changed { session: record.row.clone(), event });
         }
-        let newer = change.cli_session.as_ref().filter(|id| kept.row.cli_sessions.last() != Some(*id));
-        if newer.is_some() && kept.row.cli_sessions.len() >= CLI_SESSIONS_MAX {
+        let newer = change.cli_session.as_ref().filter(|id| record.row.cli_sessions.last() != Some(*id));
+        if newer.is_some() && record.row.cli_sessions.len() >= CLI_SESSIONS_MAX {
             return Err(JournalError::too_large("The number of CLI sessions", CLI_SESSIONS_MAX));
         }
-        kept.row.cli_sessions.extend(newer.cloned());
-        change.apply(&mut kept.row);
-        let mut told = Vec::new();
-        let event = change.event.as_ref().map(|event| kept.put(event, &mut told));
-        let session = kept.row.clone();
-        self.publish(key, &told);
+        record.row.cli_sessions.extend(newer.cloned());
+        change.apply(&mut record.row);
+        let mut appended = Vec::new();
+        let event = change.event.as_ref().map(|event| record.put(event, &mut appended));
+        let session = record.row.clone();
+        self.publish(key, &appended);
         Ok(Changed { session, event })
     }
 
@@ -107,20 +107,20 @@ impl State {
         let handle = self.find(key)?.row.handle;
         self.keys.remove(key);
         self.made_by.retain(|_, made| *made != handle);
-        if let Some(kept) = self.kept.remove(&handle) {
-            self.forget_bytes(kept.row.bytes);
+        if let Some(record) = self.sessions.remove(&handle) {
+            self.forget_bytes(record.row.bytes);
         }
         for project in self.projects.values_mut() {
             project.session.take_if(|session| session == key);
         }
-        self.tell(Commit::Deleted(key));
+        self.notify_tap(Commit::Deleted(key));
         Ok(())
     }
 
     pub(super) fn claim(&mut self, key: &Key) -> Result<Fence, JournalError> {
-        let kept = self.find_mut(key)?;
-        kept.fence += 1;
-        Ok(Fence::new(kept.fence))
+        let record = self.find_mut(key)?;
+        record.fence += 1;
+        Ok(Fence::new(record.fence))
     }
 
     pub(super) fn open_project(

@@ -1,4 +1,4 @@
-//! All that a journal in memory holds, and its events.
+//! The contents of a journal in memory, and its events.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -6,18 +6,18 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::journal::event::{check_drafts, weight};
-use crate::journal::opening::Stop;
-use crate::journal::retention::Trim;
+use crate::journal::opening::LastStop;
+use crate::journal::retention::RetentionWalk;
 use crate::journal::{
     Ask, AskId, AuditEntry, ClientId, Commit, Cursor, Draft, Epoch, ErrorKind, Event, Extent, Fence, Handle,
-    JournalError, Keep, Key, Max, Novelty, Opening, Page, Project, ProjectFolder, Rest, Retained, Room,
+    JournalError, Keep, Key, Max, Novelty, Opening, Page, PageRoom, Project, ProjectFolder, Rest, Retained,
     Session, Settled, Stored, Tap, Verdict,
 };
 use crate::limits::{CLIENT_ID_KEPT, MEMORY_BYTES_MAX, PAST_EPOCHS_MAX, RETAIN_STEP, SEQ_MAX};
 
 #[derive(Default)]
-pub(super) struct State {
-    pub(super) kept: BTreeMap<Handle, Kept>,
+pub(super) struct StoreState {
+    pub(super) sessions: BTreeMap<Handle, SessionRecord>,
     pub(super) keys: HashMap<Key, Handle>,
     pub(super) made_by: HashMap<ClientId, Handle>,
     pub(super) handles: u64,
@@ -31,29 +31,29 @@ pub(super) struct State {
     tap: Option<Tap>,
 }
 
-/// One session and everything of it.
-pub(super) struct Kept {
+/// One session with all its data.
+pub(super) struct SessionRecord {
     pub(super) row: Session,
     pub(super) fence: u64,
     pub(super) past: Vec<(Epoch, u64)>,
     pub(super) events: VecDeque<Arc<Event>>,
     pub(super) client_ids: HashMap<ClientId, (Cursor, Timestamp)>,
-    pub(super) asks: HashMap<AskId, KeptAsk>,
+    pub(super) asks: HashMap<AskId, AskRecord>,
 }
 
-pub(super) struct KeptAsk {
+pub(super) struct AskRecord {
     pub(super) ask: Ask,
     pub(super) settled: Option<(Settled, Cursor)>,
 }
 
-impl State {
+impl StoreState {
     pub(super) fn open(&mut self, opening: &Opening) -> u64 {
-        let stop = if self.is_open { Stop::Unclean } else { Stop::Clean };
+        let stop = if self.is_open { LastStop::Unclean } else { LastStop::Clean };
         let fresh = opening.fresh_epoch;
         self.epoch.get_or_insert(fresh);
         if opening.may_have_lost(stop, &self.boot_id) {
             self.epoch = Some(fresh);
-            self.kept.values_mut().for_each(|kept| kept.begin(fresh));
+            self.sessions.values_mut().for_each(|record| record.begin(fresh));
         }
         self.boot_id.clone_from(&opening.boot_id);
         self.openings += 1;
@@ -75,28 +75,28 @@ impl State {
         self.tap = Some(tap);
     }
 
-    pub(super) fn tell(&self, commit: Commit<'_>) {
+    pub(super) fn notify_tap(&self, commit: Commit<'_>) {
         if let Some(tap) = &self.tap {
             tap(commit);
         }
     }
 
-    pub(super) fn find(&self, key: &Key) -> Result<&Kept, JournalError> {
-        let kept = self.keys.get(key).and_then(|handle| self.kept.get(handle));
-        kept.ok_or_else(|| JournalError::no_session(key))
+    pub(super) fn find(&self, key: &Key) -> Result<&SessionRecord, JournalError> {
+        let record = self.keys.get(key).and_then(|handle| self.sessions.get(handle));
+        record.ok_or_else(|| JournalError::no_session(key))
     }
 
-    pub(super) fn find_mut(&mut self, key: &Key) -> Result<&mut Kept, JournalError> {
-        let kept = self.keys.get(key).and_then(|handle| self.kept.get_mut(handle));
-        kept.ok_or_else(|| JournalError::no_session(key))
+    pub(super) fn find_mut(&mut self, key: &Key) -> Result<&mut SessionRecord, JournalError> {
+        let record = self.keys.get(key).and_then(|handle| self.sessions.get_mut(handle));
+        record.ok_or_else(|| JournalError::no_session(key))
     }
 
-    pub(super) fn fenced(&mut self, key: &Key, fence: Fence) -> Result<&mut Kept, JournalError> {
-        let kept = self.find_mut(key)?;
-        if kept.fence == fence.number() { Ok(kept) } else { Err(JournalError::fenced(key)) }
+    pub(super) fn fenced(&mut self, key: &Key, fence: Fence) -> Result<&mut SessionRecord, JournalError> {
+        let record = self.find_mut(key)?;
+        if record.fence == fence.number() { Ok(record) } else { Err(JournalError::fenced(key)) }
     }
 
-    /// Refuses what does not fit, before anything was changed.
+    /// Refuses drafts that do not fit, before anything is changed.
     pub(super) fn check_room(&self, drafts: &[Draft]) -> Result<(), JournalError> {
         check_drafts(drafts)?;
         let more: u64 = drafts.iter().map(|draft| weight(draft.body.len())).sum();
@@ -114,19 +114,19 @@ impl State {
         drafts: &[Draft],
     ) -> Result<Vec<Stored>, JournalError> {
         self.check_room(drafts)?;
-        let kept = self.fenced(key, fence)?;
-        kept.check_numbers(drafts.len())?;
-        let mut told = Vec::new();
-        let stored = drafts.iter().map(|draft| kept.put(draft, &mut told)).collect();
-        self.publish(key, &told);
+        let record = self.fenced(key, fence)?;
+        record.check_numbers(drafts.len())?;
+        let mut appended = Vec::new();
+        let stored = drafts.iter().map(|draft| record.put(draft, &mut appended)).collect();
+        self.publish(key, &appended);
         Ok(stored)
     }
 
-    /// Tells of events that are in place now.
+    /// Publishes events after they were stored.
     pub(super) fn publish(&mut self, key: &Key, events: &[Arc<Event>]) {
         self.bytes += events.iter().map(|event| event.weight()).sum::<u64>();
         if !events.is_empty() {
-            self.tell(Commit::Events(key, events));
+            self.notify_tap(Commit::Events(key, events));
         }
     }
 
@@ -135,50 +135,52 @@ impl State {
     }
 
     pub(super) fn read(&self, key: &Key, after: Option<Cursor>, max: Max) -> Result<Page, JournalError> {
-        let kept = self.find(key)?;
-        let extent = kept.extent();
+        let record = self.find(key)?;
+        let extent = record.extent();
         let (verdict, from) = extent.judge(after);
         let skipped = usize::try_from(from + 1 - extent.floor).unwrap_or(usize::MAX);
-        Ok(extent.page(verdict, take(kept.events.iter().skip(skipped), max)))
+        Ok(extent.page(verdict, take(record.events.iter().skip(skipped), max)))
     }
 
     pub(super) fn history(&self, key: &Key, before: Option<u64>, max: Max) -> Result<Page, JournalError> {
-        let kept = self.find(key)?;
+        let record = self.find(key)?;
         let below = |event: &&Arc<Event>| before.is_none_or(|before| event.cursor.seq < before);
-        let mut events = take(kept.events.iter().rev().filter(below), max);
+        let mut events = take(record.events.iter().rev().filter(below), max);
         events.reverse();
-        Ok(kept.extent().page(Verdict::Ok, events))
+        Ok(record.extent().page(Verdict::Ok, events))
     }
 
     pub(super) fn retain(&mut self, key: &Key, keep: Keep, now: Timestamp) -> Result<Retained, JournalError> {
-        let kept = self.find_mut(key)?;
-        let asked = kept.open_asks().map(|ask| ask.opened.seq).min();
-        let before = kept.row.bytes;
-        let mut trim = Trim::new(keep, kept.row.head.seq, kept.row.floor, before, asked);
+        let record = self.find_mut(key)?;
+        let asked = record.open_asks().map(|ask| ask.opened.seq).min();
+        let before = record.row.bytes;
+        let mut trim = RetentionWalk::new(keep, record.row.head.seq, record.row.floor, before, asked);
         let mut removed = 0;
         while removed < RETAIN_STEP as u64
-            && kept.events.front().is_some_and(|event| trim.drops(event.at, event.weight()))
+            && record.events.front().is_some_and(|event| trim.drops(event.at, event.weight()))
         {
-            kept.events.pop_front();
+            record.events.pop_front();
             removed += 1;
         }
         let floor = trim.floor();
-        (kept.row.floor, kept.row.bytes) = (floor, trim.bytes());
-        kept.asks.retain(|_, ask| ask.settled.as_ref().is_none_or(|(_, at)| at.seq >= floor));
-        kept.client_ids.retain(|_, (cursor, at)| cursor.seq >= floor || now.duration_since(*at) < kept_for());
+        (record.row.floor, record.row.bytes) = (floor, trim.bytes());
+        record.asks.retain(|_, ask| ask.settled.as_ref().is_none_or(|(_, at)| at.seq >= floor));
+        record
+            .client_ids
+            .retain(|_, (cursor, at)| cursor.seq >= floor || now.duration_since(*at) < client_id_lifetime());
         self.bytes -= before - trim.bytes();
         let rest = if removed == RETAIN_STEP as u64 { Rest::More } else { Rest::Done };
         Ok(Retained { floor, removed, rest })
     }
 }
 
-impl Kept {
+impl SessionRecord {
     pub(super) fn extent(&self) -> Extent {
         let Cursor { epoch, seq } = self.row.head;
         Extent { epoch, head: seq, floor: self.row.floor, past: self.past.clone() }
     }
 
-    /// Begins another epoch. What is here keeps its numbers, and is shown as part of it.
+    /// Begins another epoch. Stored events keep their numbers and become part of it.
     fn begin(&mut self, journal: Epoch) {
         self.past.push((self.row.head.epoch, self.row.head.seq));
         let surplus = self.past.len().saturating_sub(PAST_EPOCHS_MAX);
@@ -191,9 +193,9 @@ impl Kept {
         for (cursor, _) in self.client_ids.values_mut() {
             cursor.epoch = epoch;
         }
-        for kept in self.asks.values_mut() {
-            kept.ask.opened.epoch = epoch;
-            if let Some((_, at)) = &mut kept.settled {
+        for record in self.asks.values_mut() {
+            record.ask.opened.epoch = epoch;
+            if let Some((_, at)) = &mut record.settled {
                 at.epoch = epoch;
             }
         }
@@ -210,8 +212,8 @@ impl Kept {
         Ok(())
     }
 
-    /// Puts one event at the end, unless its client id was seen.
-    pub(super) fn put(&mut self, draft: &Draft, told: &mut Vec<Arc<Event>>) -> Stored {
+    /// Appends one event, unless its client id was seen.
+    pub(super) fn put(&mut self, draft: &Draft, appended: &mut Vec<Arc<Event>>) -> Stored {
         if let Some((cursor, _)) = draft.client_id.as_ref().and_then(|id| self.client_ids.get(id)) {
             return Stored { cursor: *cursor, novelty: Novelty::Seen };
         }
@@ -225,17 +227,17 @@ impl Kept {
         self.row.active = self.row.active.max(event.at);
         self.row.host_offset = self.row.host_offset.max(draft.host_offset);
         self.events.push_back(Arc::clone(&event));
-        told.push(event);
+        appended.push(event);
         Stored { cursor, novelty: Novelty::New }
     }
 }
 
-/// As many events as a page may have.
+/// Takes as many events as a page may have.
 fn take<'a>(events: impl Iterator<Item = &'a Arc<Event>>, max: Max) -> Vec<Arc<Event>> {
-    let mut room = Room::new(max);
+    let mut room = PageRoom::new(max);
     events.take_while(|event| room.admits(event.body.len())).cloned().collect()
 }
 
-fn kept_for() -> jiff::SignedDuration {
+fn client_id_lifetime() -> jiff::SignedDuration {
     jiff::SignedDuration::try_from(CLIENT_ID_KEPT).unwrap_or(jiff::SignedDuration::MAX)
 }

@@ -6,17 +6,17 @@ use std::path::Path;
 use rusqlite::Connection;
 use sha2::{Digest as _, Sha256};
 
-use super::failure::{At as _, damaged};
-use super::open::{beside, private_file};
+use super::failure::{Doing as _, damaged};
+use super::open::{private_file, with_suffix};
 use crate::journal::{AuditKey, JournalError};
 use crate::limits::PRIVATE_FILE_BYTES_MAX;
 
-/// What its name has after that of the journal.
+/// Suffix of its file's name after that of the journal.
 pub(super) const SUFFIX: &str = "-audit-key";
 
-/// Reads the key of a journal, or makes one for the lines that come from now on.
+/// Reads the key of a journal, or creates one for the lines from now on.
 pub(super) fn open(journal: &Path, conn: &Connection) -> Result<AuditKey, JournalError> {
-    let path = beside(journal, SUFFIX);
+    let path = with_suffix(journal, SUFFIX);
     let failed = |error| JournalError::io("read the key of the audit log in", &path, error);
     let mut file = private_file(&path).map_err(failed)?;
     let mut text = String::new();

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::failure::At as _;
+use super::failure::Doing as _;
 use super::writer::Tx;
 use crate::journal::{AUDIT_START, AuditDraft, AuditEntry, JournalError};
 use crate::limits::LIST_MAX;

@@ -1,4 +1,4 @@
-//! A copy of the whole journal, whoever has it open.
+//! Copies of the whole journal, also while another process has it open.
 
 use std::fs::File;
 use std::path::Path;
@@ -6,13 +6,14 @@ use std::path::Path;
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
-use super::failure::At as _;
-use super::piece_log::{Piece, PieceLog};
-use super::{open, pieces, schema};
+use super::delta_log::{DeltaLog, LoggedDelta};
+use super::failure::Doing as _;
+use super::{open, pending_deltas, schema};
 use crate::journal::{ErrorKind, JournalError};
 use crate::limits::BACKUP_PAGES;
 
-/// Copies a journal. The copy appears under its name only when it is complete. `progress` is told how many bytes of how many are done.
+/// Copies a journal. The copy appears under its name only when it is complete. Calls `progress` with the
+/// bytes done and their total.
 pub(super) fn copy(
     journal: &Path,
     to: &Path,
@@ -26,15 +27,16 @@ pub(super) fn copy(
             "choose another name; backups are not overwritten",
         ));
     }
-    // Before the tables: a piece of text leaves its log only when it is in them, so that none can be in neither.
+    // Before the tables: a delta leaves its log only when it is in the tables, so that each is in one of
+    // them.
     let waiting =
-        PieceLog::read(journal).map_err(|error| JournalError::io("read the pieces of", journal, error))?;
+        DeltaLog::read(journal).map_err(|error| JournalError::io("read the deltas of", journal, error))?;
     let from = open::reader(journal)?;
     schema::check(&from)?;
-    let part = open::beside(to, ".part");
+    let part = open::with_suffix(to, ".part");
     let done = fill(&from, &waiting, &part, progress).and_then(|()| publish(&part, to));
     if done.is_err() {
-        // What is left of a failed copy helps nobody; if it cannot be removed, the next copy writes over it.
+        // The remains of a failed copy are useless; if they cannot be removed, the next copy overwrites them.
         drop(std::fs::remove_file(&part));
     }
     done
@@ -42,7 +44,7 @@ pub(super) fn copy(
 
 fn fill(
     from: &Connection,
-    waiting: &[Piece],
+    waiting: &[LoggedDelta],
     part: &Path,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(), JournalError> {
@@ -51,7 +53,7 @@ fn fill(
     drop(std::fs::remove_file(part));
     open::private_file(part).map_err(failed)?;
     let mut to = open::connect(part)?;
-    // All pages are read in one transaction, so that appends meanwhile do not start it over.
+    // All pages are read in one transaction, so that concurrent appends do not start it over.
     let reading = from.unchecked_transaction().doing(doing)?;
     let page_bytes: u64 = from.pragma_query_value(None, "page_size", |row| row.get(0)).doing(doing)?;
     from.query_row("SELECT count(*) FROM journal", [], |row| row.get::<_, u64>(0)).doing(doing)?;
@@ -74,8 +76,8 @@ fn fill(
     reading.finish().doing(doing)?;
     to.execute_batch("PRAGMA journal_mode = DELETE").doing(doing)?;
     let filling = to.transaction().doing(doing)?;
-    pieces::put_in(&filling, waiting)?;
-    // Whoever starts from a copy has lost what came after it, and begins another epoch.
+    pending_deltas::flush(&filling, waiting)?;
+    // A copy lacks later events, so a journal that is opened from it begins another epoch.
     filling.execute("UPDATE journal SET clean = 0, boot_id = ''", []).doing(doing)?;
     filling.commit().doing(doing)?;
     to.close().map_err(|(_, error)| error).doing(doing)

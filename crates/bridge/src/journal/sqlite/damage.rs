@@ -1,4 +1,4 @@
-//! Events that cannot be read any more: each costs itself and nothing else.
+//! Events that cannot be read any more: each is replaced alone, and the rest stays readable.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,22 +6,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jiff::Timestamp;
 use serde_json::json;
 
-use crate::journal::event::Written;
+use crate::journal::event::EncodedEvent;
 use crate::journal::{Class, Cursor, Epoch, ErrorKind, Event, JournalError, Kind};
 use crate::limits::{DAMAGED_EVENTS_MAX, SEQ_BITS, SEQ_MAX};
 
-/// The damaged events that were met since the journal was opened. Handles are cheap to clone.
+/// The damaged events that were found since the journal was opened. Handles are cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Damage(Arc<Mutex<BTreeSet<i64>>>);
 
 impl Damage {
-    /// The number of different damaged events. It stops counting at a bound.
+    /// The number of different damaged events, up to a limit.
     pub(super) fn count(&self) -> u64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).len() as u64
     }
 
-    /// Notes a damaged event by its row, and gives the event that stands in its place. The numbers of a session have no
-    /// holes, so readers are told that something was here.
+    /// Records a damaged event by its row, and returns a placeholder. Numbers of a session have no holes, so
+    /// readers must see that something was here.
     pub(super) fn replace(&self, row: i64, epoch: Epoch) -> Result<Event, JournalError> {
         let row_bits = row.cast_unsigned();
         let (handle, seq) = (row_bits >> SEQ_BITS, row_bits & SEQ_MAX);
@@ -39,12 +39,12 @@ impl Damage {
             kind: Kind::new("System")?,
             body: Arc::from(body.into_bytes()),
             client_id: None,
-            message: Written::default(),
+            message: EncodedEvent::default(),
         })
     }
 }
 
-/// True if the file does not hold what was written to it; other failures may pass.
+/// True if the file is corrupt; other failures may pass.
 pub(super) fn is_damage(error: &JournalError) -> bool {
     error.kind() == ErrorKind::Damaged
 }

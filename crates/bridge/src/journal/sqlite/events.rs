@@ -1,4 +1,4 @@
-//! Events: appending, reading, removing.
+//! Appends, reads and removes events.
 
 use std::sync::Arc;
 
@@ -7,20 +7,20 @@ use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 use sha2::{Digest as _, Sha256};
 
 use super::damage::{Damage, is_damage};
-use super::failure::{At as _, damaged};
+use super::failure::{Doing as _, damaged};
 use super::sweep;
-use super::writer::{Told, Tx};
-use crate::journal::event::{Written, weight};
-use crate::journal::retention::Trim;
+use super::writer::{OwnedCommit, Tx};
+use crate::journal::event::{EncodedEvent, weight};
+use crate::journal::retention::RetentionWalk;
 use crate::journal::{
     Class, ClientId, Cursor, Draft, Epoch, ErrorKind, Event, Extent, Fence, Handle, JournalError, Keep, Key,
-    Kind, Max, Novelty, Page, Rest, Retained, Room, Stored, Verdict,
+    Kind, Max, Novelty, Page, PageRoom, Rest, Retained, Stored, Verdict,
 };
 use crate::limits::{CLIENT_ID_KEPT, RETAIN_STEP, SEQ_BITS, SEQ_MAX};
 
-/// What an append needs of a session's row.
+/// Columns of a session's row that an append needs.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct SessionRow {
     pub(super) handle: Handle,
     pub(super) epoch: Epoch,
     pub(super) head: u64,
@@ -39,11 +39,11 @@ pub(super) fn append(
     fence: Fence,
     drafts: &[Draft],
 ) -> Result<Vec<Stored>, JournalError> {
-    let mut place = Place::fenced(tx.conn, key, fence)?;
-    let mut told = Vec::new();
+    let mut session = SessionRow::fenced(tx.conn, key, fence)?;
+    let mut appended = Vec::new();
     let stored: Result<Vec<Stored>, _> =
-        drafts.iter().map(|draft| place.put(tx.conn, draft, &mut told)).collect();
-    place.store(tx, key, told)?;
+        drafts.iter().map(|draft| session.put(tx.conn, draft, &mut appended)).collect();
+    session.store(tx, key, appended)?;
     stored
 }
 
@@ -54,14 +54,14 @@ pub(super) fn read(
     max: Max,
     damage: &Damage,
 ) -> Result<Page, JournalError> {
-    let place = Place::find(conn, key)?;
-    let extent = place.extent(conn)?;
+    let session = SessionRow::find(conn, key)?;
+    let extent = session.extent(conn)?;
     let (verdict, from) = extent.judge(after);
-    // Beyond the head there is nothing; if there is, the head is wrong.
+    // Nothing is beyond the head; otherwise the head is wrong.
     let rows = Rows {
         sql: format!("SELECT {COLUMNS} FROM events WHERE id >= ?1 AND id <= ?2 ORDER BY id"),
-        range: (row_of(place.handle, from) + 1, row_of(place.handle, SEQ_MAX)),
-        first: row_of(place.handle, from) + 1,
+        range: (row_of(session.handle, from) + 1, row_of(session.handle, SEQ_MAX)),
+        first: row_of(session.handle, from) + 1,
         step: 1,
         count: extent.head.saturating_sub(from),
     };
@@ -69,7 +69,7 @@ pub(super) fn read(
     let is_dense = (from + 1..).zip(&events).all(|(seq, event)| event.cursor.seq == seq);
     let last = events.last().map_or(from, |event| event.cursor.seq);
     if !is_dense || last > extent.head || (events.is_empty() && from < extent.head) {
-        return Err(damaged(&format!("the events of the session `{key}` do not lie where they should")));
+        return Err(damaged(&format!("the events of the session `{key}` are not numbered consecutively")));
     }
     Ok(extent.page(verdict, events))
 }
@@ -81,13 +81,13 @@ pub(super) fn history(
     max: Max,
     damage: &Damage,
 ) -> Result<Page, JournalError> {
-    let place = Place::find(conn, key)?;
-    let extent = place.extent(conn)?;
+    let session = SessionRow::find(conn, key)?;
+    let extent = session.extent(conn)?;
     let below = before.unwrap_or(u64::MAX).min(extent.head + 1);
     let rows = Rows {
         sql: format!("SELECT {COLUMNS} FROM events WHERE id >= ?1 AND id <= ?2 ORDER BY id DESC"),
-        range: (row_of(place.handle, extent.floor), row_of(place.handle, below) - 1),
-        first: row_of(place.handle, below) - 1,
+        range: (row_of(session.handle, extent.floor), row_of(session.handle, below) - 1),
+        first: row_of(session.handle, below) - 1,
         step: -1,
         count: below.saturating_sub(extent.floor),
     };
@@ -104,14 +104,14 @@ pub(super) fn retain(
 ) -> Result<Retained, JournalError> {
     let doing = "remove old events";
     let conn = tx.conn;
-    let place = Place::find(conn, key)?;
-    let handle = place.handle.number();
+    let session = SessionRow::find(conn, key)?;
+    let handle = session.handle.number();
     let asked = "SELECT min(opened) FROM asks WHERE session = ?1 AND outcome IS NULL";
     let asked: Option<u64> = conn.query_row(asked, [handle], |row| row.get(0)).doing(doing)?;
-    let mut trim = Trim::new(keep, place.head, place.floor, place.bytes, asked);
+    let mut trim = RetentionWalk::new(keep, session.head, session.floor, session.bytes, asked);
     let sql = "SELECT at, length(body) FROM events WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3";
     let mut oldest = conn.prepare_cached(sql).doing(doing)?;
-    let (first, last) = (row_of(place.handle, place.floor), row_of(place.handle, place.head));
+    let (first, last) = (row_of(session.handle, session.floor), row_of(session.handle, session.head));
     let mut rows = oldest.query(params![first, last, RETAIN_STEP]).doing(doing)?;
     while let Some(row) = rows.next().doing(doing)? {
         let body: usize = row.get(1).doing(doing)?;
@@ -121,9 +121,9 @@ pub(super) fn retain(
     }
     drop(rows);
     let floor = trim.floor();
-    let removed = floor - place.floor;
+    let removed = floor - session.floor;
     let sql = "DELETE FROM events WHERE id >= ?1 AND id < ?2";
-    conn.execute(sql, params![first, row_of(place.handle, floor)]).doing(doing)?;
+    conn.execute(sql, params![first, row_of(session.handle, floor)]).doing(doing)?;
     let sql = "UPDATE sessions SET floor = ?2, bytes = ?3 WHERE handle = ?1";
     conn.execute(sql, params![handle, floor, trim.bytes()]).doing(doing)?;
     let sql = "DELETE FROM asks WHERE session = ?1 AND outcome IS NOT NULL AND settled < ?2";
@@ -132,39 +132,39 @@ pub(super) fn retain(
     let old = now.as_microsecond().saturating_sub(kept_us);
     let sql = "DELETE FROM client_ids WHERE session = ?1 AND seq < ?2 AND at <= ?3";
     conn.execute(sql, params![handle, floor, old]).doing(doing)?;
-    sweep::give_back(conn)?;
+    sweep::release_pages(conn)?;
     let rest = if removed == RETAIN_STEP as u64 { Rest::More } else { Rest::Done };
     Ok(Retained { floor, removed, rest })
 }
 
-/// The row number of an event. Both parts are within their bits: every head and every handle was checked.
+/// The row id of an event. Both parts fit their bits: every head and every handle was checked.
 pub(super) fn row_of(handle: Handle, seq: u64) -> i64 {
     ((handle.number() << SEQ_BITS) | seq.min(SEQ_MAX)).cast_signed()
 }
 
 pub(super) fn time(micros: i64) -> Result<Timestamp, JournalError> {
-    Timestamp::from_microsecond(micros).map_err(|_| damaged("a time is beyond all times"))
+    Timestamp::from_microsecond(micros).map_err(|_| damaged("a time is out of range"))
 }
 
-impl Place {
+impl SessionRow {
     pub(super) fn find(conn: &Connection, key: &Key) -> Result<Self, JournalError> {
         let sql = "SELECT handle, epoch, head, floor, bytes, fence, active, host_offset
             FROM sessions WHERE key = ?1";
-        Place::look(conn, sql, key.as_str())?.ok_or_else(|| JournalError::no_session(key))
+        SessionRow::look(conn, sql, key.as_str())?.ok_or_else(|| JournalError::no_session(key))
     }
 
-    /// The same of a session that may have been deleted.
+    /// Like [`find`](Self::find), for a session that may have been deleted.
     pub(super) fn of(conn: &Connection, handle: Handle) -> Result<Option<Self>, JournalError> {
         let sql = "SELECT handle, epoch, head, floor, bytes, fence, active, host_offset
             FROM sessions WHERE handle = ?1";
-        Place::look(conn, sql, handle.number())
+        SessionRow::look(conn, sql, handle.number())
     }
 
     fn look(conn: &Connection, sql: &str, name: impl ToSql) -> Result<Option<Self>, JournalError> {
         let doing = "read a session";
         let mut find = conn.prepare_cached(sql).doing(doing)?;
         let read = |row: &Row<'_>| {
-            let place = Place {
+            let session = SessionRow {
                 handle: Handle::new(row.get(0)?),
                 epoch: Epoch::from_stored(row.get(1)?),
                 head: row.get(2)?,
@@ -174,22 +174,22 @@ impl Place {
                 active: Timestamp::UNIX_EPOCH,
                 host_offset: row.get(7)?,
             };
-            Ok((place, row.get(6)?))
+            Ok((session, row.get(6)?))
         };
         let found = find.query_row([name], read).optional().doing(doing)?;
-        let Some((place, active)) = found else { return Ok(None) };
-        if place.floor == 0 || place.floor > place.head + 1 || place.head > SEQ_MAX {
-            return Err(damaged(&format!("session {} has no sense", place.handle)));
+        let Some((session, active)) = found else { return Ok(None) };
+        if session.floor == 0 || session.floor > session.head + 1 || session.head > SEQ_MAX {
+            return Err(damaged(&format!("session {} has an impossible range of events", session.handle)));
         }
-        Ok(Some(Place { active: time(active)?, ..place }))
+        Ok(Some(SessionRow { active: time(active)?, ..session }))
     }
 
     pub(super) fn fenced(conn: &Connection, key: &Key, fence: Fence) -> Result<Self, JournalError> {
-        Place::find(conn, key)?.guarded(key, fence)
+        SessionRow::find(conn, key)?.check_fence(key, fence)
     }
 
-    /// The place, for whoever has the right to the session.
-    pub(super) fn guarded(self, key: &Key, fence: Fence) -> Result<Self, JournalError> {
+    /// Checks the right to write the session.
+    pub(super) fn check_fence(self, key: &Key, fence: Fence) -> Result<Self, JournalError> {
         if self.fence == fence.number() { Ok(self) } else { Err(JournalError::fenced(key)) }
     }
 
@@ -197,7 +197,7 @@ impl Place {
         Cursor::new(self.epoch, seq)
     }
 
-    /// Where the event of a command is, if the command was seen before.
+    /// The cursor of a command's event, if the command was seen before.
     pub(super) fn seen(&self, conn: &Connection, id: &ClientId) -> Result<Option<Cursor>, JournalError> {
         let doing = "look for the id of a command";
         let sql = "SELECT seq FROM client_ids WHERE session = ?1 AND id = ?2";
@@ -206,44 +206,44 @@ impl Place {
         Ok(found.optional().doing(doing)?.map(|seq| self.cursor(seq)))
     }
 
-    /// Puts one event at the end, unless its client id was seen.
+    /// Appends one event, unless its client id was seen.
     pub(super) fn put(
         &mut self,
         conn: &Connection,
         draft: &Draft,
-        told: &mut Vec<Arc<Event>>,
+        appended: &mut Vec<Arc<Event>>,
     ) -> Result<Stored, JournalError> {
         if let Some(id) = &draft.client_id
             && let Some(cursor) = self.seen(conn, id)?
         {
             return Ok(Stored { cursor, novelty: Novelty::Seen });
         }
-        let event = self.follow(draft)?;
+        let event = self.number(draft)?;
         self.insert(conn, &event)?;
         let stored = Stored { cursor: event.cursor, novelty: Novelty::New };
-        told.push(Arc::new(event));
+        appended.push(Arc::new(event));
         Ok(stored)
     }
 
-    /// What a draft is as the next event of the session.
-    pub(super) fn follow(&mut self, draft: &Draft) -> Result<Event, JournalError> {
+    /// Numbers a draft as the next event of the session.
+    pub(super) fn number(&mut self, draft: &Draft) -> Result<Event, JournalError> {
         if self.head >= SEQ_MAX {
             return Err(JournalError::new(ErrorKind::TooLarge, "The session has used up its numbers", ""));
         }
         let event = Event::of(draft, self.cursor(self.head + 1));
-        self.take(&event, draft.host_offset);
+        self.advance(&event, draft.host_offset);
         Ok(event)
     }
 
-    /// Counts the next event in.
-    pub(super) fn take(&mut self, event: &Event, host_offset: Option<u64>) {
+    /// Advances the row by the next event.
+    pub(super) fn advance(&mut self, event: &Event, host_offset: Option<u64>) {
         self.head = event.cursor.seq;
         self.bytes += event.weight();
         self.active = self.active.max(event.at);
         self.host_offset = self.host_offset.max(host_offset);
     }
 
-    /// Puts an event of this session into the tables.
+    /// Inserts an event of this session into the tables.
     pub(super) fn insert(&self, conn: &Connection, event: &Event) -> Result<(), JournalError> {
         let doing = "append to the journal";
         let seq = event.cursor.seq;
@@ -262,16 +262,21 @@ impl Place {
         Ok(())
     }
 
-    /// Writes the row back, and has the events told once they are committed.
-    pub(super) fn store(self, tx: &mut Tx<'_>, key: &Key, told: Vec<Arc<Event>>) -> Result<(), JournalError> {
-        if !told.is_empty() {
+    /// Updates the row, and publishes the events once they are committed.
+    pub(super) fn store(
+        self,
+        tx: &mut Tx<'_>,
+        key: &Key,
+        appended: Vec<Arc<Event>>,
+    ) -> Result<(), JournalError> {
+        if !appended.is_empty() {
             self.write(tx.conn)?;
-            tx.told.push(Told::Events(key.clone(), told));
+            tx.commits.push(OwnedCommit::Events(key.clone(), appended));
         }
         Ok(())
     }
 
-    /// Writes the row back.
+    /// Updates the row.
     pub(super) fn write(&self, conn: &Connection) -> Result<(), JournalError> {
         let doing = "append to the journal";
         let sql =
@@ -293,19 +298,19 @@ impl Place {
     }
 }
 
-/// The rows of a page: a query, and which rows it has to give.
+/// The rows of a page: a query, and the rows that it must return.
 struct Rows {
     sql: String,
     range: (i64, i64),
     /// The row that comes first.
     first: i64,
-    /// From one row to the next.
+    /// Difference between the ids of two rows.
     step: i64,
-    /// The number of rows that have to be there.
+    /// The number of rows that must exist.
     count: u64,
 }
 
-/// Reads as many events as a page may have. An event that is damaged or missing is replaced, and the others are read.
+/// Reads as many events as a page may have. A damaged or missing event is replaced, and the others are read.
 fn page(
     conn: &Connection,
     rows: &Rows,
@@ -314,7 +319,7 @@ fn page(
     damage: &Damage,
 ) -> Result<Vec<Arc<Event>>, JournalError> {
     let doing = "read events";
-    let (mut events, mut room) = (Vec::new(), Room::new(max));
+    let (mut events, mut room) = (Vec::new(), PageRoom::new(max));
     let (mut next, mut left) = (rows.first, rows.count);
     let mut is_readable = true;
     {
@@ -346,7 +351,8 @@ fn page(
             (next, left) = (id + rows.step, left.saturating_sub(1));
         }
     }
-    // The rows that the engine did not give: one after the other, so that a damaged page of the file costs what is on it.
+    // The rows that the engine did not return: one by one, so that a damaged page of the file costs only the
+    // events on it.
     let sql = format!("SELECT {COLUMNS} FROM events WHERE id = ?1");
     while left > 0 {
         let found = if is_readable { None } else { one(conn, &sql, next, epoch, damage)? };
@@ -388,25 +394,25 @@ fn event_or_replacement(row: &Row<'_>, epoch: Epoch, damage: &Damage) -> Result<
 
 fn event(row: &Row<'_>, epoch: Epoch) -> Result<Event, JournalError> {
     let doing = "read an event";
-    let body = row.get_ref(6).doing(doing)?.as_blob().map_err(|_| damaged("a body is no body"))?;
+    let body = row.get_ref(6).doing(doing)?.as_blob().map_err(|_| damaged("a body is not a blob"))?;
     let id: i64 = row.get(0).doing(doing)?;
     let name = |column: usize| row.get::<_, Option<String>>(column).doing(doing);
     let event = Event {
         cursor: Cursor::new(epoch, id.cast_unsigned() & SEQ_MAX),
         class: class_of(row.get(2).doing(doing)?)?,
         at: time(row.get(1).doing(doing)?)?,
-        kind: Kind::new(name(3)?.unwrap_or_default()).map_err(|_| damaged("a kind is no kind"))?,
+        kind: Kind::new(name(3)?.unwrap_or_default()).map_err(|_| damaged("a kind is invalid"))?,
         body: Arc::from(body),
-        client_id: name(4)?.map(ClientId::new).transpose().map_err(|_| damaged("an id is no id"))?,
-        message: Written::default(),
+        client_id: name(4)?.map(ClientId::new).transpose().map_err(|_| damaged("an id is invalid"))?,
+        message: EncodedEvent::default(),
     };
     if seal(id, &event) != row.get::<_, i64>(5).doing(doing)? {
-        return Err(damaged(&format!("event {} is not what was written", event.cursor.seq)));
+        return Err(damaged(&format!("event {} does not match its checksum", event.cursor.seq)));
     }
     Ok(event)
 }
 
-/// A checksum over all that was written of an event, since `SQLite` has none in its main file.
+/// A checksum over everything that was written of an event, since `SQLite` has none in its main file.
 fn seal(id: i64, event: &Event) -> i64 {
     let mut hash = Sha256::new();
     hash.update(id.to_le_bytes());
@@ -431,6 +437,6 @@ fn class_of(number: i64) -> Result<Class, JournalError> {
     match number {
         0 => Ok(Class::Delta),
         1 => Ok(Class::Durable),
-        _ => Err(damaged("a class is no class")),
+        _ => Err(damaged("a class is invalid")),
     }
 }

@@ -1,34 +1,34 @@
-//! What `SQLite` says, as errors to branch on.
+//! Errors of `SQLite` as errors of the journal.
 
 use rusqlite::Error as Sql;
 use rusqlite::ffi::ErrorCode;
 
 use crate::journal::{ErrorKind, JournalError};
 
-/// Says what was being done when `SQLite` failed: `statement.execute(…).doing("append to the journal")?`.
-pub(super) trait At<T> {
+/// Adds the operation to an error of `SQLite`: `statement.execute(…).doing("append to the journal")?`.
+pub(super) trait Doing<T> {
     fn doing(self, doing: &str) -> Result<T, JournalError>;
 }
 
-impl<T> At<T> for Result<T, Sql> {
+impl<T> Doing<T> for Result<T, Sql> {
     fn doing(self, doing: &str) -> Result<T, JournalError> {
         self.map_err(|error| translate(doing, error))
     }
 }
 
-/// The file does not hold what was written to it.
+/// The error for a corrupt file.
 pub(super) fn damaged(what: &str) -> JournalError {
     JournalError::new(ErrorKind::Damaged, format!("The journal is damaged: {what}"), RESTORE)
 }
 
 const RESTORE: &str =
-    "stop the server, put the file aside, and start from a backup; readers will be told to start again";
+    "stop the server, put the file aside, and start from a backup; readers will get a reset";
 
 fn translate(doing: &str, error: Sql) -> JournalError {
     let (kind, hint) = match &error {
         Sql::SqliteFailure(failure, _) => match failure.code {
             ErrorCode::DiskFull => (ErrorKind::Full, "make room on the disk; the next call tries again"),
-            // Every call looks before it writes, so a row that is in the way should not be there.
+            // Every call checks before it writes, so a conflicting row should not exist.
             ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::ConstraintViolation => {
                 (ErrorKind::Damaged, RESTORE)
             }

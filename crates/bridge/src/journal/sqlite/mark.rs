@@ -1,8 +1,10 @@
-//! Which file the journal is, noted beside it, so that a copy that was put in its place is noticed.
+//! The mark: a file beside the journal that identifies the journal's file, so that a copy in its place is
+//! detected.
 //!
-//! A copy knows nothing of what was shown after it was made. It would give the same numbers to other events, in the same epoch, and a reader
-//! that saw more would never learn of them. What no copy takes along is what the file system says of the file: its number, when it was made
-//! and when it was last changed. Being wrong costs little: in another epoch a reader still goes on from whatever the journal has.
+//! A copy lacks the events that were published after it was made. It would give the same numbers to other
+//! events in the same epoch, and a reader that saw more would never get them. Metadata of the file system is
+//! not copied: the number of the file, and the times of its creation and last change. A false alarm costs
+//! little: in another epoch a reader still resumes from whatever the journal has.
 
 use std::fs::Metadata;
 use std::io::{self, Write as _};
@@ -10,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::open::{beside, private_file};
-use crate::journal::opening::Stop;
+use super::open::{private_file, with_suffix};
+use crate::journal::opening::LastStop;
 
 /// The mark beside a journal, and the state of the journal's files before they are opened.
 #[derive(Debug, Clone)]
@@ -27,20 +29,20 @@ pub(super) struct Mark {
     /// The name of the journal that was here. Marks of earlier versions do not have it.
     journal: Option<String>,
     is_same_file: bool,
-    /// Whether nobody has changed it since it was closed.
+    /// True if it was not changed since it was closed.
     is_as_closed: bool,
-    /// Whether a process that did not close it has left its log.
+    /// True if a process that did not close it has left its log.
     has_log: bool,
 }
 
 impl Mark {
-    /// Looks at a journal, before it is opened: opening changes what is looked at.
-    pub(super) fn look(journal: &Path) -> Self {
-        let noted = std::fs::read_to_string(place(journal)).unwrap_or_default();
+    /// Reads the mark and inspects the files before they are opened: opening changes them.
+    pub(super) fn read(journal: &Path) -> Self {
+        let noted = std::fs::read_to_string(mark_path(journal)).unwrap_or_default();
         let (is_noted, name_noted) = (!noted.trim().is_empty(), journal_of(&noted));
         let mut noted = noted.lines().filter(|line| !line.starts_with(JOURNAL));
         let found = std::fs::metadata(journal).ok();
-        let has_log = std::fs::metadata(beside(journal, "-wal")).is_ok_and(|log| log.len() > 0);
+        let has_log = std::fs::metadata(with_suffix(journal, "-wal")).is_ok_and(|log| log.len() > 0);
         let is = |noted: Option<&str>, found: Option<String>| noted.is_some() && noted == found.as_deref();
         Mark {
             is_noted,
@@ -52,11 +54,12 @@ impl Mark {
         }
     }
 
-    /// Whether it is another file than the one that was left. Whoever did not close the journal has left a log, which no copy has.
-    pub(super) fn is_another(&self, stop: Stop) -> bool {
+    /// True if this is not the file that was left. A process that did not close the journal has left a log,
+    /// which no copy has.
+    pub(super) fn is_another(&self, stop: LastStop) -> bool {
         let as_left = match stop {
-            Stop::Clean => self.is_as_closed,
-            Stop::Unclean => self.has_log,
+            LastStop::Clean => self.is_as_closed,
+            LastStop::Unclean => self.has_log,
         };
         !(self.is_same_file && as_left)
     }
@@ -76,8 +79,8 @@ impl Mark {
         self.journal.as_ref().is_some_and(|noted| noted != name)
     }
 
-    /// Notes which file is open, and the name of its journal. How it was last closed may stay in the note: it does not count while the
-    /// file is open, and it does not fit once somebody has written to the file.
+    /// Records the open file and the name of its journal. The state of the last close may stay in the mark:
+    /// it is ignored while the file is open, and it does not match once the file was written to.
     pub(super) fn opened(&self, journal: &Path, name_of_journal: &str) -> io::Result<()> {
         if self.is_same_file && self.journal.as_deref() == Some(name_of_journal) {
             return Ok(());
@@ -86,34 +89,35 @@ impl Mark {
         write(journal, &format!("{}\n{JOURNAL}{name_of_journal}\n", name(&found)))
     }
 
-    /// Notes how the file is left. Nobody may write to it after this.
+    /// Records the state of the closed file. It must not be written to after this.
     pub(super) fn closed(journal: &Path) -> io::Result<()> {
         let found = std::fs::metadata(journal)?;
-        let noted = std::fs::read_to_string(place(journal)).unwrap_or_default();
+        let noted = std::fs::read_to_string(mark_path(journal)).unwrap_or_default();
         let line = journal_of(&noted).map(|name| format!("{JOURNAL}{name}\n")).unwrap_or_default();
         write(journal, &format!("{}\n{}\n{line}", name(&found), state(&found)))
     }
 }
 
-/// Begins the line with the name of the journal.
+/// Prefix of the line with the name of the journal.
 const JOURNAL: &str = "journal ";
 
 fn journal_of(noted: &str) -> Option<String> {
     noted.lines().find_map(|line| line.strip_prefix(JOURNAL)).map(str::to_owned)
 }
 
-/// In one go, so that a process that is killed leaves the old note or the new one.
+/// Writes in one call, so that a killed process leaves the old mark or the new one.
 fn write(journal: &Path, text: &str) -> io::Result<()> {
-    let mut file = private_file(&place(journal))?;
+    let mut file = private_file(&mark_path(journal))?;
     file.write_all(text.as_bytes())?;
     file.set_len(text.len() as u64)
 }
 
-pub(super) fn place(journal: &Path) -> PathBuf {
-    beside(journal, "-mark")
+pub(super) fn mark_path(journal: &Path) -> PathBuf {
+    with_suffix(journal, "-mark")
 }
 
-/// What a file is called where names do not matter. Numbers are used again, so the time at which it was made belongs to it.
+/// Identity of a file, independent of its path. File numbers are reused, so the time of its creation is a
+/// part of it.
 fn name(found: &Metadata) -> String {
     #[cfg(unix)]
     let number = std::os::unix::fs::MetadataExt::ino(found);
@@ -123,7 +127,7 @@ fn name(found: &Metadata) -> String {
     format!("file {number} {}", made.map_or(0, Timestamp::as_nanosecond))
 }
 
-/// When the file was last changed. Unlike the time of its contents, nobody can set this one.
+/// Time of the last change of the file. Unlike the modification time of its contents, it cannot be set.
 #[cfg(unix)]
 fn state(found: &Metadata) -> String {
     use std::os::unix::fs::MetadataExt as _;

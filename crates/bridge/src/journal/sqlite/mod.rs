@@ -1,19 +1,19 @@
 //! A journal in one file.
 //!
-//! One thread writes and says when it is safe; a few connections read beside it. The file belongs to one process at a
-//! time, and only its owner may read it.
+//! One thread writes and acknowledges; a few connections read at the same time. The file belongs to one
+//! process at a time, and only its owner may read it.
 
 mod asks;
 mod audit_key;
 mod audit_log;
 mod backup;
 mod damage;
+mod delta_log;
 mod events;
 mod failure;
 mod mark;
 mod open;
-mod piece_log;
-mod pieces;
+mod pending_deltas;
 mod projects;
 mod readers;
 mod schema;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use self::damage::Damage;
-use self::failure::At as _;
+use self::failure::Doing as _;
 use self::readers::Readers;
 use self::writer::{Load, Writer};
 use super::event::{check_drafts, class_of, weight};
@@ -38,7 +38,7 @@ use super::{
     ProjectFolder, Resume, Retained, Session, SessionChange, SessionName, Settle, Settled, Settlement,
     Stored, Tap,
 };
-use crate::limits::{JOURNAL_BYTES_MAX, LIST_MAX, PIECE_BYTES_MAX};
+use crate::limits::{DELTA_BYTES_MAX, JOURNAL_BYTES_MAX, LIST_MAX};
 
 /// A journal in one `SQLite` file.
 ///
@@ -51,13 +51,13 @@ pub struct SqliteJournal {
 }
 
 impl SqliteJournal {
-    /// Opens or creates the journal. It waits for the disk, so call it where that does no harm.
+    /// Opens or creates the journal. It blocks on the disk.
     pub fn open(path: impl Into<PathBuf>, opening: &Opening) -> Result<Self, JournalError> {
         SqliteJournal::open_bounded(path, opening, JOURNAL_BYTES_MAX)
     }
 
-    /// The same, with another bound on the size of the file. A journal that has reached it is full until something is
-    /// removed, and says so to whoever appends.
+    /// Like [`open`](Self::open), with another limit for the size of the file. Appends to a journal that has
+    /// reached it fail until something is removed.
     pub fn open_bounded(
         path: impl Into<PathBuf>,
         opening: &Opening,
@@ -70,19 +70,20 @@ impl SqliteJournal {
         Ok(SqliteJournal { path, readers, writer, damage: Damage::default() })
     }
 
-    /// Where it is.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Puts the files of a journal aside, whatever they are, so that the next [`open`](Self::open) begins an empty one. Gives the
-    /// new name of the main file, if there was one. Nothing is deleted but the mark. It waits for the disk.
+    /// Renames the files of a journal, whatever they are, so that the next [`open`](Self::open) creates an
+    /// empty one. Returns the new name of the main file, if there was one. Only the mark is deleted. It
+    /// blocks on the disk.
     pub fn put_aside(path: &Path) -> Result<Option<PathBuf>, JournalError> {
         open::put_aside(path)
     }
 
-    /// Reads every event of a journal, also while another process writes it, and gives the number of damaged ones. It waits for
-    /// the disk.
+    /// Reads every event of a journal, also while another process writes it, and returns the number of
+    /// damaged ones. It blocks on the disk.
     pub fn inspect(path: &Path) -> Result<u64, JournalError> {
         let conn = open::reader(path)?;
         schema::check(&conn)?;
@@ -105,8 +106,9 @@ impl SqliteJournal {
         }
     }
 
-    /// Copies a journal to a new file, also while another process writes it. A journal that is opened from the copy begins another epoch, so
-    /// that readers who saw more are told. `progress` is told how many bytes of how many are done. It waits for the disk.
+    /// Copies a journal to a new file, also while another process writes it. A journal that is opened from
+    /// the copy begins another epoch, so that readers that saw more get a reset. Calls `progress` with the
+    /// bytes done and their total. It blocks on the disk.
     pub fn backup(journal: &Path, to: &Path, mut progress: impl FnMut(u64, u64)) -> Result<(), JournalError> {
         backup::copy(journal, to, &mut progress)
     }
@@ -132,7 +134,7 @@ impl Journal for SqliteJournal {
 
     fn seen(&self, key: &Key, id: &ClientId) -> Call<'_, Option<Cursor>> {
         let (key, id) = (key.clone(), id.clone());
-        self.readers.call(move |conn| events::Place::find(conn, &key)?.seen(conn, &id))
+        self.readers.call(move |conn| events::SessionRow::find(conn, &key)?.seen(conn, &id))
     }
 
     fn sessions(&self, after: Option<Handle>, max: usize) -> Call<'_, Vec<Session>> {
@@ -164,10 +166,10 @@ impl Journal for SqliteJournal {
             let bytes: u64 = drafts.iter().map(|draft| weight(draft.body.len())).sum();
             let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
             let class = class_of(&drafts);
-            let are_pieces = class == Class::Delta && drafts.iter().all(|draft| draft.client_id.is_none());
-            if are_pieces
-                && bytes <= PIECE_BYTES_MAX
-                && let Some(stored) = self.writer.store_here(&key, fence, &drafts)
+            let are_deltas = class == Class::Delta && drafts.iter().all(|draft| draft.client_id.is_none());
+            if are_deltas
+                && bytes <= DELTA_BYTES_MAX
+                && let Some(stored) = self.writer.store_on_caller(&key, fence, &drafts)
             {
                 return stored;
             }
@@ -281,7 +283,7 @@ impl Journal for SqliteJournal {
             if !self.writer.is_full() {
                 return Ok(false);
             }
-            // It needs a page of its own, as an event does.
+            // The probe needs a page of its own, as an event does.
             let probe = |tx: &mut writer::Tx<'_>| {
                 let sql = "CREATE TABLE room (bytes BLOB); INSERT INTO room VALUES (zeroblob(16384)); DROP TABLE room";
                 tx.conn.execute_batch(sql).doing("look for room on the disk")

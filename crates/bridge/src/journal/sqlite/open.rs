@@ -1,4 +1,4 @@
-//! The files of a journal: who may read them, who has them open, and how they were left.
+//! The files of a journal: their permissions, their lock, and the state in which they were left.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -6,45 +6,45 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
-use super::failure::At as _;
+use super::delta_log::{DeltaLog, LoggedDelta};
+use super::failure::Doing as _;
 use super::mark::Mark;
-use super::piece_log::{Piece, PieceLog};
-use super::{audit_key, pieces, schema};
-use crate::journal::opening::Stop;
+use super::{audit_key, pending_deltas, schema};
+use crate::journal::opening::LastStop;
 use crate::journal::{Epoch, ErrorKind, Handle, JournalError, Opening};
 use crate::limits::{BUSY_WAIT, PAST_EPOCHS_MAX, STATEMENTS_MAX, WAL_KEPT_BYTES};
 
-/// Opens the one connection that writes, brings the file up to date, and begins another epoch where one is due.
-/// The second value holds the lock for as long as it lives, the third takes pieces of text.
+/// Opens the one connection that writes, migrates the file, and begins another epoch if necessary. The second
+/// value holds the lock for as long as it lives, the third is the log of deltas.
 pub(super) fn writer(
     path: &Path,
     opening: &Opening,
     bytes_max: u64,
-) -> Result<(Connection, File, PieceLog), JournalError> {
+) -> Result<(Connection, File, DeltaLog), JournalError> {
     make_folder(path)?;
     refuse_links(path)?;
     let lock = lock(path)?;
-    let mark = Mark::look(path);
+    let mark = Mark::read(path);
     if mark.is_missing() {
         return Err(missing(path, "is missing"));
     }
     private_file(path).map_err(|error| JournalError::io("create", path, error))?;
-    // Before anything is changed in a file that may not be ours.
+    // Before anything is changed in a file that may belong to another program.
     let version = schema::check(&connect(path)?)?;
     if version == 0 && mark.is_noted() {
         return Err(missing(path, "is empty"));
     }
     let mut conn = writer_again(path, bytes_max)?;
-    schema::climb(&conn)?;
-    let pieces = PieceLog::read(path).map_err(|error| JournalError::io("read the pieces of", path, error))?;
-    let name = begin(&mut conn, opening, &pieces, &mark, path)?;
+    schema::migrate(&conn)?;
+    let deltas = DeltaLog::read(path).map_err(|error| JournalError::io("read the deltas of", path, error))?;
+    let name = begin(&mut conn, opening, &deltas, &mark, path)?;
     mark.opened(path, &name).map_err(|error| JournalError::io("write the mark of", path, error))?;
-    let log = PieceLog::open(path, opening.fresh_epoch.to_stored().cast_unsigned());
-    let log = log.map_err(|error| JournalError::io("write the pieces of", path, error))?;
+    let log = DeltaLog::open(path, opening.fresh_epoch.to_stored().cast_unsigned());
+    let log = log.map_err(|error| JournalError::io("write the deltas of", path, error))?;
     Ok((conn, lock, log))
 }
 
-/// Opens the connection that writes on a journal that is locked and up to date.
+/// Opens the connection that writes, for a journal that is locked and migrated.
 pub(super) fn writer_again(path: &Path, bytes_max: u64) -> Result<Connection, JournalError> {
     let conn = connect(path)?;
     let page: u64 = conn.pragma_query_value(None, "page_size", |row| row.get(0)).doing("open the journal")?;
@@ -59,8 +59,8 @@ pub(super) fn writer_again(path: &Path, bytes_max: u64) -> Result<Connection, Jo
     Ok(conn)
 }
 
-/// Opens a connection that copies the log into the main file, beside the one that writes.
-pub(super) fn settler(path: &Path) -> Result<Connection, JournalError> {
+/// Opens a connection that copies the log into the main file, besides the one that writes.
+pub(super) fn checkpointer(path: &Path) -> Result<Connection, JournalError> {
     let conn = connect(path)?;
     conn.execute_batch("PRAGMA synchronous = FULL; PRAGMA cache_size = -64;").doing("open the journal")?;
     Ok(conn)
@@ -78,17 +78,18 @@ pub(super) fn connect(path: &Path) -> Result<Connection, JournalError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).doing("open the journal")?;
     conn.busy_timeout(BUSY_WAIT).doing("open the journal")?;
-    // The log stays when a connection is closed: a process that ends without closing the journal leaves it to the next one, which
-    // takes a journal that was not closed and has no log for a copy.
+    // The log stays when a connection is closed: a process that ends without closing the journal leaves it to
+    // the next one, which takes an unclosed journal without a log for a copy.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).doing("open the journal")?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     Ok(conn)
 }
 
-/// Refuses a journal of which a file is a link: what the link points to would be read, changed and given another mode.
+/// Refuses a journal if one of its files is a link: the target of the link would be read, changed and given
+/// another mode.
 fn refuse_links(journal: &Path) -> Result<(), JournalError> {
     for suffix in ["", ".lock", "-mark", "-pieces", "-wal", "-shm", "-journal", audit_key::SUFFIX] {
-        let path = beside(journal, suffix);
+        let path = with_suffix(journal, suffix);
         if std::fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
             let message = format!("A file of the journal is a link, or not a file: `{}`", path.display());
             let hint = "put the file itself there; the whole data folder can be elsewhere with --data";
@@ -98,7 +99,8 @@ fn refuse_links(journal: &Path) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// Creates a file that only its owner may read, or makes an old one so. `SQLite` gives its other files the same mode.
+/// Creates a file that only its owner may read, or makes an existing one so. `SQLite` gives its other files
+/// the same mode.
 pub(super) fn private_file(path: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -113,7 +115,7 @@ pub(super) fn private_file(path: &Path) -> std::io::Result<File> {
     Ok(file)
 }
 
-/// A folder that exists is left as it is: it may be somebody's home.
+/// Creates the folder. An existing one keeps its mode: it may be a home directory.
 fn make_folder(path: &Path) -> Result<(), JournalError> {
     let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
     let mut builder = DirBuilder::new();
@@ -123,16 +125,16 @@ fn make_folder(path: &Path) -> Result<(), JournalError> {
     builder.create(folder).map_err(|error| JournalError::io("create", folder, error))
 }
 
-/// A file beside another, whose name goes on.
-pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+/// A path with a suffix after the file's name.
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// `SQLite` would let a second process in, and both would give out the same numbers.
+/// Locks the journal: `SQLite` would let a second process in, and both would give out the same numbers.
 fn lock(path: &Path) -> Result<File, JournalError> {
-    let path = beside(path, ".lock");
+    let path = with_suffix(path, ".lock");
     let file = private_file(&path).map_err(|error| JournalError::io("create", &path, error))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
@@ -148,22 +150,22 @@ fn lock(path: &Path) -> Result<File, JournalError> {
     }
 }
 
-/// Marks the journal as open, puts in what the last process did not get to, and begins another epoch if numbers may have been lost.
-/// Gives the name of the journal, which its backups share.
+/// Marks the journal as open, stores the deltas that the last process left in the log, and begins another
+/// epoch if numbers may have been lost. Returns the name of the journal, which its backups share.
 fn begin(
     conn: &mut Connection,
     opening: &Opening,
-    pieces: &[Piece],
+    deltas: &[LoggedDelta],
     mark: &Mark,
     path: &Path,
 ) -> Result<String, JournalError> {
     let doing = "begin to write the journal";
     let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).doing(doing)?;
     let name = name_of(&tx, mark, path)?;
-    pieces::put_in(&tx, pieces)?;
+    pending_deltas::flush(&tx, deltas)?;
     let left = tx
         .query_row("SELECT clean, boot_id FROM journal", [], |row| {
-            let stop = if row.get(0)? { Stop::Clean } else { Stop::Unclean };
+            let stop = if row.get(0)? { LastStop::Clean } else { LastStop::Unclean };
             Ok((stop, row.get::<_, String>(1)?))
         })
         .optional()
@@ -185,11 +187,11 @@ fn begin(
     Ok(name)
 }
 
-/// The name of a journal, which it gets when it is first opened. A journal with another name than the one that was here is
-/// refused; one without a name is of an earlier version.
+/// Returns the name of a journal, which it gets when it is first opened. A journal with another name than the
+/// one that was here is refused; one without a name is of an earlier version.
 fn name_of(conn: &Connection, mark: &Mark, path: &Path) -> Result<String, JournalError> {
     let doing = "read the name of the journal";
-    // A table of its own: earlier versions pass over it.
+    // A table of its own: earlier versions ignore it.
     let make =
         "CREATE TABLE IF NOT EXISTS identity (one INTEGER PRIMARY KEY CHECK (one = 1), name TEXT NOT NULL)";
     conn.execute_batch(make).doing(doing)?;
@@ -203,7 +205,8 @@ fn name_of(conn: &Connection, mark: &Mark, path: &Path) -> Result<String, Journa
     conn.query_row(find, [], |row| row.get(0)).doing(doing)
 }
 
-/// The journal that belongs here is not here: an empty one in its place would look as if nothing had ever happened.
+/// The error for a journal that is gone: an empty one in its place would look as if nothing had ever
+/// happened.
 fn missing(path: &Path, how: &str) -> JournalError {
     let message =
         format!("The journal {how}, and the mark beside it says that there was one: `{}`", path.display());
@@ -211,14 +214,16 @@ fn missing(path: &Path, how: &str) -> JournalError {
     JournalError::new(ErrorKind::Missing, message, hint)
 }
 
-/// Journals that are put aside in one folder: a start that makes a new one each time is stopped before it fills the disk.
+/// Limit of journals put aside in one folder: a service that creates a new one with each start is stopped
+/// before it fills the disk.
 const ASIDE_MAX: usize = 100;
 
 pub(super) fn put_aside(path: &Path) -> Result<Option<PathBuf>, JournalError> {
     make_folder(path)?;
     refuse_links(path)?;
     let _lock = lock(path)?;
-    let aside = (1..=ASIDE_MAX).map(|n| beside(path, &format!(".aside-{n}"))).find(|aside| !aside.exists());
+    let aside =
+        (1..=ASIDE_MAX).map(|n| with_suffix(path, &format!(".aside-{n}"))).find(|aside| !aside.exists());
     let aside = aside.ok_or_else(|| {
         let message = format!("{ASIDE_MAX} journals were put aside here already: `{}`", path.display());
         JournalError::new(
@@ -230,7 +235,7 @@ pub(super) fn put_aside(path: &Path) -> Result<Option<PathBuf>, JournalError> {
     let mut moved = None;
     // The key goes with its log.
     for suffix in ["", "-wal", "-shm", "-pieces", audit_key::SUFFIX] {
-        let (from, to) = (beside(path, suffix), beside(&aside, suffix));
+        let (from, to) = (with_suffix(path, suffix), with_suffix(&aside, suffix));
         match std::fs::rename(&from, &to) {
             Ok(()) if suffix.is_empty() => moved = Some(to),
             Ok(()) => {}
@@ -238,7 +243,7 @@ pub(super) fn put_aside(path: &Path) -> Result<Option<PathBuf>, JournalError> {
             Err(error) => return Err(JournalError::io("put aside", &from, error)),
         }
     }
-    match std::fs::remove_file(super::mark::place(path)) {
+    match std::fs::remove_file(super::mark::mark_path(path)) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(JournalError::io("remove the mark of", path, error))
         }

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::events::{Place, time};
-use super::failure::{At as _, damaged};
+use super::events::{SessionRow, time};
+use super::failure::{Doing as _, damaged};
 use super::writer::Tx;
 use crate::journal::event::whole_micros;
 use crate::journal::{JournalError, Key, Project, ProjectFolder};
@@ -18,7 +18,7 @@ pub(super) fn open(
 ) -> Result<Project, JournalError> {
     let doing = "open a project";
     let conn = tx.conn;
-    let handle = session.map(|key| Place::find(conn, key)).transpose()?.map(|place| place.handle.number());
+    let handle = session.map(|key| SessionRow::find(conn, key)).transpose()?.map(|row| row.handle.number());
     let sql = "UPDATE projects SET session = ?2 WHERE folder = ?1 RETURNING opened";
     let known = conn.query_row(sql, params![folder.as_str(), handle], |row| row.get(0)).optional();
     if let Some(opened) = known.doing(doing)? {
@@ -48,8 +48,8 @@ pub(super) fn list(conn: &Connection, after: Option<&ProjectFolder>) -> Result<V
         let session: Option<String> = row.get(1).doing(doing)?;
         projects.push(Project {
             folder: ProjectFolder::new(row.get::<_, String>(0).doing(doing)?)
-                .map_err(|_| damaged("a folder is no folder"))?,
-            session: session.map(Key::new).transpose().map_err(|_| damaged("a key is no key"))?,
+                .map_err(|_| damaged("a folder is invalid"))?,
+            session: session.map(Key::new).transpose().map_err(|_| damaged("a key is invalid"))?,
             opened: time(row.get(2).doing(doing)?)?,
         });
     }

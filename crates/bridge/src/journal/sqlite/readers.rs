@@ -1,4 +1,4 @@
-//! Connections that read, on threads that may wait for a disk.
+//! Connections that read, on threads that may block on a disk.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,35 +9,36 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
-use super::failure::At as _;
+use super::failure::Doing as _;
 use super::open;
-use super::writer::WaitingPieces;
+use super::writer::UnflushedDeltas;
 use crate::journal::{Call, ErrorKind, JournalError};
 use crate::limits::READERS_MAX;
 
 pub(super) struct Readers {
     path: PathBuf,
-    /// What is stored and not in the tables yet.
-    waiting: WaitingPieces,
+    /// Deltas that are logged and not in the tables yet.
+    waiting: UnflushedDeltas,
     idle: Mutex<Vec<Connection>>,
     permits: Arc<Semaphore>,
     closed: AtomicBool,
 }
 
 impl Readers {
-    pub(super) fn new(path: PathBuf, waiting: WaitingPieces) -> Arc<Self> {
+    pub(super) fn new(path: PathBuf, waiting: UnflushedDeltas) -> Arc<Self> {
         let permits = Arc::new(Semaphore::new(READERS_MAX));
         Arc::new(Readers { path, waiting, idle: Mutex::default(), permits, closed: AtomicBool::new(false) })
     }
 
-    /// Has `work` done on what the journal is at this moment, whatever is written meanwhile.
+    /// Runs `work` on the state of the journal at this moment, isolated from concurrent writes.
     pub(super) fn call<R: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Connection) -> Result<R, JournalError> + Send + 'static,
     ) -> Call<'static, R> {
         let readers = Arc::clone(self);
         Box::pin(async move {
-            // In a task of its own: whoever asks may wait for something else meanwhile, and would keep a place that it does not use.
+            // In a task of its own: a caller that does not poll this future would otherwise hold a permit
+            // without using it.
             let mut reading = Reading(tokio::spawn(async move {
                 let permit = Arc::clone(&readers.permits).acquire_owned().await;
                 let permit = permit.map_err(|_| JournalError::closed())?;
@@ -52,7 +53,7 @@ impl Readers {
         })
     }
 
-    /// Refuses what comes from now on.
+    /// Refuses later calls.
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
         self.permits.close();
@@ -63,7 +64,7 @@ impl Readers {
         if self.closed.load(Ordering::SeqCst) {
             return Err(JournalError::closed());
         }
-        match self.waiting.put_in() {
+        match self.waiting.flush() {
             Err(error) if error.kind() == ErrorKind::Full => return self.waiting.read_with(work),
             done => done?,
         }
@@ -72,7 +73,7 @@ impl Readers {
         let tx = conn.transaction_with_behavior(TransactionBehavior::Deferred).doing("read the journal")?;
         let result = work(&tx);
         tx.finish().doing("end reading the journal")?;
-        // A connection that failed may remember pages that are no longer true.
+        // A connection that failed may have stale pages in its cache.
         let is_good = !result.as_ref().is_err_and(JournalError::is_engine);
         if is_good && !self.closed.load(Ordering::SeqCst) {
             self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(conn);
@@ -81,7 +82,7 @@ impl Readers {
     }
 }
 
-/// Somebody reads, as long as somebody wants to know.
+/// A task that reads, aborted when its caller is gone.
 struct Reading<R>(JoinHandle<R>);
 
 impl<R> Drop for Reading<R> {
@@ -91,7 +92,7 @@ impl<R> Drop for Reading<R> {
 }
 
 fn broken_off() -> JournalError {
-    JournalError::new(ErrorKind::Io, "Reading the journal was broken off", "")
+    JournalError::new(ErrorKind::Io, "Reading the journal was aborted", "")
 }
 
 impl fmt::Debug for Readers {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::events::{Place, time};
-use super::failure::{At as _, damaged};
-use super::writer::{Told, Tx};
+use super::events::{SessionRow, time};
+use super::failure::{Doing as _, damaged};
+use super::writer::{OwnedCommit, Tx};
 use crate::journal::{
     Changed, ClientId, Cursor, Epoch, Fence, Handle, JournalError, Key, NewSession, Novelty, Session,
     SessionChange, SessionName, Stored,
@@ -89,7 +89,7 @@ pub(super) fn list(
     Ok(sessions)
 }
 
-/// How many there are, by state.
+/// Number of sessions by state.
 pub(super) fn count(conn: &Connection) -> Result<BTreeMap<String, u64>, JournalError> {
     let doing = "count the sessions";
     let mut count =
@@ -106,11 +106,11 @@ pub(super) fn update(
 ) -> Result<Changed, JournalError> {
     let doing = "change a session";
     let name = SessionName::Key(key.clone());
-    let mut place = Place::fenced(tx.conn, key, fence)?;
-    let handle = place.handle.number();
+    let mut session = SessionRow::fenced(tx.conn, key, fence)?;
+    let handle = session.handle.number();
     let mut row = find(tx.conn, &name)?;
     if let Some(id) = change.event.as_ref().and_then(|event| event.client_id.as_ref())
-        && let Some(cursor) = place.seen(tx.conn, id)?
+        && let Some(cursor) = session.seen(tx.conn, id)?
     {
         return Ok(Changed { session: row, event: Some(Stored { cursor, novelty: Novelty::Seen }) });
     }
@@ -128,17 +128,17 @@ pub(super) fn update(
     tx.conn.execute(sql, params![handle, row.title, labels, row.settings, row.state, active]).doing(doing)?;
     let mut stored = None;
     if let Some(event) = &change.event {
-        place.active = row.active;
-        let mut told = Vec::new();
-        stored = Some(place.put(tx.conn, event, &mut told)?);
-        place.store(tx, key, told)?;
+        session.active = row.active;
+        let mut appended = Vec::new();
+        stored = Some(session.put(tx.conn, event, &mut appended)?);
+        session.store(tx, key, appended)?;
     }
     Ok(Changed { session: find(tx.conn, &name)?, event: stored })
 }
 
 pub(super) fn delete(tx: &mut Tx<'_>, key: &Key) -> Result<(), JournalError> {
     let doing = "delete a session";
-    let handle = Place::find(tx.conn, key)?.handle.number();
+    let handle = SessionRow::find(tx.conn, key)?.handle.number();
     for sql in [
         "DELETE FROM sessions WHERE handle = ?1",
         "UPDATE projects SET session = NULL WHERE session = ?1",
@@ -146,7 +146,7 @@ pub(super) fn delete(tx: &mut Tx<'_>, key: &Key) -> Result<(), JournalError> {
     ] {
         tx.conn.execute(sql, [handle]).doing(doing)?;
     }
-    tx.told.push(Told::Deleted(key.clone()));
+    tx.commits.push(OwnedCommit::Deleted(key.clone()));
     Ok(())
 }
 
@@ -162,13 +162,13 @@ fn session(conn: &Connection, row: &Row<'_>) -> Result<Session, JournalError> {
     let number = |column: usize| row.get::<_, i64>(column).doing(doing);
     let handle: u64 = row.get(0).doing(doing)?;
     let labels: BTreeMap<String, String> =
-        serde_json::from_str(&text(4)?).map_err(|_| damaged("labels are no labels"))?;
+        serde_json::from_str(&text(4)?).map_err(|_| damaged("labels are invalid"))?;
     let sql = "SELECT id FROM cli_sessions WHERE session = ?1 ORDER BY place";
     let mut ids = conn.prepare_cached(sql).doing(doing)?;
     let ids: Result<Vec<String>, _> = ids.query_map([handle], |row| row.get(0)).doing(doing)?.collect();
     Ok(Session {
         handle: Handle::new(handle),
-        key: Key::new(text(1)?).map_err(|_| damaged("a key is no key"))?,
+        key: Key::new(text(1)?).map_err(|_| damaged("a key is invalid"))?,
         cwd: text(2)?,
         title: row.get(3).doing(doing)?,
         labels,

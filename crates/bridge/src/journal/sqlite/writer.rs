@@ -1,10 +1,12 @@
 //! The one connection that writes.
 //!
-//! A thread takes whatever is queued and commits it together: there is no timer, so a single call is committed at once,
-//! and under load the cost of a commit is shared. One durable call makes the whole commit durable.
+//! A thread takes all queued calls and commits them together: there is no timer, so a single call is
+//! committed at once, and under load the cost of a commit is shared. One durable call makes the whole commit
+//! durable.
 //!
-//! A piece of text need not reach the disk before it is answered. If nobody sits at the desk it is [stored](Pieces) where it is
-//! made: that takes less time than waking the thread and being woken by it, and that is most of what a watcher would wait for.
+//! A delta need not reach the disk before it is acknowledged. If the connection is idle, a delta is
+//! [stored](PendingDeltas) on the caller's thread: that takes less time than waking the writer's thread and
+//! being woken by it, which would be most of a subscriber's latency.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -15,10 +17,10 @@ use std::thread::JoinHandle;
 use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
-use super::failure::At as _;
+use super::delta_log::DeltaLog;
+use super::failure::Doing as _;
 use super::mark::Mark;
-use super::piece_log::PieceLog;
-use super::pieces::Pieces;
+use super::pending_deltas::PendingDeltas;
 use super::{audit_key, open, sweep};
 use crate::journal::{
     AuditKey, Class, Commit, Draft, ErrorKind, Event, Fence, JournalError, Key, Stored, Tap,
@@ -28,73 +30,74 @@ use crate::limits::{
     WRITER_ROOM_BYTES_MAX, WRITER_ROOM_UNIT,
 };
 
-/// The way to the connection.
+/// Access to the connection that writes.
 pub(super) struct Writer {
     queue: Option<mpsc::Sender<Box<dyn Job>>>,
-    /// What waits for the thread, and what it is doing, holds some of it.
+    /// Limits the bytes of calls that are queued or running.
     room: Arc<Semaphore>,
-    /// Nothing once the journal is closed.
-    desk: Arc<Mutex<Option<Desk>>>,
-    /// How many pieces of text are not in the tables yet.
-    pieces: Arc<AtomicUsize>,
-    /// The last attempt to store something found no room.
+    /// None once the journal is closed.
+    state: Arc<Mutex<Option<WriterState>>>,
+    /// Number of deltas that are not in the tables yet.
+    deltas: Arc<AtomicUsize>,
+    /// True if the last attempt to store something found no room.
     full: Arc<AtomicBool>,
     tap: Arc<Mutex<Option<Tap>>>,
     thread: Option<JoinHandle<()>>,
-    /// Closed when somebody else can open the journal.
+    /// Closed when another process can open the journal.
     unlocked: watch::Receiver<()>,
 }
 
-/// Pieces of text that are stored and not in the tables yet, for those who read the tables.
+/// Deltas that are logged and not in the tables yet, for readers of the tables.
 #[derive(Clone)]
-pub(super) struct WaitingPieces {
-    desk: Arc<Mutex<Option<Desk>>>,
+pub(super) struct UnflushedDeltas {
+    state: Arc<Mutex<Option<WriterState>>>,
     count: Arc<AtomicUsize>,
 }
 
-impl WaitingPieces {
-    /// Has them put in. It may wait for the disk.
-    pub(super) fn put_in(&self) -> Result<(), JournalError> {
+impl UnflushedDeltas {
+    /// Moves them into the tables. It may block on the disk.
+    pub(super) fn flush(&self) -> Result<(), JournalError> {
         if self.count.load(Ordering::Acquire) == 0 {
             return Ok(());
         }
-        sit_down(&self.desk).as_mut().map_or(Ok(()), Desk::put_pieces_in)
+        lock_state(&self.state).as_mut().map_or(Ok(()), WriterState::flush_deltas)
     }
 
-    /// Reads on the connection that writes, with the pieces in the tables for as long as that takes: a full disk has no room to
-    /// put them there for good, and a reader that is not shown them would take its place for one of another journal.
+    /// Reads on the connection that writes, with the deltas in the tables for as long as that takes: a full
+    /// disk has no room to commit them, and a reader that does not see them would take its cursor for one of
+    /// another journal.
     pub(super) fn read_with<R>(
         &self,
         work: impl FnOnce(&Connection) -> Result<R, JournalError>,
     ) -> Result<R, JournalError> {
-        sit_down(&self.desk).as_mut().ok_or_else(JournalError::closed)?.read_with_pieces(work)
+        lock_state(&self.state).as_mut().ok_or_else(JournalError::closed)?.read_with_deltas(work)
     }
 }
 
-/// A page of the file, which is what the log is made of; `SQLite`'s usual length.
+/// A page of the file, which is the unit of the log; `SQLite`'s default.
 const PAGE_BYTES: u64 = 4096;
 
-/// Pages that the waiting pieces take at most: their bytes, and a few pages for each of them.
-const PIECES_PAGES: i64 = 8192;
+/// Pages that the logged deltas take at most: their bytes, and a few pages for each of them.
+const DELTAS_PAGES: i64 = 8192;
 
-/// All the room there is, in units.
+/// The whole room, in units.
 const ROOM: usize = WRITER_ROOM_BYTES_MAX / WRITER_ROOM_UNIT;
 
-/// The connection inside a transaction, and what there is to tell once it is committed.
+/// The connection inside a transaction, and the commits to publish after it.
 pub(super) struct Tx<'c> {
     pub(super) conn: &'c Connection,
-    pub(super) told: Vec<Told>,
+    pub(super) commits: Vec<OwnedCommit>,
     /// Seals lines of the audit log.
     pub(super) audit_key: &'c AuditKey,
 }
 
 impl Tx<'_> {
-    /// Runs one of several calls, so that it can be taken back alone.
+    /// Runs one of several calls, so that it can be rolled back alone.
     fn run(&mut self, job: &mut dyn Job) -> Result<(), JournalError> {
-        let told = self.told.len();
+        let commits = self.commits.len();
         self.conn.prepare_cached("SAVEPOINT call").and_then(|mut it| it.execute([])).doing("begin a call")?;
-        if job.run(self)? == Ran::Refused {
-            self.told.truncate(told);
+        if job.run(self)? == JobOutcome::Refused {
+            self.commits.truncate(commits);
             self.conn.execute_batch("ROLLBACK TO call").doing("take a call back")?;
         }
         self.conn.prepare_cached("RELEASE call").and_then(|mut it| it.execute([])).doing("end a call")?;
@@ -102,24 +105,24 @@ impl Tx<'_> {
     }
 }
 
-pub(super) enum Told {
+pub(super) enum OwnedCommit {
     Events(Key, Vec<Arc<Event>>),
     Deleted(Key),
 }
 
-/// How much a call weighs, and how safe it has to be.
+/// Size and durability of a call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Load {
     pub(super) class: Class,
     pub(super) bytes: usize,
-    /// Whether it appends nothing and removes something, so that it is done on a full disk as well.
+    /// True if it appends nothing and removes something, so that it runs on a full disk as well.
     pub(super) makes_room: bool,
 }
 
 impl Load {
-    /// A short call that has to survive a loss of power.
+    /// A short call that must survive a loss of power.
     pub(super) const DURABLE: Load = Load { class: Class::Durable, bytes: 0, makes_room: false };
-    /// The same of one that removes something.
+    /// The same for a call that removes something.
     pub(super) const MAKES_ROOM: Load = Load { makes_room: true, ..Load::DURABLE };
 }
 
@@ -127,35 +130,35 @@ impl Writer {
     pub(super) fn start(
         conn: Connection,
         lock: File,
-        log: PieceLog,
+        log: DeltaLog,
         path: &Path,
         bytes_max: u64,
     ) -> Result<Self, JournalError> {
         let (queue, jobs) = mpsc::channel(WRITER_QUEUE_MAX);
         let tap = Arc::new(Mutex::new(None));
-        let pieces = Pieces::new(log);
-        let count = pieces.count();
+        let deltas = PendingDeltas::new(log);
+        let count = deltas.count();
         let audit_key = audit_key::open(path, &conn)?;
-        let desk = Desk {
+        let state = WriterState {
             conn,
             audit_key,
-            pieces,
+            deltas,
             path: path.to_owned(),
             bytes_max,
             tap: Arc::clone(&tap),
             syncing: None,
-            unsettled: 0,
+            uncopied: 0,
             sweeping: true,
             full: Arc::default(),
         };
-        let full = Arc::clone(&desk.full);
-        let desk = Arc::new(Mutex::new(Some(desk)));
-        let shared = Arc::clone(&desk);
-        let settler = open::settler(path)?;
+        let full = Arc::clone(&state.full);
+        let state = Arc::new(Mutex::new(Some(state)));
+        let shared = Arc::clone(&state);
+        let checkpointer = open::checkpointer(path)?;
         let (locked, unlocked) = watch::channel(());
         let work = move || {
-            work(&shared, jobs, settler);
-            // The lock goes last: whoever gets it next finds everything written.
+            work(&shared, jobs, checkpointer);
+            // The lock goes last: the next process that gets it finds everything written.
             drop(lock);
             drop(locked);
         };
@@ -165,8 +168,8 @@ impl Writer {
         Ok(Writer {
             queue: Some(queue),
             room,
-            desk,
-            pieces: count,
+            state,
+            deltas: count,
             full,
             tap,
             thread: Some(thread),
@@ -174,8 +177,8 @@ impl Writer {
         })
     }
 
-    pub(super) fn waiting(&self) -> WaitingPieces {
-        WaitingPieces { desk: Arc::clone(&self.desk), count: Arc::clone(&self.pieces) }
+    pub(super) fn waiting(&self) -> UnflushedDeltas {
+        UnflushedDeltas { state: Arc::clone(&self.state), count: Arc::clone(&self.deltas) }
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -186,28 +189,28 @@ impl Writer {
         *self.tap.lock().unwrap_or_else(PoisonError::into_inner) = Some(tap);
     }
 
-    /// Has `work` done in a transaction, and answers when that is committed. It may run more than once, each time in
-    /// a transaction in which the earlier runs never happened.
+    /// Runs `work` in a transaction, and returns when that is committed. `work` may run more than once, each
+    /// time in a transaction without the effects of earlier runs.
     pub(super) async fn call<R, F>(&self, load: Load, work: F) -> Result<R, JournalError>
     where
         R: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> Result<R, JournalError> + Send + 'static,
     {
-        self.send(load, After::GoOn, work).await
+        self.send(load, AfterCall::Continue, work).await
     }
 
-    /// The last call: the thread ends after it, and the journal can be opened again at once.
+    /// Runs the last call: the thread ends after it, and the journal can be opened again at once.
     pub(super) async fn call_last<F>(&self, work: F) -> Result<(), JournalError>
     where
         F: FnMut(&mut Tx<'_>) -> Result<(), JournalError> + Send + 'static,
     {
-        let done = self.send(Load::DURABLE, After::Stop, work).await;
-        // Nothing is ever sent: this is over when the thread has let go of the lock.
+        let done = self.send(Load::DURABLE, AfterCall::Stop, work).await;
+        // Nothing is ever sent: this ends when the thread has released the lock.
         drop(self.unlocked.clone().changed().await);
         done
     }
 
-    async fn send<R, F>(&self, load: Load, after: After, work: F) -> Result<R, JournalError>
+    async fn send<R, F>(&self, load: Load, after: AfterCall, work: F) -> Result<R, JournalError>
     where
         R: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> Result<R, JournalError> + Send + 'static,
@@ -216,86 +219,87 @@ impl Writer {
         let room = Arc::clone(&self.room).acquire_many_owned(units).await;
         let room = room.map_err(|_| JournalError::closed())?;
         let (reply, answer) = oneshot::channel();
-        let job: Box<dyn Job> = Box::new(Waiting { load, after, work, result: None, reply, room });
+        let job: Box<dyn Job> = Box::new(QueuedCall { load, after, work, result: None, reply, room });
         let queue = self.queue.as_ref().ok_or_else(JournalError::closed)?;
         queue.send(job).await.map_err(|_| JournalError::closed())?;
         answer.await.map_err(|_| JournalError::closed())?
     }
 
-    /// Stores pieces of text where they are made. Gives nothing if they have to take the way of everything else.
-    pub(super) fn store_here(
+    /// Stores deltas on the caller's thread. Returns none if they have to go through the queue.
+    pub(super) fn store_on_caller(
         &self,
         key: &Key,
         fence: Fence,
         drafts: &[Draft],
     ) -> Option<Result<Vec<Stored>, JournalError>> {
-        let mut desk = match self.desk.try_lock() {
-            Ok(desk) => desk,
+        let mut state = match self.state.try_lock() {
+            Ok(state) => state,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
-        let desk = desk.as_mut()?;
-        let stored = desk.store_pieces(key, fence, drafts);
-        if desk.unsettled >= CHECKPOINT_BYTES
+        let state = state.as_mut()?;
+        let stored = state.store_deltas(key, fence, drafts);
+        if state.uncopied >= CHECKPOINT_BYTES
             && let Some(queue) = &self.queue
         {
-            // Copying the log takes long, so the thread does it. If the queue is full it will come to it by itself.
-            drop(queue.try_send(Box::new(Nudge)));
+            // Copying the log takes long, so the thread does it. If the queue is full, the thread gets to it
+            // by itself.
+            drop(queue.try_send(Box::new(Wake)));
         }
         stored
     }
 }
 
-/// What somebody who panicked at the desk has left half done is taken back before the next commit.
-fn sit_down(desk: &Mutex<Option<Desk>>) -> MutexGuard<'_, Option<Desk>> {
-    desk.lock().unwrap_or_else(PoisonError::into_inner)
+/// Locks the writer. Work that a panic left half done is rolled back before the next commit.
+fn lock_state(state: &Mutex<Option<WriterState>>) -> MutexGuard<'_, Option<WriterState>> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Writer {
-    /// Waits until what is queued is written, so that the journal can be opened again at once.
+    /// Waits until queued calls are written, so that the journal can be opened again at once.
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread has been reported by its hook; there is nobody to hand it to here.
+            // A panic of the thread was reported by its hook; it cannot be returned here.
             drop(thread.join());
         }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum After {
-    GoOn,
+enum AfterCall {
+    Continue,
     Stop,
 }
 
-/// What came of a call.
+/// Outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ran {
+enum JobOutcome {
     Done,
-    /// Whatever it did is to be taken back.
+    /// Its changes must be rolled back.
     Refused,
 }
 
 /// One call in the queue.
 trait Job: Send {
     fn load(&self) -> Load;
-    fn after(&self) -> After;
+    fn after(&self) -> AfterCall;
     /// Does the work and keeps the result. `Err` only if the engine failed; a refusal is a result.
-    fn run(&mut self, tx: &mut Tx<'_>) -> Result<Ran, JournalError>;
-    /// Hands the result over, or the reason why nothing was committed.
+    fn run(&mut self, tx: &mut Tx<'_>) -> Result<JobOutcome, JournalError>;
+    /// Sends the result, or the reason why nothing was committed.
     fn answer(self: Box<Self>, committed: Result<(), JournalError>);
 }
 
-struct Waiting<R, F> {
+struct QueuedCall<R, F> {
     load: Load,
-    after: After,
+    after: AfterCall,
     work: F,
     result: Option<Result<R, JournalError>>,
     reply: oneshot::Sender<Result<R, JournalError>>,
     room: OwnedSemaphorePermit,
 }
 
-impl<R, F> Job for Waiting<R, F>
+impl<R, F> Job for QueuedCall<R, F>
 where
     R: Send,
     F: FnMut(&mut Tx<'_>) -> Result<R, JournalError> + Send,
@@ -304,171 +308,177 @@ where
         self.load
     }
 
-    fn after(&self) -> After {
+    fn after(&self) -> AfterCall {
         self.after
     }
 
-    fn run(&mut self, tx: &mut Tx<'_>) -> Result<Ran, JournalError> {
+    fn run(&mut self, tx: &mut Tx<'_>) -> Result<JobOutcome, JournalError> {
         let result = (self.work)(tx);
         if let Err(error) = &result
             && error.is_engine()
         {
             return Err(error.clone());
         }
-        let ran = if result.is_ok() { Ran::Done } else { Ran::Refused };
+        let outcome = if result.is_ok() { JobOutcome::Done } else { JobOutcome::Refused };
         self.result = Some(result);
-        Ok(ran)
+        Ok(outcome)
     }
 
     fn answer(self: Box<Self>, committed: Result<(), JournalError>) {
-        let Waiting { result, reply, room, .. } = *self;
+        let QueuedCall { result, reply, room, .. } = *self;
         drop(room);
         let result = committed.and_then(|()| result.unwrap_or_else(|| Err(JournalError::closed())));
-        // Whoever asked may have gone; what was done stays done.
+        // The caller may be gone; its effects stay.
         drop(reply.send(result));
     }
 }
 
-/// Nothing to do but what the thread does by itself.
-struct Nudge;
+/// A job without work, which wakes the thread.
+struct Wake;
 
-impl Job for Nudge {
+impl Job for Wake {
     fn load(&self) -> Load {
         Load { class: Class::Delta, bytes: 0, makes_room: true }
     }
 
-    fn after(&self) -> After {
-        After::GoOn
+    fn after(&self) -> AfterCall {
+        AfterCall::Continue
     }
 
-    fn run(&mut self, _: &mut Tx<'_>) -> Result<Ran, JournalError> {
-        Ok(Ran::Done)
+    fn run(&mut self, _: &mut Tx<'_>) -> Result<JobOutcome, JournalError> {
+        Ok(JobOutcome::Done)
     }
 
     fn answer(self: Box<Self>, _: Result<(), JournalError>) {}
 }
 
-/// What the thread does until the last call, or until nobody can call any more.
-fn work(shared: &Mutex<Option<Desk>>, mut jobs: mpsc::Receiver<Box<dyn Job>>, settler: Connection) {
+/// Main loop of the thread, until the last call or until the writer is dropped.
+fn work(
+    shared: &Mutex<Option<WriterState>>,
+    mut jobs: mpsc::Receiver<Box<dyn Job>>,
+    checkpointer: Connection,
+) {
     while let Some(first) = jobs.blocking_recv() {
         let is_due = {
-            let mut place = sit_down(shared);
-            let Some(desk) = place.as_mut() else { return };
-            if desk.serve(first, &mut jobs) == After::Stop {
-                // Whoever asked to close has its answer by now, so nobody may sit down here between.
-                drop(settler);
-                *place = None;
+            let mut guard = lock_state(shared);
+            let Some(state) = guard.as_mut() else { return };
+            if state.serve(first, &mut jobs) == AfterCall::Stop {
+                // The caller of the last call has its result by now, so the lock must not be released in
+                // between.
+                drop(checkpointer);
+                *guard = None;
                 return;
             }
-            desk.is_due()
+            state.is_due()
         };
         if is_due {
-            settle(shared, &settler);
+            copy_log(shared, &checkpointer);
         }
     }
-    drop(settler);
-    drop(sit_down(shared).take());
+    drop(checkpointer);
+    drop(lock_state(shared).take());
 }
 
-/// Copies the log into the main file while others go on writing: it waits for the disk, and nobody has to wait for it. Only
-/// a log that grows faster than it is copied makes the writers wait, since it can begin anew only when all of it was copied.
-fn settle(shared: &Mutex<Option<Desk>>, settler: &Connection) {
-    let left = checkpoint(settler, "PASSIVE");
-    let mut desk = sit_down(shared);
-    let Some(desk) = desk.as_mut() else { return };
+/// Copies the log into the main file while others go on writing, since it waits for the disk. Writers wait
+/// only for a log that grows faster than it is copied, since it can begin anew only when all of it was
+/// copied.
+fn copy_log(shared: &Mutex<Option<WriterState>>, checkpointer: &Connection) {
+    let left = checkpoint(checkpointer, "PASSIVE");
+    let mut state = lock_state(shared);
+    let Some(state) = state.as_mut() else { return };
     if left.is_some_and(|left| left.log_bytes >= WAL_BYTES_MAX && !left.is_all) {
-        checkpoint(&desk.conn, "PASSIVE");
+        checkpoint(&state.conn, "PASSIVE");
     }
 }
 
-/// What a checkpoint has left.
+/// State of the log after a checkpoint.
 #[derive(Debug, Clone, Copy)]
-struct Left {
+struct LogState {
     log_bytes: u64,
-    /// Whether all of it is in the main file.
+    /// True if all of it is in the main file.
     is_all: bool,
 }
 
-fn checkpoint(conn: &Connection, mode: &str) -> Option<Left> {
+fn checkpoint(conn: &Connection, mode: &str) -> Option<LogState> {
     let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
     match conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], read) {
         Ok((frames, copied)) => {
             let log_bytes = u64::try_from(frames).unwrap_or_default() * PAGE_BYTES;
-            Some(Left { log_bytes, is_all: frames == copied })
+            Some(LogState { log_bytes, is_all: frames == copied })
         }
         Err(error) => {
-            tracing::warn!(%error, "the log of the journal could not be copied into its file; it grows until it can");
+            tracing::warn!(%error, "failed to copy the log of the journal into its file; it grows meanwhile");
             None
         }
     }
 }
 
-/// What a transaction does about the pieces of text that wait.
+/// Treatment of the logged deltas by a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Pieced {
-    PutIn,
-    Wait,
+enum DeltaFlush {
+    Now,
+    Later,
 }
 
-/// What it takes to write.
-struct Desk {
+/// State of the writer, used under a lock.
+struct WriterState {
     conn: Connection,
     audit_key: AuditKey,
-    pieces: Pieces,
+    deltas: PendingDeltas,
     path: PathBuf,
     bytes_max: u64,
     tap: Arc<Mutex<Option<Tap>>>,
-    /// What the connection was last told about syncing.
+    /// Durability that the connection is set to.
     syncing: Option<Class>,
-    /// Bytes in the log that are not in the main file yet, about.
-    unsettled: usize,
-    /// Whether there may be deleted sessions to clear away.
+    /// Approximate bytes in the log that are not in the main file yet.
+    uncopied: usize,
+    /// True if deleted sessions may have rows left.
     sweeping: bool,
     full: Arc<AtomicBool>,
 }
 
-impl Desk {
-    fn store_pieces(
+impl WriterState {
+    fn store_deltas(
         &mut self,
         key: &Key,
         fence: Fence,
         drafts: &[Draft],
     ) -> Option<Result<Vec<Stored>, JournalError>> {
-        // What somebody left half done is taken back by the next commit.
+        // Work that was left half done is rolled back by the next commit.
         if !self.conn.is_autocommit() {
             return None;
         }
-        let stored = self.pieces.add(&self.conn, key, fence, drafts)?.map(|(stored, events)| {
-            self.tell(&[Told::Events(key.clone(), events)]);
+        let stored = self.deltas.add(&self.conn, key, fence, drafts)?.map(|(stored, events)| {
+            self.publish(&[OwnedCommit::Events(key.clone(), events)]);
             stored
         });
-        if self.pieces.are_due()
-            && let Err(error) = self.put_pieces_in()
+        if self.deltas.are_due()
+            && let Err(error) = self.flush_deltas()
         {
-            tracing::warn!(%error, "pieces of text are stored in their log and could not be put into the tables yet");
+            tracing::warn!(%error, "failed to move deltas from their log into the tables; trying again later");
         }
         Some(stored)
     }
 
-    fn put_pieces_in(&mut self) -> Result<(), JournalError> {
-        let bytes = self.pieces.bytes();
-        let done = self.run(Class::Delta, &mut [], Pieced::PutIn).map(drop);
+    fn flush_deltas(&mut self) -> Result<(), JournalError> {
+        let bytes = self.deltas.bytes();
+        let done = self.run(Class::Delta, &mut [], DeltaFlush::Now).map(drop);
         self.note_room(&done);
         done.inspect_err(|error| self.recover(error))?;
-        self.unsettled += bytes + CALL_LOG_BYTES;
+        self.uncopied += bytes + CALL_LOG_BYTES;
         Ok(())
     }
 
-    /// Remembers whether there was room.
+    /// Records if there was room.
     fn note_room<T>(&self, done: &Result<T, JournalError>) {
         let is_full = done.as_ref().is_err_and(|error| error.kind() == ErrorKind::Full);
         if self.full.swap(is_full, Ordering::Relaxed) != is_full {
-            tracing::warn!(is_full, "the room on the disk has changed");
+            tracing::warn!(is_full, "the disk became full, or has room again");
         }
     }
 
-    /// Has `work` done inside a transaction that is taken back: what it writes stays in memory.
-    fn read_with_pieces<R>(
+    /// Runs `work` inside a transaction that is rolled back: its writes stay in memory.
+    fn read_with_deltas<R>(
         &mut self,
         work: impl FnOnce(&Connection) -> Result<R, JournalError>,
     ) -> Result<R, JournalError> {
@@ -476,16 +486,16 @@ impl Desk {
         if !self.conn.is_autocommit() {
             self.conn.execute_batch("ROLLBACK").doing(doing)?;
         }
-        // Pages stay in memory, and there may be more of them than the file may have: nothing of it is committed.
+        // Pages stay in memory, and may exceed the limit of the file: nothing of it is committed.
         let pages_max: i64 =
             self.conn.query_row("PRAGMA max_page_count", [], |row| row.get(0)).doing(doing)?;
         self.conn.execute_batch("PRAGMA cache_spill = OFF; BEGIN IMMEDIATE").doing(doing)?;
-        let more = format!("PRAGMA max_page_count = {}", pages_max.saturating_add(PIECES_PAGES));
+        let more = format!("PRAGMA max_page_count = {}", pages_max.saturating_add(DELTAS_PAGES));
         let result = self
             .conn
             .query_row(&more, [], |_| Ok(()))
             .doing(doing)
-            .and_then(|()| self.pieces.put_in(&self.conn))
+            .and_then(|()| self.deltas.flush(&self.conn))
             .and_then(|()| work(&self.conn));
         self.conn.execute_batch("ROLLBACK; PRAGMA cache_spill = ON").doing(doing)?;
         let before = format!("PRAGMA max_page_count = {pages_max}");
@@ -493,28 +503,28 @@ impl Desk {
         result
     }
 
-    /// Commits a call and those that are queued behind it, and does what is due.
-    fn serve(&mut self, first: Box<dyn Job>, jobs: &mut mpsc::Receiver<Box<dyn Job>>) -> After {
+    /// Commits a call and those that are queued behind it, and does pending maintenance.
+    fn serve(&mut self, first: Box<dyn Job>, jobs: &mut mpsc::Receiver<Box<dyn Job>>) -> AfterCall {
         let mut bytes = first.load().bytes;
         let mut last = first.after();
         let mut batch = vec![first];
-        while batch.len() < COMMIT_CALLS_MAX && bytes < COMMIT_BYTES_MAX && last == After::GoOn {
+        while batch.len() < COMMIT_CALLS_MAX && bytes < COMMIT_BYTES_MAX && last == AfterCall::Continue {
             let Ok(job) = jobs.try_recv() else { break };
             bytes += job.load().bytes;
             last = job.after();
             batch.push(job);
         }
-        self.unsettled += bytes + batch.len() * CALL_LOG_BYTES;
-        let closing = (last == After::Stop).then(|| batch.pop()).flatten();
+        self.uncopied += bytes + batch.len() * CALL_LOG_BYTES;
+        let closing = (last == AfterCall::Stop).then(|| batch.pop()).flatten();
         if !batch.is_empty() {
             self.commit(batch);
         }
         if let Some(mut closing) = closing {
-            // Whoever closes the journal finds it in its file.
+            // The log is copied first, so that a closed journal is one complete file.
             let committed = self.try_commit(std::slice::from_mut(&mut closing));
             checkpoint(&self.conn, "TRUNCATE");
             if let Err(error) = Mark::closed(&self.path) {
-                tracing::warn!(%error, "how the journal was left could not be noted; the next start begins another epoch");
+                tracing::warn!(%error, "failed to mark the journal as closed; the next start begins another epoch");
             }
             closing.answer(committed);
             return last;
@@ -525,16 +535,17 @@ impl Desk {
         last
     }
 
-    /// Whether enough was written since the log was last copied. Whoever asks copies it.
+    /// True if enough was written since the log was last copied. The caller must copy it then.
     fn is_due(&mut self) -> bool {
-        let is_due = self.unsettled >= CHECKPOINT_BYTES;
+        let is_due = self.uncopied >= CHECKPOINT_BYTES;
         if is_due {
-            self.unsettled = 0;
+            self.uncopied = 0;
         }
         is_due
     }
 
-    /// Commits calls together; if the engine refuses, each by itself, so that one does not fail for another.
+    /// Commits calls together; if the engine fails, each by itself, so that one does not fail because of
+    /// another.
     fn commit(&mut self, mut batch: Vec<Box<dyn Job>>) {
         let committed = self.try_commit(&mut batch);
         if let Err(error) = &committed
@@ -553,20 +564,20 @@ impl Desk {
 
     fn try_commit(&mut self, batch: &mut [Box<dyn Job>]) -> Result<(), JournalError> {
         let class = batch.iter().map(|job| job.load().class).max().unwrap_or(Class::Durable);
-        let mut done = self.run(class, batch, Pieced::PutIn);
+        let mut done = self.run(class, batch, DeltaFlush::Now);
         self.note_room(&done);
         if let Err(error) = &done
             && error.kind() == ErrorKind::Full
-            && self.pieces.are_waiting()
+            && self.deltas.are_waiting()
             && batch.iter().all(|job| job.load().makes_room)
         {
-            // Pieces that find no room must not keep anybody from making some.
+            // Deltas that find no room must not prevent calls that make room.
             self.recover(&error.clone());
-            done = self.run(class, batch, Pieced::Wait);
+            done = self.run(class, batch, DeltaFlush::Later);
         }
         match done {
-            Ok(told) => {
-                self.tell(&told);
+            Ok(commits) => {
+                self.publish(&commits);
                 Ok(())
             }
             Err(error) => {
@@ -580,8 +591,8 @@ impl Desk {
         &mut self,
         class: Class,
         batch: &mut [Box<dyn Job>],
-        pieces: Pieced,
-    ) -> Result<Vec<Told>, JournalError> {
+        deltas: DeltaFlush,
+    ) -> Result<Vec<OwnedCommit>, JournalError> {
         let doing = "commit to the journal";
         if !self.conn.is_autocommit() {
             self.conn.execute_batch("ROLLBACK").doing(doing)?;
@@ -595,14 +606,14 @@ impl Desk {
             self.syncing = Some(class);
         }
         self.conn.prepare_cached("BEGIN IMMEDIATE").and_then(|mut it| it.execute([])).doing(doing)?;
-        if pieces == Pieced::PutIn {
-            self.pieces.put_in(&self.conn)?;
+        if deltas == DeltaFlush::Now {
+            self.deltas.flush(&self.conn)?;
         }
         let has_calls = !batch.is_empty();
-        let mut tx = Tx { conn: &self.conn, told: Vec::new(), audit_key: &self.audit_key };
+        let mut tx = Tx { conn: &self.conn, commits: Vec::new(), audit_key: &self.audit_key };
         if let [job] = batch {
-            // It has the transaction for itself.
-            if job.run(&mut tx)? == Ran::Refused {
+            // A single call needs no savepoint.
+            if job.run(&mut tx)? == JobOutcome::Refused {
                 self.conn.execute_batch("ROLLBACK").doing(doing)?;
                 return Ok(Vec::new());
             }
@@ -611,25 +622,25 @@ impl Desk {
                 tx.run(job.as_mut())?;
             }
         }
-        let told = tx.told;
+        let commits = tx.commits;
         self.conn.prepare_cached("COMMIT").and_then(|mut it| it.execute([])).doing(doing)?;
-        if pieces == Pieced::PutIn {
-            self.pieces.are_in();
+        if deltas == DeltaFlush::Now {
+            self.deltas.forget_flushed();
             if has_calls {
-                self.pieces.forget_places();
+                self.deltas.forget_rows();
             }
         }
-        Ok(told)
+        Ok(commits)
     }
 
-    fn tell(&mut self, told: &[Told]) {
+    fn publish(&mut self, commits: &[OwnedCommit]) {
         let tap = self.tap.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for told in told {
-            let commit = match told {
-                Told::Events(key, events) => Commit::Events(key, events),
-                Told::Deleted(key) => {
+        for owned in commits {
+            let commit = match owned {
+                OwnedCommit::Events(key, events) => Commit::Events(key, events),
+                OwnedCommit::Deleted(key) => {
                     self.sweeping = true;
-                    self.pieces.forget(key);
+                    self.deltas.forget(key);
                     Commit::Deleted(key)
                 }
             };
@@ -639,12 +650,12 @@ impl Desk {
         }
     }
 
-    /// Leaves the failed transaction. On a full disk the log is emptied into the main file, which may make room.
-    /// After any other error of the disk the connection is opened anew: what the kernel was told to write and did not
-    /// write must be read back from the file, not remembered.
+    /// Leaves the failed transaction. On a full disk the log is emptied into the main file, which may make
+    /// room. After any other error of the disk the connection is opened anew: data that the kernel failed to
+    /// write must be read back from the file, not from memory.
     fn recover(&mut self, error: &JournalError) {
         if !self.conn.is_autocommit() {
-            // SQLite may have rolled back already, and then this has nothing to do.
+            // Fails if SQLite has rolled back already.
             drop(self.conn.execute_batch("ROLLBACK"));
         }
         if error.kind() == ErrorKind::Full {
@@ -653,16 +664,16 @@ impl Desk {
         if error.kind() == ErrorKind::Io {
             match open::writer_again(&self.path, self.bytes_max) {
                 Ok(conn) => (self.conn, self.syncing) = (conn, None),
-                Err(again) => tracing::error!(%error, %again, "the journal could not be opened again"),
+                Err(again) => tracing::error!(%error, %again, "failed to open the journal again"),
             }
         }
     }
 
     fn sweep(&mut self) {
         match sweep::step(&mut self.conn) {
-            Ok(left) => self.sweeping = left == sweep::Left::Some,
+            Ok(left) => self.sweeping = left == sweep::Sweep::More,
             Err(error) => {
-                tracing::warn!(%error, "deleted sessions could not be cleared away; the next start tries again");
+                tracing::warn!(%error, "failed to remove deleted sessions; the next start tries again");
                 self.sweeping = false;
             }
         }

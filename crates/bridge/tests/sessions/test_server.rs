@@ -1,4 +1,4 @@
-//! A server without doors, whose agents play a script.
+//! A server without an API, whose agents play a script.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,8 +66,8 @@ pub(crate) const QUESTION: &str = r#"
     text = "Blue it is."
 "#;
 
-/// A server without doors, and the folder that its sessions work in.
-pub(crate) struct House {
+/// A server without an API, and the folder that its sessions work in.
+pub(crate) struct TestServer {
     pub(crate) sessions: Sessions,
     pub(crate) store: MemoryStore,
     pub(crate) script: String,
@@ -75,7 +75,7 @@ pub(crate) struct House {
     pub(crate) config: Config,
 }
 
-impl House {
+impl TestServer {
     pub(crate) async fn playing(script: &str) -> Self {
         Self::with(script, |_| {}).await
     }
@@ -88,7 +88,7 @@ impl House {
         set(&mut config);
         let store = MemoryStore::default();
         let sessions = open(&store, &config).await;
-        House { sessions, store, script: script.to_owned(), folder, config }
+        TestServer { sessions, store, script: script.to_owned(), folder, config }
     }
 
     pub(crate) fn cwd(&self) -> String {
@@ -111,9 +111,9 @@ impl House {
         self.sessions.create(&me(), new).await.unwrap().0
     }
 
-    pub(crate) async fn watch(&self, session: &SessionView) -> Watcher {
+    pub(crate) async fn subscribe(&self, session: &SessionView) -> TestSubscriber {
         let (_, events) = self.sessions.subscribe(&session.key, Watch::default()).await.unwrap();
-        Watcher { events, seen: Vec::new() }
+        TestSubscriber { events, seen: Vec::new() }
     }
 
     /// Another server on the same journal, as if this one had been killed.
@@ -140,12 +140,12 @@ pub(crate) async fn open(store: &MemoryStore, config: &Config) -> Sessions {
     Sessions::open(broadcast, config.clone()).await.unwrap()
 }
 
-pub(crate) struct Watcher {
+pub(crate) struct TestSubscriber {
     pub(crate) events: Subscription,
     pub(crate) seen: Vec<UiMessage>,
 }
 
-impl Watcher {
+impl TestSubscriber {
     pub(crate) async fn until(&mut self, wanted: impl Fn(&UiMessage) -> bool) -> UiMessage {
         let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
         loop {
@@ -181,7 +181,7 @@ impl Watcher {
     }
 }
 
-/// Somebody who may do everything.
+/// A user who may do everything.
 pub(crate) fn me() -> Caller {
     Caller::admin("ada")
 }
@@ -190,7 +190,7 @@ pub(crate) fn somebody(name: &str, scopes: &[Scope]) -> Caller {
     Caller { scopes: scopes.iter().copied().collect(), ..Caller::admin(name) }
 }
 
-/// A device of somebody who may do everything.
+/// A device of a user who may do everything.
 pub(crate) fn device(id: &str) -> Caller {
     Caller { device: Some(id.to_owned()), ..Caller::admin(id) }
 }
@@ -211,7 +211,7 @@ pub(crate) fn yes() -> PermissionAnswer {
     }
 }
 
-/// Waits until a session stands as it should.
+/// Waits until the view of a session meets a condition.
 pub(crate) async fn until_state(sessions: &Sessions, key: &str, wanted: ServerPhase) -> SessionView {
     for _ in 0..400 {
         let view = sessions.find(key).await.unwrap();

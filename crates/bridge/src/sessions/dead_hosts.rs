@@ -1,4 +1,4 @@
-//! What agents said before they were gone, and no server has stored: read from the folders of their hosts.
+//! Stores the last output of agents whose hosts died, from the spools of the hosts.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,25 +13,25 @@ use super::Sessions;
 use super::entry::Entry;
 use super::sink::JournalSink;
 use crate::error::{Code, Error};
-use crate::hosts::{Found, Kept};
+use crate::hosts::{FoldState, FoundHost};
 use crate::journal::SessionName;
-use crate::limits::REMAINS_PIECE_BYTES;
+use crate::limits::SPOOL_READ_BYTES;
 
 impl Sessions {
-    /// Stores what the agents of a session had said and nobody had stored when their hosts died.
-    pub(super) async fn take_last_words(&self, entry: &Arc<Entry>, hosts: &[Found]) {
+    /// Stores the output of a session's agents that was not stored when their hosts died.
+    pub(super) async fn store_last_output(&self, entry: &Arc<Entry>, hosts: &[FoundHost]) {
         let Some(keeper) = &self.config().hosts else { return };
-        let mut hosts: Vec<&Found> = hosts.iter().filter(|found| found.folder.has_spool()).collect();
+        let mut hosts: Vec<&FoundHost> = hosts.iter().filter(|found| found.folder.has_spool()).collect();
         hosts.sort_by_key(|found| found.base);
         for found in hosts {
             {
                 let mut memory = entry.memory();
-                // What is stored now is counted from where the output of this agent begins.
-                memory.host = Some(keeper.join(found, entry.fence, 0).1);
+                // Offsets are counted from the beginning of this agent's output.
+                memory.host = Some(keeper.attach(found, entry.fence, 0).1);
                 memory.is_turn_open = matches!(memory.phase(), ServerPhase::Running | ServerPhase::NeedsYou);
             }
-            if let Err(error) = entry.take_last_words(found).await {
-                tracing::warn!(session = %entry.key, %error, "the last words of an agent could not be read");
+            if let Err(error) = entry.store_last_output(found).await {
+                tracing::warn!(session = %entry.key, %error, "failed to read the last output of an agent");
             }
             let mut memory = entry.memory();
             memory.host = None;
@@ -41,22 +41,22 @@ impl Sessions {
 }
 
 impl Entry {
-    async fn take_last_words(self: &Arc<Self>, found: &Found) -> Result<(), Error> {
-        let kept = Kept::read(&found.folder, self.handle).map_err(|error| unreadable(&error))?;
+    async fn store_last_output(self: &Arc<Self>, found: &FoundHost) -> Result<(), Error> {
+        let kept = FoldState::read(&found.folder, self.handle).map_err(|error| unreadable(&error))?;
         let remains = found.folder.remains().map_err(|error| unreadable(&error))?;
         let row = self.journal().session(&SessionName::Key(self.key.clone())).await?;
         let stored = row.host_offset.unwrap_or_default().saturating_sub(found.base);
         let left = Left { fold: kept.fold, end: kept.end, stored };
         let mut words = LastWords::new(left).map_err(|error| unreadable(&error))?;
         let mut lines = Lines::starting_at(LINE_BYTES_MAX, kept.end);
-        let (mut place, mut piece) = (kept.end, vec![0; REMAINS_PIECE_BYTES]);
+        let (mut offset, mut buffer) = (kept.end, vec![0; SPOOL_READ_BYTES]);
         loop {
-            let count = remains.read(place, &mut piece).map_err(|error| unreadable(&error))?;
+            let count = remains.read(offset, &mut buffer).map_err(|error| unreadable(&error))?;
             if count == 0 {
                 return Ok(());
             }
-            place += count as u64;
-            lines.push(&piece[..count]);
+            offset += count as u64;
+            lines.push(&buffer[..count]);
             while let Some(line) = lines.next() {
                 let Incoming::Frame(frame) = line else { continue };
                 let events = words.read(&frame, lines.end());
@@ -70,5 +70,5 @@ impl Entry {
 }
 
 fn unreadable(error: &dyn fmt::Display) -> Error {
-    Error::new(Code::Internal, format!("What is left of a host cannot be read: {error}"), "")
+    Error::new(Code::Internal, format!("Failed to read the spool of a dead host: {error}"), "")
 }

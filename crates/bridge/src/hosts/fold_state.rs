@@ -6,31 +6,33 @@ use tidings::host::HostFolder;
 use tidings_agent::fold::Snapshot;
 use tidings_agent::session::Keep;
 
-use super::Hosted;
+use super::AttachedHost;
 
-/// What had been made of an agent's output, and up to where.
+/// State of the fold over an agent's output, and the offset up to which the output is in it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct FoldState {
     pub(crate) end: u64,
     pub(crate) fold: Snapshot,
 }
 
-/// Keeps it in the folder of the host, and lets the host forget what is in it.
+/// Stores the fold state in the folder of the host, and acknowledges the output that is in it, which the host
+/// may then drop.
 #[derive(Debug)]
-pub(crate) struct Keeper(pub(crate) Hosted);
+pub(crate) struct FoldStore(pub(crate) AttachedHost);
 
-impl Keep for Keeper {
+impl Keep for FoldStore {
     fn keep(&self, fold: Snapshot, end: u64) {
-        match (Kept { end, fold }).write(&self.0.folder) {
+        match (FoldState { end, fold }).write(&self.0.folder) {
             Ok(()) => self.0.handle.ack(end),
-            // The host keeps more then, and in the end the agent waits.
-            Err(error) => tracing::warn!(%error, "how far a session is could not be kept"),
+            // Otherwise the host keeps more output, and when its spool is full the agent waits.
+            Err(error) => tracing::warn!(%error, "failed to store the fold state of a session"),
         }
     }
 }
 
-impl Kept {
-    /// What was kept in the folder of a host. Where nothing was, the host still has everything from the beginning on.
+impl FoldState {
+    /// Reads the state from the folder of a host. If there is none, the host still has all output from the
+    /// beginning.
     pub(crate) fn read(folder: &HostFolder, handle: i64) -> io::Result<Self> {
         let path = folder.path().join("fold.json");
         let found = std::fs::symlink_metadata(&path);
@@ -43,16 +45,16 @@ impl Kept {
         match std::fs::read(path) {
             Ok(bytes) => Ok(serde_json::from_slice(&bytes)?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Ok(Kept { end: 0, fold: Snapshot::empty(handle) })
+                Ok(FoldState { end: 0, fold: Snapshot::empty(handle) })
             }
             Err(error) => Err(error),
         }
     }
 
-    /// It is not synchronised with the disk: a loss of power ends the host as well.
+    /// Writes the state. It is not synchronised with the disk: a loss of power ends the host as well.
     fn write(&self, folder: &HostFolder) -> io::Result<()> {
         let aside = folder.path().join("fold.json.new");
-        // What an earlier write left is removed and not written over: it may be a link.
+        // A file left by an earlier write is removed and not overwritten: it may be a link.
         drop(std::fs::remove_file(&aside));
         let mut open = std::fs::OpenOptions::new();
         let mut file = open.write(true).create_new(true).mode(0o600).open(&aside)?;

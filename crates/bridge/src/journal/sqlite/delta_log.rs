@@ -1,10 +1,12 @@
-//! The file that pieces of text are written to before they are in the tables.
+//! The file that deltas are written to before they are in the tables.
 //!
-//! It is written from its beginning to some length again and again, each time under another number (the round), so that what an earlier
-//! round left behind the last record is not taken for one. A record is its length, a checksum, and:
+//! It is overwritten from its beginning again and again, each time under another number (the round), so that
+//! leftovers of an earlier round behind the last record are not read as records. A record is its length, a
+//! checksum, and:
 //!
 //! ```text
-//! round 8 | handle 8 | epoch 8 | seq 8 | at 8 | host offset 8 (all ones: none) | length of the kind 2 | kind | body
+//! round 8 | handle 8 | epoch 8 | seq 8 | at 8 | host offset 8 (all ones: none)
+//! | length of the kind 2 | kind | body
 //! ```
 
 use std::fs::File;
@@ -16,65 +18,65 @@ use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use super::open;
-use crate::journal::event::Written;
+use crate::journal::event::EncodedEvent;
 use crate::journal::{Class, Cursor, Epoch, Event, Handle, Kind};
-use crate::limits::PIECE_LOG_BYTES_MAX;
+use crate::limits::DELTA_LOG_BYTES_MAX;
 
-pub(super) struct PieceLog {
+pub(super) struct DeltaLog {
     file: File,
     round: u64,
-    /// Where the next record goes.
+    /// Offset of the next record.
     end: u64,
     buffer: Vec<u8>,
 }
 
-/// A piece of text, and which session's it is.
+/// A delta, and the handle of its session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct LoggedDelta {
     pub(super) handle: Handle,
     pub(super) event: Arc<Event>,
     pub(super) host_offset: Option<u64>,
 }
 
-/// What its name has after that of the journal.
+/// Suffix of its file's name after that of the journal.
 const SUFFIX: &str = "-pieces";
 
-/// Before each record: how long it is, and its checksum.
+/// Length of the header of a record: its length and its checksum.
 const HEAD: usize = 4 + 8;
 
-impl PieceLog {
-    /// Opens the log of a journal. Rounds begin after this number, which is random.
+impl DeltaLog {
+    /// Opens the log of a journal. Rounds start at this number, which is random.
     pub(super) fn open(journal: &Path, round: u64) -> io::Result<Self> {
-        let file = open::private_file(&open::beside(journal, SUFFIX))?;
-        Ok(PieceLog { file, round, end: 0, buffer: Vec::new() })
+        let file = open::private_file(&open::with_suffix(journal, SUFFIX))?;
+        Ok(DeltaLog { file, round, end: 0, buffer: Vec::new() })
     }
 
-    /// What the log of a journal holds: all that was written in the last round.
-    pub(super) fn read(journal: &Path) -> io::Result<Vec<Piece>> {
-        let file = match File::open(open::beside(journal, SUFFIX)) {
+    /// Reads the log of a journal: all records of the last round.
+    pub(super) fn read(journal: &Path) -> io::Result<Vec<LoggedDelta>> {
+        let file = match File::open(open::with_suffix(journal, SUFFIX)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error),
         };
         let mut bytes = Vec::new();
-        file.take(PIECE_LOG_BYTES_MAX).read_to_end(&mut bytes)?;
-        let (mut pieces, mut rest, mut last) = (Vec::new(), &*bytes, None);
-        while let Some((round, piece)) = record(&mut rest)
+        file.take(DELTA_LOG_BYTES_MAX).read_to_end(&mut bytes)?;
+        let (mut deltas, mut rest, mut last) = (Vec::new(), &*bytes, None);
+        while let Some((round, delta)) = record(&mut rest)
             && last.is_none_or(|last| last == round)
         {
             last = Some(round);
-            pieces.extend(piece);
+            deltas.extend(delta);
         }
-        Ok(pieces)
+        Ok(deltas)
     }
 
-    /// Writes pieces. What is written in part does not count, and is written over.
-    pub(super) fn write(&mut self, pieces: &[Piece]) -> io::Result<()> {
+    /// Writes deltas. Incomplete records do not count, and are overwritten.
+    pub(super) fn write(&mut self, deltas: &[LoggedDelta]) -> io::Result<()> {
         self.buffer.clear();
-        for piece in pieces {
-            put(&mut self.buffer, self.round, piece)?;
+        for delta in deltas {
+            put(&mut self.buffer, self.round, delta)?;
         }
-        if self.end + self.buffer.len() as u64 > PIECE_LOG_BYTES_MAX {
+        if self.end + self.buffer.len() as u64 > DELTA_LOG_BYTES_MAX {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         if let Err(error) = self.file.write_all(&self.buffer) {
@@ -85,8 +87,8 @@ impl PieceLog {
         Ok(())
     }
 
-    /// Everything in it is somewhere else now.
-    pub(super) fn begin_again(&mut self) {
+    /// Begins a new round after everything was stored elsewhere.
+    pub(super) fn begin_round(&mut self) {
         if self.end > 0 && self.file.rewind().is_ok() {
             self.end = 0;
             self.round = self.round.wrapping_add(1);
@@ -94,18 +96,18 @@ impl PieceLog {
     }
 }
 
-fn put(buffer: &mut Vec<u8>, round: u64, piece: &Piece) -> io::Result<()> {
-    let (event, kind) = (&*piece.event, piece.event.kind.as_str().as_bytes());
+fn put(buffer: &mut Vec<u8>, round: u64, delta: &LoggedDelta) -> io::Result<()> {
+    let (event, kind) = (&*delta.event, delta.event.kind.as_str().as_bytes());
     let kind_bytes = u16::try_from(kind.len()).map_err(io::Error::other)?;
     let start = buffer.len();
     buffer.extend([0; HEAD]);
     for number in [
         round,
-        piece.handle.number(),
+        delta.handle.number(),
         event.cursor.epoch.to_stored().cast_unsigned(),
         event.cursor.seq,
         event.at.as_microsecond().cast_unsigned(),
-        piece.host_offset.unwrap_or(u64::MAX),
+        delta.host_offset.unwrap_or(u64::MAX),
     ] {
         buffer.extend(number.to_le_bytes());
     }
@@ -119,8 +121,8 @@ fn put(buffer: &mut Vec<u8>, round: u64, piece: &Piece) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes a record off the front: its round, and the piece, if it makes sense. Nothing where there is no record.
-fn record(bytes: &mut &[u8]) -> Option<(u64, Option<Piece>)> {
+/// Takes a record off the front: its round, and the delta, if it is valid. None if there is no record.
+fn record(bytes: &mut &[u8]) -> Option<(u64, Option<LoggedDelta>)> {
     let (length, rest) = bytes.split_first_chunk()?;
     let (sum, rest) = rest.split_first_chunk::<8>()?;
     let (text, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
@@ -129,10 +131,10 @@ fn record(bytes: &mut &[u8]) -> Option<(u64, Option<Piece>)> {
     }
     *bytes = rest;
     let (round, text) = number(text)?;
-    Some((round, piece(text)))
+    Some((round, delta(text)))
 }
 
-fn piece(text: &[u8]) -> Option<Piece> {
+fn delta(text: &[u8]) -> Option<LoggedDelta> {
     let (handle, text) = number(text)?;
     let (epoch, text) = number(text)?;
     let (seq, text) = number(text)?;
@@ -147,10 +149,10 @@ fn piece(text: &[u8]) -> Option<Piece> {
         kind: Kind::new(std::str::from_utf8(kind).ok()?).ok()?,
         body: Arc::from(body),
         client_id: None,
-        message: Written::default(),
+        message: EncodedEvent::default(),
     };
     let host_offset = Some(host_offset).filter(|offset| *offset != u64::MAX);
-    Some(Piece { handle: Handle::new(handle), event: Arc::new(event), host_offset })
+    Some(LoggedDelta { handle: Handle::new(handle), event: Arc::new(event), host_offset })
 }
 
 fn number(text: &[u8]) -> Option<(u64, &[u8])> {
@@ -167,7 +169,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn piece(seq: u64, body: &[u8]) -> Piece {
+    fn delta(seq: u64, body: &[u8]) -> LoggedDelta {
         let event = Event {
             cursor: Cursor::new(Epoch::from_random(7), seq),
             class: Class::Delta,
@@ -175,62 +177,62 @@ mod tests {
             kind: Kind::new("TextChunk").unwrap(),
             body: Arc::from(body),
             client_id: None,
-            message: Written::default(),
+            message: EncodedEvent::default(),
         };
         let host_offset = (!body.is_empty()).then_some(seq * 10);
-        Piece { handle: Handle::new(3), event: Arc::new(event), host_offset }
+        LoggedDelta { handle: Handle::new(3), event: Arc::new(event), host_offset }
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
-        /// Whatever was written since the log last began is read, and nothing of what was written before; a log that ends in the
-        /// middle of a record ends before it.
+        /// Everything that was written in the last round is read, and nothing of earlier rounds; a log that
+        /// ends in the middle of a record ends before it.
         #[test]
-        fn a_log_gives_back_the_pieces_of_its_last_round(
+        fn a_log_returns_the_deltas_of_its_last_round(
             rounds in prop::collection::vec(prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 1..20), 1..4),
             cut in any::<prop::sample::Index>(),
         ) {
             let folder = tempfile::tempdir().unwrap();
             let journal = folder.path().join("journal.db");
-            let mut log = PieceLog::open(&journal, u64::MAX - 1).unwrap();
+            let mut log = DeltaLog::open(&journal, u64::MAX - 1).unwrap();
             let (mut seq, mut last) = (0, Vec::new());
             for bodies in &rounds {
-                log.begin_again();
+                log.begin_round();
                 last.clear();
                 for body in bodies {
                     seq += 1;
-                    last.push(piece(seq, body));
+                    last.push(delta(seq, body));
                     log.write(&last[last.len() - 1..]).unwrap();
                 }
             }
-            prop_assert_eq!(&PieceLog::read(&journal).unwrap(), &last);
+            prop_assert_eq!(&DeltaLog::read(&journal).unwrap(), &last);
 
-            let (path, whole) = (open::beside(&journal, SUFFIX), log.end);
+            let (path, whole) = (open::with_suffix(&journal, SUFFIX), log.end);
             let bytes = std::fs::read(&path).unwrap();
             let kept = cut.index(usize::try_from(whole).unwrap());
             std::fs::write(&path, &bytes[..kept]).unwrap();
-            let found = PieceLog::read(&journal).unwrap();
+            let found = DeltaLog::read(&journal).unwrap();
             prop_assert!(found.len() < last.len());
             prop_assert_eq!(&found, &last[..found.len()]);
         }
     }
 
-    /// A record that was changed is no record, and neither is what follows it.
+    /// A changed record ends the log, together with everything behind it.
     #[test]
     fn f109_a_flipped_bit_ends_the_log() {
         let folder = tempfile::tempdir().unwrap();
         let journal = folder.path().join("journal.db");
-        let mut log = PieceLog::open(&journal, 1).unwrap();
-        let pieces: Vec<Piece> = (1..=3).map(|seq| piece(seq, b"some text")).collect();
-        log.write(&pieces).unwrap();
-        let path = open::beside(&journal, SUFFIX);
+        let mut log = DeltaLog::open(&journal, 1).unwrap();
+        let deltas: Vec<LoggedDelta> = (1..=3).map(|seq| delta(seq, b"some text")).collect();
+        log.write(&deltas).unwrap();
+        let path = open::with_suffix(&journal, SUFFIX);
         let bytes = std::fs::read(&path).unwrap();
         let one = bytes.len() / 3;
         for at in one..2 * one {
             let mut flipped = bytes.clone();
             flipped[at] ^= 0x10;
             std::fs::write(&path, flipped).unwrap();
-            assert_eq!(PieceLog::read(&journal).unwrap(), pieces[..1], "bit in byte {at}");
+            assert_eq!(DeltaLog::read(&journal).unwrap(), deltas[..1], "bit in byte {at}");
         }
     }
 }

@@ -1,19 +1,19 @@
-//! Work beside the main conversation: sub-agents and tasks.
+//! Sub-agents and background tasks.
 
 use tidings_protocol::ui::{SubAgentProgressed, TaskChanged, UiMessage};
 
-use super::Compactor;
+use super::SnapshotBuilder;
 
 /// A sub-agent.
 #[derive(Debug, Default)]
-pub(super) struct Agent {
-    /// Where it began, and how far it has come.
-    pub(super) told: Vec<usize>,
+pub(super) struct SubAgent {
+    /// Entries of its start and of its progress.
+    pub(super) entries: Vec<usize>,
     progressed: Option<usize>,
     pub(super) is_over: bool,
 }
 
-impl Compactor {
+impl SnapshotBuilder {
     pub(super) fn sub_agent(&mut self, seq: u64, lane: usize, event: UiMessage) {
         let id = match &event {
             UiMessage::SubAgentStarted(event) => event.agent_id.clone(),
@@ -32,10 +32,10 @@ impl Compactor {
                     return progress(known, new.clone());
                 }
                 agent.progressed = Some(at);
-                agent.told.push(at);
+                agent.entries.push(at);
             }
             UiMessage::SubAgentEnded(_) => agent.is_over = true,
-            _ => agent.told.push(at),
+            _ => agent.entries.push(at),
         }
         if is_new {
             self.push_item(seq, lane, event);
@@ -58,7 +58,7 @@ impl Compactor {
     }
 }
 
-/// Puts a report into what is known of a sub-agent.
+/// Merges a report into the state of a sub-agent.
 fn progress(known: &mut SubAgentProgressed, new: SubAgentProgressed) {
     known.task_id = new.task_id.or(known.task_id.take());
     known.agent_type = new.agent_type.or(known.agent_type.take());
@@ -70,7 +70,7 @@ fn progress(known: &mut SubAgentProgressed, new: SubAgentProgressed) {
     known.summary = new.summary.or(known.summary.take());
 }
 
-/// Puts a change into what is known of a task.
+/// Merges a change into the state of a task.
 fn change(task: &mut TaskChanged, new: TaskChanged) {
     task.status = new.status;
     task.background = new.background;
@@ -81,7 +81,7 @@ fn change(task: &mut TaskChanged, new: TaskChanged) {
     task.summary = new.summary.or(task.summary.take());
 }
 
-/// Whether an event is about a task that goes on.
+/// True if the event is about a task that is still running.
 pub(super) fn is_running(event: Option<&UiMessage>) -> bool {
     matches!(event, Some(UiMessage::TaskChanged(task)) if matches!(&*task.status, "running" | "pending"))
 }
