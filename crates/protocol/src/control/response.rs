@@ -1,4 +1,4 @@
-//! The answer to a control request and the frame around it.
+//! The response to a control request and its frame.
 
 use super::ControlStyle;
 use super::outcome::{ErrorCode, Failure, Outcome, Success};
@@ -6,25 +6,25 @@ use super::parts::{Parts, object_of, string};
 use crate::json::wire::ObjectOut;
 use crate::json::{Cursor, Extra, Misfit, Raw, Reading, Wire, object};
 
-/// The answer to a [`ControlRequest`](super::ControlRequest).
+/// The response to a [`ControlRequest`](super::ControlRequest).
 ///
-/// By itself, without the frame that carries the request's id, it is written and read as its payload:
-/// an object with a `subtype`.
+/// Without the frame that carries the request's id, it is written and read as its payload: an object with a
+/// `subtype`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ControlResponse {
-    /// What became of the request.
+    /// Outcome of the request.
     pub outcome: Outcome,
-    /// Where the payload stands in the frame.
+    /// Position of the payload in the frame.
     pub style: ControlStyle,
-    /// What the frame carries beside the response.
+    /// Other members of the frame.
     pub envelope: Extra,
-    /// The frame named no request: so the CLI answers a request that had no id.
+    /// True if the frame has no request id: the CLI answers a request without an id like this.
     anonymous: bool,
 }
 
 impl ControlResponse {
-    /// An outcome in the style that the CLI speaks.
+    /// An outcome in the style of the CLI.
     pub fn new(outcome: Outcome) -> Self {
         ControlResponse { outcome, style: ControlStyle::Nested, envelope: Extra::default(), anonymous: false }
     }
@@ -44,7 +44,7 @@ impl ControlResponse {
         ControlResponse::new(Outcome::Error(Failure::new(error)))
     }
 
-    /// A failure in the words that the CLI uses for requests it does not know.
+    /// A failure with the message that the CLI uses for unknown requests.
     pub fn unsupported(subtype: &str) -> Self {
         ControlResponse::new(Outcome::Error(Failure {
             error_code: Some(ErrorCode::UNSUPPORTED_REQUEST),
@@ -54,7 +54,7 @@ impl ControlResponse {
 
     /// The same response in another style.
     ///
-    /// The body of a success moves with it: nested it is an object of its own, flat it stands beside the subtype.
+    /// The body of a success moves with it: nested it is a separate object, flat it is next to the subtype.
     #[must_use]
     pub fn in_style(mut self, style: ControlStyle) -> Self {
         if let Outcome::Success(success) = &mut self.outcome {
@@ -70,7 +70,7 @@ impl ControlResponse {
         self
     }
 
-    /// Reads a whole `control_response` frame: the id of the request (empty if it names none) and the response.
+    /// Reads a whole `control_response` frame: the id of the request (empty if absent) and the response.
     pub(crate) fn read_frame(frame: Raw<'_>, reading: &mut Reading) -> Result<(String, Self), Misfit> {
         let parts = Parts::of(frame, "response");
         if let Some(payload) = parts.payload {
@@ -101,8 +101,8 @@ impl ControlResponse {
         match self.style {
             ControlStyle::Nested => {
                 let mut payload = ObjectOut::open(frame.key("response"));
-                let nobody = self.anonymous && request_id.is_empty();
-                self.outcome.write_members(&mut payload, (!nobody).then_some(request_id));
+                let anonymous = self.anonymous && request_id.is_empty();
+                self.outcome.write_members(&mut payload, (!anonymous).then_some(request_id));
                 payload.close();
             }
             ControlStyle::Flat => {
