@@ -19,7 +19,7 @@
 //! - [`entry`] is one line of a session file.
 //! - [`seed`] writes the rusty_claw wire format.
 //! - [`ui`] and [`mobile`] are our own wire, for clients that show a session; [`api`] holds the bodies of the
-//! server's HTTP API.
+//!   server's HTTP API.
 //!
 //! This crate does no I/O, never waits and reads no clock. No input makes it panic, abort or recurse without
 //! bound.

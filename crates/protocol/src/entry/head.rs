@@ -1,7 +1,7 @@
 use super::{EntryKind, EntryRef};
 use crate::frame::{Notes, SaidSpans, Span};
 
-/// Where the keys stand that a reader of whole folders asks for. Kept small: there is one per line.
+/// Positions of the keys needed for scanning whole folders. Kept small: there is one per line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Head {
     pub(super) kind: EntryKind,
@@ -18,13 +18,13 @@ pub(super) struct Head {
     pub(super) agent_id: Span,
     pub(super) request_id: Span,
     pub(super) message: Span,
-    /// What stands inside `message`, so that nobody walks through its content a second time.
+    /// Positions inside `message`, so that its content is not scanned a second time.
     pub(super) said: SaidSpans,
     pub(super) cwd: Span,
     pub(super) leaf_uuid: Span,
 }
 
-/// A head while its line is being scanned: flags are only spans so far.
+/// A head during the scan of its line: flags are still spans.
 #[derive(Debug, Default)]
 pub(super) struct Noting {
     head: Head,

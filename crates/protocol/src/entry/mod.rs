@@ -12,13 +12,13 @@
 //! # Ok::<(), tidings_protocol::DecodeError>(())
 //! ```
 //!
-//! - [`EntryRef`] borrows its line and answers from where things stand in it; [`Entry`] owns its line.
-//! - [`EntryBody`] is the entry as an owned value. It can be edited and written back without losing what it
-//!   does not know.
-//! - Three [`Dialect`]s exist: what the real CLI writes, what seed 001 describes, and that page's later rewrite.
-//!   An accessor answers for all of them.
+//! - [`EntryRef`] borrows its line and reads it in place; [`Entry`] owns its line.
+//! - [`EntryBody`] is the entry as an owned value. It can be edited and written back without losing unknown
+//!   keys.
+//! - There are three [`Dialect`]s: the real CLI, the session specification, and its later revision. Accessors
+//!   work for all of them.
 //!
-//! Keys are `camelCase` where the wire has `snake_case`, and only some of them have a place in the tree of uuids:
+//! Keys are `camelCase` where the wire has `snake_case`, and only some kinds are part of the tree of uuids:
 //! see [`EntryKind::is_chained`].
 
 mod assistant;

@@ -10,18 +10,18 @@ use crate::json::Raw;
 use crate::messages::UsageInfo;
 use crate::view::{Blocks, Said};
 
-/// One line of a session file with the line its own; cheap to clone and to share.
+/// One line of a session file, owned; cheap to clone and to share.
 ///
-/// Everything that [`EntryRef`] can tell, this can too.
+/// It has all accessors of [`EntryRef`].
 #[derive(Clone)]
 pub struct Entry {
     text: Arc<str>,
-    /// The bytes as they came, where they are no UTF-8 and `text` is a repaired reading of them.
+    /// The original bytes, if they are not UTF-8 and `text` is a lossy conversion of them.
     damaged: Option<Arc<[u8]>>,
     head: Head,
 }
 
-/// Passes calls on to the borrowed entry.
+/// Forwards calls to the borrowed entry.
 macro_rules! forward {
     ($( $name:ident($($arg:ident: $Arg:ty),*) -> $Output:ty; )+) => {$(
         #[doc = concat!("See [`EntryRef::", stringify!($name), "`].")]
@@ -41,7 +41,7 @@ impl Entry {
         EntryRef::decode(line).map(|entry| entry.to_entry())
     }
 
-    /// Decodes one line; bytes that are no UTF-8 read as U+FFFD, and [`Entry::is_damaged`] says so.
+    /// Decodes one line; invalid UTF-8 becomes U+FFFD, and [`Entry::is_damaged`] reports it.
     pub fn decode_lossy(line: &[u8]) -> Result<Self, DecodeError> {
         match Self::decode(line) {
             Err(DecodeError { kind: DecodeErrorKind::Utf8, .. }) => {
@@ -53,7 +53,7 @@ impl Entry {
         }
     }
 
-    /// The entry for `body`, as it would stand in a file.
+    /// The entry for `body`, as written to a file.
     pub fn from_body(body: &EntryBody) -> Self {
         // A body always writes an object.
         let line = body.to_line();
@@ -65,12 +65,12 @@ impl Entry {
         EntryRef::from_parts(&self.text, self.head)
     }
 
-    /// The bytes of the entry as they came, without what surrounded it on the line.
+    /// Original bytes of the entry, without the white space around it.
     pub fn raw(&self) -> &[u8] {
         self.damaged.as_deref().unwrap_or(self.text.as_bytes())
     }
 
-    /// Whether the line was no UTF-8, so that texts were repaired to read it.
+    /// True if the line was not valid UTF-8 and was converted lossily.
     pub fn is_damaged(&self) -> bool {
         self.damaged.is_some()
     }

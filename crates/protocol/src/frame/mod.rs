@@ -22,16 +22,16 @@ pub use owned::Frame;
 pub(crate) use summary::is_interruption;
 pub use summary::{Outcome, ToolCall};
 
-/// A frame that borrows its line. [`Frame`] is the same with the line its own.
+/// A frame that borrows its line. [`Frame`] owns its line.
 ///
-/// Decoding checks the whole line and notes where the usual keys stand; bodies are read when asked for.
+/// Decoding checks the whole line and notes the positions of the usual keys; bodies are read on demand.
 #[derive(Debug, Clone, Copy)]
 pub struct FrameRef<'a> {
     text: &'a str,
     head: Head,
 }
 
-/// Where the keys stand that nearly everybody asks for.
+/// Positions of the most used keys.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Head {
     kind: Kind,
@@ -46,13 +46,13 @@ pub(crate) struct Head {
     event: Span,
     request: Span,
     response: Span,
-    /// Whole members that stand beside the usual keys.
+    /// Members with unusual keys.
     others: Others,
-    /// Inside `event`.
+    /// Positions inside `event`.
     inside_event: EventSpans,
-    /// Inside `message`.
+    /// Positions inside `message`.
     said: SaidSpans,
-    /// Which of the two is being looked into.
+    /// Object whose members are currently noted.
     inside: Inside,
 }
 
@@ -63,13 +63,13 @@ enum Inside {
     Message,
 }
 
-/// A frame as an owned value, and what did not fit on the way.
+/// A frame as an owned value, with the fields that did not fit.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Typed {
     /// The value.
     pub message: Message,
-    /// Optional fields that did not fit and are kept raw in the value's `extra`.
+    /// Optional fields that did not fit; they are kept raw in the value's `extra`.
     pub refused: Vec<Refused>,
 }
 
@@ -82,9 +82,9 @@ impl<'a> FrameRef<'a> {
         Ok(head.finish(scanned.text, scanned.lone_surrogate))
     }
 
-    /// Decodes a line on which several objects may be glued together, in the order they stand.
+    /// Decodes a line with one or more concatenated objects, in order.
     ///
-    /// Whatever follows the last whole object is an error.
+    /// Text after the last whole object is an error.
     pub fn decode_glued(line: &'a [u8]) -> Result<Vec<Self>, DecodeError> {
         let mut frames = Vec::new();
         let mut rest = std::str::from_utf8(line)
@@ -100,42 +100,42 @@ impl<'a> FrameRef<'a> {
         }
     }
 
-    /// Decodes one line of text (seed 004's name).
+    /// Decodes one line of text.
     pub fn from_json(line: &'a str) -> Result<Self, DecodeError> {
         Self::decode(line.as_bytes())
     }
 
-    /// The frame's own bytes, without what surrounded it on the line.
+    /// Bytes of the frame, without the white space around it.
     pub fn raw(&self) -> &'a [u8] {
         self.text.as_bytes()
     }
 
-    /// The frame as a JSON value to look into.
+    /// The frame as a JSON value.
     pub fn json(&self) -> Raw<'a> {
         Raw::new(self.text)
     }
 
-    /// The value of a top-level key. Of duplicate keys the last counts.
+    /// Value of a top-level key. Of duplicate keys the last counts.
     pub fn get(&self, key: &str) -> Option<Raw<'a>> {
         self.json().get(key)
     }
 
-    /// Which `type`.
+    /// Kind of the frame, from its `type`.
     pub fn kind(&self) -> Kind {
         self.head.kind
     }
 
-    /// The `type` as written, also of a kind that nobody knows; `None` when it is missing or no string.
+    /// The `type` as written, unknown ones included; `None` when it is missing or not a string.
     pub fn type_name(&self) -> Option<Cow<'a, str>> {
         self.head.type_name.text(self.text).map(Text::get)
     }
 
-    /// The subtype; of control frames the one inside `request` or `response`.
+    /// The subtype; for control frames the one inside `request` or `response`.
     pub fn subtype(&self) -> Option<Cow<'a, str>> {
         self.subtype_text().map(Text::get)
     }
 
-    /// The name under which frames are counted: `assistant`, `system/init`, `control_request/initialize`, …
+    /// Name for statistics: `assistant`, `system/init`, `control_request/initialize`, …
     pub fn name(&self) -> Cow<'a, str> {
         let name = self.type_name().unwrap_or(Cow::Borrowed("(no type)"));
         if !self.kind().has_subtype() {
@@ -147,13 +147,13 @@ impl<'a> FrameRef<'a> {
         }
     }
 
-    /// Whether kind and subtype have a typed form.
+    /// True if kind and subtype have a typed form.
     pub fn is_known(&self) -> bool {
         let kind = self.kind();
         if kind.has_subtype() { kind.knows(self.subtype().as_deref()) } else { kind != Kind::Unknown }
     }
 
-    /// Everything but `type` and `subtype`, as a tree (seed 004).
+    /// All members except `type` and `subtype`, as a tree.
     pub fn data(&self) -> Result<Value, BodyError> {
         let mut data = Map::new();
         for (key, value) in self.json().members().filter(|(key, _)| *key != "type" && *key != "subtype") {
@@ -162,12 +162,12 @@ impl<'a> FrameRef<'a> {
         Ok(Value::Object(data))
     }
 
-    /// Whether text of the frame holds a lone surrogate, which shows as U+FFFD. The raw bytes still have it.
+    /// True if text of the frame has a lone surrogate, which decodes to U+FFFD. The raw bytes still have it.
     pub fn repaired(&self) -> bool {
         self.head.repaired
     }
 
-    /// The frame in place: nothing is copied until it is asked for.
+    /// A view of the frame in place: nothing is copied until it is accessed.
     pub fn view(&self) -> View<'a> {
         View::of(self)
     }
@@ -194,28 +194,28 @@ impl<'a> FrameRef<'a> {
         Frame::new(self.text.into(), self.head)
     }
 
-    /// The session, if the frame names one.
+    /// Session id, if present.
     pub fn session_id(&self) -> Option<Cow<'a, str>> {
         self.head.session_id.text(self.text).map(Text::get)
     }
 
-    /// The frame's own id; the same as on disk.
+    /// Id of the frame; the same as on disk.
     pub fn uuid(&self) -> Option<Cow<'a, str>> {
         self.head.uuid.text(self.text).map(Text::get)
     }
 
-    /// The call whose sub-agent this frame belongs to.
+    /// Tool call whose sub-agent this frame belongs to.
     pub fn parent_tool_use_id(&self) -> Option<Cow<'a, str>> {
         self.head.parent_tool_use_id.text(self.text).map(Text::get)
     }
 
-    /// The id that ties a control request to its answer; nested answers have it inside `response`.
+    /// Id that links a control request with its response; nested responses have it inside `response`.
     pub fn request_id(&self) -> Option<Cow<'a, str>> {
         let inside = || self.body().and_then(|body| body.get("request_id")).and_then(Raw::text);
         self.head.request_id.text(self.text).or_else(inside).map(Text::get)
     }
 
-    /// What the frame is about: its `message`, `event`, `request` or `response`, by its kind.
+    /// Body of the frame: its `message`, `event`, `request` or `response`, depending on its kind.
     pub(crate) fn body(&self) -> Option<Raw<'a>> {
         let span = match self.kind() {
             Kind::StreamEvent => self.head.event,
@@ -231,14 +231,14 @@ impl<'a> FrameRef<'a> {
         &self.head.inside_event
     }
 
-    /// The members beside the usual keys; `None` if they are too many or not all of them are unknown ones.
+    /// Members with unusual keys; `None` if there are too many or one of them is a typed field.
     pub(crate) fn others(&self) -> Option<impl Iterator<Item = &'a str>> {
         let text = self.text;
         let members = self.head.others.all()?;
         Some(members.iter().filter_map(|member| text.get(member.range())))
     }
 
-    /// The usual strings of a frame, as written: uuid, session and the call around it.
+    /// The usual strings of a frame, as written: uuid, session and parent tool call.
     pub(crate) fn usual(&self) -> [(&'static str, Option<Raw<'a>>); 3] {
         let Head { uuid, session_id, parent_tool_use_id, .. } = &self.head;
         [
@@ -253,7 +253,7 @@ impl<'a> FrameRef<'a> {
         &self.head.said
     }
 
-    /// The text that all spans refer to.
+    /// Text that all spans refer to.
     pub(crate) fn text(&self) -> &'a str {
         self.text
     }
