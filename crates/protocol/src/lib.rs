@@ -12,12 +12,12 @@
 //!
 //! - [`ndjson`] splits bytes into lines.
 //! - [`Frame`] is one line of the wire: its raw bytes, and views of them. [`FrameRef`] borrows the line.
-//! - [`view`] reads a frame in place; [`messages`] gives it as an owned value, named as in rusty_claw.
+//! - [`view`] reads a frame in place; [`messages`] gives it as an owned value, named as in `rusty_claw`.
 //! - [`stream`] has the events of a streamed answer and rebuilds the message from them.
 //! - [`control`], [`hooks`] and [`permissions`] are the requests between host and CLI, with their answers.
 //! - [`tools`] types the inputs and outputs of tools on demand.
 //! - [`entry`] is one line of a session file.
-//! - [`seed`] writes the rusty_claw wire format.
+//! - [`seed`] writes the `rusty_claw` wire format.
 //! - [`ui`] and [`mobile`] are our own wire, for clients that show a session; [`api`] holds the bodies of the
 //!   server's HTTP API.
 //!

@@ -4,7 +4,7 @@ use crate::control::tagged::{self, tagged};
 use crate::json::{Cursor, Json, Misfit, Raw, Reading, Text, Wire, object, open_string};
 
 open_string! {
-    /// How much the agent may do without a permission request.
+    /// Permission mode: the extent of what the agent may do without a permission request.
     ///
     /// The command line spells `default` as `manual`.
     pub struct PermissionMode {

@@ -1,8 +1,8 @@
-//! Writer for the rusty_claw wire format: flat control frames, tools as objects, content always a list.
+//! Writer for the `rusty_claw` wire format: flat control frames, tools as objects, content always a list.
 //!
 //! Reading that format needs no special call, since every decoder of this crate accepts both. The real CLI
 //! understands nothing that this module writes (a flat control request ends its process): the output is for
-//! programs that speak the rusty_claw wire format.
+//! programs that speak the `rusty_claw` wire format.
 
 use crate::control::{Call, ControlRequest, ControlResponse, ControlStyle, Outcome};
 use crate::json::wire::{ObjectOut, WireObject};
@@ -13,7 +13,7 @@ use crate::messages::{
 use crate::permissions::PermissionResult;
 use crate::stream::Event;
 
-/// The message as a line of the rusty_claw wire format; `None` if that format has no shape for it.
+/// The message as a line of the `rusty_claw` wire format; `None` if that format has no shape for it.
 ///
 /// Anything else without a shape there (ids, most system frames, blocks other than its four) is left out.
 pub fn to_seed(message: &Message) -> Option<String> {

@@ -102,7 +102,7 @@ pub enum ControlStyle {
     /// In a separate object, `request` or `response`: the style of the CLI.
     #[default]
     Nested,
-    /// Next to `type` and `request_id`: the style of the rusty_claw wire format. The CLI exits on such a
+    /// Next to `type` and `request_id`: the style of the `rusty_claw` wire format. The CLI exits on such a
     /// line.
     Flat,
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::json::{Misfit, Raw, Reading, same_json};
 use crate::permissions::PermissionResult;
 
-/// Flat examples of control frames, from the description of the rusty_claw wire format.
+/// Flat examples of control frames, from the description of the `rusty_claw` wire format.
 const FLAT_INITIALIZE: &str =
     r#"{"type":"control_request","request_id":"req_001","subtype":"initialize","can_use_tool":true}"#;
 const FLAT_SUCCESS: &str = r#"{"type":"control_response","request_id":"req_001","subtype":"success"}"#;

@@ -27,7 +27,7 @@ pub enum Kind {
     KeepAlive,
     /// `rate_limit_event`
     RateLimitEvent,
-    /// `mcp_message`, a frame of the rusty_claw wire format only
+    /// `mcp_message`, a frame of the `rusty_claw` wire format only
     McpMessage,
     /// `tool_progress`
     ToolProgress,

@@ -40,7 +40,7 @@ pub enum Outcome {
     StructuredOutput,
     /// A hook deferred a tool call.
     Deferred,
-    /// It waits for input (rusty_claw wire format only).
+    /// It waits for input (`rusty_claw` wire format only).
     InputRequired,
     /// It failed in some other way.
     Failed,

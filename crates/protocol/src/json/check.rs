@@ -8,7 +8,7 @@ use super::plain::plain_run;
 pub struct SyntaxError {
     /// Byte offset of the first byte that does not fit.
     pub at: usize,
-    /// What the grammar expects at that offset.
+    /// Token that the grammar expects at that offset.
     pub expected: &'static str,
 }
 

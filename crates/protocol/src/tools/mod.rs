@@ -1,10 +1,9 @@
-//! Typed views of what tools are given and what they give back.
+//! Typed views of tool inputs and outputs.
 //!
-//! A tool's input and its result are foreign data that changes with every release of the CLI, so messages
-//! carry them raw.
-//! Who wants to look inside asks here, with the tool's name: [`ToolInput::read`] for the `input` of a
-//! `tool_use` block, [`ToolOutput::read`] for the `tool_use_result` beside a tool's result.
-//! A tool without a view stays raw, and a view writes back what it was read from.
+//! A tool's input and output are foreign data that change with every release of the CLI, so messages carry
+//! them raw. Typed access needs the tool's name: [`ToolInput::read`] reads the `input` of a `tool_use` block,
+//! [`ToolOutput::read`] the `tool_use_result` next to a tool's result. The data of a tool without a view stay
+//! raw, and a view writes back exactly what was read.
 //!
 //! ```
 //! use tidings_protocol::json::Raw;

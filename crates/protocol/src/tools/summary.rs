@@ -2,13 +2,13 @@ use std::fmt::{self, Write as _};
 
 use super::{ReadInput, TaskStatus, TaskUpdateInput, TodoItem, TodoStatus, TodoWriteInput, ToolInput};
 
-/// How many characters a summary may have.
+/// Maximum length of a summary, in characters.
 pub const SUMMARY_CHARS_MAX: usize = 200;
 
 /// The summary of a tool's input.
 pub(super) fn of(input: &ToolInput) -> String {
     let mut line = Line::default();
-    // The only error is that the line is full.
+    // The only possible error is a full line.
     let _ = write_summary(&mut line, input);
     line.finish()
 }
@@ -87,7 +87,7 @@ fn read(line: &mut Line, input: &ReadInput) -> fmt::Result {
     suffix(line, " pages ", input.pages.as_deref())
 }
 
-/// How much is done, and what is being done.
+/// Number of finished items, and the current one.
 fn todos(line: &mut Line, input: &TodoWriteInput) -> fmt::Result {
     let is = |item: &&TodoItem, status: TodoStatus| item.status.as_ref() == Some(&status);
     let done = input.todos.iter().filter(|item| is(item, TodoStatus::COMPLETED)).count();
@@ -110,13 +110,13 @@ fn first<const N: usize>(line: &mut Line, texts: [&Option<String>; N]) -> fmt::R
     texts.into_iter().flatten().next().map_or(Ok(()), |text| line.write_str(text))
 }
 
-/// A line that takes what fits: white space becomes one space, and a full line refuses more, so that a
-/// command of a megabyte is not looked through.
+/// A line of limited length: white space is collapsed, and a full line refuses more, so that a command of a
+/// megabyte is not scanned to its end.
 #[derive(Default)]
 struct Line {
     text: String,
     chars: usize,
-    /// White space that is written only if something follows.
+    /// Pending white space, written only if more text follows.
     gap: bool,
     full: bool,
 }
@@ -136,7 +136,7 @@ impl Line {
 impl fmt::Write for Line {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for character in text.chars() {
-            // Control characters could make a terminal do things.
+            // Control characters could steer a terminal.
             if character.is_whitespace() || character.is_control() {
                 self.gap = !self.text.is_empty();
                 continue;

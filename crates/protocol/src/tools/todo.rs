@@ -1,7 +1,7 @@
 use crate::json::{object, open_string};
 
 open_string! {
-    /// How far an item of the list is.
+    /// Status of an item of the to-do list.
     pub struct TodoStatus {
         PENDING = "pending",
         IN_PROGRESS = "in_progress",
@@ -10,13 +10,13 @@ open_string! {
 }
 
 object! {
-    /// The list of what is to be done, as it shall be from now on.
+    /// The new to-do list.
     pub struct TodoWriteInput {
         /// The whole list.
         req todos: Vec<TodoItem>,
     }
 
-    /// The list of what is to be done, before and after.
+    /// The to-do list, before and after.
     pub struct TodoWriteOutput {
         /// The list before.
         opt old_todos: Vec<TodoItem> as "oldTodos",
@@ -24,13 +24,13 @@ object! {
         opt new_todos: Vec<TodoItem> as "newTodos",
     }
 
-    /// Something to be done.
+    /// An item of the to-do list.
     pub struct TodoItem {
-        /// What: "Run the tests".
+        /// Text: "Run the tests".
         req content: String,
-        /// How far it is.
+        /// Status of the item.
         opt status: TodoStatus,
-        /// The words while it is being done: "Running the tests".
+        /// Text while it is in progress: "Running the tests".
         opt active_form: String as "activeForm",
     }
 }

@@ -6,54 +6,54 @@ use crate::json::{Raw, Text};
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// A message begins.
+    /// A message starts.
     MessageStart {
         /// The message, without content.
         message: Raw<'a>,
     },
-    /// A block begins.
+    /// A block starts.
     BlockStart {
-        /// Which block of the message.
+        /// Index of the block in the message.
         index: u64,
         /// The block.
         block: Block<'a>,
     },
-    /// A block goes on.
+    /// A delta of a block.
     BlockDelta {
-        /// Which block of the message.
+        /// Index of the block in the message.
         index: u64,
-        /// What it gains.
+        /// The delta.
         delta: Delta<'a>,
     },
     /// A block ends.
     BlockStop {
-        /// Which block of the message.
+        /// Index of the block in the message.
         index: u64,
     },
-    /// Why the message stopped and what it used.
+    /// Stop reason and usage of the message.
     MessageDelta {
         /// `stop_reason` and `stop_sequence`.
         delta: Raw<'a>,
-        /// Tokens, as written.
+        /// Token counts, as written.
         usage: Option<Raw<'a>>,
     },
     /// The message ends.
     MessageStop,
-    /// Any other event, as written; `None` if the frame carries none.
+    /// Any other event, as written; `None` if the frame has no event.
     Other(Option<Raw<'a>>),
 }
 
-/// What a block gains.
+/// Delta of a block.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Delta<'a> {
     /// More text.
     Text(Text<'a>),
-    /// More of a tool's input, as JSON text cut anywhere.
+    /// More of a tool's input, as JSON text cut at any byte.
     InputJson(Text<'a>),
     /// More reasoning.
     Thinking(Text<'a>),
-    /// The reasoning's signature.
+    /// Signature of the reasoning.
     Signature(Text<'a>),
     /// Any other delta, as written.
     Other(Raw<'a>),
