@@ -8,7 +8,7 @@ use serde_json::Value;
 use tidings_protocol::FrameRef;
 use tidings_protocol::json::{Raw, Text};
 use tidings_protocol::messages::Message;
-use tidings_protocol::view::{Block, Delta, Event, View};
+use tidings_protocol::view::{Block, DeltaView, EventView, View};
 
 #[cfg(feature = "peers")]
 use crate::peers::PEERS;
@@ -130,26 +130,26 @@ fn borrowed(line: &[u8], result: impl Fn(Option<Raw<'_>>)) -> bool {
 }
 
 #[inline]
-fn stream_event(event: Event<'_>, result: &impl Fn(Option<Raw<'_>>)) {
+fn stream_event(event: EventView<'_>, result: &impl Fn(Option<Raw<'_>>)) {
     match event {
-        Event::BlockDelta { index, delta } => {
+        EventView::BlockDelta { index, delta } => {
             keep(index);
             match delta {
-                Delta::Text(text)
-                | Delta::InputJson(text)
-                | Delta::Thinking(text)
-                | Delta::Signature(text) => {
+                DeltaView::Text(text)
+                | DeltaView::InputJson(text)
+                | DeltaView::Thinking(text)
+                | DeltaView::Signature(text) => {
                     keep(text.get());
                 }
                 other => keep(other),
             }
         }
-        Event::BlockStart { index, block: started } => {
+        EventView::BlockStart { index, block: started } => {
             keep(index);
             block(started, result);
         }
-        Event::MessageStart { message } => keep(message.get("usage")),
-        Event::MessageDelta { delta, usage } => keep((delta, usage)),
+        EventView::MessageStart { message } => keep(message.get("usage")),
+        EventView::MessageDelta { delta, usage } => keep((delta, usage)),
         other => keep(other),
     }
 }

@@ -54,7 +54,8 @@ pub use connection::{
 pub use conversation::{ClaudeResponse, CommandMessage, ErrorMessage};
 pub use envelope::MobileMessage;
 pub use permission::{
-    PendingPermission, PendingPermissionsMessage, PermissionRequest, PermissionResponse, RiskLevel,
+    MobilePendingPermission, MobilePermissionRequest, PendingPermissionsMessage, PermissionResponse,
+    RiskLevel,
 };
 pub use progress::{ProgressUpdateMessage, SubAgentProgress, SubAgentStatus, SubAgentType, SubOperation};
 pub use project::{CloneProgress, ProjectInitComplete, ProjectInitMessage};

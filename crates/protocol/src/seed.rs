@@ -4,7 +4,7 @@
 //! understands nothing that this module writes (a flat control request ends its process): the output is for
 //! programs that speak the `rusty_claw` wire format.
 
-use crate::control::{Call, ControlRequest, ControlResponse, ControlStyle, Outcome};
+use crate::control::{Call, ControlOutcome, ControlRequest, ControlResponse, ControlStyle};
 use crate::json::wire::{ObjectOut, WireObject};
 use crate::json::{Extra, Json, Raw, Text, Wire};
 use crate::messages::{
@@ -22,14 +22,14 @@ pub fn to_seed(message: &Message) -> Option<String> {
         Message::Assistant(assistant) => {
             let content = content(&assistant.message)?;
             Some(line("assistant", |out| {
-                said(out, "assistant", &content);
+                write_message(out, "assistant", &content);
                 optional(out, "parent_tool_use_id", assistant.parent_tool_use_id.as_ref());
                 optional(out, "duration_ms", assistant.duration_ms.as_ref());
             }))
         }
         Message::User(user) => {
             let content = content(&user.message)?;
-            Some(line("user", |out| said(out, "user", &content)))
+            Some(line("user", |out| write_message(out, "user", &content)))
         }
         Message::Result(result) => Some(result_line(result)),
         Message::ControlRequest { request_id, request } => Some(request_line(request_id, request)),
@@ -83,7 +83,7 @@ fn content(message: &ApiMessage) -> Option<Vec<&ContentBlock>> {
     (!blocks.is_empty() || message.content.is_empty()).then_some(blocks)
 }
 
-fn said(out: &mut ObjectOut<'_>, role: &str, blocks: &[&ContentBlock]) {
+fn write_message(out: &mut ObjectOut<'_>, role: &str, blocks: &[&ContentBlock]) {
     let mut message = ObjectOut::open(out.key("message"));
     message.string("role", role);
     let list = message.key("content");
@@ -192,7 +192,7 @@ fn request_line(request_id: &str, request: &ControlRequest) -> String {
 
 fn response_line(request_id: &str, response: &ControlResponse) -> String {
     let decision = match &response.outcome {
-        Outcome::Success(success) => success.response.as_ref().and_then(decision),
+        ControlOutcome::Success(success) => success.response.as_ref().and_then(decision),
         _ => None,
     };
     if let Some((allowed, reason)) = decision {

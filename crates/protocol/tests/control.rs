@@ -59,7 +59,7 @@ fn recorded_replies_are_read_as_the_reply_to_their_request() {
         let Kind::Response(response, Some(call)) = recorded.kind else {
             continue;
         };
-        let Outcome::Success(success) = &response.outcome else {
+        let ControlOutcome::Success(success) = &response.outcome else {
             continue;
         };
         if call.is_known() {
@@ -77,7 +77,7 @@ fn recorded_decisions_about_tools_are_typed() {
         let Kind::Response(response, Some(Call::CanUseTool(_))) = recorded.kind else {
             continue;
         };
-        let Outcome::Success(success) = &response.outcome else {
+        let ControlOutcome::Success(success) = &response.outcome else {
             continue;
         };
         let decision = success.reply::<CanUseTool>().unwrap();
@@ -258,9 +258,9 @@ const REPLIES: &[(&str, &str)] = &[
 fn every_published_field_of_every_reply_is_typed() {
     for (subtype, json) in REPLIES {
         let call = request(subtype);
-        let success: Outcome =
+        let success: ControlOutcome =
             serde_json::from_str(&format!(r#"{{"subtype":"success","response":{json}}}"#)).unwrap();
-        let Outcome::Success(success) = success else { panic!("{json}") };
+        let ControlOutcome::Success(success) = success else { panic!("{json}") };
         for_any_request!(&call, comes_back_typed(&success, json));
     }
 }
@@ -270,16 +270,16 @@ fn an_absent_body_is_an_empty_reply() {
     let ack = Success::default();
     assert_eq!(ack.reply::<StopTask>().unwrap(), Ack::default());
     assert_eq!(ack.reply::<Interrupt>().unwrap(), InterruptReceipt::default());
-    let null: Outcome = serde_json::from_str(r#"{"subtype":"success","response":null}"#).unwrap();
-    let Outcome::Success(null) = null else { panic!() };
+    let null: ControlOutcome = serde_json::from_str(r#"{"subtype":"success","response":null}"#).unwrap();
+    let ControlOutcome::Success(null) = null else { panic!() };
     assert_eq!(null.reply::<BackgroundTasks>().unwrap(), BackgroundTasksReply::default());
 }
 
 #[test]
 fn a_reply_that_does_not_fit_says_where() {
-    let outcome: Outcome =
+    let outcome: ControlOutcome =
         serde_json::from_str(r#"{"subtype":"success","response":{"buildTime":"t"}}"#).unwrap();
-    let Outcome::Success(success) = outcome else { panic!() };
+    let ControlOutcome::Success(success) = outcome else { panic!() };
     assert_eq!(success.reply::<GetBinaryVersion>().unwrap_err().to_string(), "`version` is missing");
 }
 
@@ -382,11 +382,11 @@ fn a_python_host_writes_null_for_no_rule_content() {
 
 #[test]
 fn requests_still_without_an_answer_come_with_the_handshake() {
-    let outcome: Outcome = serde_json::from_str(
+    let outcome: ControlOutcome = serde_json::from_str(
         r#"{"subtype":"success","response":{},"pending_permission_requests":[{"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{}}}],"pending_user_dialog_requests":[],"pending_elicitation_requests":[{"type":"control_request","request_id":"r2","request":{"subtype":"elicitation","mcp_server_name":"m","message":"?"}},{"broken":1}]}"#,
     )
     .unwrap();
-    let Outcome::Success(success) = outcome else { panic!() };
+    let ControlOutcome::Success(success) = outcome else { panic!() };
     let pending = success.pending_requests();
     let ids: Vec<_> = pending.iter().map(|(id, request)| (id.as_str(), request.subtype())).collect();
     assert_eq!(ids, [("r1", "can_use_tool"), ("r2", "elicitation")]);

@@ -8,7 +8,7 @@ mod recordings;
 use std::collections::BTreeSet;
 
 use recordings::{Kind, untyped};
-use tidings_protocol::control::{Call, HookCallback, Outcome};
+use tidings_protocol::control::{Call, ControlOutcome, HookCallback};
 use tidings_protocol::hooks::{
     HookBase, HookEvent, HookEventInput, HookInput, HookOutput, HookSpecificOutput, Stop,
 };
@@ -41,7 +41,7 @@ fn recorded_answers_are_typed() {
         let Kind::Response(response, Some(Call::HookCallback(_))) = recorded.kind else {
             continue;
         };
-        let Outcome::Success(success) = &response.outcome else {
+        let ControlOutcome::Success(success) = &response.outcome else {
             continue;
         };
         let output = success.reply::<HookCallback>().unwrap();

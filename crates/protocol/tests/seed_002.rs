@@ -5,7 +5,7 @@
 use serde_json::json;
 use tidings_protocol::json::{Raw, same_json};
 use tidings_protocol::messages::{
-    AssistantMessage, ContentBlock, Message, ResultMessage, ResultSubtype, StopReason, SystemMessage,
+    ApiStopReason, AssistantMessage, ContentBlock, Message, ResultMessage, ResultSubtype, SystemMessage,
     TaskStatus,
 };
 use tidings_protocol::permissions::PermissionMode;
@@ -180,7 +180,7 @@ fn s2_6_the_api_message_has_all_its_fields() {
     assert_eq!(message.id.as_deref(), Some("msg_01"));
     assert_eq!(message.role, "assistant");
     assert_eq!(message.model.as_deref(), Some("claude-sonnet-4"));
-    assert_eq!(message.stop_reason, Some(StopReason::TOOL_USE));
+    assert_eq!(message.stop_reason, Some(ApiStopReason::TOOL_USE));
     assert_eq!(message.stop_sequence, None);
     assert_eq!(message.extra.get("type").unwrap().text().unwrap(), "message");
     let usage = message.usage.unwrap();
@@ -191,10 +191,10 @@ fn s2_6_the_api_message_has_all_its_fields() {
 fn s2_6_every_stop_reason_is_read_and_written_back() {
     let line = |reason: &str| example!("assistant.json").replace(r#""stop_reason": "tool_use""#, reason);
     let reason = |text: &str| assistant(&line(text)).message.stop_reason;
-    assert_eq!(reason(r#""stop_reason":"end_turn""#), Some(StopReason::END_TURN));
-    assert_eq!(reason(r#""stop_reason":"max_tokens""#), Some(StopReason::MAX_TOKENS));
-    assert_eq!(reason(r#""stop_reason":"stop_sequence""#), Some(StopReason::STOP_SEQUENCE));
-    assert_eq!(reason(r#""stop_reason":"tool_use""#), Some(StopReason::TOOL_USE));
+    assert_eq!(reason(r#""stop_reason":"end_turn""#), Some(ApiStopReason::END_TURN));
+    assert_eq!(reason(r#""stop_reason":"max_tokens""#), Some(ApiStopReason::MAX_TOKENS));
+    assert_eq!(reason(r#""stop_reason":"stop_sequence""#), Some(ApiStopReason::STOP_SEQUENCE));
+    assert_eq!(reason(r#""stop_reason":"tool_use""#), Some(ApiStopReason::TOOL_USE));
     assert_eq!(reason(r#""stop_reason":null"#), None);
     let sequence = line(r#""stop_reason":"stop_sequence""#)
         .replace("\"stop_sequence\": null", "\"stop_sequence\":\"END\"");

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use tidings_protocol::json::{Json, Raw, Reading, same_json};
 use tidings_protocol::tools::{
-    AgentOutput, ReadOutput, SUMMARY_CHARS_MAX, TodoStatus, ToolInput, ToolOutput, WebSearchPart, WriteKind,
-    canonical_name, mcp_parts,
+    AgentOutput, ReadOutput, SUMMARY_CHARS_MAX, TodoWriteStatus, ToolInput, ToolOutput, WebSearchPart,
+    WriteKind, canonical_name, mcp_parts,
 };
 
 /// Copied from recorded sessions.
@@ -131,7 +131,7 @@ fn fields_are_where_one_looks_for_them() {
     else {
         panic!()
     };
-    assert_eq!(todos.todos[0].status, Some(TodoStatus::from("paused")));
+    assert_eq!(todos.todos[0].status, Some(TodoWriteStatus::from("paused")));
     assert_eq!(todos.todos[0].active_form.as_deref(), Some("Testing"));
 
     let ToolOutput::Write(write) = output(

@@ -1,11 +1,11 @@
 //! The control protocol: requests between host and CLI outside of the conversation.
 //!
-//! A [`ControlRequest`] carries a [`Call`], one variant per request. A [`ControlResponse`] carries an
-//! [`Outcome`] that names its request only by id, so its body is typed through that request: each request is
-//! a [`Request`] with its `Reply`, and [`Success::reply`] reads one.
+//! A [`ControlRequest`] carries a [`Call`], one variant per request. A [`ControlResponse`] carries a
+//! [`ControlOutcome`] that names its request only by id, so its body is typed through that request: each
+//! request is a [`Request`] with its `Reply`, and [`Success::reply`] reads one.
 //!
-//! Replies come in any order. Requests of the CLI may arrive before the reply to the host's first request,
-//! and a reply may arrive for a request that the host never sent (the CLI can echo its input).
+//! Replies come in any order. Requests of the CLI may arrive before the reply to the first request of the
+//! host, and a reply may arrive for a request that the host never sent (the CLI can echo its input).
 
 mod agents;
 mod call;
@@ -70,14 +70,14 @@ pub use models::{
     EffortLevel, ListModels, ListModelsReply, ModelInfo, SetMaxThinkingTokens, SetModel, SetModelReply,
     ThinkingDisplay,
 };
-pub use outcome::{Ack, ErrorCode, Failure, Outcome, Success, UnknownOutcome};
+pub use outcome::{Ack, ControlOutcome, ErrorCode, Failure, Success, UnknownOutcome};
 pub use permission_rules::{
     ListPermissionRules, ListPermissionRulesReply, ListedRule, PermissionRules, RuleDescription,
     RuleEditability, RuleSource, SetPermissionMode, SetPermissionModeReply, WorkspaceDirectory,
 };
 pub use reload::{
-    CacheImpact, PluginInfo, ReloadOutputStyles, ReloadOutputStylesReply, ReloadPlugins, ReloadPluginsReply,
-    ReloadSkills, ReloadSkillsReply,
+    CacheImpact, ReloadOutputStyles, ReloadOutputStylesReply, ReloadPlugins, ReloadPluginsReply,
+    ReloadSkills, ReloadSkillsReply, ReloadedPlugin,
 };
 pub use request::ControlRequest;
 pub use response::ControlResponse;

@@ -76,7 +76,7 @@ object! {
 /// Outcome of a request, distinguished by `subtype`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Outcome {
+pub enum ControlOutcome {
     /// `success`
     Success(Success),
     /// `error`
@@ -154,13 +154,13 @@ impl Failure {
     }
 }
 
-impl Outcome {
+impl ControlOutcome {
     /// The `subtype` on the wire, if present.
     pub fn subtype(&self) -> Option<&str> {
         match self {
-            Outcome::Success(_) => Some("success"),
-            Outcome::Error(_) => Some("error"),
-            Outcome::Unknown(unknown) => unknown.subtype.as_deref(),
+            ControlOutcome::Success(_) => Some("success"),
+            ControlOutcome::Error(_) => Some("error"),
+            ControlOutcome::Unknown(unknown) => unknown.subtype.as_deref(),
         }
     }
 
@@ -176,9 +176,11 @@ impl Outcome {
             return Err(Misfit::here(&mut cursor, "an object"));
         }
         Ok(match subtype.as_deref() {
-            Some("success") => Outcome::Success(Success::read_members(&mut cursor, reading, consumed)?),
-            Some("error") => Outcome::Error(Failure::read_members(&mut cursor, reading, consumed)?),
-            _ => Outcome::Unknown(UnknownOutcome { subtype, body: rest(&mut cursor, consumed) }),
+            Some("success") => {
+                ControlOutcome::Success(Success::read_members(&mut cursor, reading, consumed)?)
+            }
+            Some("error") => ControlOutcome::Error(Failure::read_members(&mut cursor, reading, consumed)?),
+            _ => ControlOutcome::Unknown(UnknownOutcome { subtype, body: rest(&mut cursor, consumed) }),
         })
     }
 
@@ -191,9 +193,9 @@ impl Outcome {
             object.string("request_id", request_id);
         }
         match self {
-            Outcome::Success(success) => success.write_members(object),
-            Outcome::Error(failure) => failure.write_members(object),
-            Outcome::Unknown(unknown) => {
+            ControlOutcome::Success(success) => success.write_members(object),
+            ControlOutcome::Error(failure) => failure.write_members(object),
+            ControlOutcome::Unknown(unknown) => {
                 let taken = |key: &str| matches!(key, "subtype" | "request_id");
                 for (key, value) in unknown.body.raw().members().filter(|(key, _)| !taken(&key.get())) {
                     object.key(&key.get()).push_str(value.as_str());
@@ -203,9 +205,9 @@ impl Outcome {
     }
 }
 
-impl Wire for Outcome {
+impl Wire for ControlOutcome {
     fn read(cursor: &mut Cursor<'_>, reading: &mut Reading) -> Result<Self, Misfit> {
-        Outcome::read_members(cursor.raw(), reading, &["subtype"])
+        ControlOutcome::read_members(cursor.raw(), reading, &["subtype"])
     }
 
     fn write(&self, out: &mut String) {
@@ -215,4 +217,4 @@ impl Wire for Outcome {
     }
 }
 
-object!(@through_wire Outcome);
+object!(@through_wire ControlOutcome);

@@ -3,13 +3,13 @@
 use crate::json::{Cursor, Extra, Json, Misfit, Raw, Text};
 
 /// A control frame, parsed far enough to determine its style.
-pub(super) struct Parts<'a> {
+pub(super) struct FrameParts<'a> {
     frame: Raw<'a>,
     /// Object with the payload, if it is nested.
     pub(super) payload: Option<Raw<'a>>,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> FrameParts<'a> {
     /// Parses a frame whose nested payload would be under `key`.
     ///
     /// A flat payload may have a member of that name too: then the `subtype` is outside of it.
@@ -18,7 +18,7 @@ impl<'a> Parts<'a> {
         let payload = frame
             .get(key)
             .filter(|payload| payload.is_object() && (!flat || payload.get("subtype").is_some()));
-        Parts { frame, payload }
+        FrameParts { frame, payload }
     }
 
     /// A required string of the frame.

@@ -19,7 +19,7 @@ object! {
     pub struct ReloadPluginsReply {
         def commands: Vec<SlashCommand>,
         def agents: Vec<AgentInfo>,
-        def plugins: Vec<PluginInfo>,
+        def plugins: Vec<ReloadedPlugin>,
         def mcp_servers: Vec<McpServerStatus> as "mcpServers",
         opt error_count: u64,
         /// True if the change was held back.
@@ -28,7 +28,7 @@ object! {
     }
 
     /// A loaded plugin.
-    pub struct PluginInfo {
+    pub struct ReloadedPlugin {
         req name: String,
         opt path: String,
         opt source: String,

@@ -2,7 +2,7 @@
 
 use super::ControlStyle;
 use super::call::Call;
-use super::parts::Parts;
+use super::parts::FrameParts;
 use crate::json::wire::ObjectOut;
 use crate::json::{Cursor, Extra, Misfit, Raw, Reading, Wire, object};
 
@@ -45,7 +45,7 @@ impl ControlRequest {
 
     /// Reads a whole `control_request` frame: its id and the request.
     pub(crate) fn read_frame(frame: Raw<'_>, reading: &mut Reading) -> Result<(String, Self), Misfit> {
-        let parts = Parts::of(frame, "request");
+        let parts = FrameParts::of(frame, "request");
         let request_id = parts.string("request_id")?;
         if let Some(payload) = parts.payload {
             let call = reading

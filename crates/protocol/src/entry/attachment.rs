@@ -7,7 +7,7 @@ pub type AttachmentEntry = Chained<AttachmentFields>;
 object! {
     /// Fields of `attachment` entries besides the envelope.
     pub struct AttachmentFields {
-        opt attachment: Attachment,
+        opt attachment: AttachmentBody,
         /// Text of it that the model received.
         opt rendered: Json,
         opt rendered_role: String as "renderedRole",
@@ -16,7 +16,7 @@ object! {
 
     /// An attachment. About fifty kinds exist and change with every release, so everything but the kind is
     /// raw in `extra`.
-    pub struct Attachment {
+    pub struct AttachmentBody {
         /// `environment`, `skill_listing`, `hook_success`, …
         opt kind: String as "type",
     }

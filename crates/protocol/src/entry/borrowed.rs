@@ -1,9 +1,9 @@
 use std::borrow::Cow;
 
-use super::head::{Head, Noting};
+use super::head::{EntryHead, EntryHeadBuilder};
 use super::{Dialect, Entry, EntryBody, EntryKind, TypedEntry};
 use crate::error::{DecodeError, DecodeErrorKind};
-use crate::frame::{SaidSpans, scan, scan_text};
+use crate::frame::{MessageSpans, scan, scan_text};
 use crate::json::{Raw, Reading, Text};
 
 /// An entry that borrows its line. [`Entry`] owns its line.
@@ -12,7 +12,7 @@ use crate::json::{Raw, Reading, Text};
 #[derive(Debug, Clone, Copy)]
 pub struct EntryRef<'a> {
     text: &'a str,
-    head: Head,
+    head: EntryHead,
 }
 
 /// Accessors for strings whose positions are in the head.
@@ -29,16 +29,16 @@ impl<'a> EntryRef<'a> {
     /// Decodes one line. White space around the object and a byte order mark before it are allowed.
     #[inline]
     pub fn decode(line: &'a [u8]) -> Result<Self, DecodeError> {
-        let mut noting = Noting::default();
-        let scanned = scan(line, &mut noting)?;
-        Ok(noting.finish(scanned.text, scanned.lone_surrogate))
+        let mut builder = EntryHeadBuilder::default();
+        let scanned = scan(line, &mut builder)?;
+        Ok(builder.finish(scanned.text, scanned.lone_surrogate))
     }
 
     /// Decodes the object at the start of `text`, and returns the text after it.
     pub fn decode_first(text: &'a str) -> Result<(Self, &'a str), DecodeError> {
-        let mut noting = Noting::default();
-        let scanned = scan_text(text, &mut noting)?;
-        Ok((noting.finish(scanned.text, scanned.lone_surrogate), scanned.after))
+        let mut builder = EntryHeadBuilder::default();
+        let scanned = scan_text(text, &mut builder)?;
+        Ok((builder.finish(scanned.text, scanned.lone_surrogate), scanned.after))
     }
 
     /// Decodes a line with several concatenated objects, as left by a crash during a write.
@@ -172,8 +172,8 @@ impl<'a> EntryRef<'a> {
 
     /// Positions of the parts of the message, and the text they refer to; meaningless if the message is not
     /// an object.
-    pub(super) fn said_spans(&self) -> (&SaidSpans, &'a str) {
-        (&self.head.said, self.text)
+    pub(super) fn message_spans(&self) -> (&MessageSpans, &'a str) {
+        (&self.head.message_spans, self.text)
     }
 
     /// True if the timestamp is a number.
@@ -181,7 +181,7 @@ impl<'a> EntryRef<'a> {
         self.head.timestamp.raw(self.text).and_then(Raw::f64).is_some()
     }
 
-    pub(super) fn from_parts(text: &'a str, head: Head) -> Self {
+    pub(super) fn from_parts(text: &'a str, head: EntryHead) -> Self {
         EntryRef { text, head }
     }
 }

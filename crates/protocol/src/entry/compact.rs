@@ -20,7 +20,7 @@ object! {
     }
 
     /// Metadata of a compaction by the CLI.
-    pub struct CompactMetadata {
+    pub struct EntryCompactMetadata {
         /// `manual` or `auto`.
         opt trigger: String,
         opt pre_tokens: u64 as "preTokens",
@@ -29,21 +29,21 @@ object! {
         /// Total over all compactions of the session.
         opt cumulative_dropped_tokens: u64 as "cumulativeDroppedTokens",
         opt pre_compact_discovered_tools: Vec<Json> as "preCompactDiscoveredTools",
-        opt preserved_segment: PreservedSegment as "preservedSegment",
+        opt preserved_segment: PreservedEntryRange as "preservedSegment",
         /// Supersedes `preserved_segment`.
-        opt preserved_messages: PreservedMessages as "preservedMessages",
+        opt preserved_messages: PreservedEntries as "preservedMessages",
         opt running_turn_prompt: Json as "runningTurnPrompt",
     }
 
     /// Preserved entries, by the ends of their range.
-    pub struct PreservedSegment {
+    pub struct PreservedEntryRange {
         opt head_uuid: String as "headUuid",
         opt anchor_uuid: String as "anchorUuid",
         opt tail_uuid: String as "tailUuid",
     }
 
     /// Preserved entries, in order; for the model they follow the anchor.
-    pub struct PreservedMessages {
+    pub struct PreservedEntries {
         opt anchor_uuid: String as "anchorUuid",
         def uuids: Vec<String>,
         def all_uuids: Vec<String> as "allUuids",

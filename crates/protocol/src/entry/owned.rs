@@ -2,13 +2,13 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use super::head::Head;
+use super::head::EntryHead;
 use super::{Dialect, EntryBody, EntryKind, EntryRef, Flags, ToolResult, TypedEntry};
 use crate::ToolCall;
 use crate::error::{DecodeError, DecodeErrorKind};
 use crate::json::Raw;
 use crate::messages::UsageInfo;
-use crate::view::{Blocks, Said};
+use crate::view::{Blocks, MessageView};
 
 /// One line of a session file, owned; cheap to clone and to share.
 ///
@@ -18,7 +18,7 @@ pub struct Entry {
     text: Arc<str>,
     /// The original bytes, if they are not UTF-8 and `text` is a lossy conversion of them.
     damaged: Option<Arc<[u8]>>,
-    head: Head,
+    head: EntryHead,
 }
 
 /// Forwards calls to the borrowed entry.
@@ -32,7 +32,7 @@ macro_rules! forward {
 }
 
 impl Entry {
-    pub(super) fn new(text: Arc<str>, head: Head) -> Self {
+    pub(super) fn new(text: Arc<str>, head: EntryHead) -> Self {
         Entry { text, damaged: None, head }
     }
 
@@ -57,7 +57,7 @@ impl Entry {
     pub fn from_body(body: &EntryBody) -> Self {
         // A body always writes an object.
         let line = body.to_line();
-        Self::decode(line.as_bytes()).unwrap_or_else(|_| Entry::new(line.into(), Head::default()))
+        Self::decode(line.as_bytes()).unwrap_or_else(|_| Entry::new(line.into(), EntryHead::default()))
     }
 
     /// The borrowed entry.
@@ -97,7 +97,7 @@ impl Entry {
         repaired() -> bool;
         dialect() -> Dialect;
         flags() -> Flags;
-        said() -> Said<'_>;
+        said() -> MessageView<'_>;
         content_blocks() -> Blocks<'_>;
         text() -> String;
         tool_calls() -> Vec<ToolCall<'_>>;

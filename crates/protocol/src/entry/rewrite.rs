@@ -1,4 +1,4 @@
-use super::{Chained, CompactMetadata, EntryMessage};
+use super::{Chained, EntryCompactMetadata, EntryMessage};
 use crate::json::object;
 
 /// An entry of the later revision of the session specification, for all four of its kinds.
@@ -9,6 +9,6 @@ object! {
     pub struct RewriteFields {
         opt message: EntryMessage,
         opt subtype: String,
-        opt compact_metadata: CompactMetadata as "compactMetadata",
+        opt compact_metadata: EntryCompactMetadata as "compactMetadata",
     }
 }

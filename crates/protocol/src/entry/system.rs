@@ -1,4 +1,4 @@
-use super::compact::CompactMetadata;
+use super::compact::EntryCompactMetadata;
 use super::{Chained, EntryMessage};
 use crate::json::{Json, object, open_string};
 use crate::messages::ContextUsageReport;
@@ -18,7 +18,7 @@ object! {
         opt message: EntryMessage,
 
         /// Of `compact_boundary`.
-        opt compact_metadata: CompactMetadata as "compactMetadata",
+        opt compact_metadata: EntryCompactMetadata as "compactMetadata",
         /// Of `microcompact_boundary`.
         opt microcompact_metadata: Json as "microcompactMetadata",
 

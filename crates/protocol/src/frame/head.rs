@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use super::spelling;
+use super::plain_delta;
 use crate::error::{DecodeError, DecodeErrorKind};
 use crate::json::{Checker, Raw, SyntaxError, Text};
 
@@ -106,7 +106,7 @@ pub(crate) fn scan_text<'a>(text: &'a str, notes: &mut impl Notes) -> Result<Sca
         return Err(DecodeError::new(DecodeErrorKind::TooLong, &[], 0));
     }
     let mut checker = Checker::new(object.as_bytes());
-    let read = match spelling::delta(object.as_bytes(), &mut checker, notes) {
+    let read = match plain_delta::scan(object.as_bytes(), &mut checker, notes) {
         Ok(true) => more_members(object, &mut checker, notes),
         Ok(false) => members(object, &mut checker, notes, 0),
         Err(error) => Err(error),

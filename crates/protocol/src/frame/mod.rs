@@ -1,10 +1,10 @@
 //! One line of the wire: its raw bytes and a typed view of them.
 
 mod head;
-mod inside;
 mod kind;
 mod owned;
-mod spelling;
+mod plain_delta;
+mod spans;
 mod summary;
 
 use std::borrow::Cow;
@@ -16,9 +16,9 @@ use crate::json::{BodyError, Raw, Reading, Refused, Text};
 use crate::messages::Message;
 use crate::view::View;
 pub(crate) use head::{Notes, Span, scan, scan_text};
-pub(crate) use inside::{DeltaKey, EventSpans, Others, SaidSpans};
 pub use kind::Kind;
 pub use owned::Frame;
+pub(crate) use spans::{DeltaKey, EventSpans, MessageSpans, OtherMembers};
 pub(crate) use summary::is_interruption;
 pub use summary::{Outcome, ToolCall};
 
@@ -28,12 +28,12 @@ pub use summary::{Outcome, ToolCall};
 #[derive(Debug, Clone, Copy)]
 pub struct FrameRef<'a> {
     text: &'a str,
-    head: Head,
+    head: FrameHead,
 }
 
 /// Positions of the most used keys.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Head {
+pub(crate) struct FrameHead {
     kind: Kind,
     repaired: bool,
     type_name: Span,
@@ -47,11 +47,11 @@ pub(crate) struct Head {
     request: Span,
     response: Span,
     /// Members with unusual keys.
-    others: Others,
+    others: OtherMembers,
     /// Positions inside `event`.
-    inside_event: EventSpans,
+    event_spans: EventSpans,
     /// Positions inside `message`.
-    said: SaidSpans,
+    message_spans: MessageSpans,
     /// Object whose members are currently noted.
     inside: Inside,
 }
@@ -77,7 +77,7 @@ impl<'a> FrameRef<'a> {
     /// Decodes one line. White space around the object and a byte order mark before it are allowed.
     #[inline]
     pub fn decode(line: &'a [u8]) -> Result<Self, DecodeError> {
-        let mut head = Head::default();
+        let mut head = FrameHead::default();
         let scanned = scan(line, &mut head)?;
         Ok(head.finish(scanned.text, scanned.lone_surrogate))
     }
@@ -90,7 +90,7 @@ impl<'a> FrameRef<'a> {
         let mut rest = std::str::from_utf8(line)
             .map_err(|error| DecodeError::new(crate::DecodeErrorKind::Utf8, line, error.valid_up_to()))?;
         loop {
-            let mut head = Head::default();
+            let mut head = FrameHead::default();
             let scanned = scan_text(rest, &mut head)?;
             frames.push(head.finish(scanned.text, scanned.lone_surrogate));
             rest = scanned.after.trim_start();
@@ -228,7 +228,7 @@ impl<'a> FrameRef<'a> {
 
     /// The parts of a stream event.
     pub(crate) fn event_spans(&self) -> &EventSpans {
-        &self.head.inside_event
+        &self.head.event_spans
     }
 
     /// Members with unusual keys; `None` if there are too many or one of them is a typed field.
@@ -240,7 +240,7 @@ impl<'a> FrameRef<'a> {
 
     /// The usual strings of a frame, as written: uuid, session and parent tool call.
     pub(crate) fn usual(&self) -> [(&'static str, Option<Raw<'a>>); 3] {
-        let Head { uuid, session_id, parent_tool_use_id, .. } = &self.head;
+        let FrameHead { uuid, session_id, parent_tool_use_id, .. } = &self.head;
         [
             ("uuid", uuid.raw(self.text)),
             ("session_id", session_id.raw(self.text)),
@@ -249,8 +249,8 @@ impl<'a> FrameRef<'a> {
     }
 
     /// The parts of a message.
-    pub(crate) fn said_spans(&self) -> &SaidSpans {
-        &self.head.said
+    pub(crate) fn message_spans(&self) -> &MessageSpans {
+        &self.head.message_spans
     }
 
     /// Text that all spans refer to.
@@ -267,14 +267,14 @@ impl<'a> FrameRef<'a> {
         self.head.subtype.text(self.text)
     }
 
-    pub(crate) fn from_parts(text: &'a str, head: Head) -> Self {
+    pub(crate) fn from_parts(text: &'a str, head: FrameHead) -> Self {
         FrameRef { text, head }
     }
 }
 
-impl Default for Head {
+impl Default for FrameHead {
     fn default() -> Self {
-        Head {
+        FrameHead {
             kind: Kind::Unknown,
             repaired: false,
             type_name: Span::default(),
@@ -287,27 +287,27 @@ impl Default for Head {
             event: Span::default(),
             request: Span::default(),
             response: Span::default(),
-            others: Others::default(),
-            inside_event: EventSpans::default(),
-            said: SaidSpans::default(),
+            others: OtherMembers::default(),
+            event_spans: EventSpans::default(),
+            message_spans: MessageSpans::default(),
             inside: Inside::default(),
         }
     }
 }
 
-impl Notes for Head {
+impl Notes for FrameHead {
     #[inline]
     fn enters(&mut self, level: u8, key: &[u8]) -> bool {
         match (level, key) {
             (0, b"event") => {
                 self.inside = Inside::Event;
-                self.inside_event = EventSpans::default();
+                self.event_spans = EventSpans::default();
             }
             (0, b"message") => {
                 self.inside = Inside::Message;
-                self.said = SaidSpans::default();
+                self.message_spans = MessageSpans::default();
             }
-            (1, b"delta") if matches!(self.inside, Inside::Event) => self.inside_event.begin_delta(),
+            (1, b"delta") if matches!(self.inside, Inside::Event) => self.event_spans.begin_delta(),
             _ => return false,
         }
         true
@@ -317,9 +317,9 @@ impl Notes for Head {
     fn note(&mut self, level: u8, key: &[u8], member: usize, span: Span) {
         match (level, self.inside) {
             (0, _) => {}
-            (1, Inside::Event) => return self.inside_event.note(key, span),
-            (1, Inside::Message) => return self.said.note(key, span),
-            _ => return self.inside_event.note_delta(key, span),
+            (1, Inside::Event) => return self.event_spans.note(key, span),
+            (1, Inside::Message) => return self.message_spans.note(key, span),
+            _ => return self.event_spans.note_delta(key, span),
         }
         match key {
             b"type" => self.type_name = span,
@@ -337,7 +337,7 @@ impl Notes for Head {
     }
 }
 
-impl Head {
+impl FrameHead {
     #[inline]
     fn finish(mut self, text: &str, repaired: bool) -> FrameRef<'_> {
         self.repaired = repaired;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{FrameRef, Head, Kind, Outcome, ToolCall, Typed};
+use super::{FrameHead, FrameRef, Kind, Outcome, ToolCall, Typed};
 use crate::error::{DecodeError, DecodeErrorKind};
 use crate::json::{BodyError, Raw};
 use crate::messages::{Message, RateLimitInfo, UsageInfo};
@@ -18,7 +18,7 @@ pub struct Frame {
     text: Arc<str>,
     /// The original bytes, if they are not UTF-8 and `text` is a lossy conversion of them.
     damaged: Option<Arc<[u8]>>,
-    head: Head,
+    head: FrameHead,
 }
 
 /// Forwards calls to the borrowed frame.
@@ -32,7 +32,7 @@ macro_rules! forward {
 }
 
 impl Frame {
-    pub(super) fn new(text: Arc<str>, head: Head) -> Self {
+    pub(super) fn new(text: Arc<str>, head: FrameHead) -> Self {
         Frame { text, damaged: None, head }
     }
 
@@ -62,7 +62,7 @@ impl Frame {
     pub fn from_message(message: &Message) -> Self {
         // A message always writes an object.
         let line = message.to_line();
-        Self::decode(line.as_bytes()).unwrap_or_else(|_| Frame::new(line.into(), Head::default()))
+        Self::decode(line.as_bytes()).unwrap_or_else(|_| Frame::new(line.into(), FrameHead::default()))
     }
 
     /// The borrowed frame.

@@ -113,7 +113,7 @@ impl<'a> FrameRef<'a> {
     /// Blocks of a user or assistant frame; empty for others. Plain text is one text block.
     pub fn content_blocks(&self) -> Blocks<'a> {
         let content = match self.kind() {
-            Kind::Assistant | Kind::User => self.said_spans().content.raw(self.text()),
+            Kind::Assistant | Kind::User => self.message_spans().content.raw(self.text()),
             _ => None,
         };
         Blocks::of(content)
@@ -141,7 +141,7 @@ impl<'a> FrameRef<'a> {
     /// An assistant frame repeats the usage of its response: count once per message id.
     pub fn usage(&self) -> Option<UsageInfo> {
         let usage = match self.kind() {
-            Kind::Assistant => self.said_spans().usage.raw(self.text())?,
+            Kind::Assistant => self.message_spans().usage.raw(self.text())?,
             Kind::Result => self.get("usage")?,
             _ => return None,
         };

@@ -5,7 +5,7 @@ use crate::json::{Json, object};
 
 object! {
     /// An MCP server asks the user for input.
-    pub struct Elicitation {
+    pub struct ElicitationRequested {
         req mcp_server_name: String,
         def message: String,
         opt mode: ElicitationMode,

@@ -1,14 +1,14 @@
 //! Input of hooks.
 
 use super::compact::{PostCompact, PreCompact};
-use super::elicitation::{Elicitation, ElicitationResult};
+use super::elicitation::{ElicitationRequested, ElicitationResult};
 use super::event::HookEvent;
 use super::model_switch::{PostModelSwitch, PreModelSwitch};
 use super::prompt::{MessageDisplay, Notification, UserPromptExpansion, UserPromptSubmit};
 use super::session::{SessionEnd, SessionStart, Setup, Stop, StopFailure, SubagentStart, SubagentStop};
 use super::team::{TaskCompleted, TaskCreated, TeammateIdle};
 use super::tool::{
-    PermissionDenied, PermissionRequest, PostToolBatch, PostToolUse, PostToolUseFailure, PreToolUse,
+    PermissionDenied, PermissionRequested, PostToolBatch, PostToolUse, PostToolUseFailure, PreToolUse,
 };
 use super::workspace::{
     ConfigChange, CwdChanged, DirectoryAdded, FileChanged, InstructionsLoaded, WorktreeCreate, WorktreeRemove,
@@ -151,7 +151,7 @@ events! {
     /// The model has changed.
     PostModelSwitch = "PostModelSwitch",
     /// The user is about to be asked for permission.
-    PermissionRequest = "PermissionRequest",
+    PermissionRequested = "PermissionRequest",
     /// A tool call was denied.
     PermissionDenied = "PermissionDenied",
     /// The CLI was started for setup.
@@ -163,7 +163,7 @@ events! {
     /// A task was completed.
     TaskCompleted = "TaskCompleted",
     /// An MCP server asks the user for input.
-    Elicitation = "Elicitation",
+    ElicitationRequested = "Elicitation",
     /// The user answered an MCP server.
     ElicitationResult = "ElicitationResult",
     /// A settings file has changed.

@@ -20,7 +20,7 @@ mod tool;
 mod workspace;
 
 pub use compact::{CompactTrigger, PostCompact, PreCompact};
-pub use elicitation::{Elicitation, ElicitationResult};
+pub use elicitation::{ElicitationRequested, ElicitationResult};
 pub use event::HookEvent;
 pub use input::{HookBase, HookEffort, HookEventInput, HookInput};
 pub use model_switch::{CacheTtl, ModelSwitchPricing, ModelSwitchSource, PostModelSwitch, PreModelSwitch};
@@ -40,7 +40,7 @@ pub use specific::{
 };
 pub use team::{TaskCompleted, TaskCreated, TeammateIdle};
 pub use tool::{
-    PermissionDenied, PermissionRequest, PostToolBatch, PostToolUse, PostToolUseFailure, PreToolUse,
+    PermissionDenied, PermissionRequested, PostToolBatch, PostToolUse, PostToolUseFailure, PreToolUse,
     ToolCallSummary,
 };
 pub use workspace::{

@@ -51,7 +51,7 @@ object! {
     /// The user is about to be asked for permission.
     ///
     /// The host may receive `can_use_tool` at the same time; the first answer decides.
-    pub struct PermissionRequest {
+    pub struct PermissionRequested {
         req tool_name: String,
         req tool_input: Json,
         def permission_suggestions: Vec<PermissionUpdate>,

@@ -15,7 +15,7 @@ pub struct ApiMessage {
     /// The model; `<synthetic>` if the client wrote the message.
     pub model: Option<String>,
     /// Reason why the model stopped; `null` on the wire until the turn's result.
-    pub stop_reason: Option<StopReason>,
+    pub stop_reason: Option<ApiStopReason>,
     /// The sequence that stopped the model.
     pub stop_sequence: Option<String>,
     /// Token counts. Repeated on every frame of one response: count once per `id`.
@@ -159,7 +159,7 @@ object! {
 
 open_string! {
     /// Reason why the model stopped.
-    pub struct StopReason {
+    pub struct ApiStopReason {
         END_TURN = "end_turn",
         MAX_TOKENS = "max_tokens",
         STOP_SEQUENCE = "stop_sequence",

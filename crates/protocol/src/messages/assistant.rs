@@ -37,7 +37,7 @@ object! {
         opt raw_max_tokens: u64,
         opt percentage: f64,
         opt over_limit: Json,
-        def categories: Vec<ContextCategory>,
+        def categories: Vec<ContextReportCategory>,
         def mcp_tools: Vec<Json>,
         def memory_files: Vec<Json>,
         def agents: Vec<Json>,
@@ -45,7 +45,7 @@ object! {
     }
 
     /// One row of a `/context` report.
-    pub struct ContextCategory {
+    pub struct ContextReportCategory {
         req name: String,
         def tokens: u64,
         opt kind: String,

@@ -18,10 +18,10 @@ use crate::frame::FrameRef;
 use crate::json::wire::{ObjectOut, WireObject, read_object};
 use crate::json::{Cursor, Json, Misfit, Raw, Reading, Wire, object};
 pub use api::{
-    ApiMessage, CacheCreation, ModelUsage, OutputTokensDetails, ServerToolUsage, StopReason, UsageInfo,
+    ApiMessage, ApiStopReason, CacheCreation, ModelUsage, OutputTokensDetails, ServerToolUsage, UsageInfo,
 };
 pub use assistant::{
-    AssistantError, AssistantMessage, ContextCategory, ContextUsageReport, SessionUsage, UsageReport,
+    AssistantError, AssistantMessage, ContextReportCategory, ContextUsageReport, SessionUsage, UsageReport,
 };
 pub use content::{
     Content, ContentBlock, Document, Image, Opaque, RedactedThinking, SearchResult, ServerToolResult,
@@ -31,7 +31,7 @@ pub(crate) use content::{read_block, write_block};
 pub use other::{
     ActiveGoal, AuthStatus, ControlCancelRequest, ConversationReset, Goal, KeepAlive, PartialMessage,
     PromptSuggestion, RateLimitInfo, RateLimitStatus, RateLimitType, StreamEvent, SubagentRetry,
-    ToolProgress, ToolUseSummary, UpdateEnvironmentVariables,
+    ToolProgressFrame, ToolUseSummary, UpdateEnvironmentVariables,
 };
 pub use result::{
     DeferredToolUse, InvalidConfigFile, PermissionDenial, ResultDetails, ResultError, ResultMessage,
@@ -78,7 +78,7 @@ pub enum Message {
     /// Keeps the connection open.
     KeepAlive(KeepAlive),
     /// A tool has been running for a while.
-    ToolProgress(ToolProgress),
+    ToolProgress(ToolProgressFrame),
     /// One-line summary of the preceding tool calls.
     ToolUseSummary(ToolUseSummary),
     /// A login is in progress.

@@ -27,7 +27,7 @@ object! {
     }
 
     /// `tool_progress`: a tool has been running for a while.
-    pub struct ToolProgress {
+    pub struct ToolProgressFrame {
         req tool_use_id: String,
         opt tool_name: String,
         opt parent_tool_use_id: String,

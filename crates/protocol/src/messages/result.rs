@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::api::{ModelUsage, StopReason, UsageInfo};
+use super::api::{ApiStopReason, ModelUsage, UsageInfo};
 use super::user::Origin;
 use crate::json::wire::{ObjectOut, WireFields, WireObject, read_object};
 use crate::json::{Cursor, Extra, Json, Misfit, Reading, Wire, object, open_string};
@@ -74,7 +74,7 @@ object! {
         opt is_error: bool,
         /// Cumulative over the process.
         opt duration_api_ms: u64,
-        opt stop_reason: StopReason,
+        opt stop_reason: ApiStopReason,
         /// Cumulative, all models, sub-agents included.
         opt model_usage: BTreeMap<String, ModelUsage> as "modelUsage",
         opt permission_denials: Vec<PermissionDenial>,

@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 use super::envelope::Stamped;
 use super::{
     AuthError, AuthSuccess, ClaudeResponse, CloneProgress, CommandMessage, ErrorMessage, HealthCheckMessage,
-    HealthCheckResponse, HeartbeatMessage, PendingPermissionsMessage, PermissionRequest, PermissionResponse,
-    ProgressUpdateMessage, ProjectInitComplete, ProjectInitMessage, SessionComplete, SessionControlMessage,
-    SessionReady, SessionRecovered, SessionResumeMessage, SessionStatus, SessionSyncMessage,
-    SubAgentProgress, WrapperHandshakeMessage, WrapperStatus,
+    HealthCheckResponse, HeartbeatMessage, MobilePermissionRequest, PendingPermissionsMessage,
+    PermissionResponse, ProgressUpdateMessage, ProjectInitComplete, ProjectInitMessage, SessionComplete,
+    SessionControlMessage, SessionReady, SessionRecovered, SessionResumeMessage, SessionStatus,
+    SessionSyncMessage, SubAgentProgress, WrapperHandshakeMessage, WrapperStatus,
 };
 
 // Each type is one line here, so that its name, its variant, and its reader and writer stay together. The
@@ -105,7 +105,7 @@ bodies! {
     /// To the phone: progress of one sub-agent.
     "sub_agent_progress" => SubAgentProgress(SubAgentProgress),
     /// To the phone: a permission request.
-    "permission_request" => PermissionRequest(PermissionRequest),
+    "permission_request" => PermissionRequest(MobilePermissionRequest),
     /// From the phone: the answer. To the phone: an answer given by another client.
     "permission_response" => PermissionResponse(PermissionResponse),
     /// To the phone: all pending permission requests.

@@ -8,10 +8,8 @@ use super::envelope::{Stamped, take};
 /// A permission request of a tool. The answer quotes the id of the message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "MobilePermissionRequest"))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
-#[cfg_attr(feature = "typescript", ts(rename = "MobilePermissionRequest"))]
-pub struct PermissionRequest {
+pub struct MobilePermissionRequest {
     /// Name of the tool.
     pub tool: String,
     /// One-word action of the tool.
@@ -65,30 +63,29 @@ pub struct PermissionResponse {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PendingPermissionsMessage {
     /// The requests, oldest first.
-    pub permissions: Vec<PendingPermission>,
+    pub permissions: Vec<MobilePendingPermission>,
 }
 
 /// A pending request, with the keys of the original message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "MobilePendingPermission", transform = add_type))]
+#[cfg_attr(feature = "schema", schemars(transform = add_type))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-#[cfg_attr(feature = "typescript", ts(rename = "MobilePendingPermission"))]
 #[cfg_attr(
     feature = "typescript",
     ts(type = "{ type: \"permission_request\", id: string, timestamp?: number } & MobilePermissionRequest")
 )]
-pub struct PendingPermission {
+pub struct MobilePendingPermission {
     /// Id of the request, quoted by the answer.
     pub id: String,
     /// Time of the request, in milliseconds since the epoch.
     pub timestamp: Option<i64>,
     /// The request.
     #[cfg_attr(feature = "schema", schemars(flatten))]
-    pub request: PermissionRequest,
+    pub request: MobilePermissionRequest,
 }
 
-impl Serialize for PendingPermission {
+impl Serialize for MobilePendingPermission {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Stamped {
             kind: "permission_request",
@@ -100,7 +97,7 @@ impl Serialize for PendingPermission {
     }
 }
 
-impl<'de> Deserialize<'de> for PendingPermission {
+impl<'de> Deserialize<'de> for MobilePendingPermission {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error;
 

@@ -1,7 +1,7 @@
 use crate::frame::FrameRef;
 use crate::json::wire::{ObjectOut, WireObject, read_object};
 use crate::json::{Cursor, Extra, Json, Misfit, Reading, Text, Wire, object};
-use crate::messages::{ApiMessage, ContentBlock, StopReason, UsageInfo, read_block, write_block};
+use crate::messages::{ApiMessage, ApiStopReason, ContentBlock, UsageInfo, read_block, write_block};
 use crate::view;
 
 /// One event of a streamed answer.
@@ -81,7 +81,7 @@ object! {
 
     /// Reason why the message stopped.
     pub struct MessageDeltaBody {
-        opt stop_reason: StopReason,
+        opt stop_reason: ApiStopReason,
         opt stop_sequence: String,
     }
 
@@ -155,14 +155,16 @@ impl Event {
         }
         let own = |text: Text<'_>| text.get().into_owned();
         let extra = Extra::default();
-        let delta = match view::Delta::of(frame)? {
-            view::Delta::Text(text) => Delta::Text(TextDelta { text: own(text), extra }),
-            view::Delta::InputJson(text) => {
+        let delta = match view::DeltaView::of(frame)? {
+            view::DeltaView::Text(text) => Delta::Text(TextDelta { text: own(text), extra }),
+            view::DeltaView::InputJson(text) => {
                 Delta::InputJson(InputJsonDelta { partial_json: own(text), extra })
             }
-            view::Delta::Thinking(text) => Delta::Thinking(ThinkingDelta { thinking: own(text), extra }),
-            view::Delta::Signature(text) => Delta::Signature(SignatureDelta { signature: own(text), extra }),
-            view::Delta::Other(_) => return None,
+            view::DeltaView::Thinking(text) => Delta::Thinking(ThinkingDelta { thinking: own(text), extra }),
+            view::DeltaView::Signature(text) => {
+                Delta::Signature(SignatureDelta { signature: own(text), extra })
+            }
+            view::DeltaView::Other(_) => return None,
         };
         let index = spans.index.raw(text)?.u64()?;
         Some(Event::ContentBlockDelta(BlockDelta { index, delta, extra: Extra::default() }))

@@ -6,7 +6,7 @@ object! {
     /// Questions for the user.
     pub struct AskUserQuestionInput {
         /// One to four questions.
-        req questions: Vec<Question>,
+        req questions: Vec<AskedQuestion>,
         /// Answers by question, filled in by the client that asked the user.
         opt answers: BTreeMap<String, Json>,
         /// Notes of the user, by question.
@@ -16,7 +16,7 @@ object! {
     }
 
     /// One question with its options.
-    pub struct Question {
+    pub struct AskedQuestion {
         /// Text of the question; key of its answer.
         req question: String,
         /// Label of at most twelve characters.
@@ -50,7 +50,7 @@ object! {
     /// Answers of the user.
     pub struct AskUserQuestionOutput {
         /// The questions.
-        opt questions: Vec<Question>,
+        opt questions: Vec<AskedQuestion>,
         /// Answers by question, as strings; several chosen options are joined by commas.
         opt answers: BTreeMap<String, Json>,
         /// Free text of the user instead of a choice.

@@ -40,7 +40,7 @@ pub use agent::{
     AgentCompleted, AgentInput, AgentIsolation, AgentLaunched, AgentOutput, AgentRemote, AgentText,
     AgentToolStats,
 };
-pub use ask::{Annotation, AskUserQuestionInput, AskUserQuestionOutput, Question, QuestionOption};
+pub use ask::{Annotation, AskUserQuestionInput, AskUserQuestionOutput, AskedQuestion, QuestionOption};
 pub use bash::{
     BashEditDiff, BashEditedFile, BashInput, BashOutput, BashOutputInput, GitBranch, GitCommit, GitOperation,
     GitPullRequest, GitPush,
@@ -64,10 +64,10 @@ pub use skill::{SkillInput, SkillOutput, SlashCommandInput};
 pub use summary::SUMMARY_CHARS_MAX;
 pub use tasks::{
     ListedTask, StatusChange, Task, TaskCreateInput, TaskCreateOutput, TaskGetInput, TaskGetOutput,
-    TaskListInput, TaskListOutput, TaskStatus, TaskStopInput, TaskStopOutput, TaskUpdateInput,
+    TaskListInput, TaskListOutput, TaskListStatus, TaskStopInput, TaskStopOutput, TaskUpdateInput,
     TaskUpdateOutput,
 };
-pub use todo::{TodoItem, TodoStatus, TodoWriteInput, TodoWriteOutput};
+pub use todo::{TodoWriteInput, TodoWriteItem, TodoWriteOutput, TodoWriteStatus};
 pub use web::{
     WebFetchInput, WebFetchOutput, WebHits, WebLink, WebSearchInput, WebSearchOutput, WebSearchPart,
 };

@@ -1,6 +1,8 @@
 use std::fmt::{self, Write as _};
 
-use super::{ReadInput, TaskStatus, TaskUpdateInput, TodoItem, TodoStatus, TodoWriteInput, ToolInput};
+use super::{
+    ReadInput, TaskListStatus, TaskUpdateInput, TodoWriteInput, TodoWriteItem, TodoWriteStatus, ToolInput,
+};
 
 /// Maximum length of a summary, in characters.
 pub const SUMMARY_CHARS_MAX: usize = 200;
@@ -89,16 +91,16 @@ fn read(line: &mut Line, input: &ReadInput) -> fmt::Result {
 
 /// Number of finished items, and the current one.
 fn todos(line: &mut Line, input: &TodoWriteInput) -> fmt::Result {
-    let is = |item: &&TodoItem, status: TodoStatus| item.status.as_ref() == Some(&status);
-    let done = input.todos.iter().filter(|item| is(item, TodoStatus::COMPLETED)).count();
+    let is = |item: &&TodoWriteItem, status: TodoWriteStatus| item.status.as_ref() == Some(&status);
+    let done = input.todos.iter().filter(|item| is(item, TodoWriteStatus::COMPLETED)).count();
     write!(line, "{done} of {} done", input.todos.len())?;
-    let current = input.todos.iter().find(|item| is(item, TodoStatus::IN_PROGRESS));
+    let current = input.todos.iter().find(|item| is(item, TodoWriteStatus::IN_PROGRESS));
     suffix(line, ": ", current.map(|item| item.active_form.as_ref().unwrap_or(&item.content).as_str()))
 }
 
 fn task_update(line: &mut Line, input: &TaskUpdateInput) -> fmt::Result {
     write!(line, "task {}", input.task_id)?;
-    suffix(line, ": ", input.status.as_ref().map(TaskStatus::as_str))?;
+    suffix(line, ": ", input.status.as_ref().map(TaskListStatus::as_str))?;
     suffix(line, ": ", input.subject.as_deref())
 }
 

@@ -2,7 +2,7 @@ use crate::json::{Json, object, open_string};
 
 open_string! {
     /// Status of a task.
-    pub struct TaskStatus {
+    pub struct TaskListStatus {
         PENDING = "pending",
         IN_PROGRESS = "in_progress",
         COMPLETED = "completed",
@@ -50,7 +50,7 @@ object! {
         /// Description of the task.
         opt description: String,
         /// Status of the task.
-        opt status: TaskStatus,
+        opt status: TaskListStatus,
         /// Tasks that are blocked by it.
         opt blocks: Vec<String>,
         /// Tasks that block it.
@@ -68,7 +68,7 @@ object! {
         /// New text while it is in progress.
         opt active_form: String as "activeForm",
         /// New status; `deleted` removes it from the list.
-        opt status: TaskStatus,
+        opt status: TaskListStatus,
         /// Further tasks that are blocked by it.
         opt add_blocks: Vec<String> as "addBlocks",
         /// Further tasks that block it.
@@ -96,9 +96,9 @@ object! {
     /// A change of a task's status.
     pub struct StatusChange {
         /// Previous status.
-        opt from: TaskStatus,
+        opt from: TaskListStatus,
         /// New status.
-        opt to: TaskStatus,
+        opt to: TaskListStatus,
     }
 
     /// Request for the list of tasks.
@@ -117,7 +117,7 @@ object! {
         /// Title of the task.
         opt subject: String,
         /// Status of the task.
-        opt status: TaskStatus,
+        opt status: TaskListStatus,
         /// Owner of the task.
         opt owner: String,
         /// Tasks that block it.

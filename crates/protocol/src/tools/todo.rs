@@ -2,7 +2,7 @@ use crate::json::{object, open_string};
 
 open_string! {
     /// Status of an item of the to-do list.
-    pub struct TodoStatus {
+    pub struct TodoWriteStatus {
         PENDING = "pending",
         IN_PROGRESS = "in_progress",
         COMPLETED = "completed",
@@ -13,23 +13,23 @@ object! {
     /// The new to-do list.
     pub struct TodoWriteInput {
         /// The whole list.
-        req todos: Vec<TodoItem>,
+        req todos: Vec<TodoWriteItem>,
     }
 
     /// The to-do list, before and after.
     pub struct TodoWriteOutput {
         /// The list before.
-        opt old_todos: Vec<TodoItem> as "oldTodos",
+        opt old_todos: Vec<TodoWriteItem> as "oldTodos",
         /// The list now.
-        opt new_todos: Vec<TodoItem> as "newTodos",
+        opt new_todos: Vec<TodoWriteItem> as "newTodos",
     }
 
     /// An item of the to-do list.
-    pub struct TodoItem {
+    pub struct TodoWriteItem {
         /// Text: "Run the tests".
         req content: String,
         /// Status of the item.
-        opt status: TodoStatus,
+        opt status: TodoWriteStatus,
         /// Text while it is in progress: "Running the tests".
         opt active_form: String as "activeForm",
     }

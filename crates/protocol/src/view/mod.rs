@@ -3,23 +3,23 @@
 mod block;
 mod event;
 
-use crate::frame::{FrameRef, Kind, SaidSpans};
+use crate::frame::{FrameRef, Kind, MessageSpans};
 use crate::json::{Raw, Text};
 pub use block::{Block, Blocks};
-pub use event::{Delta, Event};
+pub use event::{DeltaView, EventView};
 
 /// A frame by its kind, borrowed from its line.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum View<'a> {
     /// A response of the model.
-    Assistant(Said<'a>),
+    Assistant(MessageView<'a>),
     /// A message of the user, or the result of a tool.
-    User(Said<'a>),
+    User(MessageView<'a>),
     /// An event of a streamed answer.
-    StreamEvent(Event<'a>),
+    StreamEvent(EventView<'a>),
     /// Result of a turn.
-    Result(Ended<'a>),
+    Result(ResultView<'a>),
     /// Lifecycle events; the rest of the frame is accessible by key.
     System(Body<'a>),
     /// A control request; the members of the request.
@@ -35,7 +35,7 @@ pub enum View<'a> {
 /// A message of the model, or to it.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct Said<'a> {
+pub struct MessageView<'a> {
     /// Content, a string or a list.
     pub content: Option<Raw<'a>>,
     /// Id of the API response.
@@ -48,12 +48,12 @@ pub struct Said<'a> {
     pub stop_reason: Option<Raw<'a>>,
 }
 
-impl<'a> Said<'a> {
+impl<'a> MessageView<'a> {
     #[inline]
     fn of(frame: &FrameRef<'a>) -> Self {
-        let SaidSpans { content, id, model, usage, stop_reason } = frame.said_spans();
+        let MessageSpans { content, id, model, usage, stop_reason } = frame.message_spans();
         let text = frame.text();
-        Said {
+        MessageView {
             content: content.raw(text),
             message_id: id.text(text),
             model: model.text(text),
@@ -71,7 +71,7 @@ impl<'a> Said<'a> {
 /// Result of a turn.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct Ended<'a> {
+pub struct ResultView<'a> {
     /// Kind of the result.
     pub subtype: Option<Text<'a>>,
     /// The final text.
@@ -106,10 +106,10 @@ impl<'a> View<'a> {
         // A flat control frame (rusty_claw wire format) has its members at the top level.
         let carried = || Body(frame.body().filter(|body| body.is_object()).or(Some(frame.json())));
         match frame.kind() {
-            Kind::StreamEvent => View::StreamEvent(Event::of(frame)),
-            Kind::Assistant => View::Assistant(Said::of(frame)),
-            Kind::User => View::User(Said::of(frame)),
-            Kind::Result => View::Result(ended(frame)),
+            Kind::StreamEvent => View::StreamEvent(EventView::of(frame)),
+            Kind::Assistant => View::Assistant(MessageView::of(frame)),
+            Kind::User => View::User(MessageView::of(frame)),
+            Kind::Result => View::Result(result_view(frame)),
             Kind::System => View::System(Body(Some(frame.json()))),
             Kind::ControlRequest => View::ControlRequest(carried()),
             Kind::ControlResponse => View::ControlResponse(carried()),
@@ -119,17 +119,18 @@ impl<'a> View<'a> {
     }
 }
 
-fn ended<'a>(frame: &FrameRef<'a>) -> Ended<'a> {
-    let mut ended = Ended { subtype: None, result: None, is_error: false, usage: None, total_cost_usd: None };
+fn result_view<'a>(frame: &FrameRef<'a>) -> ResultView<'a> {
+    let mut view =
+        ResultView { subtype: None, result: None, is_error: false, usage: None, total_cost_usd: None };
     for (key, value) in frame.json().members() {
         match &*key.get() {
-            "subtype" => ended.subtype = value.text(),
-            "result" => ended.result = value.text(),
-            "is_error" => ended.is_error = value.bool() == Some(true),
-            "usage" => ended.usage = Some(value),
-            "total_cost_usd" => ended.total_cost_usd = Some(value),
+            "subtype" => view.subtype = value.text(),
+            "result" => view.result = value.text(),
+            "is_error" => view.is_error = value.bool() == Some(true),
+            "usage" => view.usage = Some(value),
+            "total_cost_usd" => view.total_cost_usd = Some(value),
             _ => {}
         }
     }
-    ended
+    view
 }

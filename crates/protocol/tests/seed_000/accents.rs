@@ -1,7 +1,7 @@
 //! Where the real wire differs from the page: both accents are read, and each is written back as it came.
 
 use serde_json::{Value, json};
-use tidings_protocol::control::{Call, CanUseTool, ControlStyle, Outcome as Reply};
+use tidings_protocol::control::{Call, CanUseTool, ControlOutcome, ControlStyle};
 use tidings_protocol::messages::{ContentBlock, Message, ResultMessage, ResultSubtype, SystemMessage};
 use tidings_protocol::stream::Event;
 use tidings_protocol::view::{self, View};
@@ -39,7 +39,10 @@ fn s0_6_nested_and_flat_responses_answer_the_same() {
         assert_eq!(frame(line).name(), "control_response/error");
         let Message::ControlResponse { request_id, response } = typed(line) else { panic!("no response") };
         assert_eq!(request_id, "r");
-        assert!(matches!(&response.outcome, Reply::Error(failure) if failure.error == "no"), "{line}");
+        assert!(
+            matches!(&response.outcome, ControlOutcome::Error(failure) if failure.error == "no"),
+            "{line}"
+        );
     }
 }
 
@@ -73,7 +76,7 @@ fn s0_32_a_tools_input_and_the_decision_have_two_spellings() {
     ];
     for (line, allowed, message) in answers {
         let Message::ControlResponse { response, .. } = typed(line) else { panic!("{line}") };
-        let Reply::Success(success) = &response.outcome else { panic!("{line}") };
+        let ControlOutcome::Success(success) = &response.outcome else { panic!("{line}") };
         let decision = success.reply::<CanUseTool>().unwrap();
         assert_eq!((decision.is_allowed(), decision.message()), (Some(allowed), message), "{line}");
     }
@@ -178,7 +181,8 @@ fn s0_26_the_real_stream_event_is_a_frame() {
     assert_eq!(partial.event.kind(), "content_block_delta");
     assert!(matches!(&partial.event, Event::ContentBlockDelta(delta) if delta.index == 0));
     let frame = frame(line);
-    let View::StreamEvent(view::Event::BlockDelta { delta: view::Delta::Text(text), .. }) = frame.view()
+    let View::StreamEvent(view::EventView::BlockDelta { delta: view::DeltaView::Text(text), .. }) =
+        frame.view()
     else {
         panic!("{:?}", frame.view());
     };

@@ -5,7 +5,7 @@
 use std::io::{BufRead, BufReader, Read};
 
 use serde_json::{Value, json};
-use tidings_protocol::control::{Call, CanUseTool, Outcome};
+use tidings_protocol::control::{Call, CanUseTool, ControlOutcome};
 use tidings_protocol::messages::{ContentBlock, Message, ResultMessage, SystemMessage};
 use tidings_protocol::permissions::PermissionResult;
 
@@ -136,7 +136,7 @@ fn s0_32_the_control_examples_are_read() {
         panic!("no control response");
     };
     assert_eq!(request_id, "req_002");
-    let Outcome::Success(success) = &response.outcome else { panic!("{response:?}") };
+    let ControlOutcome::Success(success) = &response.outcome else { panic!("{response:?}") };
     let decision: PermissionResult = success.reply::<CanUseTool>().unwrap();
     assert_eq!(decision.is_allowed(), Some(false));
     assert_eq!(decision.message(), Some("Dangerous command blocked"));

@@ -287,8 +287,8 @@ object! {
     }
 
     /// `session_state_changed`
-    pub struct SessionStateChanged {
-        req state: SessionState,
+    pub struct SessionStateChangedFrame {
+        req state: CliSessionState,
         opt uuid: String,
         opt session_id: String,
     }
@@ -308,7 +308,7 @@ object! {
     }
 
     /// `notification`
-    pub struct Notification {
+    pub struct NotificationFrame {
         opt key: String,
         req text: String,
         /// `low`, `medium`, `high` or `immediate`.
@@ -364,7 +364,7 @@ object! {
     }
 
     /// `permission_denied`
-    pub struct PermissionDenied {
+    pub struct PermissionDeniedFrame {
         req tool_name: String,
         opt tool_use_id: String,
         opt agent_id: String,
@@ -407,7 +407,7 @@ object! {
 
 open_string! {
     /// State of a session: running, waiting for the user, or idle.
-    pub struct SessionState {
+    pub struct CliSessionState {
         IDLE = "idle",
         RUNNING = "running",
         REQUIRES_ACTION = "requires_action",

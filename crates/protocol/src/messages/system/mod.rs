@@ -16,7 +16,7 @@ const TAKEN: &[&str] = &["type", "subtype"];
 
 /// Declares one variant per subtype whose body is an object.
 macro_rules! system_messages {
-    ($( $(#[$meta:meta])* $Variant:ident = $subtype:literal, )+) => {
+    ($( $(#[$meta:meta])* $Variant:ident($Body:ident) = $subtype:literal, )+) => {
         /// Lifecycle events of a session.
         #[derive(Debug, Clone, PartialEq)]
         #[non_exhaustive]
@@ -36,7 +36,7 @@ macro_rules! system_messages {
             CompactBoundary,
             /// History was compacted.
             Compacted(CompactBoundary),
-            $( $(#[$meta])* $Variant($Variant), )+
+            $( $(#[$meta])* $Variant($Body), )+
         }
 
         impl SystemMessage {
@@ -95,61 +95,61 @@ macro_rules! system_messages {
 
 system_messages! {
     /// Current activity of the client, or a new permission mode.
-    Status = "status",
+    Status(Status) = "status",
     /// An API call failed and will be retried.
-    ApiRetry = "api_retry",
+    ApiRetry(ApiRetry) = "api_retry",
     /// Progress of a long control request.
-    ControlRequestProgress = "control_request_progress",
+    ControlRequestProgress(ControlRequestProgress) = "control_request_progress",
     /// The model refused and another model takes over: remove the named messages.
-    ModelRefusalFallback = "model_refusal_fallback",
+    ModelRefusalFallback(ModelRefusalFallback) = "model_refusal_fallback",
     /// The model refused and no other model takes over.
-    ModelRefusalNoFallback = "model_refusal_no_fallback",
+    ModelRefusalNoFallback(ModelRefusalNoFallback) = "model_refusal_no_fallback",
     /// The model was overloaded and another model takes over.
-    ModelFallback = "model_fallback",
+    ModelFallback(ModelFallback) = "model_fallback",
     /// Output of a slash command that was not sent to the model.
-    LocalCommandOutput = "local_command_output",
+    LocalCommandOutput(LocalCommandOutput) = "local_command_output",
     /// A hook started.
-    HookStarted = "hook_started",
+    HookStarted(HookStarted) = "hook_started",
     /// Output of a hook.
-    HookProgress = "hook_progress",
+    HookProgress(HookProgress) = "hook_progress",
     /// A hook ended.
-    HookResponse = "hook_response",
+    HookResponse(HookResponse) = "hook_response",
     /// A plugin is being installed.
-    PluginInstall = "plugin_install",
+    PluginInstall(PluginInstall) = "plugin_install",
     /// A background command or a sub-agent started.
-    TaskStarted = "task_started",
+    TaskStarted(TaskStarted) = "task_started",
     /// Progress of a task.
-    TaskProgress = "task_progress",
+    TaskProgress(TaskProgress) = "task_progress",
     /// A task changed; merge the fields.
-    TaskUpdated = "task_updated",
+    TaskUpdated(TaskUpdated) = "task_updated",
     /// A task ended.
-    TaskNotification = "task_notification",
+    TaskNotification(TaskNotification) = "task_notification",
     /// The whole set of background tasks; replaces the previous one.
-    BackgroundTasksChanged = "background_tasks_changed",
+    BackgroundTasksChanged(BackgroundTasksChanged) = "background_tasks_changed",
     /// Length of hidden reasoning so far.
-    ThinkingTokens = "thinking_tokens",
+    ThinkingTokens(ThinkingTokens) = "thinking_tokens",
     /// The session is idle, running or waiting for the user.
-    SessionStateChanged = "session_state_changed",
+    SessionStateChanged(SessionStateChangedFrame) = "session_state_changed",
     /// A remote worker shuts down.
-    WorkerShuttingDown = "worker_shutting_down",
+    WorkerShuttingDown(WorkerShuttingDown) = "worker_shutting_down",
     /// The slash commands; replaces the previous list.
-    CommandsChanged = "commands_changed",
+    CommandsChanged(CommandsChanged) = "commands_changed",
     /// A notification to show.
-    Notification = "notification",
+    Notification(NotificationFrame) = "notification",
     /// Files were stored.
-    FilesPersisted = "files_persisted",
+    FilesPersisted(FilesPersisted) = "files_persisted",
     /// Memories were recalled.
-    MemoryRecall = "memory_recall",
+    MemoryRecall(MemoryRecall) = "memory_recall",
     /// An elicitation on a web page was completed.
-    ElicitationComplete = "elicitation_complete",
+    ElicitationComplete(ElicitationComplete) = "elicitation_complete",
     /// A tool call was denied without a request.
-    PermissionDenied = "permission_denied",
+    PermissionDenied(PermissionDeniedFrame) = "permission_denied",
     /// An SDK could not mirror the transcript.
-    MirrorError = "mirror_error",
+    MirrorError(MirrorError) = "mirror_error",
     /// A banner.
-    Informational = "informational",
+    Informational(Informational) = "informational",
     /// The disk was full and session data was not written.
-    SessionWritesLost = "session_writes_lost",
+    SessionWritesLost(SessionWritesLost) = "session_writes_lost",
 }
 
 impl SystemMessage {

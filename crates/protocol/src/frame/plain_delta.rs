@@ -23,7 +23,7 @@ const KINDS: [(&[u8], &[u8]); 4] = [
 /// Reads up to the end of `event` and leaves the checker after it; `false`, without moving the checker, for a
 /// line with another spelling.
 #[inline]
-pub(super) fn delta(
+pub(super) fn scan(
     bytes: &[u8],
     checker: &mut Checker<'_>,
     notes: &mut impl Notes,
@@ -52,7 +52,7 @@ pub(super) fn delta(
 }
 
 /// Offsets of the parts of a delta.
-struct Parts {
+struct DeltaOffsets {
     index_end: usize,
     /// Offset of the delta object.
     delta: usize,
@@ -64,7 +64,7 @@ struct Parts {
 }
 
 #[inline]
-fn parts(bytes: &[u8]) -> Option<Parts> {
+fn parts(bytes: &[u8]) -> Option<DeltaOffsets> {
     let rest = bytes.strip_prefix(EVENT)?.strip_prefix(INDEX)?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     // A number has at least one digit and no leading zero.
@@ -80,7 +80,7 @@ fn parts(bytes: &[u8]) -> Option<Parts> {
     let kind_end = kind + name.len();
     let rest = rest[name.len()..].strip_prefix(b",\"")?.strip_prefix(*key)?.strip_prefix(b"\":")?;
     let text = bytes.len() - rest.len();
-    rest.starts_with(b"\"").then_some(Parts { index_end, delta, kind, kind_end, key, text })
+    rest.starts_with(b"\"").then_some(DeltaOffsets { index_end, delta, kind, kind_end, key, text })
 }
 
 #[cfg(test)]

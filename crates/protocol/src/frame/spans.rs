@@ -30,7 +30,7 @@ pub(crate) enum DeltaKey {
 
 /// Positions of the most used parts of a message.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct SaidSpans {
+pub(crate) struct MessageSpans {
     pub(crate) content: Span,
     pub(crate) id: Span,
     pub(crate) model: Span,
@@ -87,7 +87,7 @@ impl EventSpans {
     }
 }
 
-impl SaidSpans {
+impl MessageSpans {
     #[inline]
     pub(crate) fn note(&mut self, key: &[u8], value: Span) {
         match key {
@@ -106,14 +106,14 @@ const OTHERS_MAX: usize = 4;
 
 /// Members without an accessor, kept when the frame is converted into a value.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Others {
+pub(crate) struct OtherMembers {
     members: [Span; OTHERS_MAX],
     count: u8,
     /// True if there are more members, or one that is a typed field of some frame.
     incomplete: bool,
 }
 
-impl Others {
+impl OtherMembers {
     pub(super) fn all(&self) -> Option<&[Span]> {
         if self.incomplete { None } else { self.members.get(..usize::from(self.count)) }
     }

@@ -6,7 +6,7 @@ use super::{Dialect, EntryKind, EntryRef, Flags};
 use crate::ToolCall;
 use crate::json::{Raw, Reading, Text, Wire};
 use crate::messages::UsageInfo;
-use crate::view::{Block, Blocks, Said};
+use crate::view::{Block, Blocks, MessageView};
 
 /// Result of a tool, in place.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,22 +22,23 @@ pub struct ToolResult<'a> {
 
 impl<'a> EntryRef<'a> {
     /// Parts of the API message of the entry, in one pass; all empty if there is none.
-    pub fn said(&self) -> Said<'a> {
-        let mut said = Said { content: None, message_id: None, model: None, usage: None, stop_reason: None };
+    pub fn said(&self) -> MessageView<'a> {
+        let mut view =
+            MessageView { content: None, message_id: None, model: None, usage: None, stop_reason: None };
         match self.message() {
-            Some(text) if text.text().is_some() => said.content = Some(text),
+            Some(text) if text.text().is_some() => view.content = Some(text),
             Some(message) if message.is_object() => {
-                let (spans, text) = self.said_spans();
-                said.content = spans.content.raw(text);
-                said.message_id = spans.id.text(text);
-                said.model = spans.model.text(text);
-                said.usage = spans.usage.raw(text);
-                said.stop_reason = spans.stop_reason.raw(text);
+                let (spans, text) = self.message_spans();
+                view.content = spans.content.raw(text);
+                view.message_id = spans.id.text(text);
+                view.model = spans.model.text(text);
+                view.usage = spans.usage.raw(text);
+                view.stop_reason = spans.stop_reason.raw(text);
             }
-            None if self.kind() == EntryKind::System => said.content = self.get("content"),
+            None if self.kind() == EntryKind::System => view.content = self.get("content"),
             Some(_) | None => {}
         }
-        said
+        view
     }
 
     /// Blocks of the message; empty for entries without one. Plain text is one text block, and so is the
