@@ -1,4 +1,4 @@
-//! Control requests and their answers: every published one is typed, none loses anything.
+//! Control requests and their replies: every published one is typed, and none loses data.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -26,7 +26,7 @@ macro_rules! for_request {
     };
 }
 
-/// The same with all types of requests.
+/// Same as `for_request`, with all request types.
 macro_rules! for_any_request {
     ($call:expr, $check:ident $args:tt) => {
         for_request!($call, $check $args,
@@ -81,7 +81,7 @@ fn recorded_decisions_about_tools_are_typed() {
             continue;
         };
         let decision = success.reply::<CanUseTool>().unwrap();
-        // One host answers with something that is no decision on purpose.
+        // One host sends an invalid decision on purpose.
         if !recorded.place.contains("044-perm-error-response") {
             assert!(decision.is_allowed().is_some(), "{}: {decision:?}", recorded.place);
         }
@@ -92,7 +92,7 @@ fn recorded_decisions_about_tools_are_typed() {
 
 #[test]
 fn recorded_requests_have_no_published_field_without_a_type() {
-    // Internal fields, which stay beside the typed ones.
+    // Internal fields, which stay untyped in `extra`.
     const INTERNAL: &[&str] = &[
         "server_policy_ask_only",
         "decision_reason_rule_source",
@@ -284,7 +284,7 @@ fn a_reply_that_does_not_fit_says_where() {
 }
 
 #[test]
-fn requests_that_nobody_knows_are_kept() {
+fn unknown_requests_are_kept() {
     let json = r#"{"subtype":"end_session","reason":"done","n":1e400,"deep":{"a":[null]}}"#;
     let call: Call = serde_json::from_str(json).unwrap();
     assert!(!call.is_known());
@@ -304,7 +304,7 @@ fn a_request_without_what_it_needs_is_an_error() {
 }
 
 #[test]
-fn null_and_absent_are_told_apart_where_they_differ() {
+fn null_and_absent_differ_where_it_matters() {
     let reset = SetMaxThinkingTokens::new(None);
     assert_eq!(
         serde_json::to_string(&Call::from(reset)).unwrap(),

@@ -1,4 +1,4 @@
-//! Seed page 002 and the protocol around it: the messages of `tidings_protocol::mobile`.
+//! The phone protocol: messages of `tidings_protocol::mobile`.
 
 use std::collections::BTreeSet;
 

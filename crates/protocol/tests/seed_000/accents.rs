@@ -1,4 +1,5 @@
-//! Where the real wire differs from the page: both accents are read, and each is written back as it came.
+//! Differences between the real wire and the `rusty_claw` wire format: both are read, and each is written
+//! back unchanged.
 
 use serde_json::{Value, json};
 use tidings_protocol::control::{Call, CanUseTool, ControlOutcome, ControlStyle};
@@ -100,7 +101,7 @@ fn s0_33_a_hooks_id_and_input_have_two_spellings() {
 fn s0_24_tools_are_objects_or_bare_names() {
     let line = r#"{"type":"system","subtype":"init","session_id":"s","mcp_servers":[],
         "tools":["Bash",{"name":"bash"},{"name":"Read","description":"Reads"},"Edit"]}"#;
-    // Which of the forms each tool had, `typed` checks by comparing what is written.
+    // `typed` checks the form of each tool by comparing what is written.
     let Message::System(SystemMessage::Init { tools, .. }) = typed(line) else { panic!("no init") };
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["Bash", "bash", "Read", "Edit"]);

@@ -60,11 +60,11 @@ fn s0_2_type_tells_the_eight_variants_apart() {
     assert!(matches!(variant("mcp_message"), Message::McpMessage(_)));
     assert!(matches!(typed(example!("compact-boundary.ndjson")), Message::System(_)));
     assert!(matches!(typed(example!("can-use-tool.ndjson")), Message::ControlRequest { .. }));
-    // The tag is the only thing that counts, and it is spelled in snake case.
+    // Only the tag matters, and its spelling is snake case.
     assert!(matches!(variant("RateLimitEvent"), Message::Unknown(_)));
 }
 
-/// Compiles only if the type has all four traits; runs them too.
+/// Compiles only if the type has all four traits; also runs them.
 #[track_caller]
 fn has_all_four<T: Debug + Clone + Serialize + DeserializeOwned>(text: &str) {
     let read: T = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in {text}"));
