@@ -14,10 +14,10 @@ use super::request::Call;
 use super::wire::Line;
 use crate::script::{ApiFailure, Pace, Pairs, Turn};
 
-/// What goes back to the client, and how.
+/// A response to the client, with its pacing.
 #[derive(Debug)]
 pub(super) struct Answer {
-    /// None closes the connection without an answer.
+    /// HTTP status; `None` closes the connection without a response.
     pub(super) status: Option<StatusCode>,
     headers: Vec<(HeaderName, HeaderValue)>,
     steps: Vec<Step>,
@@ -33,7 +33,7 @@ impl Answer {
         Answer { status: Some(StatusCode::OK), headers, steps, delay_ms: 0, cut_after: None }
     }
 
-    /// A failure in the API's shape.
+    /// An error in the API's format.
     pub(super) fn failure(failure: &ApiFailure, request_id: &str) -> Self {
         let mut answer = Answer::json(&error_body(failure, request_id));
         answer.status =
@@ -43,18 +43,18 @@ impl Answer {
         answer
     }
 
-    /// A failure that the script does not know of.
+    /// An error that is not part of the script.
     pub(super) fn refusal(status: u16, message: &str, request_id: &str) -> Self {
         let message = Some(message.to_owned());
         Answer::failure(&ApiFailure { status, kind: None, message, retry_after: None }, request_id)
     }
 
-    /// What a turn says to a call.
+    /// The response to a call, from a turn.
     pub(super) fn turn(turn: &Turn, pace: Pace, call: &Call, request_id: &str, ids: &mut Ids) -> Self {
         let pace = turn.pace.unwrap_or(pace);
         let mut answer = match (&turn.error, &turn.error_event) {
             (Some(error), _) => Answer::failure(error, request_id),
-            // Without a stream there is no place for an event.
+            // Without a stream an error event cannot be sent.
             (None, Some(kind)) if !call.stream => Answer::failure(&failure(kind), request_id),
             _ => {
                 let message = Message::new(turn, pace, &call.request.model, call.chars, ids);
@@ -74,7 +74,7 @@ impl Answer {
         answer
     }
 
-    /// Waits as the script says, then answers; or hangs up.
+    /// Sends the response after its delay, or closes the connection.
     pub(super) async fn send(self, line: &Line, request_id: &str) -> Response {
         if self.delay_ms > 0 {
             sleep(Duration::from_millis(self.delay_ms)).await;
@@ -103,7 +103,7 @@ impl Answer {
         Answer { status: Some(StatusCode::OK), headers, steps, delay_ms: 0, cut_after: None }
     }
 
-    /// Headers of the script replace ours; the server has checked them at its start.
+    /// Sets the script's headers, which replace ours; the server has checked them at its start.
     fn set_headers(&mut self, pairs: &Pairs) {
         for (name, value) in pairs.iter().filter_map(|(name, value)| header(name, value)) {
             self.headers.retain(|(known, _)| *known != name);
@@ -112,7 +112,7 @@ impl Answer {
     }
 }
 
-/// A greeting for whoever opens the address in a browser.
+/// Response for a browser that opens the address.
 pub(super) fn greeting() -> Answer {
     let mut answer = Answer::json(&Object::default());
     answer.headers = vec![(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"))];
@@ -120,7 +120,7 @@ pub(super) fn greeting() -> Answer {
     answer
 }
 
-/// A header as HTTP has it, if it can be one.
+/// A valid HTTP header, or `None`.
 pub(super) fn header(name: &str, value: &str) -> Option<(HeaderName, HeaderValue)> {
     Some((HeaderName::try_from(name).ok()?, HeaderValue::try_from(value).ok()?))
 }

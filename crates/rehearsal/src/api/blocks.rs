@@ -5,18 +5,18 @@ use super::ids::Ids;
 use super::json::{Object, json};
 use crate::script::{Block, Table};
 
-/// A block of an answer as the API sends it.
+/// A block of an answer in the format of the API.
 #[derive(Debug, Clone)]
 pub(super) struct Rendered {
     /// `content_block` of `content_block_start`.
     pub(super) start: Object,
     /// The `delta` of each `content_block_delta`.
     pub(super) deltas: Vec<Object>,
-    /// The block in a message that is sent as a whole.
+    /// The block in a message that is not streamed.
     pub(super) whole: Object,
 }
 
-/// A block as the API sends it, cut into deltas of `chars` characters.
+/// Renders a block in the format of the API, split into deltas of `chars` characters.
 pub(super) fn render(block: &Block, chars: usize, ids: &mut Ids) -> Rendered {
     if let Some(text) = &block.text {
         let deltas = chunks::plain(text, chars).into_iter().map(text_delta).collect();
@@ -60,7 +60,7 @@ fn thought(thinking: &str, signature: &str, chars: usize) -> Rendered {
     Rendered { start, deltas, whole }
 }
 
-/// A tool call; the API begins its input with an empty piece.
+/// A tool call; the API starts its input with an empty delta.
 fn call(block: Object, input: &Table, chars: usize) -> Rendered {
     let input = json(input);
     let pieces = [""].into_iter().chain(chunks::plain(&input, chars));

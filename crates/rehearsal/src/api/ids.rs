@@ -1,4 +1,4 @@
-/// Makes ids that look like the API's and are the same in every run.
+/// Generates ids in the format of the API that are the same in every run.
 #[derive(Debug)]
 pub(super) struct Ids {
     seed: u64,
@@ -27,14 +27,14 @@ impl Ids {
         self.next("req_011C", 20)
     }
 
-    /// The signature of a thought: base64 to look at, and nothing that anybody could check.
+    /// Signature of a thought: base64 in form only, without cryptographic meaning.
     pub(super) fn signature(&mut self) -> String {
         self.next("Erehearsal", 84) + "=="
     }
 
     fn next(&mut self, prefix: &str, digits: usize) -> String {
         self.made += 1;
-        // Neighbouring numbers give wholly different digits, so that ids that are mixed up stand out.
+        // Consecutive numbers give completely different digits, so that mixed-up ids are obvious.
         let mut state = mix(self.seed ^ self.made.rotate_left(32));
         let mut id = String::from(prefix);
         for _ in 0..digits {

@@ -1,8 +1,8 @@
-//! The Messages API on loopback, so that the real CLI runs without a key, a network or a bill.
+//! Stand-in for the Messages API on loopback, so that the real CLI runs without a key, a network or a bill.
 //!
-//! [`Server::start`] binds an address and answers from a [`Script`](crate::script::Script); [`Server::stop`] says in a
-//! [`Report`] whether all went as the script expects.
-//! Ids and token figures are made from counters and lengths, so that the same run ends the same twice.
+//! [`Server::start`] binds an address and answers from a [`Script`](crate::script::Script); [`Server::stop`]
+//! returns a [`Report`] on the expectations of the script. Ids and token counts are derived from counters and
+//! lengths, so that each run gives the same result.
 //!
 //! ```
 //! use tidings_rehearsal::api::{Server, Settings};

@@ -3,16 +3,16 @@ use tidings_protocol::json::Raw;
 use super::log::MessageShape;
 use crate::player::Request;
 
-/// What a request to the API asks for, as far as the stand-in cares.
+/// A request to the API, as far as the stand-in uses it.
 ///
-/// Nothing in it is refused: a script that wants a request to fail says so.
+/// No request is refused by itself: a script that wants a request to fail defines an error.
 #[derive(Debug, Default)]
 pub(super) struct Call {
     pub(super) request: Request,
     pub(super) stream: bool,
     pub(super) max_tokens: Option<u64>,
     pub(super) messages: Vec<MessageShape>,
-    /// How long all that the model reads is.
+    /// Number of characters in the whole input of the model.
     pub(super) chars: usize,
 }
 
@@ -38,7 +38,7 @@ impl Call {
         call
     }
 
-    /// Whether the CLI only asks if the API is there: it wants no words and offers no tools.
+    /// True if the CLI only checks that the API is available: a request for one token without tools.
     pub(super) fn is_probe(&self) -> bool {
         self.max_tokens.is_some_and(|max| max <= 1) && self.request.tools.is_empty()
     }
@@ -62,7 +62,7 @@ impl Call {
     }
 }
 
-/// The texts of a content: a string, or a list of blocks.
+/// Texts of a content: a string, or a list of blocks.
 fn content(content: Raw<'_>) -> Vec<String> {
     match content.text() {
         Some(text) => vec![text.get().into_owned()],
@@ -70,7 +70,7 @@ fn content(content: Raw<'_>) -> Vec<String> {
     }
 }
 
-/// The texts of a block. A tool call's is its input as JSON, a tool result's are those of its own content.
+/// Texts of a block. The text of a tool call is its input as JSON; those of a tool result are in its content.
 fn block(block: Raw<'_>) -> Vec<String> {
     let mut texts: Vec<_> = ["text", "thinking"].iter().filter_map(|key| string(block, key)).collect();
     texts.extend(block.get("input").map(|input| input.as_str().to_owned()));

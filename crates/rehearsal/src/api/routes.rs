@@ -20,7 +20,7 @@ use super::stage::Stage;
 use super::tokens::estimate;
 use super::wire::Line;
 
-/// What a handler gets.
+/// State shared by all handlers.
 #[derive(Clone)]
 pub(super) struct Shared {
     pub(super) stage: Arc<Mutex<Stage>>,
@@ -28,13 +28,14 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// The stage; a panic of another request has not broken it, since it changes in single steps.
+    /// Locks the stage; a panic of another request cannot have corrupted it, since it changes in single
+    /// steps.
     pub(super) fn stage(&self) -> MutexGuard<'_, Stage> {
         self.stage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// All requests come to one place, because all of them are numbered, named and written down.
+/// Routes all requests to one handler, because all of them are numbered, named and logged.
 pub(super) fn router(shared: Shared) -> Router {
     Router::new().fallback(handle).with_state(shared)
 }
@@ -50,7 +51,7 @@ async fn handle(
     answer.send(&line, &request_id).await
 }
 
-/// Finds the answer and writes the request down, in one go, so that the log has the order of the answers.
+/// Finds the answer and logs the request under one lock, so that the log has the order of the answers.
 fn respond(shared: &Shared, parts: &Parts, body: Option<&Bytes>) -> (String, Answer) {
     let text = body.map_or_else(String::new, |body| String::from_utf8_lossy(body).into_owned());
     let parsed = Raw::parse(&text);
@@ -61,9 +62,9 @@ fn respond(shared: &Shared, parts: &Parts, body: Option<&Bytes>) -> (String, Ans
     let gets = parts.method == Method::GET || parts.method == Method::HEAD;
     let path = parts.uri.path();
     let (turn, answer) = match path {
-        _ if body.is_none() => refuse(413, "the request is too long, or broke off", &id),
+        _ if body.is_none() => refuse(413, "the request is too long, or was cut off", &id),
         "/v1/messages" | "/v1/messages/count_tokens" if posts && parsed.is_err() => {
-            refuse(400, "the request body is no JSON", &id)
+            refuse(400, "the request body is not JSON", &id)
         }
         "/v1/messages" if posts => stage.play(&mut call, &id),
         "/v1/messages/count_tokens" if posts => {
@@ -73,7 +74,7 @@ fn respond(shared: &Shared, parts: &Parts, body: Option<&Bytes>) -> (String, Ans
         "/" if gets => (AnsweredBy::None, greeting()),
         _ => match path.strip_prefix("/v1/models/") {
             Some(model) if gets && !model.is_empty() => plain(&models::one(model)),
-            _ => refuse(404, &format!("rehearsal: nothing here for {} {path}", parts.method), &id),
+            _ => refuse(404, &format!("rehearsal: no route for {} {path}", parts.method), &id),
         },
     };
     stage.log(Entry {
@@ -108,7 +109,7 @@ fn betas(parts: &Parts) -> Vec<String> {
     names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// A body for the log: JSON as it came, anything else as a string.
+/// Body for the log: JSON unchanged, anything else as a string.
 fn kept(body: &str) -> Option<Box<RawValue>> {
     if body.is_empty() {
         return None;

@@ -6,7 +6,7 @@ use super::request::Call;
 use crate::player::Player;
 use crate::script::{Block, Pace, Script, Turn};
 
-/// What all connections share: where the script stands, and what came so far.
+/// State shared by all connections: the position in the script, and the counters.
 pub(super) struct Stage {
     player: Player,
     pace: Pace,
@@ -28,7 +28,7 @@ impl Stage {
         }
     }
 
-    /// Names the next request.
+    /// Id for the next request.
     pub(super) fn request_id(&mut self) -> String {
         self.ids.request()
     }
@@ -43,7 +43,7 @@ impl Stage {
         self.tally.note(&call.request);
         let Some((index, turn)) = found else {
             self.tally.exhausted += 1;
-            // A client does not try this again, or not for long, as it would with a failure of the server.
+            // Clients do not retry this status for long, unlike a failure of the server.
             let answer =
                 Answer::refusal(400, "rehearsal: the script has no turn for this request", request_id);
             return (AnsweredBy::Exhausted, answer);
@@ -51,20 +51,20 @@ impl Stage {
         (AnsweredBy::Turn(index), Answer::turn(&turn, self.pace, call, request_id, &mut self.ids))
     }
 
-    /// Writes a request down.
+    /// Logs a request.
     pub(super) fn log(&mut self, mut entry: Entry) {
         self.seen += 1;
         entry.n = self.seen;
         (self.log)(&entry);
     }
 
-    /// How it went so far.
+    /// Report so far.
     pub(super) fn report(&self) -> Report {
         self.tally.report(self.player.unused())
     }
 }
 
-/// What the API says to somebody who wants one token.
+/// Answer to a request for one token.
 fn probed() -> Turn {
     let block = Block { text: Some("#".to_owned()), ..Block::default() };
     Turn { blocks: vec![block], stop: Some("max_tokens".to_owned()), ..Turn::default() }

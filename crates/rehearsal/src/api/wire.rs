@@ -1,4 +1,4 @@
-//! Connections that a script may close in the middle.
+//! Connections that a script can close at any point.
 
 use std::future::Future;
 use std::io;
@@ -16,14 +16,14 @@ use tokio::sync::watch;
 
 use super::server::Phase;
 
-/// Takes connections.
+/// Listener for connections.
 #[derive(Debug)]
 pub(super) struct Door {
     pub(super) listener: TcpListener,
     pub(super) phase: watch::Receiver<Phase>,
 }
 
-/// Closes one connection without another byte.
+/// Handle that closes one connection without writing another byte.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Line(Arc<AtomicBool>);
 
@@ -35,7 +35,7 @@ pub(super) struct Wire {
 }
 
 impl Line {
-    /// From now on nothing is written to the connection; whoever answers on it is told that it is gone.
+    /// Closes the connection for writing; further writes fail as aborted.
     pub(super) fn hang_up(&self) {
         self.0.store(true, Ordering::Release);
     }
@@ -51,7 +51,7 @@ impl Listener for Door {
 
     async fn accept(&mut self) -> (Wire, SocketAddr) {
         let (stream, addr) = Listener::accept(&mut self.listener).await;
-        // Deltas shall arrive one by one, as the script paces them; without this they only arrive later.
+        // Deltas must arrive one by one, as paced by the script; if this call fails, they only arrive later.
         let _unchanged = stream.set_nodelay(true);
         let mut phase = self.phase.clone();
         let over = async move {
@@ -78,8 +78,8 @@ impl AsyncRead for Wire {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        // The HTTP layer listens for the client's leaving even while it answers, so the end of the server is noticed
-        // here in the middle of any pause.
+        // The HTTP layer reads even while it responds, to detect a disconnect of the client; so the end of
+        // the server is noticed here during any pause.
         if self.over.as_mut().is_some_and(|over| over.as_mut().poll(cx).is_ready()) {
             self.over = None;
             self.line.hang_up();

@@ -9,10 +9,10 @@ use toml::Table;
 
 use super::{Direction, Event};
 
-/// A script that says what the model said in a recording, and what the tools gave back.
+/// Converts a recording into a script with the answers of the model and the results of the tools.
 ///
-/// Both stand-ins can play it. What the recording does not show (requests that failed, the exact chunks of a stream)
-/// is not in it.
+/// Both stand-ins can play it. It lacks everything that the recording does not show (failed requests, the
+/// exact deltas of a stream).
 pub fn to_script(events: &[Event], name: &str) -> String {
     let mut turns: Vec<Spoken> = Vec::new();
     let mut results: HashMap<String, ToolEnd> = HashMap::new();
@@ -42,7 +42,7 @@ pub fn to_script(events: &[Event], name: &str) -> String {
 /// One API response: its frames share an id.
 struct Spoken {
     id: Option<String>,
-    /// The call whose sub-agent said it.
+    /// Tool call whose sub-agent wrote it.
     parent: Option<String>,
     blocks: Vec<ContentBlock>,
 }
@@ -54,7 +54,7 @@ struct ToolEnd {
 }
 
 fn note_said(assistant: AssistantMessage, turns: &mut Vec<Spoken>, prompts: &mut HashMap<String, String>) {
-    // What the client wrote in the model's place is not the model's.
+    // Messages written by the client in the model's place are skipped.
     if assistant.message.model.as_deref() == Some("<synthetic>") {
         return;
     }
@@ -89,7 +89,7 @@ impl Spoken {
         prompts: &HashMap<String, String>,
     ) -> Table {
         let mut table = Table::new();
-        // A sub-agent's answers are known by the prompt that started it.
+        // The answers of a sub-agent are matched by the prompt that started it.
         if let Some(prompt) = self.parent.as_ref().and_then(|parent| prompts.get(parent)) {
             let when = Table::from_iter([("last_contains".to_owned(), first_line(prompt).into())]);
             table.insert("when".to_owned(), when.into());
@@ -139,7 +139,7 @@ fn block_table(
     Some(table)
 }
 
-/// JSON as TOML, which has no `null`: such members are left out.
+/// Converts JSON to TOML, which has no `null`: such members are left out.
 fn to_toml(value: &Value) -> Option<toml::Value> {
     Some(match value {
         Value::Null => return None,
