@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// How many values a flag takes.
+/// Number of values of a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Takes {
     Nothing,
@@ -13,7 +13,7 @@ enum Takes {
 
 use Takes::{Many, Nothing, One, Perhaps};
 
-/// Every flag that hosts are known to pass, under the name by which it is kept.
+/// Every flag that known hosts pass, with the key under which it is stored.
 const FLAGS: &[(&str, &[&str], Takes)] = &[
     ("add-dir", &["--add-dir"], Many),
     ("agent", &["--agent"], One),
@@ -81,18 +81,18 @@ const FLAGS: &[(&str, &[&str], Takes)] = &[
     ("workload", &["--workload"], One),
 ];
 
-/// The modes that `--permission-mode` takes; `manual` is what the wire calls `default`.
+/// Modes that `--permission-mode` accepts; `manual` is `default` on the wire.
 const MODES: &[&str] = &["acceptEdits", "auto", "bypassPermissions", "manual", "dontAsk", "plan", "default"];
 
-/// What `claude` was called with.
+/// Parsed command line of `claude`.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Args {
     flags: BTreeMap<&'static str, Vec<String>>,
-    /// The prompt, if one was given.
+    /// Prompt on the command line, if any.
     pub(super) prompt: Option<String>,
 }
 
-/// How answers are printed.
+/// Output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     Text,
@@ -101,7 +101,7 @@ pub(super) enum Format {
 }
 
 impl Args {
-    /// Reads the command line; the error is what the CLI says on stderr before it exits with 1.
+    /// Parses the command line; the error is the CLI's message on stderr before it exits with 1.
     pub(super) fn parse(words: &[String]) -> Result<Self, String> {
         let mut args = Args::default();
         let mut words = words.iter().peekable();
@@ -127,7 +127,7 @@ impl Args {
             match (takes, attached) {
                 (Nothing, _) => {}
                 (One | Perhaps | Many, Some(value)) => values.push(value),
-                // A value that begins with a dash belongs to the flag all the same.
+                // A value that begins with a dash still belongs to the flag.
                 (One, None) => match words.next() {
                     Some(value) => values.push(value.clone()),
                     None => return Err(format!("error: option '{name} <value>' argument missing")),
@@ -144,7 +144,7 @@ impl Args {
         Ok(args)
     }
 
-    /// Whether a flag was given.
+    /// True if the flag was given.
     pub(super) fn has(&self, key: &str) -> bool {
         self.flags.contains_key(key)
     }
@@ -160,12 +160,12 @@ impl Args {
         values.flat_map(|value| split_rules(value)).filter(|rule| !rule.is_empty()).collect()
     }
 
-    /// All values of a flag as they were written.
+    /// All values of a flag, as written.
     pub(super) fn values(&self, key: &str) -> &[String] {
         self.flags.get(key).map_or(&[], Vec::as_slice)
     }
 
-    /// How the host wants the answers.
+    /// The output format.
     pub(super) fn output(&self) -> Format {
         match self.get("output-format") {
             Some("json") => Format::Json,
@@ -174,7 +174,7 @@ impl Args {
         }
     }
 
-    /// Whether stdin carries frames; otherwise it is a prompt.
+    /// True if stdin carries frames; otherwise it is a prompt.
     pub(super) fn reads_frames(&self) -> bool {
         self.get("input-format") == Some("stream-json")
     }

@@ -1,4 +1,4 @@
-//! Asking the host whether a call may run.
+//! Permission requests to the host.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use super::wait::Reply;
 use crate::script::Ask;
 
 impl Session {
-    /// Asks the host; a `PermissionRequest` hook may be faster.
+    /// Requests permission from the host; a `PermissionRequest` hook may answer first.
     pub(super) fn ask(&mut self, talk: &Talk, call: &mut Call, verdict: &Verdict) -> Flow<Permit> {
         let request = self.can_use_tool(talk, call, verdict);
         let id = call.id.clone();
@@ -35,7 +35,7 @@ impl Session {
         Ok(permit)
     }
 
-    /// Whoever answers first decides; the other request is withdrawn.
+    /// The first answer decides; the other request is withdrawn.
     fn race(
         &mut self,
         call: &mut Call,
@@ -134,7 +134,7 @@ impl Session {
     }
 }
 
-/// What the host may answer so that it is not asked again.
+/// Rule updates that would make the request unnecessary next time.
 fn suggestions(call: &Call) -> Value {
     let rule = match call.input.get("command").and_then(Value::as_str) {
         Some(command) => json!({"toolName": call.name, "ruleContent": command}),

@@ -1,4 +1,4 @@
-//! Lines of the session file that are not part of the conversation: the queue, the title, the costs.
+//! Lines of the session file outside of the conversation: the queue, the title, the costs.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use super::talk::Talk;
 use super::usage::shown_dollars;
 
 impl Session {
-    /// What entered or left the queue.
+    /// Records an operation on the queue.
     pub(super) fn note_queue(&mut self, operation: &str, content: Option<&str>) {
         let stamp = self.stamp();
         let mut entry = json!({"type": "queue-operation", "operation": operation, "timestamp": stamp, "sessionId": self.id});
@@ -19,7 +19,7 @@ impl Session {
         self.append(None, &entry);
     }
 
-    /// A message that joined a turn.
+    /// Records a message that joined a turn.
     pub(super) fn note_absorbed(&mut self, talk: &mut Talk, prompt: &Prompt) -> Flow {
         let stamp = self.stamp();
         let entry = json!({
@@ -42,7 +42,7 @@ impl Session {
         self.append(None, &entry);
     }
 
-    /// What the session cost so far, for whoever resumes it.
+    /// Writes the cost of the session so far, for a later resumption.
     pub(super) fn close_transcript(&mut self) {
         if self.turns == 0 {
             return;

@@ -1,4 +1,4 @@
-//! `/compact`: the conversation becomes its summary.
+//! `/compact`: replaces the conversation by its summary.
 
 use serde_json::{Value, json};
 
@@ -12,11 +12,11 @@ use super::talk::Talk;
 use super::usage::Tokens;
 use crate::script::Turn;
 
-/// What the model is asked.
+/// Prompt for the summary.
 const ASK: &str = "Write a summary of the conversation so far, from which somebody else could go on.";
 
 impl Session {
-    /// Asks the model for a summary and goes on with it.
+    /// Requests a summary from the model and continues with it.
     pub(super) fn compact(&mut self, talk: &mut Talk, prompt: &Prompt, instructions: &str) -> Flow<Ending> {
         let started = self.now();
         let before = self.context.context();
@@ -105,7 +105,7 @@ impl Session {
     }
 }
 
-/// The text of an answer.
+/// Text of an answer.
 pub(super) fn spoken(turn: &Turn) -> String {
     turn.content().iter().filter_map(|block| block.text.clone()).collect::<Vec<_>>().join("\n")
 }

@@ -1,4 +1,4 @@
-//! What the host may ask of the CLI.
+//! Control requests of the host.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::mcp::Server;
 use super::session::{MODEL, Session, full_name};
 use super::stop::{Flow, Stop};
 
-/// The modes that `set_permission_mode` takes.
+/// Modes that `set_permission_mode` accepts.
 const MODES: &[&str] = &["acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan"];
 
 impl Session {
@@ -97,7 +97,7 @@ impl Session {
             | "seed_read_state"
             | "set_has_subscribers"
             | "message_rated" => self.answer(id, None),
-            // A server of the host's says something by itself; nobody here listens.
+            // A message that a server of the host sends on its own; the stand-in ignores it.
             "mcp_message" => self.answer(id, Some(json!({}))),
             other => {
                 let message = format!("Unsupported control request subtype: {other}");
@@ -106,7 +106,7 @@ impl Session {
         }
     }
 
-    /// A success; some have nothing to say.
+    /// Sends a success, with or without a body.
     pub(super) fn answer(&mut self, id: Option<&Value>, body: Option<Value>) -> Flow {
         let mut response = json!({"subtype": "success"});
         if let Some(id) = id {
@@ -188,7 +188,7 @@ impl Session {
         self.run_hooks("PostModelSwitch", None, None, None, &switch).map(drop)
     }
 
-    /// A `user` frame that shows what a command printed.
+    /// Sends a `user` frame with the output of a command.
     pub(super) fn replayed_text(&mut self, said: &str) -> Flow {
         let stamp = self.stamp();
         let frame = Frame::new("user")
@@ -252,7 +252,7 @@ impl Session {
         self.answer(id, Some(json!({"added": added, "removed": removed, "errors": {}})))
     }
 
-    /// Only files of the working directory.
+    /// Reads a file, only inside of the working directory.
     fn read_file(&mut self, id: Option<&Value>, path: &str) -> Flow {
         let full = Path::new(&self.cwd).join(path);
         let inside = full.starts_with(&self.cwd) && !path.contains("..");

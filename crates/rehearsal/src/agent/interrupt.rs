@@ -1,4 +1,4 @@
-//! A turn that the host ended.
+//! Interrupts of a turn by the host.
 
 use serde_json::{Value, json};
 
@@ -9,12 +9,12 @@ use super::talk::Talk;
 use super::tools::Outcome;
 use super::turn::Phase;
 
-/// What a call that was stopped gives back.
+/// Result of a call that was stopped.
 const REJECTED: &str =
     "The user does not want to proceed with this tool use. Stop, and wait to be told how to go on.";
 
 impl Session {
-    /// `interrupt`: what waits is withdrawn, the receipt is written, and the turn ends.
+    /// `interrupt`: withdraws open requests, writes the receipt, and ends the turn.
     pub(super) fn interrupt(&mut self, id: Option<&Value>, request: &Value) -> Flow {
         for open in std::mem::take(&mut self.open) {
             self.cancel(&open)?;
@@ -34,7 +34,7 @@ impl Session {
         if self.turn.is_some() { Err(Stop::Interrupted) } else { Ok(()) }
     }
 
-    /// What the host sees of an interrupted turn.
+    /// Sends the frames that end an interrupted turn.
     pub(super) fn interrupted(&mut self, talk: &mut Talk) -> Flow {
         let (stream, calls, phase, preempted) = self
             .turn
@@ -80,13 +80,13 @@ impl Session {
         let text = format!("[ede_diagnostic] result_type=user last_content_type=n/a stop_reason={reason}");
         self.result(Ending::error("error_during_execution", terminal, &text))?;
         if self.leaving {
-            // An interrupt by signal is a wish to leave, and leaves in peace.
+            // An interrupt by signal also ends the process, with success.
             self.exit_code = 0;
         }
         Ok(())
     }
 
-    /// The events that a host needs to close what it has begun to show.
+    /// Sends the events that a host needs to close an incomplete stream.
     fn close_stream(&mut self, talk: &Talk, stream: &super::turn::Stream) -> Flow {
         self.stream_event(talk, stream, json!({"type": "content_block_stop", "index": stream.index}))?;
         let delta =

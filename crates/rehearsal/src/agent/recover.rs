@@ -1,4 +1,4 @@
-//! Answers that break off, and how the CLI goes on.
+//! Recovery from answers that are cut off.
 
 use serde_json::{Value, json};
 
@@ -12,27 +12,27 @@ use super::turn::Stream;
 use super::usage::Tokens;
 use crate::script::Turn;
 
-/// How often the model may go on after the limit of its output.
+/// Maximum number of continuations after the output limit.
 const RESUMPTIONS_MAX: usize = 3;
 
-/// What the model reads after the limit of its output.
+/// Message for the model after the output limit.
 const LIMIT_HIT: &str = "Output token limit hit. Go on where you stopped, in smaller pieces.";
 
-/// What the model reads after a broken stream.
+/// Message for the model after a broken stream.
 const CUT_OFF: &str =
     "Your response above was cut off. Go on where it stops, or answer anew if nothing is left of it.";
 
-/// What comes after an answer that broke off.
+/// Continuation after an answer that was cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Resume {
-    /// What was whole stays, and the model is told.
+    /// Complete blocks are kept, and the model receives a message.
     Told,
-    /// Nothing was whole, and the request is made again.
+    /// No block was complete, and the request is repeated.
     Again,
 }
 
 impl Session {
-    /// Shows an answer whose stream breaks: `error_event` after its blocks, `cut_after` inside the last one.
+    /// Sends an answer with a broken stream: `error_event` after its blocks, `cut_after` inside the last one.
     pub(super) fn speak_broken(&mut self, talk: &mut Talk, turn: &Turn) -> Flow<Resume> {
         let pace = turn.pace.unwrap_or(self.script.pace);
         let contents: Vec<Value> = turn.content().iter().map(|block| self.content(block)).collect();
@@ -74,7 +74,7 @@ impl Session {
         Ok(Resume::Again)
     }
 
-    /// The answer hit the limit of its output: the model may go on, three times.
+    /// Continues after the output limit, at most three times.
     pub(super) fn resume_after_limit(&mut self, talk: &mut Talk, times: usize) -> Flow<Option<Ending>> {
         if times < RESUMPTIONS_MAX {
             self.user_text(talk, LIMIT_HIT, true)?;
@@ -101,7 +101,7 @@ impl Session {
     }
 }
 
-/// Whether the stream of this answer breaks.
+/// True if the stream of this answer breaks.
 pub(super) fn breaks(turn: &Turn) -> bool {
     turn.error_event.is_some() || turn.cut_after.is_some()
 }

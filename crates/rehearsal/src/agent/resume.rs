@@ -1,4 +1,4 @@
-//! Going on with a session that is on disk.
+//! Resumption of sessions on disk.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use super::text::lift;
 use super::usage::Tokens;
 
 impl Session {
-    /// Finds or begins the session that the command line asks for.
+    /// Opens or creates the session of the command line.
     pub(super) fn open_session(&mut self) -> Flow {
         let given = self.args.get("session-id").map(str::to_owned);
         if given.as_deref().is_some_and(|id| !is_uuid(id)) {
@@ -78,7 +78,7 @@ impl Session {
         Ok(())
     }
 
-    /// Takes one entry of the file back into memory.
+    /// Restores the state from one entry of the file.
     fn recall(&mut self, entry: &Value) {
         match text(entry, "type") {
             "user" | "assistant" => {
@@ -90,7 +90,7 @@ impl Session {
             "cost-state" => self.recall_costs(&entry["modelUsage"]),
             _ => {}
         }
-        // The title of a copy has an id too, but no place in the tree.
+        // The title of a copy has an id too, but is not part of the tree.
         let in_tree = entry.get("parentUuid").is_some();
         if let Some(uuid) = entry.get("uuid").and_then(Value::as_str).filter(|_| in_tree) {
             self.talk.file.parent = Some(uuid.to_owned());
@@ -98,7 +98,7 @@ impl Session {
         }
     }
 
-    /// The totals go on where the last process stopped.
+    /// Restores the totals of the last process.
     fn recall_costs(&mut self, models: &Value) {
         self.ledger = super::usage::Ledger::default();
         for (model, usage) in models.as_object().into_iter().flatten() {
@@ -116,7 +116,7 @@ impl Session {
         drop(self.ledger.since_last());
     }
 
-    /// The session of this project that was written last.
+    /// Most recently written session of this project.
     fn newest_session(&self) -> Option<String> {
         let project: PathBuf = self.transcript_path(None).parent()?.to_owned();
         let files = fs::read_dir(project).ok()?.filter_map(Result::ok);

@@ -1,4 +1,4 @@
-//! Commands that need no model.
+//! Slash commands that need no model.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use super::usage::{Ledger, Tokens};
 const TERMINAL_ONLY: &[&str] = &["status", "help", "config", "login", "logout", "theme", "vim"];
 
 impl Session {
-    /// Runs a command; nothing means that the model shall read it as text.
+    /// Runs a command; `None` means that the model reads it as text.
     pub(super) fn slash(
         &mut self,
         talk: &mut Talk,
@@ -61,7 +61,7 @@ impl Session {
         self.local(talk, name, arguments, &said).map(Some)
     }
 
-    /// The model sums up in one line.
+    /// Requests a one-line summary from the model.
     fn recap(&mut self, talk: &mut Talk) -> Flow<String> {
         talk.say("Recap this session in one line.");
         let answer = self.ask_model(talk)?;
@@ -78,7 +78,7 @@ impl Session {
         })
     }
 
-    /// What a command says, as if the model had said it.
+    /// Sends the output of a command as a message of the model.
     fn local(&mut self, talk: &mut Talk, name: &str, arguments: &str, said: &str) -> Flow<Ending> {
         let run = ("local_command_run", json!({"command": name, "args": arguments}));
         self.show_local(talk, said, run)?;
@@ -114,7 +114,7 @@ impl Session {
         self.note_user(talk, &message, &uuid)
     }
 
-    /// The structured twin of `/context`.
+    /// The `/context` report as data.
     fn context_report(&self) -> Value {
         json!({
             "model": self.model, "total_tokens": self.context.context(), "raw_max_tokens": 1_000_000, "percentage": 0,

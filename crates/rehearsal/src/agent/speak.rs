@@ -1,4 +1,4 @@
-//! An answer of the model as frames: one `assistant` frame per block, and stream events around it.
+//! Answers of the model as frames: one `assistant` frame per block, and stream events around it.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use super::usage::Tokens;
 use crate::script::{Block, Turn};
 
 impl Session {
-    /// Says an answer block by block; the tool calls in it are given back.
+    /// Sends an answer block by block; returns its tool calls.
     pub(super) fn speak(&mut self, talk: &mut Talk, turn: &Turn) -> Flow<Vec<Call>> {
         let pace = turn.pace.unwrap_or(self.script.pace);
         let blocks = turn.content();
@@ -59,7 +59,7 @@ impl Session {
         Ok(calls)
     }
 
-    /// An answer is complete: it is counted, written down and part of the conversation.
+    /// Completes an answer: counts it, records it and adds it to the conversation.
     fn spoken(
         &mut self,
         talk: &mut Talk,
@@ -89,7 +89,7 @@ impl Session {
         Ok(())
     }
 
-    /// One block for the host.
+    /// Sends one block to the host.
     pub(super) fn assistant_frame(
         &mut self,
         talk: &Talk,
@@ -133,7 +133,7 @@ impl Session {
         self.emit(frame)
     }
 
-    /// What the CLI says in the model's place when the API failed.
+    /// Sends the message of the CLI in the model's place when the API failed.
     pub(super) fn speak_failure(&mut self, talk: &mut Talk, failure: &Failure) -> Flow {
         self.replay()?;
         let message = self.synthetic_message(&failure.text, "stop_sequence", Some(""));
@@ -156,7 +156,7 @@ impl Session {
         self.note_failure(talk, &message, failure, &uuid)
     }
 
-    /// A message that no model made.
+    /// A message that no model wrote.
     pub(super) fn synthetic_message(&mut self, text: &str, stop: &str, sequence: Option<&str>) -> Value {
         json!({
             "diagnostics": null, "id": self.ids.uuid(), "container": null, "model": "<synthetic>", "role": "assistant",
@@ -171,7 +171,7 @@ impl Session {
         })
     }
 
-    /// The first frame of an answer says which messages it answers.
+    /// Adds the ids of the answered messages to the first frame of an answer.
     pub(super) fn naming(&mut self, frame: Frame) -> Frame {
         match self.uuids_once() {
             Some((last, all)) => {
@@ -202,7 +202,7 @@ impl Session {
     }
 }
 
-/// A block as text, as the model would read it.
+/// A block as text, for matching.
 pub(super) fn said(content: &Value) -> String {
     match content["type"].as_str() {
         Some("text") => content["text"].as_str().unwrap_or_default().to_owned(),

@@ -1,4 +1,4 @@
-//! The events of a streamed answer, for hosts that want to see them.
+//! Events of a streamed answer, for hosts that request them.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use super::turn::Stream;
 use crate::script::Pace;
 
 impl Session {
-    /// The beginning of an answer.
+    /// Sends the start of an answer.
     pub(super) fn stream_start(&mut self, talk: &Talk, stream: &Stream) -> Flow {
         if !self.streams() || talk.agent.is_some() {
             return Ok(());
@@ -31,7 +31,7 @@ impl Session {
         self.emit(frame).map(drop)
     }
 
-    /// The beginning of a block and its pieces, in the pace of the script.
+    /// Sends the start of a block and its deltas, at the pace of the script.
     pub(super) fn stream_block(
         &mut self,
         talk: &Talk,
@@ -78,7 +78,7 @@ impl Session {
         self.pause(0)
     }
 
-    /// One event of a stream, if the host wants to see them.
+    /// Sends one event of a stream, if the host requested them.
     pub(super) fn stream_event(&mut self, talk: &Talk, stream: &Stream, event: Value) -> Flow {
         if !self.streams() || talk.agent.is_some() {
             return Ok(());
@@ -96,7 +96,7 @@ impl Session {
             .with("api_message_id", stream.message_id.as_str())
     }
 
-    /// The end of a stream that was not finished: what came after `from` is void.
+    /// Ends an incomplete stream: everything from block `from` on is void.
     pub(super) fn stream_abandoned(&mut self, talk: &Talk, stream: &Stream, from: usize) -> Flow {
         if !self.streams() || talk.agent.is_some() {
             return Ok(());
@@ -107,12 +107,12 @@ impl Session {
     }
 }
 
-/// About four characters make a token.
+/// Estimated number of tokens: four characters per token.
 fn tokens(chars: usize) -> usize {
     (chars + 2) / 4
 }
 
-/// A block as it begins, and the deltas that fill it.
+/// The start of a block, and the deltas that fill it.
 fn deltas(content: &Value, chunk_chars: usize) -> (Value, Vec<Value>) {
     let mut empty = content.clone();
     let pieces = |text: &str, kind: &str, key: &str| -> Vec<Value> {

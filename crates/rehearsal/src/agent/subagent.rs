@@ -1,4 +1,4 @@
-//! Agents that the model starts: a conversation inside the conversation.
+//! Sub-agents started by the model: a conversation inside the conversation.
 
 use serde_json::{Value, json};
 
@@ -12,11 +12,11 @@ use super::tools::{After, Call, Outcome};
 use super::transcript::Transcript;
 use super::usage::Tokens;
 
-/// Answers of one agent, so that a script that calls tools for ever ends.
+/// Maximum number of answers of one agent, so that a script with endless tool calls ends.
 const ROUNDS_MAX: usize = 200;
 
 impl Session {
-    /// Runs an `Agent` call: at once if it says `run_in_background: false`, later otherwise.
+    /// Runs an `Agent` call: at once with `run_in_background: false`, later otherwise.
     pub(super) fn run_agent(&mut self, talk: &Talk, call: &Call) -> Flow<Outcome> {
         let wanted = call.input.get("run_in_background").and_then(Value::as_bool);
         let kind =
@@ -27,7 +27,7 @@ impl Session {
             call_id: call.id.clone(),
             description: text(&call.input, "description").to_owned(),
             prompt: text(&call.input, "prompt").to_owned(),
-            // An agent waits for its own agents, since nobody would tell it later.
+            // A sub-agent waits for its own sub-agents, since it would not receive a notification later.
             background: wanted != Some(false) && talk.agent.is_none(),
             started_ms: self.now(),
             kind,
@@ -49,7 +49,7 @@ impl Session {
         Ok(self.handed_back(&agent, &report, tokens))
     }
 
-    /// The agent's conversation; its last words are its report.
+    /// Plays the conversation of the agent; its last text is its report.
     pub(super) fn work(&mut self, agent: Agent) -> Flow<(Agent, String, Tokens)> {
         let file = Transcript { agent: Some(agent.id.clone()), ..Transcript::default() };
         let mut talk = Talk { said: Vec::new(), file, agent: Some(agent) };
@@ -94,7 +94,7 @@ impl Session {
         Ok((report.clone(), Tokens::of(None, chars, report.len())))
     }
 
-    /// The first prompt; hosts see it only of agents that the model waits for.
+    /// Sends the first prompt; hosts see it only for agents in the foreground.
     fn agent_prompt(&mut self, talk: &mut Talk, agent: &Agent) -> Flow {
         let message = json!({"role": "user", "content": [{"type": "text", "text": agent.prompt}]});
         let stamp = self.stamp();

@@ -1,7 +1,7 @@
-//! Lone surrogates: JSON can spell them, Rust strings cannot hold them.
+//! Lone surrogates: JSON can express them, Rust strings cannot hold them.
 //!
-//! Inside the stand-in each stands as a private character (the last 2,048 of Unicode, which nobody uses); on the way
-//! in and out it is the escape that it was.
+//! Inside the stand-in each is represented by a private character (the last 2,048 of Unicode, which are
+//! unused); in input and output it is the original escape.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 const PRIVATE: u32 = 0x10_f800;
 const SURROGATES: std::ops::RangeInclusive<u32> = 0xd800..=0xdfff;
 
-/// JSON text with private characters in place of lone surrogate escapes, so that it parses.
+/// Replaces lone surrogate escapes in JSON text by private characters, so that it parses.
 pub(super) fn lift(json: &str) -> Cow<'_, str> {
     if !json.contains("\\ud") && !json.contains("\\uD") {
         return Cow::Borrowed(json);
@@ -36,7 +36,7 @@ pub(super) fn lift(json: &str) -> Cow<'_, str> {
     Cow::Owned(lifted)
 }
 
-/// JSON text as the CLI spells it: surrogates and characters that end lines elsewhere are escapes.
+/// Restores the CLI's spelling: surrogates and characters that end lines elsewhere become escapes.
 pub(super) fn lower(json: String) -> String {
     let odd = |c: char| {
         matches!(c, '\u{7f}' | '\u{85}' | '\u{200d}' | '\u{2028}' | '\u{2029}' | '\u{feff}')
@@ -58,7 +58,7 @@ pub(super) fn lower(json: String) -> String {
     lowered
 }
 
-/// Says that the escape was replaced; no escape has this length.
+/// Marks a replaced escape; no escape has this length.
 const LONE: usize = 0;
 
 fn lone(unit: u32, lifted: &mut String) -> usize {
@@ -66,7 +66,7 @@ fn lone(unit: u32, lifted: &mut String) -> usize {
     LONE
 }
 
-/// The UTF-16 unit of the `\uXXXX` at the beginning of a text.
+/// UTF-16 code unit of the `\uXXXX` at the start of a text.
 fn unit(text: &str) -> Option<u32> {
     u32::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok()
 }

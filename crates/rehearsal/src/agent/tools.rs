@@ -1,4 +1,4 @@
-//! Tool calls: who may run, what they give back, and in which order the host hears of it.
+//! Tool calls: permission, results, and the order of their frames.
 
 use std::time::{Duration, Instant};
 
@@ -13,15 +13,15 @@ use super::talk::Talk;
 use super::turn::Phase;
 use crate::script::Block;
 
-/// A call that the model makes.
+/// A tool call of the model.
 #[derive(Debug, Clone)]
 pub(super) struct Call {
     pub(super) id: String,
     pub(super) name: String,
     pub(super) input: Value,
-    /// What the script says about it.
+    /// The script's block for it.
     pub(super) block: Block,
-    /// The frame that showed the call.
+    /// Id of the frame that showed the call.
     pub(super) assistant_uuid: String,
 }
 
@@ -32,11 +32,11 @@ pub(super) struct OpenCall {
     pub(super) name: String,
     pub(super) input: Value,
     pub(super) assistant_uuid: String,
-    /// The host is being asked about it.
+    /// True if a request about it is pending at the host.
     pub(super) asked: bool,
 }
 
-/// What a tool gave back.
+/// Result of a tool.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outcome {
     /// For the model: a text, or blocks.
@@ -44,22 +44,22 @@ pub(super) struct Outcome {
     pub(super) is_error: Option<bool>,
     /// For the host.
     pub(super) output: Value,
-    /// How it came to run, or not to.
+    /// Decision that allowed or denied it.
     pub(super) meta: Option<Value>,
     pub(super) structured: Option<Value>,
 }
 
-/// What comes after the tools.
+/// Continuation after the tools.
 #[derive(Debug)]
 pub(super) enum After {
-    /// There were none.
+    /// There were no tool calls.
     Nothing,
     GoOn,
-    /// A hook put a call off.
+    /// A hook deferred a call.
     Deferred(Value),
     /// A hook ended the turn.
     Stopped,
-    /// The answer that the schema asks for.
+    /// Structured output that matches the schema.
     Structured(Value),
 }
 
@@ -74,12 +74,12 @@ impl Call {
         }
     }
 
-    /// Whether it only starts a command, which goes on in the background.
+    /// True if it only starts a command that runs in the background.
     fn is_shell_task(&self) -> bool {
         self.name == "Bash" && self.input.get("run_in_background") == Some(&json!(true))
     }
 
-    /// How long the model waits for the result; what goes on in the background takes its time there.
+    /// Time in milliseconds until the result is available; background tasks take their time later.
     fn takes_ms(&self) -> u64 {
         if self.is_shell_task() { 0 } else { self.block.takes_ms }
     }
@@ -104,7 +104,7 @@ impl Outcome {
     }
 }
 
-/// A call that may run, and when it is done.
+/// A call that may run, and the time of its end.
 struct Running {
     call: Call,
     meta: Value,
@@ -112,7 +112,7 @@ struct Running {
 }
 
 impl Session {
-    /// Runs the calls of one answer: side by side, except those that a person is asked about.
+    /// Runs the calls of one answer: in parallel, except those that need permission.
     pub(super) fn run_calls(&mut self, talk: &mut Talk, calls: Vec<Call>) -> Flow<After> {
         if calls.is_empty() {
             return Ok(After::Nothing);
@@ -179,7 +179,7 @@ impl Session {
             let left = done.saturating_duration_since(Instant::now());
             self.pause(u64::try_from(left.as_millis()).unwrap_or(u64::MAX))?;
             let mut outcome = self.run_tool(talk, &call)?;
-            // What failed before it ran was not decided about either.
+            // A call that failed before it ran has no permission decision either.
             let refused = outcome.failed() && content_text(&outcome.content).starts_with("<tool_use_error>");
             outcome.meta = (!refused).then_some(meta);
             if let Some(value) = outcome.structured.clone() {
@@ -193,7 +193,7 @@ impl Session {
         Ok(())
     }
 
-    /// The hooks that run after a tool; true when one of them ends the turn.
+    /// Runs the hooks after a tool; true when one of them ends the turn.
     fn after_tool(&mut self, talk: &mut Talk, call: &Call, outcome: &Outcome) -> Flow<bool> {
         let mut input = json!({"tool_name": call.name, "tool_input": call.input});
         let event = if outcome.failed() {
@@ -213,7 +213,7 @@ impl Session {
         Ok(verdict.stop.is_some())
     }
 
-    /// Shows a result and notes it for the batch.
+    /// Sends a result and records it for the batch.
     fn finish(&mut self, talk: &mut Talk, call: &Call, outcome: &Outcome, batch: &mut Vec<Value>) -> Flow {
         batch.push(json!({
             "tool_name": call.name, "tool_input": call.input, "tool_use_id": call.id, "tool_response": outcome.content,
@@ -221,7 +221,7 @@ impl Session {
         self.tool_result(talk, &call.id, &call.assistant_uuid, outcome)
     }
 
-    /// A `user` frame with the result of one call.
+    /// Sends a `user` frame with the result of one call.
     pub(super) fn tool_result(
         &mut self,
         talk: &mut Talk,

@@ -1,4 +1,4 @@
-//! The session file: what the CLI leaves on disk.
+//! The session file that the CLI writes to disk.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -17,24 +17,24 @@ use super::tools::Outcome;
 use super::turn::Stream;
 use crate::script::Turn;
 
-/// A session file that grows.
+/// State of a growing session file.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Transcript {
-    /// The last entry of the chain.
+    /// Last entry of the chain.
     pub(super) parent: Option<String>,
-    /// The agent whose file this is.
+    /// Sub-agent whose file this is.
     pub(super) agent: Option<String>,
-    /// Whether anything was written.
+    /// True if something was written.
     pub(super) begun: bool,
 }
 
 impl Session {
-    /// The directory of this project's sessions: the path with dashes.
+    /// Folder name of this project's sessions: its path with dashes.
     pub(super) fn project_key(&self) -> String {
         self.cwd.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
     }
 
-    /// The file of the session, or of one of its agents.
+    /// File of the session, or of one of its sub-agents.
     pub(super) fn transcript_path(&self, agent: Option<&str>) -> PathBuf {
         let project = self.config_dir.join("projects").join(self.project_key());
         match agent {
@@ -43,7 +43,7 @@ impl Session {
         }
     }
 
-    /// A prompt, and before the first one what the file begins with.
+    /// Records a prompt, and before the first one the start of the file.
     pub(super) fn note_prompt(&mut self, talk: &mut Talk, prompt: &Prompt, uuid: &str) -> Flow {
         let message = json!({"role": "user", "content": prompt.content});
         let mut entry = self.chained(talk, "user", uuid);
@@ -67,14 +67,14 @@ impl Session {
         Ok(())
     }
 
-    /// A `user` entry that is no prompt.
+    /// Records a `user` entry that is not a prompt.
     pub(super) fn note_user(&mut self, talk: &mut Talk, message: &Value, uuid: &str) -> Flow {
         let mut entry = self.chained(talk, "user", uuid);
         entry.insert("message".to_owned(), message.clone());
         self.write(talk, entry)
     }
 
-    /// The result of a call hangs under the call.
+    /// Records the result of a call, with the call as its parent.
     pub(super) fn note_result(
         &mut self,
         talk: &mut Talk,
@@ -91,7 +91,7 @@ impl Session {
         self.write(talk, entry)
     }
 
-    /// An answer: one entry per block, each with the final usage.
+    /// Records an answer: one entry per block, each with the final usage.
     pub(super) fn note_answer(
         &mut self,
         talk: &mut Talk,
@@ -116,7 +116,7 @@ impl Session {
         Ok(())
     }
 
-    /// What was said before an interrupt.
+    /// Records the text before an interrupt.
     pub(super) fn note_aborted(
         &mut self,
         talk: &mut Talk,
@@ -133,7 +133,7 @@ impl Session {
         self.write(talk, entry)
     }
 
-    /// A failure of the API.
+    /// Records a failure of the API.
     pub(super) fn note_failure(
         &mut self,
         talk: &mut Talk,
@@ -152,7 +152,7 @@ impl Session {
         self.write(talk, entry)
     }
 
-    /// Where the conversation was cut; what follows has no parent.
+    /// Records the boundary of a compaction; the next entry has no parent.
     pub(super) fn note_boundary(&mut self, talk: &mut Talk, metadata: Value, uuid: &str) -> Flow {
         let logical = talk.file.parent.take();
         let mut entry = self.chained(talk, "system", uuid);
@@ -165,7 +165,7 @@ impl Session {
         self.write(talk, entry)
     }
 
-    /// The summary that stands for what was cut.
+    /// Records the summary that replaces the earlier conversation.
     pub(super) fn note_summary(&mut self, talk: &mut Talk, message: &Value, uuid: &str) -> Flow {
         let mut entry = self.chained(talk, "user", uuid);
         entry.insert("message".to_owned(), message.clone());
@@ -193,7 +193,7 @@ impl Session {
         entry
     }
 
-    /// What every entry of the chain has.
+    /// Fields common to all entries of the chain.
     pub(super) fn chained(&mut self, talk: &Talk, kind: &str, uuid: &str) -> Map<String, Value> {
         let mut entry = Map::new();
         entry.insert("parentUuid".to_owned(), json!(talk.file.parent));
@@ -242,7 +242,7 @@ impl Session {
         Ok(())
     }
 
-    /// A disk that is full or read-only does not stop the real CLI either.
+    /// Appends a line; like the real CLI, it ignores a full or read-only disk.
     pub(super) fn append(&mut self, agent: Option<&str>, entry: &Value) {
         if self.args.has("no-session-persistence") {
             return;

@@ -1,4 +1,4 @@
-//! One turn: from what the host says to the result.
+//! One turn: from the prompts of the host to the result.
 
 use serde_json::{Value, json};
 
@@ -13,41 +13,41 @@ use super::talk::Talk;
 use super::tools::{After, OpenCall};
 use super::usage::Tokens;
 
-/// What a turn knows about itself.
+/// State of a turn.
 #[derive(Debug, Default)]
 pub(super) struct TurnState {
-    /// The uuids that the host gave to the messages of this turn.
+    /// Ids that the host gave to the messages of this turn.
     pub(super) uuids: Vec<String>,
-    /// Those of messages that joined later.
+    /// Ids of messages that joined later.
     pub(super) absorbed: Vec<String>,
     pub(super) prompt_id: String,
     pub(super) origin: Option<Value>,
-    /// The host's messages, to be shown again.
+    /// Echoes of the host's messages.
     pub(super) replays: Vec<Frame>,
     pub(super) started_ms: u64,
-    /// Requests of the model's and answers of the tools, as the CLI counts turns.
+    /// Number of requests to the model and of tool results, as the CLI counts turns.
     pub(super) rounds: usize,
     pub(super) tokens: Tokens,
     pub(super) denials: Vec<Value>,
     pub(super) stop_reason: Value,
     pub(super) last_text: String,
     pub(super) structured: Option<Value>,
-    /// What was wrong with each structured output that did not fit the schema.
+    /// Errors of structured outputs that did not match the schema.
     pub(super) misfits: Vec<String>,
-    /// Whether a frame has named the messages that it answers.
+    /// True if a frame has named the messages that it answers.
     pub(super) named: bool,
-    /// The stream that is under way.
+    /// The current stream.
     pub(super) stream: Option<Stream>,
     /// Calls without a result.
     pub(super) calls: Vec<OpenCall>,
     pub(super) phase: Phase,
-    /// A more urgent message ended the turn.
+    /// True if a more urgent message ended the turn.
     pub(super) preempted: bool,
     pub(super) stop_hook_active: bool,
     pub(super) first_request: Option<Tokens>,
 }
 
-/// Whose turn it is within the turn.
+/// Phase of a turn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Phase {
     #[default]
@@ -64,7 +64,7 @@ pub(super) struct Stream {
     pub(super) index: usize,
     pub(super) text: String,
     pub(super) tokens: Tokens,
-    /// Whether a text block is open.
+    /// True if a text block is open.
     pub(super) in_text: bool,
 }
 
@@ -139,7 +139,7 @@ impl Session {
         self.converse(talk)
     }
 
-    /// Asks the model and runs its tools until it stops.
+    /// Requests answers of the model and runs its tools until it stops.
     fn converse(&mut self, talk: &mut Talk) -> Flow<Ending> {
         let rounds_max = self.args.get("max-turns").and_then(|max| max.parse::<usize>().ok());
         let (mut requests, mut resumptions) = (0, 0);
@@ -205,7 +205,7 @@ impl Session {
         }
     }
 
-    /// Asks the Stop hooks; nothing means that the model goes on.
+    /// Runs the Stop hooks; `None` means that the model continues.
     fn may_stop(&mut self, talk: &mut Talk) -> Flow<Option<Ending>> {
         let (active, last) = self
             .turn
@@ -232,7 +232,7 @@ impl Session {
         Ok(None)
     }
 
-    /// A `user` frame with a text that the CLI puts into the conversation.
+    /// Sends a `user` frame with a text that the CLI adds to the conversation.
     pub(super) fn user_text(&mut self, talk: &mut Talk, text: &str, synthetic: bool) -> Flow {
         let message = json!({"role": "user", "content": [{"type": "text", "text": text}]});
         let stamp = self.stamp();
@@ -248,7 +248,7 @@ impl Session {
         Ok(())
     }
 
-    /// The API failed for good: the failure is shown as if the model had said it.
+    /// Shows a permanent failure of the API as a message of the model.
     fn api_failed(&mut self, talk: &mut Talk, failure: &Failure) -> Flow<Ending> {
         self.speak_failure(talk, failure)?;
         let input = json!({"error": failure.name, "last_assistant_message": failure.text});
@@ -260,14 +260,14 @@ impl Session {
         self.with_turn(|turn| turn.rounds += 1);
     }
 
-    /// Changes the turn that is under way, if one is.
+    /// Changes the current turn, if there is one.
     pub(super) fn with_turn(&mut self, change: impl FnOnce(&mut TurnState)) {
         if let Some(turn) = &mut self.turn {
             change(turn);
         }
     }
 
-    /// The uuids of the messages being answered: the last one, and all.
+    /// Ids of the messages being answered: the last one, and all; only until a frame has named them.
     pub(super) fn uuids_once(&self) -> Option<(String, Vec<String>)> {
         let turn = self.turn.as_ref().filter(|turn| !turn.named)?;
         turn.uuids.last().map(|last| (last.clone(), turn.uuids.clone()))

@@ -73,8 +73,8 @@ fn at_once(block: Object) -> Rendered {
     Rendered { start: block.clone(), deltas: Vec::new(), whole: block }
 }
 
-/// A block that the script knows nothing about. What clients gather from deltas is sent in deltas all the same,
-/// since they throw away what already stands in the beginning of the block.
+/// A block of any other kind. Content that clients assemble from deltas is sent in deltas, since they discard
+/// what is already in the start of the block.
 fn raw(table: &Table, chars: usize) -> Rendered {
     let block = Object::from(table);
     let text = |key: &str| table.get(key).and_then(Value::as_str);
