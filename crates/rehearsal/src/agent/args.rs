@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 enum Takes {
     Nothing,
     One,
-    Perhaps,
+    Optional,
     Many,
 }
 
-use Takes::{Many, Nothing, One, Perhaps};
+use Takes::{Many, Nothing, One, Optional};
 
 /// Every flag that known hosts pass, with the key under which it is stored.
 const FLAGS: &[(&str, &[&str], Takes)] = &[
@@ -28,7 +28,7 @@ const FLAGS: &[(&str, &[&str], Takes)] = &[
     ("bare", &["--bare"], Nothing),
     ("betas", &["--betas"], Many),
     ("continue", &["--continue", "-c"], Nothing),
-    ("debug", &["--debug", "-d"], Perhaps),
+    ("debug", &["--debug", "-d"], Optional),
     ("debug-file", &["--debug-file"], One),
     ("disallowed-tools", &["--disallowedTools", "--disallowed-tools"], Many),
     ("effort", &["--effort"], One),
@@ -59,7 +59,7 @@ const FLAGS: &[(&str, &[&str], Takes)] = &[
     ("project-config-root", &["--project-config-root"], One),
     ("prompt-suggestions", &["--prompt-suggestions"], Nothing),
     ("replay-user-messages", &["--replay-user-messages"], Nothing),
-    ("resume", &["--resume", "-r"], Perhaps),
+    ("resume", &["--resume", "-r"], Optional),
     ("resume-drops-turn", &["--resume-drops-turn"], One),
     ("resume-session-at", &["--resume-session-at"], One),
     ("session-id", &["--session-id"], One),
@@ -126,13 +126,13 @@ impl Args {
             let values = args.flags.entry(key).or_default();
             match (takes, attached) {
                 (Nothing, _) => {}
-                (One | Perhaps | Many, Some(value)) => values.push(value),
+                (One | Optional | Many, Some(value)) => values.push(value),
                 // A value that begins with a dash still belongs to the flag.
                 (One, None) => match words.next() {
                     Some(value) => values.push(value.clone()),
                     None => return Err(format!("error: option '{name} <value>' argument missing")),
                 },
-                (Perhaps, None) => values.extend(plain(&mut words)),
+                (Optional, None) => values.extend(plain(&mut words)),
                 (Many, None) => {
                     while let Some(value) = plain(&mut words) {
                         values.push(value);

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
+use super::conversation::Conversation;
 use super::prompt::Prompt;
 use super::session::Session;
 use super::stop::Flow;
-use super::talk::Talk;
 use super::usage::shown_dollars;
 
 impl Session {
@@ -20,7 +20,7 @@ impl Session {
     }
 
     /// Records a message that joined a turn.
-    pub(super) fn note_absorbed(&mut self, talk: &mut Talk, prompt: &Prompt) -> Flow {
+    pub(super) fn note_absorbed(&mut self, conversation: &mut Conversation, prompt: &Prompt) -> Flow {
         let stamp = self.stamp();
         let entry = json!({
             "type": "queue-operation", "operation": "remove", "timestamp": stamp, "sessionId": self.id,
@@ -32,9 +32,9 @@ impl Session {
             "type": "queued_command", "prompt": prompt.text, "source_uuid": prompt.uuid, "delivery_id": self.ids.uuid(),
             "commandMode": "prompt", "timestamp": stamp,
         });
-        let mut entry = self.chained(talk, "attachment", &uuid);
+        let mut entry = self.chained(conversation, "attachment", &uuid);
         entry.insert("attachment".to_owned(), attachment);
-        self.write(talk, entry)
+        self.write(conversation, entry)
     }
 
     pub(super) fn note_title(&mut self, title: &str) {

@@ -37,7 +37,7 @@ impl Faults {
             self.waiting.iter().position(|fault| fault.at_frame == number && happens(fault.kind))
         {
             let fault = self.waiting.remove(at);
-            self.strike(&fault, line, out)?;
+            self.trigger(&fault, line, out)?;
         }
         Ok(())
     }
@@ -54,7 +54,7 @@ impl Faults {
         }
     }
 
-    fn strike(&mut self, fault: &Fault, line: &str, out: &mut dyn Write) -> Flow {
+    fn trigger(&mut self, fault: &Fault, line: &str, out: &mut dyn Write) -> Flow {
         match fault.kind {
             FaultKind::Noise => {
                 let text = fault.text.as_deref().unwrap_or_default();

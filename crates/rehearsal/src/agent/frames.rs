@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::Value;
 
-use super::text::lower;
+use super::surrogates::lower;
 
 /// A JSON object that keeps the order of its keys, since hosts may depend on it.
 #[derive(Debug, Clone, Default)]

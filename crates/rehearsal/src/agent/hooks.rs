@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::conversation::Agent;
 use super::frames::{Frame, members, text};
 use super::session::Session;
 use super::stop::Flow;
-use super::talk::Agent;
 use super::wait::Reply;
 
 /// Default timeout of a hook, in seconds.
@@ -137,7 +137,7 @@ impl Session {
         let mut verdict = Verdict::default();
         for (id, timeout, blocks) in open {
             let reply = self.reply(&id, Some(timeout))?;
-            self.weigh(&mut verdict, event, subject, reply, blocks)?;
+            self.add_hook_reply(&mut verdict, event, subject, reply, blocks)?;
         }
         Ok(verdict)
     }
@@ -168,7 +168,7 @@ impl Session {
     }
 
     /// Adds one answer to the verdict.
-    pub(super) fn weigh(
+    pub(super) fn add_hook_reply(
         &mut self,
         verdict: &mut Verdict,
         event: &str,
@@ -188,7 +188,7 @@ impl Session {
                 }
             }
             Reply::Error(error) if blocks => verdict.block = Some(error),
-            Reply::Error(error) => self.complain(&format!("Error in hook callback: {error}")),
+            Reply::Error(error) => self.print_error(&format!("Error in hook callback: {error}")),
             Reply::Late => verdict.late = true,
             Reply::Closed => {}
         }

@@ -25,7 +25,7 @@ impl Session {
         if self.schema.is_some() {
             tools.push("StructuredOutput".to_owned());
         }
-        tools.extend(self.servers.iter().flat_map(super::mcp::Server::tool_names));
+        tools.extend(self.servers.iter().flat_map(super::mcp::McpServer::tool_names));
         tools
     }
 

@@ -6,7 +6,7 @@ use std::thread;
 
 use serde_json::Value;
 
-use super::text::lift;
+use super::surrogates::lift;
 use super::world::Signal;
 
 /// Maximum number of queued lines. A host that writes more blocks, as with the real pipe.
@@ -68,16 +68,16 @@ pub(super) fn parse(line: &str) -> Result<Option<Value>, String> {
     if line.trim().is_empty() {
         return Ok(None);
     }
-    let complaint = |kind: &str, what: &str| {
+    let error_line = |kind: &str, what: &str| {
         format!("Error parsing streaming input line (type={kind}, {} chars): {what}", line.chars().count())
     };
     match serde_json::from_str::<Value>(&lift(line)) {
-        Ok(Value::Null) => Err(complaint("unknown", "TypeError")),
+        Ok(Value::Null) => Err(error_line("unknown", "TypeError")),
         // Arrays, strings and numbers are valid JSON without meaning here.
         Ok(value) => Ok(value.is_object().then_some(value)),
         Err(_) => {
             let kind = line.split_once("\"type\":\"").and_then(|(_, rest)| rest.split_once('"'));
-            Err(complaint(kind.map_or("unknown", |(kind, _)| kind), "SyntaxError"))
+            Err(error_line(kind.map_or("unknown", |(kind, _)| kind), "SyntaxError"))
         }
     }
 }

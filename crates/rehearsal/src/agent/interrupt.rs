@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::result::Ending;
 use super::session::Session;
 use super::stop::{Flow, Stop};
-use super::talk::Talk;
 use super::tools::Outcome;
-use super::turn::Phase;
+use super::turn::TurnPhase;
 
 /// Result of a call that was stopped.
 const REJECTED: &str =
@@ -35,29 +35,29 @@ impl Session {
     }
 
     /// Sends the frames that end an interrupted turn.
-    pub(super) fn interrupted(&mut self, talk: &mut Talk) -> Flow {
+    pub(super) fn interrupted(&mut self, conversation: &mut Conversation) -> Flow {
         let (stream, calls, phase, preempted) = self
             .turn
             .as_mut()
             .map(|turn| (turn.stream.take(), std::mem::take(&mut turn.calls), turn.phase, turn.preempted))
             .unwrap_or_default();
-        if phase == Phase::Model {
+        if phase == TurnPhase::Model {
             if let Some(stream) = stream {
                 let content = json!({"type": "text", "text": stream.text});
                 let begun = stream.in_text && !stream.text.is_empty();
                 if begun {
-                    let uuid = self.assistant_frame(talk, &stream, &content, true)?;
-                    self.note_aborted(talk, &stream, &content, &uuid)?;
-                    talk.say(stream.text.as_str());
+                    let uuid = self.assistant_frame(conversation, &stream, &content, true)?;
+                    self.note_aborted(conversation, &stream, &content, &uuid)?;
+                    conversation.add(stream.text.as_str());
                 }
                 if !preempted {
-                    self.user_text(talk, "[Request interrupted by user]", false)?;
+                    self.user_text(conversation, "[Request interrupted by user]", false)?;
                 }
                 if begun {
-                    self.close_stream(talk, &stream)?;
+                    self.close_stream(conversation, &stream)?;
                 }
             } else if !preempted {
-                self.user_text(talk, "[Request interrupted by user]", false)?;
+                self.user_text(conversation, "[Request interrupted by user]", false)?;
             }
             return self.aborted("aborted_streaming");
         }
@@ -68,9 +68,9 @@ impl Session {
             if call.asked {
                 self.deny(&call.id, &call.name, &call.input);
             }
-            self.tool_result(talk, &call.id, &call.assistant_uuid, &outcome)?;
+            self.tool_result(conversation, &call.id, &call.assistant_uuid, &outcome)?;
         }
-        self.user_text(talk, "[Request interrupted by user for tool use]", false)?;
+        self.user_text(conversation, "[Request interrupted by user for tool use]", false)?;
         self.aborted("aborted_tools")
     }
 
@@ -87,8 +87,12 @@ impl Session {
     }
 
     /// Sends the events that a host needs to close an incomplete stream.
-    fn close_stream(&mut self, talk: &Talk, stream: &super::turn::Stream) -> Flow {
-        self.stream_event(talk, stream, json!({"type": "content_block_stop", "index": stream.index}))?;
+    fn close_stream(&mut self, conversation: &Conversation, stream: &super::turn::Stream) -> Flow {
+        self.stream_event(
+            conversation,
+            stream,
+            json!({"type": "content_block_stop", "index": stream.index}),
+        )?;
         let delta =
             json!({"container": null, "stop_details": null, "stop_reason": null, "stop_sequence": null});
         let mut usage = stream.tokens.in_delta();
@@ -98,7 +102,7 @@ impl Session {
         usage["fallback_credit"] = Value::Null;
         let end =
             json!({"type": "message_delta", "context_management": null, "delta": delta, "usage": usage});
-        self.stream_event(talk, stream, end)?;
-        self.stream_abandoned(talk, stream, stream.index + 1)
+        self.stream_event(conversation, stream, end)?;
+        self.stream_abandoned(conversation, stream, stream.index + 1)
     }
 }

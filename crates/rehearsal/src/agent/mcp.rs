@@ -10,26 +10,29 @@ use super::wait::Reply;
 
 /// A server inside the host.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Server {
+pub(super) struct McpServer {
     pub(super) name: String,
-    /// Server information; absent before the handshake.
+    /// McpServer information; absent before the handshake.
     pub(super) info: Option<Value>,
     tools: Vec<Value>,
     /// Id of the next JSON-RPC request.
     next: u64,
 }
 
-impl Server {
+impl McpServer {
     /// The servers of type `sdk` in `--mcp-config`.
-    pub(super) fn from_config(configs: &[String]) -> Vec<Server> {
+    pub(super) fn from_config(configs: &[String]) -> Vec<McpServer> {
         let configs = configs.iter().filter_map(|config| serde_json::from_str::<Value>(config).ok());
         let servers =
             configs.flat_map(|config| config["mcpServers"].as_object().cloned().unwrap_or_default());
-        servers.filter(|(_, config)| config["type"] == "sdk").map(|(name, _)| Server::named(&name)).collect()
+        servers
+            .filter(|(_, config)| config["type"] == "sdk")
+            .map(|(name, _)| McpServer::named(&name))
+            .collect()
     }
 
     pub(super) fn named(name: &str) -> Self {
-        Server { name: name.to_owned(), ..Server::default() }
+        McpServer { name: name.to_owned(), ..McpServer::default() }
     }
 
     /// Names of the tools for the model.
@@ -62,7 +65,7 @@ impl Server {
 
 impl Session {
     /// Initializes the servers of the host; their tools are listed after `initialize` is answered.
-    pub(super) fn greet_servers(&mut self) -> Flow {
+    pub(super) fn initialize_servers(&mut self) -> Flow {
         let client = json!({
             "name": "claude-code", "title": "Claude Code", "version": self.version(),
             "description": "A stand-in for Claude Code", "websiteUrl": "https://claude.com/claude-code",
@@ -97,7 +100,7 @@ impl Session {
         Ok(())
     }
 
-    /// Server and tool in a name such as `mcp__calc__add`.
+    /// McpServer and tool in a name such as `mcp__calc__add`.
     pub(super) fn server_of<'a>(&self, name: &'a str) -> Option<(&'a str, &'a str)> {
         let (server, tool) = name.strip_prefix("mcp__")?.split_once("__")?;
         self.servers

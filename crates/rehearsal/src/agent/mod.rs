@@ -4,12 +4,14 @@
 //! Flags, frames, control requests and session files are those of Claude Code 2.1.325, as recorded; the
 //! answers of the model and the results of tools come from the script.
 
+mod answer;
 mod args;
 mod ask;
 mod bookkeeping;
 mod catalog;
 mod compact;
 mod control;
+mod conversation;
 mod expect;
 mod faults;
 mod frames;
@@ -30,13 +32,11 @@ mod resume;
 mod schema;
 mod session;
 mod slash;
-mod speak;
 mod stop;
 mod stream;
 mod subagent;
-mod talk;
+mod surrogates;
 mod tasks;
-mod text;
 mod tools;
 mod transcript;
 mod turn;
@@ -61,8 +61,8 @@ pub const DEMO: &str = include_str!("../demo.toml");
 pub fn run(arguments: &[String], script: Script, mut world: World) -> i32 {
     let args = match Args::parse(arguments) {
         Ok(args) => args,
-        Err(complaint) => {
-            drop(writeln!(world.stderr, "{complaint}"));
+        Err(error_line) => {
+            drop(writeln!(world.stderr, "{error_line}"));
             return 1;
         }
     };

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
+use super::conversation::Conversation;
 use super::frames::Frame;
 use super::session::Session;
 use super::stop::Flow;
-use super::talk::Talk;
 use crate::player::Request;
 use crate::script::{ApiFailure, Emit, Turn};
 
@@ -14,7 +14,7 @@ const OVERLOADS_MAX: u32 = 3;
 
 /// Outcome of a request to the model.
 #[derive(Debug)]
-pub(super) enum Answer {
+pub(super) enum ModelAnswer {
     /// An answer of the model.
     Turn(Box<Turn>),
     /// A permanent failure of the API.
@@ -34,20 +34,20 @@ pub(super) struct Failure {
 
 impl Session {
     /// Requests an answer, with retries, until there is one or the failure is permanent.
-    pub(super) fn ask_model(&mut self, talk: &Talk) -> Flow<Answer> {
+    pub(super) fn ask_model(&mut self, conversation: &Conversation) -> Flow<ModelAnswer> {
         let mut attempt = 0;
         let mut overloads = 0;
         let mut last: Option<Failure> = None;
         loop {
-            let Some(turn) = self.next_answer(talk) else {
+            let Some(turn) = self.next_answer(conversation) else {
                 // A script that ends with failures has failed permanently.
-                return Ok(Answer::Failed(last.unwrap_or_else(exhausted)));
+                return Ok(ModelAnswer::Failed(last.unwrap_or_else(exhausted)));
             };
             self.emit_scripted(&turn.before)?;
             let failure = match &turn.error {
                 Some(error) => failure(error),
                 None if turn.drop => Failure::dropped(),
-                None => return Ok(Answer::Turn(Box::new(turn))),
+                None => return Ok(ModelAnswer::Turn(Box::new(turn))),
             };
             if failure.status == Some(529) {
                 overloads += 1;
@@ -57,11 +57,11 @@ impl Session {
                 }
             }
             if !retryable(failure.status) || attempt >= self.retries_max {
-                return Ok(Answer::Failed(failure));
+                return Ok(ModelAnswer::Failed(failure));
             }
             attempt += 1;
             let retry_after = turn.error.as_ref().and_then(|error| error.retry_after);
-            self.emit_retry(talk, &failure, attempt, retry_after)?;
+            self.emit_retry(conversation, &failure, attempt, retry_after)?;
             self.pause(0)?;
             last = Some(failure);
         }
@@ -94,9 +94,9 @@ impl Session {
         tools.into_iter().map(|name| if name == "Task" { "Agent".to_owned() } else { name }).collect()
     }
 
-    fn next_answer(&mut self, talk: &Talk) -> Option<Turn> {
+    fn next_answer(&mut self, conversation: &Conversation) -> Option<Turn> {
         let mut texts = vec![self.system_text()];
-        texts.extend(talk.said.iter().cloned());
+        texts.extend(conversation.texts.iter().cloned());
         let mut request = Request {
             model: self.model.clone(),
             last: texts.last().cloned().unwrap_or_default(),
@@ -111,13 +111,13 @@ impl Session {
 
     /// Part of the system prompt set by the host, and the tools that are loaded on demand.
     fn system_text(&self) -> String {
-        let tools = self.servers.iter().flat_map(super::mcp::Server::tool_names);
+        let tools = self.servers.iter().flat_map(super::mcp::McpServer::tool_names);
         self.system.iter().cloned().chain(tools).collect::<Vec<_>>().join("\n")
     }
 
     pub(super) fn emit_retry(
         &mut self,
-        talk: &Talk,
+        conversation: &Conversation,
         failure: &Failure,
         attempt: u32,
         retry_after: Option<f64>,
@@ -128,7 +128,7 @@ impl Session {
                 .map_or(0, |delay| u64::try_from(delay.as_millis()).unwrap_or(0))
         });
         let name = if failure.status == Some(529) { "overloaded" } else { failure.name };
-        if let Some(agent) = &talk.agent {
+        if let Some(agent) = &conversation.agent {
             let retry = serde_json::json!({
                 "agent_id": agent.id, "attempt": attempt, "max_retries": self.retries_max, "retry_delay_ms": delay_ms,
                 "error_status": failure.status, "error_category": name,

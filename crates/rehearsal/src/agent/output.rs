@@ -39,7 +39,7 @@ impl Output {
         }
         self.frames += 1;
         let answers = frame.is("control_response");
-        let frame = if answers && self.faults.wrong_id(self.frames) { foreign(frame) } else { frame };
+        let frame = if answers && self.faults.wrong_id(self.frames) { with_unknown_id(frame) } else { frame };
         self.line(&frame.line())
     }
 
@@ -59,7 +59,7 @@ impl Output {
 }
 
 /// The same response, for an unknown request id.
-fn foreign(frame: Frame) -> Frame {
+fn with_unknown_id(frame: Frame) -> Frame {
     let mut response = frame.get("response").cloned().unwrap_or_default();
     if let Some(members) = response.as_object_mut() {
         members.insert("request_id".to_owned(), Value::from("nobody-asked"));

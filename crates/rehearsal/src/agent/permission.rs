@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::frames::{Frame, text};
 use super::hooks::Verdict;
 use super::session::Session;
 use super::stop::Flow;
-use super::talk::Talk;
 use super::tools::{Call, Outcome};
 use crate::script::Ask;
 
@@ -43,10 +43,11 @@ impl Session {
     }
 
     /// Decides about a call; hooks and the host may change its input.
-    pub(super) fn permit(&mut self, talk: &Talk, call: &mut Call) -> Flow<Permit> {
+    pub(super) fn permit(&mut self, conversation: &Conversation, call: &mut Call) -> Flow<Permit> {
         let input = json!({"tool_name": call.name, "tool_input": call.input, "tool_use_id": call.id});
         let (name, id) = (call.name.clone(), call.id.clone());
-        let verdict = self.run_hooks("PreToolUse", Some(&name), Some(&id), talk.agent.as_ref(), &input)?;
+        let verdict =
+            self.run_hooks("PreToolUse", Some(&name), Some(&id), conversation.agent.as_ref(), &input)?;
         if let Some(permit) = self.hook_decides(call, &verdict) {
             return Ok(permit);
         }
@@ -77,11 +78,11 @@ impl Session {
         {
             let reason = "no approval surface in this session; permission request denied automatically";
             let message = format!(
-                "Permission to use {name} was denied: it requires approval, and nobody can be asked in this session."
+                "Permission to use {name} was denied: it requires approval, and this session has no approval source."
             );
             return self.denied_unasked(call, &message, "asyncAgent", Some(reason));
         }
-        self.ask(talk, call, &verdict)
+        self.ask(conversation, call, &verdict)
     }
 
     /// Records a denial for the result.

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::frames::{Frame, text};
 use super::result::Ending;
 use super::session::Session;
 use super::stop::{Flow, Stop};
-use super::talk::Talk;
 
 /// One message for the model.
 #[derive(Debug, Clone, Default)]
@@ -47,7 +47,7 @@ impl Session {
     pub(super) fn take_user(&mut self, frame: &Value) -> Flow {
         let role = frame["message"].get("role").and_then(Value::as_str).unwrap_or("undefined");
         if role != "user" {
-            self.complain(&format!("Error: Expected message role 'user', got '{role}'"));
+            self.print_error(&format!("Error: Expected message role 'user', got '{role}'"));
             return Err(Stop::Exit(1));
         }
         let content = frame["message"]["content"].clone();
@@ -91,11 +91,11 @@ impl Session {
     }
 
     /// Adds messages that arrived while tools were running to the current turn.
-    pub(super) fn absorb(&mut self, talk: &mut Talk) -> Flow {
+    pub(super) fn absorb(&mut self, conversation: &mut Conversation) -> Flow {
         while self.queue.front().is_some_and(|prompt| !prompt.stands_alone()) {
             let Some(prompt) = self.queue.pop_front() else { break };
-            self.note_absorbed(talk, &prompt)?;
-            talk.say(prompt.text.as_str());
+            self.note_absorbed(conversation, &prompt)?;
+            conversation.add(prompt.text.as_str());
             if let Some(uuid) = prompt.uuid {
                 self.lifecycle(&uuid, "started")?;
                 self.with_turn(|turn| turn.absorbed.push(uuid));

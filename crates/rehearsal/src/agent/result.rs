@@ -182,7 +182,7 @@ impl Session {
 
     /// Ends a session that cannot start: a minimal result, a message on stderr, and the exit.
     pub(super) fn startup_failure(&mut self, text: &str, reason: Option<Value>) -> Flow {
-        self.complain(text);
+        self.print_error(text);
         let frame = Frame::new("result")
             .with("subtype", "error_during_execution")
             .with("duration_ms", 0)

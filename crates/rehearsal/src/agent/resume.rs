@@ -9,7 +9,7 @@ use super::frames::text;
 use super::prompt::content_text;
 use super::session::Session;
 use super::stop::{Flow, Stop};
-use super::text::lift;
+use super::surrogates::lift;
 use super::usage::Tokens;
 
 impl Session {
@@ -17,14 +17,14 @@ impl Session {
     pub(super) fn open_session(&mut self) -> Flow {
         let given = self.args.get("session-id").map(str::to_owned);
         if given.as_deref().is_some_and(|id| !is_uuid(id)) {
-            self.complain("Error: Invalid session ID. Must be a valid UUID.");
+            self.print_error("Error: Invalid session ID. Must be a valid UUID.");
             return Err(Stop::Exit(1));
         }
         let source = if self.args.has("resume") {
             Some(self.args.get("resume").unwrap_or_default().to_owned())
         } else if self.args.has("continue") {
             let Some(id) = self.newest_session() else {
-                self.complain("No conversation found to continue");
+                self.print_error("No conversation found to continue");
                 return Err(Stop::Exit(1));
             };
             Some(id)
@@ -33,7 +33,7 @@ impl Session {
         };
         let Some(source) = source else {
             if let Some(id) = given.filter(|_| self.transcript_path(None).exists()) {
-                self.complain(&format!("Error: Session ID {id} is already in use."));
+                self.print_error(&format!("Error: Session ID {id} is already in use."));
                 return Err(Stop::Exit(1));
             }
             return Ok(());
@@ -73,33 +73,33 @@ impl Session {
             }
         }
         for entry in &entries {
-            self.recall(entry);
+            self.restore(entry);
         }
         Ok(())
     }
 
     /// Restores the state from one entry of the file.
-    fn recall(&mut self, entry: &Value) {
+    fn restore(&mut self, entry: &Value) {
         match text(entry, "type") {
             "user" | "assistant" => {
                 let message = &entry["message"];
-                self.talk.say(content_text(&message["content"]));
+                self.conversation.add(content_text(&message["content"]));
             }
-            "system" if entry["subtype"] == "compact_boundary" => self.talk.said.clear(),
+            "system" if entry["subtype"] == "compact_boundary" => self.conversation.texts.clear(),
             "custom-title" => self.title = Some(text(entry, "customTitle").to_owned()),
-            "cost-state" => self.recall_costs(&entry["modelUsage"]),
+            "cost-state" => self.restore_costs(&entry["modelUsage"]),
             _ => {}
         }
         // The title of a copy has an id too, but is not part of the tree.
         let in_tree = entry.get("parentUuid").is_some();
         if let Some(uuid) = entry.get("uuid").and_then(Value::as_str).filter(|_| in_tree) {
-            self.talk.file.parent = Some(uuid.to_owned());
-            self.talk.file.begun = true;
+            self.conversation.file.parent = Some(uuid.to_owned());
+            self.conversation.file.begun = true;
         }
     }
 
     /// Restores the totals of the last process.
-    fn recall_costs(&mut self, models: &Value) {
+    fn restore_costs(&mut self, models: &Value) {
         self.ledger = super::usage::Ledger::default();
         for (model, usage) in models.as_object().into_iter().flatten() {
             let count = |key: &str| usage.get(key).and_then(Value::as_u64).unwrap_or_default();

@@ -8,18 +8,18 @@ use std::sync::mpsc::Receiver;
 use serde_json::Value;
 
 use super::args::{Args, Format};
+use super::conversation::Conversation;
 use super::expect::Expectations;
 use super::faults::Faults;
 use super::frames::Frame;
 use super::hooks::Hooks;
 use super::ids::Ids;
 use super::input::{Input, listen};
-use super::mcp::Server;
+use super::mcp::McpServer;
 use super::output::Output;
 use super::prompt::Prompt;
 use super::result::AgentStats;
 use super::stop::{Flow, Stop};
-use super::talk::Talk;
 use super::tasks::Task;
 use super::turn::TurnState;
 use super::usage::{Ledger, Tokens};
@@ -54,7 +54,7 @@ pub(super) struct Session {
     pub(super) mode: String,
     pub(super) title: Option<String>,
     pub(super) hooks: Hooks,
-    pub(super) servers: Vec<Server>,
+    pub(super) servers: Vec<McpServer>,
     /// Allow rules: from the command line, and from the host's answers.
     pub(super) rules: Vec<String>,
     pub(super) schema: Option<Value>,
@@ -75,7 +75,7 @@ pub(super) struct Session {
     pub(super) replies: Vec<Value>,
     /// Ids of pending requests to the host.
     pub(super) open: Vec<String>,
-    pub(super) talk: Talk,
+    pub(super) conversation: Conversation,
     pub(super) ledger: Ledger,
     pub(super) context: Tokens,
     pub(super) stats: AgentStats,
@@ -115,7 +115,7 @@ impl Session {
             mode: args.mode(),
             title: args.get("title").or(args.get("name")).map(str::to_owned),
             hooks: Hooks::default(),
-            servers: Server::from_config(args.values("mcp-config")),
+            servers: McpServer::from_config(args.values("mcp-config")),
             rules: args.list("allowed-tools"),
             schema: args.get("json-schema").and_then(|schema| serde_json::from_str(schema).ok()),
             system: system_prompts(&args),
@@ -132,7 +132,7 @@ impl Session {
             turns: 0,
             replies: Vec::new(),
             open: Vec::new(),
-            talk: Talk::default(),
+            conversation: Conversation::default(),
             ledger: Ledger::default(),
             context: Tokens::default(),
             stats: AgentStats::default(),
@@ -182,7 +182,7 @@ impl Session {
         };
         match self.expect.report() {
             Some(report) => {
-                self.complain(report.trim_end());
+                self.print_error(report.trim_end());
                 if code == 0 { 1 } else { code }
             }
             None => code,
@@ -210,7 +210,7 @@ impl Session {
     }
 
     /// Writes a message to stderr.
-    pub(super) fn complain(&mut self, text: &str) {
+    pub(super) fn print_error(&mut self, text: &str) {
         // A closed stderr is ignored.
         drop(writeln!(self.err, "{text}"));
     }
@@ -248,7 +248,7 @@ impl Session {
         }
         self.stdin_ended = true;
         if text.is_empty() {
-            self.complain(
+            self.print_error(
                 "Error: Input must be provided either through stdin or as a prompt argument when using --print",
             );
             return Err(Stop::Exit(1));

@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::frames::Frame;
 use super::session::Session;
 use super::stop::Flow;
-use super::talk::Talk;
 use super::turn::Stream;
 use crate::script::Pace;
 
 impl Session {
     /// Sends the start of an answer.
-    pub(super) fn stream_start(&mut self, talk: &Talk, stream: &Stream) -> Flow {
-        if !self.streams() || talk.agent.is_some() {
+    pub(super) fn stream_start(&mut self, conversation: &Conversation, stream: &Stream) -> Flow {
+        if !self.streams() || conversation.agent.is_some() {
             return Ok(());
         }
         let message = json!({
@@ -34,14 +34,14 @@ impl Session {
     /// Sends the start of a block and its deltas, at the pace of the script.
     pub(super) fn stream_block(
         &mut self,
-        talk: &Talk,
+        conversation: &Conversation,
         stream: &mut Stream,
         content: &Value,
         pace: Pace,
     ) -> Flow {
         let (empty, mut deltas) = deltas(content, pace.chunk_chars);
         let thinking = content["type"] == "thinking";
-        let shown = self.streams() && talk.agent.is_none();
+        let shown = self.streams() && conversation.agent.is_none();
         let index = stream.index;
         let mark = |frame: Frame| if thinking { frame.with("thinking_display", "updates") } else { frame };
         if shown {
@@ -71,7 +71,7 @@ impl Session {
                 );
                 self.emit(if signed { frame } else { mark(frame) })?;
             }
-            if talk.agent.is_none() {
+            if conversation.agent.is_none() {
                 self.with_turn(|turn| turn.stream = Some(stream.clone()));
             }
         }
@@ -79,8 +79,13 @@ impl Session {
     }
 
     /// Sends one event of a stream, if the host requested them.
-    pub(super) fn stream_event(&mut self, talk: &Talk, stream: &Stream, event: Value) -> Flow {
-        if !self.streams() || talk.agent.is_some() {
+    pub(super) fn stream_event(
+        &mut self,
+        conversation: &Conversation,
+        stream: &Stream,
+        event: Value,
+    ) -> Flow {
+        if !self.streams() || conversation.agent.is_some() {
             return Ok(());
         }
         let frame = self.event_frame(stream, event);
@@ -97,8 +102,13 @@ impl Session {
     }
 
     /// Ends an incomplete stream: everything from block `from` on is void.
-    pub(super) fn stream_abandoned(&mut self, talk: &Talk, stream: &Stream, from: usize) -> Flow {
-        if !self.streams() || talk.agent.is_some() {
+    pub(super) fn stream_abandoned(
+        &mut self,
+        conversation: &Conversation,
+        stream: &Stream,
+        from: usize,
+    ) -> Flow {
+        if !self.streams() || conversation.agent.is_some() {
             return Ok(());
         }
         let left = json!({"api_message_id": stream.message_id, "from_block_index": from});

@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::conversation::Agent;
 use super::frames::{Frame, text};
 use super::prompt::Prompt;
 use super::session::Session;
 use super::stop::Flow;
-use super::talk::Agent;
 use super::tools::{Call, Outcome};
 use super::usage::Tokens;
 
@@ -41,7 +41,7 @@ impl Session {
             started_ms: self.now(),
             ..Agent::default()
         };
-        let said = format!(
+        let message = format!(
             "Command running in background with ID: {}. You will be notified when it completes.",
             agent.id
         );
@@ -53,7 +53,7 @@ impl Session {
         self.tasks.push(Task { agent: agent.clone(), work: Work::Shell { done } });
         self.emit_tasks()?;
         self.emit_started(&agent)?;
-        Ok(Outcome { content: json!(said), is_error: Some(false), output, ..Outcome::default() })
+        Ok(Outcome { content: json!(message), is_error: Some(false), output, ..Outcome::default() })
     }
 
     /// Completes the oldest task; the model is notified in a separate turn.
@@ -63,7 +63,7 @@ impl Session {
     pub(super) fn finish_task(&mut self) -> Flow {
         let Some(task) = self.tasks.first().cloned() else { return Ok(()) };
         let (agent, summary, tokens) = match task.work {
-            Work::Agent => self.work(task.agent)?,
+            Work::Agent => self.run_subagent(task.agent)?,
             Work::Shell { done } => {
                 if !self.is_done_by(done)? {
                     return Ok(());

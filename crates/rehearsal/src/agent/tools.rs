@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::frames::{Frame, text};
 use super::permission::Permit;
 use super::prompt::content_text;
 use super::session::Session;
 use super::stop::{Flow, Stop};
-use super::talk::Talk;
-use super::turn::Phase;
+use super::turn::TurnPhase;
 use crate::script::Block;
 
 /// A tool call of the model.
@@ -113,33 +113,33 @@ struct Running {
 
 impl Session {
     /// Runs the calls of one answer: in parallel, except those that need permission.
-    pub(super) fn run_calls(&mut self, talk: &mut Talk, calls: Vec<Call>) -> Flow<After> {
+    pub(super) fn run_calls(&mut self, conversation: &mut Conversation, calls: Vec<Call>) -> Flow<After> {
         if calls.is_empty() {
             return Ok(After::Nothing);
         }
-        if talk.agent.is_none() {
+        if conversation.agent.is_none() {
             let open = calls.iter().map(OpenCall::from).collect();
-            self.with_turn(|turn| (turn.calls, turn.phase) = (open, Phase::Tools));
+            self.with_turn(|turn| (turn.calls, turn.phase) = (open, TurnPhase::Tools));
         }
         let mut batch = Vec::new();
         let mut running: Vec<Running> = Vec::new();
         let mut after = After::GoOn;
         for mut call in calls {
             if let Some(outcome) = self.unknown_tool(&call) {
-                self.finish(talk, &call, &outcome, &mut batch)?;
+                self.finish(conversation, &call, &outcome, &mut batch)?;
                 continue;
             }
             if self.needs_asking(&call) {
-                self.finish_all(talk, &mut running, &mut batch, &mut after)?;
+                self.finish_all(conversation, &mut running, &mut batch, &mut after)?;
             }
-            match self.permit(talk, &mut call)? {
+            match self.permit(conversation, &mut call)? {
                 Permit::Allow(meta) => {
                     let done = Instant::now() + Duration::from_millis(call.takes_ms());
                     running.push(Running { call, meta, done });
                 }
-                Permit::Deny(outcome) => self.finish(talk, &call, &outcome, &mut batch)?,
+                Permit::Deny(outcome) => self.finish(conversation, &call, &outcome, &mut batch)?,
                 Permit::DenyAndStop(outcome) => {
-                    self.finish(talk, &call, &outcome, &mut batch)?;
+                    self.finish(conversation, &call, &outcome, &mut batch)?;
                     return Err(Stop::Interrupted);
                 }
                 Permit::Defer => {
@@ -154,12 +154,17 @@ impl Session {
                 }
             }
         }
-        self.finish_all(talk, &mut running, &mut batch, &mut after)?;
-        let verdict =
-            self.run_hooks("PostToolBatch", None, None, talk.agent.as_ref(), &json!({"tool_calls": batch}))?;
-        talk.said.extend(verdict.context);
-        if talk.agent.is_none() {
-            self.with_turn(|turn| turn.phase = Phase::Model);
+        self.finish_all(conversation, &mut running, &mut batch, &mut after)?;
+        let verdict = self.run_hooks(
+            "PostToolBatch",
+            None,
+            None,
+            conversation.agent.as_ref(),
+            &json!({"tool_calls": batch}),
+        )?;
+        conversation.texts.extend(verdict.context);
+        if conversation.agent.is_none() {
+            self.with_turn(|turn| turn.phase = TurnPhase::Model);
         }
         if verdict.stop.is_some() {
             return Ok(After::Stopped);
@@ -169,7 +174,7 @@ impl Session {
 
     fn finish_all(
         &mut self,
-        talk: &mut Talk,
+        conversation: &mut Conversation,
         running: &mut Vec<Running>,
         batch: &mut Vec<Value>,
         after: &mut After,
@@ -178,23 +183,23 @@ impl Session {
         for Running { call, meta, done } in running.drain(..) {
             let left = done.saturating_duration_since(Instant::now());
             self.pause(u64::try_from(left.as_millis()).unwrap_or(u64::MAX))?;
-            let mut outcome = self.run_tool(talk, &call)?;
+            let mut outcome = self.run_tool(conversation, &call)?;
             // A call that failed before it ran has no permission decision either.
             let refused = outcome.failed() && content_text(&outcome.content).starts_with("<tool_use_error>");
             outcome.meta = (!refused).then_some(meta);
             if let Some(value) = outcome.structured.clone() {
                 *after = After::Structured(value);
             }
-            if self.after_tool(talk, &call, &outcome)? {
+            if self.after_tool(conversation, &call, &outcome)? {
                 *after = After::Stopped;
             }
-            self.finish(talk, &call, &outcome, batch)?;
+            self.finish(conversation, &call, &outcome, batch)?;
         }
         Ok(())
     }
 
     /// Runs the hooks after a tool; true when one of them ends the turn.
-    fn after_tool(&mut self, talk: &mut Talk, call: &Call, outcome: &Outcome) -> Flow<bool> {
+    fn after_tool(&mut self, conversation: &mut Conversation, call: &Call, outcome: &Outcome) -> Flow<bool> {
         let mut input = json!({"tool_name": call.name, "tool_input": call.input});
         let event = if outcome.failed() {
             input["tool_use_id"] = json!(call.id);
@@ -207,24 +212,31 @@ impl Session {
             "PostToolUse"
         };
         input["duration_ms"] = json!(call.takes_ms());
-        let verdict = self.run_hooks(event, Some(&call.name), Some(&call.id), talk.agent.as_ref(), &input)?;
-        talk.said.extend(verdict.context);
-        talk.said.extend(verdict.block);
+        let verdict =
+            self.run_hooks(event, Some(&call.name), Some(&call.id), conversation.agent.as_ref(), &input)?;
+        conversation.texts.extend(verdict.context);
+        conversation.texts.extend(verdict.block);
         Ok(verdict.stop.is_some())
     }
 
     /// Sends a result and records it for the batch.
-    fn finish(&mut self, talk: &mut Talk, call: &Call, outcome: &Outcome, batch: &mut Vec<Value>) -> Flow {
+    fn finish(
+        &mut self,
+        conversation: &mut Conversation,
+        call: &Call,
+        outcome: &Outcome,
+        batch: &mut Vec<Value>,
+    ) -> Flow {
         batch.push(json!({
             "tool_name": call.name, "tool_input": call.input, "tool_use_id": call.id, "tool_response": outcome.content,
         }));
-        self.tool_result(talk, &call.id, &call.assistant_uuid, outcome)
+        self.tool_result(conversation, &call.id, &call.assistant_uuid, outcome)
     }
 
     /// Sends a `user` frame with the result of one call.
     pub(super) fn tool_result(
         &mut self,
-        talk: &mut Talk,
+        conversation: &mut Conversation,
         id: &str,
         assistant: &str,
         outcome: &Outcome,
@@ -235,26 +247,27 @@ impl Session {
         }
         let message = json!({"role": "user", "content": [block]});
         let stamp = self.stamp();
-        let mut frame =
-            Frame::new("user").with("message", message.clone()).with("parent_tool_use_id", talk.parent());
-        if let Some(agent) = &talk.agent {
+        let mut frame = Frame::new("user")
+            .with("message", message.clone())
+            .with("parent_tool_use_id", conversation.parent());
+        if let Some(agent) = &conversation.agent {
             frame = frame.with("agent_id", agent.id.as_str());
         }
         frame =
             frame.with("session_id", self.id.as_str()).with("uuid", self.ids.uuid()).with("timestamp", stamp);
-        if talk.agent.is_none() {
+        if conversation.agent.is_none() {
             frame = frame.with("tool_use_result", outcome.output.clone());
         }
         frame = frame.maybe("tool_result_meta", outcome.meta.clone().map(|meta| Value::Array(vec![meta])));
-        if let Some(agent) = &talk.agent {
+        if let Some(agent) = &conversation.agent {
             frame = frame
                 .with("subagent_type", agent.kind.as_str())
                 .with("task_description", agent.description.as_str());
         }
         let uuid = self.emit(frame)?;
-        self.note_result(talk, &message, outcome, assistant, &uuid)?;
-        talk.say(content_text(&outcome.content));
-        if talk.agent.is_none() {
+        self.note_result(conversation, &message, outcome, assistant, &uuid)?;
+        conversation.add(content_text(&outcome.content));
+        if conversation.agent.is_none() {
             self.count_round();
             self.with_turn(|turn| turn.calls.retain(|call| call.id != id));
         }
@@ -290,11 +303,11 @@ impl Session {
         }
     }
 
-    fn run_tool(&mut self, talk: &mut Talk, call: &Call) -> Flow<Outcome> {
+    fn run_tool(&mut self, conversation: &mut Conversation, call: &Call) -> Flow<Outcome> {
         let scripted = call.block.result.is_some() || call.block.output.is_some();
         match call.name.as_str() {
             "StructuredOutput" if self.schema.is_some() => Ok(self.structured_output(call)),
-            "Agent" if !scripted => self.run_agent(talk, call),
+            "Agent" if !scripted => self.run_agent(conversation, call),
             "Bash" if call.is_shell_task() => self.run_shell_task(call),
             name if !scripted && self.server_of(name).is_some() => self.call_server(call),
             _ => Ok(super::outcomes::scripted(call)),

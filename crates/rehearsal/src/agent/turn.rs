@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::frames::Frame;
-use super::model::{Answer, Failure};
+use super::model::{Failure, ModelAnswer};
 use super::prompt::Prompt;
-use super::recover::{Resume, breaks};
+use super::recover::{Resume, has_broken_stream};
 use super::result::Ending;
 use super::session::Session;
 use super::stop::{Flow, Stop};
-use super::talk::Talk;
 use super::tools::{After, OpenCall};
 use super::usage::Tokens;
 
@@ -40,16 +40,16 @@ pub(super) struct TurnState {
     pub(super) stream: Option<Stream>,
     /// Calls without a result.
     pub(super) calls: Vec<OpenCall>,
-    pub(super) phase: Phase,
+    pub(super) phase: TurnPhase,
     /// True if a more urgent message ended the turn.
     pub(super) preempted: bool,
     pub(super) stop_hook_active: bool,
     pub(super) first_request: Option<Tokens>,
 }
 
-/// Phase of a turn.
+/// TurnPhase of a turn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum TurnPhase {
     #[default]
     Model,
     Tools,
@@ -84,18 +84,18 @@ impl Session {
             uuids: uuids.clone(),
             ..TurnState::default()
         });
-        let mut talk = std::mem::take(&mut self.talk);
-        let played = self.play_turn(&mut talk, prompts);
+        let mut conversation = std::mem::take(&mut self.conversation);
+        let played = self.play_turn(&mut conversation, prompts);
         let finished = match played {
             Ok(ending) => {
                 let absorbed = self.turn.as_ref().map(|turn| turn.absorbed.clone()).unwrap_or_default();
                 let told = absorbed.iter().try_for_each(|uuid| self.lifecycle(uuid, "completed"));
                 told.and_then(|()| self.result(ending)).map(|()| "completed")
             }
-            Err(Stop::Interrupted) => self.interrupted(&mut talk).map(|()| "cancelled"),
+            Err(Stop::Interrupted) => self.interrupted(&mut conversation).map(|()| "cancelled"),
             Err(stop) => Err(stop),
         };
-        self.talk = talk;
+        self.conversation = conversation;
         self.turn = None;
         let state = finished?;
         if self.queue.is_empty() {
@@ -107,9 +107,9 @@ impl Session {
         Ok(())
     }
 
-    fn play_turn(&mut self, talk: &mut Talk, prompts: &[Prompt]) -> Flow<Ending> {
+    fn play_turn(&mut self, conversation: &mut Conversation, prompts: &[Prompt]) -> Flow<Ending> {
         if let Some((name, arguments)) = prompts[0].command()
-            && let Some(ending) = self.slash(talk, &prompts[0], name, arguments)?
+            && let Some(ending) = self.slash(conversation, &prompts[0], name, arguments)?
         {
             return Ok(ending);
         }
@@ -123,24 +123,24 @@ impl Session {
             prompts.iter().map(|prompt| prompt.uuid.clone().unwrap_or_else(|| self.ids.uuid())).collect();
         self.prepare_replay(prompts, &uuids);
         for (prompt, uuid) in prompts.iter().zip(&uuids) {
-            self.note_prompt(talk, prompt, uuid)?;
-            talk.say(prompt.text.as_str());
+            self.note_prompt(conversation, prompt, uuid)?;
+            conversation.add(prompt.text.as_str());
         }
         if prompts[0].silent {
             self.replay()?;
             return Ok(Ending::local("", None));
         }
         for context in &verdict.context {
-            talk.say(format!("UserPromptSubmit hook additional context: {context}"));
+            conversation.add(format!("UserPromptSubmit hook additional context: {context}"));
         }
         if self.over_budget() {
             return Ok(self.budget_ending());
         }
-        self.converse(talk)
+        self.converse(conversation)
     }
 
     /// Requests answers of the model and runs its tools until it stops.
-    fn converse(&mut self, talk: &mut Talk) -> Flow<Ending> {
+    fn converse(&mut self, conversation: &mut Conversation) -> Flow<Ending> {
         let rounds_max = self.args.get("max-turns").and_then(|max| max.parse::<usize>().ok());
         let (mut requests, mut resumptions) = (0, 0);
         let mut again = false;
@@ -152,29 +152,29 @@ impl Session {
                 self.emit(status.maybe("user_message_uuids", uuids))?;
             }
             requests += 1;
-            let turn = match self.ask_model(talk)? {
-                Answer::Turn(turn) => turn,
-                Answer::Failed(failure) => return self.api_failed(talk, &failure),
+            let turn = match self.ask_model(conversation)? {
+                ModelAnswer::Turn(turn) => turn,
+                ModelAnswer::Failed(failure) => return self.api_failed(conversation, &failure),
             };
-            if breaks(&turn) {
-                again = self.speak_broken(talk, &turn)? == Resume::Again;
+            if has_broken_stream(&turn) {
+                again = self.send_broken_answer(conversation, &turn)? == Resume::Again;
                 continue;
             }
-            let calls = self.speak(talk, &turn)?;
+            let calls = self.send_answer(conversation, &turn)?;
             if self.over_budget() {
                 return Ok(self.budget_ending());
             }
-            let after = self.run_calls(talk, calls)?;
+            let after = self.run_calls(conversation, calls)?;
             self.emit_scripted(&turn.after)?;
             match after {
                 After::Nothing if turn.stop_reason() == "max_tokens" => {
-                    if let Some(ending) = self.resume_after_limit(talk, resumptions)? {
+                    if let Some(ending) = self.resume_after_limit(conversation, resumptions)? {
                         return Ok(ending);
                     }
                     resumptions += 1;
                     continue;
                 }
-                After::Nothing => match self.may_stop(talk)? {
+                After::Nothing => match self.may_stop(conversation)? {
                     Some(ending) => return Ok(ending),
                     None => continue,
                 },
@@ -184,7 +184,7 @@ impl Session {
                     self.with_turn(|turn| turn.structured = Some(value.clone()));
                     return Ok(Ending::completed(value.to_string()));
                 }
-                After::GoOn => self.absorb(talk)?,
+                After::GoOn => self.absorb(conversation)?,
             }
             let misfits = self.turn.as_ref().map(|turn| turn.misfits.as_slice()).unwrap_or_default();
             if let [.., last] = misfits
@@ -206,7 +206,7 @@ impl Session {
     }
 
     /// Runs the Stop hooks; `None` means that the model continues.
-    fn may_stop(&mut self, talk: &mut Talk) -> Flow<Option<Ending>> {
+    fn may_stop(&mut self, conversation: &mut Conversation) -> Flow<Option<Ending>> {
         let (active, last) = self
             .turn
             .as_ref()
@@ -224,7 +224,7 @@ impl Session {
         };
         self.with_turn(|turn| turn.stop_hook_active = true);
         let text = format!("Stop hook feedback:\n{reason}");
-        self.user_text(talk, &text, true)?;
+        self.user_text(conversation, &text, true)?;
         let notice = Frame::system("notification").with("key", "stop-hook-error");
         let notice =
             notice.with("text", "Stop hook error occurred · ctrl+o to see").with("priority", "immediate");
@@ -233,24 +233,24 @@ impl Session {
     }
 
     /// Sends a `user` frame with a text that the CLI adds to the conversation.
-    pub(super) fn user_text(&mut self, talk: &mut Talk, text: &str, synthetic: bool) -> Flow {
+    pub(super) fn user_text(&mut self, conversation: &mut Conversation, text: &str, synthetic: bool) -> Flow {
         let message = json!({"role": "user", "content": [{"type": "text", "text": text}]});
         let stamp = self.stamp();
         let frame = Frame::new("user")
             .with("message", message.clone())
-            .with("parent_tool_use_id", talk.parent())
+            .with("parent_tool_use_id", conversation.parent())
             .with("timestamp", stamp)
             .maybe("isSynthetic", synthetic.then_some(true));
         let uuid = self.emit(frame)?;
-        self.note_user(talk, &message, &uuid)?;
-        talk.say(text);
+        self.note_user(conversation, &message, &uuid)?;
+        conversation.add(text);
         self.count_round();
         Ok(())
     }
 
     /// Shows a permanent failure of the API as a message of the model.
-    fn api_failed(&mut self, talk: &mut Talk, failure: &Failure) -> Flow<Ending> {
-        self.speak_failure(talk, failure)?;
+    fn api_failed(&mut self, conversation: &mut Conversation, failure: &Failure) -> Flow<Ending> {
+        self.send_failure(conversation, failure)?;
         let input = json!({"error": failure.name, "last_assistant_message": failure.text});
         self.run_hooks("StopFailure", None, None, None, &input)?;
         Ok(Ending::api_error(failure))

@@ -128,8 +128,8 @@ impl Session {
         let frame = match parse(line) {
             Ok(Some(frame)) => frame,
             Ok(None) => return Ok(()),
-            Err(complaint) => {
-                self.complain(&complaint);
+            Err(error_line) => {
+                self.print_error(&error_line);
                 return Err(Stop::Exit(1));
             }
         };
@@ -140,7 +140,7 @@ impl Session {
             "control_request" => match frame.get("request") {
                 Some(request) if request.is_object() => self.control(frame.get("request_id"), request),
                 _ => {
-                    self.complain("Error: Missing request on control_request");
+                    self.print_error("Error: Missing request on control_request");
                     Err(Stop::Exit(1))
                 }
             },

@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 use super::chunks;
-use super::ids::Ids;
+use super::ids::ApiIds;
 use super::json::{Object, json};
 use crate::script::{Block, Table};
 
@@ -17,7 +17,7 @@ pub(super) struct Rendered {
 }
 
 /// Renders a block in the format of the API, split into deltas of `chars` characters.
-pub(super) fn render(block: &Block, chars: usize, ids: &mut Ids) -> Rendered {
+pub(super) fn render(block: &Block, chars: usize, ids: &mut ApiIds) -> Rendered {
     if let Some(text) = &block.text {
         let deltas = chunks::plain(text, chars).into_iter().map(text_delta).collect();
         return text_block(json(text), deltas);

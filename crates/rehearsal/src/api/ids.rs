@@ -1,15 +1,15 @@
 /// Generates ids in the format of the API that are the same in every run.
 #[derive(Debug)]
-pub(super) struct Ids {
+pub(super) struct ApiIds {
     seed: u64,
     made: u64,
 }
 
 const DIGITS: &[u8; 58] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 
-impl Ids {
+impl ApiIds {
     pub(super) fn new(seed: u64) -> Self {
-        Ids { seed, made: 0 }
+        ApiIds { seed, made: 0 }
     }
 
     /// The id of a message.
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn ids_are_new_each_time_and_the_same_in_each_run() {
         let run = |seed| {
-            let mut ids = Ids::new(seed);
+            let mut ids = ApiIds::new(seed);
             (0..1000).map(|_| ids.message()).collect::<Vec<_>>()
         };
         assert_eq!(run(0), run(0));

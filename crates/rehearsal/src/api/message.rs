@@ -1,8 +1,8 @@
 use super::blocks::{Rendered, render};
 use super::body::Step;
-use super::ids::Ids;
+use super::ids::ApiIds;
 use super::json::Object;
-use super::tokens::Tokens;
+use super::tokens::AnswerTokens;
 use crate::script::{ApiFailure, Pace, Turn};
 
 /// Members of a message that the API sends only at its end, next to the stop reason.
@@ -15,19 +15,19 @@ pub(super) struct Message<'a> {
     pace: Pace,
     head: Object,
     blocks: Vec<Rendered>,
-    tokens: Tokens,
+    tokens: AnswerTokens,
 }
 
 impl<'a> Message<'a> {
     /// The answer of `model` to a request of `input_chars` characters.
-    pub(super) fn new(turn: &'a Turn, pace: Pace, model: &str, input_chars: usize, ids: &mut Ids) -> Self {
+    pub(super) fn new(turn: &'a Turn, pace: Pace, model: &str, input_chars: usize, ids: &mut ApiIds) -> Self {
         let head = Object::default()
             .with("model", model)
             .with("id", ids.message())
             .with("type", "message")
             .with("role", "assistant");
         let blocks = turn.content().iter().map(|block| render(block, pace.chunk_chars, ids)).collect();
-        Message { turn, pace, head, blocks, tokens: Tokens::of(turn, input_chars) }
+        Message { turn, pace, head, blocks, tokens: AnswerTokens::of(turn, input_chars) }
     }
 
     /// The message as a whole.

@@ -7,7 +7,7 @@ use crate::player::Request;
 ///
 /// No request is refused by itself: a script that wants a request to fail defines an error.
 #[derive(Debug, Default)]
-pub(super) struct Call {
+pub(super) struct ApiCall {
     pub(super) request: Request,
     pub(super) stream: bool,
     pub(super) max_tokens: Option<u64>,
@@ -16,13 +16,13 @@ pub(super) struct Call {
     pub(super) chars: usize,
 }
 
-impl Call {
+impl ApiCall {
     /// Reads a request's body.
     pub(super) fn read(body: Raw<'_>) -> Self {
-        let mut call = Call {
+        let mut call = ApiCall {
             stream: body.get("stream").and_then(Raw::bool).unwrap_or_default(),
             max_tokens: body.get("max_tokens").and_then(Raw::u64),
-            ..Call::default()
+            ..ApiCall::default()
         };
         call.request.model = string(body, "model").unwrap_or_default();
         let tools = body.get("tools");
@@ -45,15 +45,15 @@ impl Call {
 
     fn add(&mut self, message: Raw<'_>) {
         let role = string(message, "role").unwrap_or_default();
-        let said = message.get("content");
-        let blocks = match said {
-            Some(said) if said.is_array() => {
-                items(Some(said)).filter_map(|block| string(block, "type")).collect()
+        let body = message.get("content");
+        let blocks = match body {
+            Some(body) if body.is_array() => {
+                items(Some(body)).filter_map(|block| string(block, "type")).collect()
             }
             Some(_) => vec!["string".to_owned()],
             None => Vec::new(),
         };
-        let texts = said.map(content).unwrap_or_default();
+        let texts = body.map(content).unwrap_or_default();
         if role == "user" {
             self.request.last = texts.join("\n");
         }
@@ -109,7 +109,7 @@ mod tests {
                 ]}
             ]
         }"#;
-        let call = Call::read(Raw::parse(body).unwrap());
+        let call = ApiCall::read(Raw::parse(body).unwrap());
         let texts =
             ["You are terse.", "run \u{fffd} it", "hm", r#"{"command": "ls"}"#, "a.txt", "b.txt", "go on"];
         assert_eq!(call.request.texts, texts);
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_probe_wants_no_words_and_offers_no_tools() {
-        let is_probe = |body: &str| Call::read(Raw::parse(body).unwrap()).is_probe();
+        let is_probe = |body: &str| ApiCall::read(Raw::parse(body).unwrap()).is_probe();
         assert!(is_probe(r#"{"max_tokens":1}"#));
         assert!(!is_probe(r#"{"max_tokens":1,"tools":[{"name":"Bash"}]}"#));
         assert!(!is_probe(r#"{"max_tokens":2}"#));

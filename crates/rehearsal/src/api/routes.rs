@@ -9,29 +9,29 @@ use axum::response::Response;
 use serde_json::value::RawValue;
 use tidings_protocol::json::Raw;
 
-use super::answer::{Answer, greeting};
+use super::answer::{ApiResponse, greeting};
+use super::connection::ConnectionCloser;
 use super::json::{Object, json, on_one_line};
 use super::limits::REQUEST_BYTES_MAX;
 use super::log::{AnsweredBy, Entry};
 use super::models;
-use super::request::Call;
+use super::request::ApiCall;
 use super::server::Bodies;
-use super::stage::Stage;
+use super::state::PlayState;
 use super::tokens::estimate;
-use super::wire::Line;
 
 /// State shared by all handlers.
 #[derive(Clone)]
 pub(super) struct Shared {
-    pub(super) stage: Arc<Mutex<Stage>>,
+    pub(super) state: Arc<Mutex<PlayState>>,
     pub(super) bodies: Bodies,
 }
 
 impl Shared {
-    /// Locks the stage; a panic of another request cannot have corrupted it, since it changes in single
+    /// Locks the state; a panic of another request cannot have corrupted it, since it changes in single
     /// steps.
-    pub(super) fn stage(&self) -> MutexGuard<'_, Stage> {
-        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn state(&self) -> MutexGuard<'_, PlayState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -42,22 +42,22 @@ pub(super) fn router(shared: Shared) -> Router {
 
 async fn handle(
     State(shared): State<Shared>,
-    ConnectInfo(line): ConnectInfo<Line>,
+    ConnectInfo(closer): ConnectInfo<ConnectionCloser>,
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
     let body = to_bytes(body, REQUEST_BYTES_MAX).await.ok();
     let (request_id, answer) = respond(&shared, &parts, body.as_ref());
-    answer.send(&line, &request_id).await
+    answer.send(&closer, &request_id).await
 }
 
 /// Finds the answer and logs the request under one lock, so that the log has the order of the answers.
-fn respond(shared: &Shared, parts: &Parts, body: Option<&Bytes>) -> (String, Answer) {
+fn respond(shared: &Shared, parts: &Parts, body: Option<&Bytes>) -> (String, ApiResponse) {
     let text = body.map_or_else(String::new, |body| String::from_utf8_lossy(body).into_owned());
     let parsed = Raw::parse(&text);
-    let mut call = parsed.as_ref().map_or_else(|_| Call::default(), |body| Call::read(*body));
-    let mut stage = shared.stage();
-    let id = stage.request_id();
+    let mut call = parsed.as_ref().map_or_else(|_| ApiCall::default(), |body| ApiCall::read(*body));
+    let mut state = shared.state();
+    let id = state.request_id();
     let posts = parts.method == Method::POST;
     let gets = parts.method == Method::GET || parts.method == Method::HEAD;
     let path = parts.uri.path();
@@ -66,7 +66,7 @@ fn respond(shared: &Shared, parts: &Parts, body: Option<&Bytes>) -> (String, Ans
         "/v1/messages" | "/v1/messages/count_tokens" if posts && parsed.is_err() => {
             refuse(400, "the request body is not JSON", &id)
         }
-        "/v1/messages" if posts => stage.play(&mut call, &id),
+        "/v1/messages" if posts => state.play(&mut call, &id),
         "/v1/messages/count_tokens" if posts => {
             plain(&Object::default().with("input_tokens", estimate(call.chars)))
         }
@@ -77,7 +77,7 @@ fn respond(shared: &Shared, parts: &Parts, body: Option<&Bytes>) -> (String, Ans
             _ => refuse(404, &format!("rehearsal: no route for {} {path}", parts.method), &id),
         },
     };
-    stage.log(Entry {
+    state.log(Entry {
         n: 0,
         method: parts.method.to_string(),
         path: parts.uri.to_string(),
@@ -95,12 +95,12 @@ fn respond(shared: &Shared, parts: &Parts, body: Option<&Bytes>) -> (String, Ans
     (id, answer)
 }
 
-fn plain(body: &Object) -> (AnsweredBy, Answer) {
-    (AnsweredBy::None, Answer::json(body))
+fn plain(body: &Object) -> (AnsweredBy, ApiResponse) {
+    (AnsweredBy::None, ApiResponse::json(body))
 }
 
-fn refuse(status: u16, message: &str, request_id: &str) -> (AnsweredBy, Answer) {
-    (AnsweredBy::None, Answer::refusal(status, message, request_id))
+fn refuse(status: u16, message: &str, request_id: &str) -> (AnsweredBy, ApiResponse) {
+    (AnsweredBy::None, ApiResponse::refusal(status, message, request_id))
 }
 
 fn betas(parts: &Parts) -> Vec<String> {

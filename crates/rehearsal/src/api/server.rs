@@ -10,12 +10,12 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::answer::header;
+use super::connection::{ConnectionCloser, ScriptListener};
 use super::limits::STOP_WAIT_MS;
 use super::log::Entry;
 use super::report::Report;
 use super::routes::{Shared, router};
-use super::stage::Stage;
-use super::wire::{Door, Line};
+use super::state::PlayState;
 use crate::script::Script;
 
 /// A Messages API that answers from a script.
@@ -24,7 +24,7 @@ use crate::script::Script;
 pub struct Server {
     addr: SocketAddr,
     shared: Shared,
-    phase: watch::Sender<Phase>,
+    phase: watch::Sender<ServerPhase>,
     serving: JoinHandle<io::Result<()>>,
 }
 
@@ -77,9 +77,9 @@ pub enum StartError {
     Listen(SocketAddr, io::Error),
 }
 
-/// Phase of the server.
+/// ServerPhase of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum ServerPhase {
     Open,
     /// New requests are refused; responses may finish.
     Closing,
@@ -110,16 +110,16 @@ impl Server {
         let listener = TcpListener::bind(listen).await.map_err(failed)?;
         let addr = listener.local_addr().map_err(failed)?;
 
-        let stage = Stage::new(script, settings.seed, Box::new(log));
-        let shared = Shared { stage: Arc::new(Mutex::new(stage)), bodies: settings.bodies };
-        let (phase, mut watched) = watch::channel(Phase::Open);
-        let door = Door { listener, phase: watched.clone() };
-        let service = router(shared.clone()).into_make_service_with_connect_info::<Line>();
+        let state = PlayState::new(script, settings.seed, Box::new(log));
+        let shared = Shared { state: Arc::new(Mutex::new(state)), bodies: settings.bodies };
+        let (phase, mut watched) = watch::channel(ServerPhase::Open);
+        let listener = ScriptListener { listener, phase: watched.clone() };
+        let service = router(shared.clone()).into_make_service_with_connect_info::<ConnectionCloser>();
         let closing = async move {
             // An error means that the server was dropped, which closes it too.
-            let _gone = watched.wait_for(|phase| *phase != Phase::Open).await.map(drop);
+            let _gone = watched.wait_for(|phase| *phase != ServerPhase::Open).await.map(drop);
         };
-        let serving = axum::serve(door, service).with_graceful_shutdown(closing);
+        let serving = axum::serve(listener, service).with_graceful_shutdown(closing);
         Ok(Server { addr, shared, phase, serving: tokio::spawn(serving.into_future()) })
     }
 
@@ -135,15 +135,15 @@ impl Server {
 
     /// Report so far.
     pub fn report(&self) -> Report {
-        self.shared.stage().report()
+        self.shared.state().report()
     }
 
     /// Refuses new requests, gives responses half a second to finish, and returns the report.
     pub async fn stop(mut self) -> Report {
-        self.phase.send_replace(Phase::Closing);
+        self.phase.send_replace(ServerPhase::Closing);
         let wait = Duration::from_millis(STOP_WAIT_MS);
         if timeout(wait, &mut self.serving).await.is_err() {
-            self.phase.send_replace(Phase::Over);
+            self.phase.send_replace(ServerPhase::Over);
             // Connections end by themselves now; a connection that hangs does not delay the stop.
             let _late = timeout(wait, &mut self.serving).await.map(drop);
         }
@@ -156,7 +156,7 @@ fn check_headers(script: &Script) -> Result<(), StartError> {
         .turns
         .iter()
         .enumerate()
-        .flat_map(|(turn, said)| said.headers.iter().map(move |pair| (turn, pair)));
+        .flat_map(|(index, turn)| turn.headers.iter().map(move |pair| (index, pair)));
     for (turn, (name, value)) in headers {
         if header(name, value).is_none() {
             return Err(StartError::Header { turn, name: name.clone() });

@@ -3,12 +3,12 @@ use crate::script::{Block, Turn, Usage};
 
 /// Token counts of one answer: given by the script, or estimated from lengths.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Tokens {
+pub(super) struct AnswerTokens {
     usage: Usage,
     thinking: u64,
 }
 
-impl Tokens {
+impl AnswerTokens {
     /// Counts for an answer to a request of `input_chars` characters.
     pub(super) fn of(turn: &Turn, input_chars: usize) -> Self {
         let blocks = turn.content();
@@ -18,7 +18,7 @@ impl Tokens {
             ..Usage::default()
         });
         let thought: usize = blocks.iter().filter_map(|block| block.thinking.as_deref()).map(str::len).sum();
-        Tokens { usage, thinking: if thought == 0 { 0 } else { estimate(thought).min(usage.output) } }
+        AnswerTokens { usage, thinking: if thought == 0 { 0 } else { estimate(thought).min(usage.output) } }
     }
 
     /// `usage` of `message_start`: all input tokens, and the first output token.

@@ -34,8 +34,8 @@ pub enum Action {
         /// True to write to stderr instead of stdout.
         stderr: bool,
     },
-    /// Wait for a line of the host and pass it to [`Lockstep::heard`].
-    Listen,
+    /// Wait for a line of the host and pass it to [`Lockstep::accept_line`].
+    ReadLine,
     /// Exit with this code.
     Exit(i32),
 }
@@ -53,7 +53,7 @@ impl Lockstep {
                 Some(Event::Line { direction: Direction::In, text, .. }) if self.wait => {
                     let kind = Kind::of(text);
                     let Some(at) = self.early.iter().position(|line| Kind::of(line) == kind) else {
-                        return Action::Listen;
+                        return Action::ReadLine;
                     };
                     if let Some(line) = self.early.remove(at) {
                         self.take(0, &line);
@@ -80,7 +80,7 @@ impl Lockstep {
     }
 
     /// Accepts a line of the live host in place of a recorded one.
-    pub fn heard(&mut self, line: &str) {
+    pub fn accept_line(&mut self, line: &str) {
         let kind = Kind::of(line);
         let is_like = |event: &Event| matches!(event, Event::Line { direction: Direction::In, text, .. } if Kind::of(text) == kind);
         let side_by_side = self
@@ -213,8 +213,8 @@ mod tests {
             ("out", format!(r#"{{"type":"result","user_message_uuids":["{RECORDED}"]}}"#)),
         ]);
         let mut player = Lockstep::new(events, true);
-        assert_eq!(player.next_action(), Action::Listen);
-        player.heard(&prompt(LIVE));
+        assert_eq!(player.next_action(), Action::ReadLine);
+        player.accept_line(&prompt(LIVE));
         for _ in 0..2 {
             let line = written(&mut player);
             assert!(line.contains(LIVE) && !line.contains(RECORDED), "{line}");
@@ -234,12 +234,12 @@ mod tests {
             ("out", r#"{"type":"result"}"#.to_owned()),
         ]);
         let mut player = Lockstep::new(events, true);
-        player.heard(&prompt(LIVE));
-        assert_eq!(player.next_action(), Action::Listen);
+        player.accept_line(&prompt(LIVE));
+        assert_eq!(player.next_action(), Action::ReadLine);
         // The second prompt comes before its turn in the recording.
-        player.heard(&prompt("44444444-1111-4111-8111-111111111111"));
-        assert_eq!(player.next_action(), Action::Listen);
-        player.heard(answer);
+        player.accept_line(&prompt("44444444-1111-4111-8111-111111111111"));
+        assert_eq!(player.next_action(), Action::ReadLine);
+        player.accept_line(answer);
         assert!(written(&mut player).contains(LIVE));
         assert_eq!(written(&mut player), r#"{"type":"result"}"#);
         assert_eq!(player.next_action(), Action::Exit(0));

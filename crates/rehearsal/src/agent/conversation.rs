@@ -6,9 +6,9 @@ use super::transcript::Transcript;
 
 /// Participants, texts and session file of a conversation.
 #[derive(Debug, Default)]
-pub(super) struct Talk {
+pub(super) struct Conversation {
     /// The texts so far, oldest first.
-    pub(super) said: Vec<String>,
+    pub(super) texts: Vec<String>,
     /// The session file.
     pub(super) file: Transcript,
     /// Sub-agent of the conversation; `None` for the main one.
@@ -30,9 +30,9 @@ pub(super) struct Agent {
     pub(super) started_ms: u64,
 }
 
-impl Talk {
-    pub(super) fn say(&mut self, text: impl Into<String>) {
-        self.said.push(text.into());
+impl Conversation {
+    pub(super) fn add(&mut self, text: impl Into<String>) {
+        self.texts.push(text.into());
     }
 
     /// Call that frames of this conversation belong to.
