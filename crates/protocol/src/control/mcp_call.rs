@@ -21,7 +21,7 @@ object! {
         req tool: String,
         opt arguments: Json,
         opt expires_at: Json,
-        /// Timeout, between one second and ten minutes; two minutes by default.
+        /// Timeout in milliseconds, between one second and ten minutes; two minutes by default.
         opt timeout_ms: u64,
         opt result_not_for_model: bool,
         opt check_permissions: bool,

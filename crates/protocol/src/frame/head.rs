@@ -15,7 +15,7 @@ pub(crate) struct Span {
 const ESCAPED: u32 = 1 << 31;
 
 impl Span {
-    /// Lines are under 2 GiB, and so are offsets in them.
+    /// A span from offsets, which fit 31 bits because lines are under 2 GiB.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the scanner has checked the length of the line")]
     pub(super) fn new(start: usize, end: usize, escaped: bool) -> Self {

@@ -63,7 +63,7 @@ object! {
         opt resolved_model: String as "resolvedModel",
         /// Models that it used, if several.
         opt models_used: Json as "modelsUsed",
-        /// Duration.
+        /// Duration in milliseconds.
         opt total_duration_ms: u64 as "totalDurationMs",
         /// Tokens of its last request, input and output.
         opt total_tokens: u64 as "totalTokens",

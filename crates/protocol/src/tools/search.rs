@@ -32,7 +32,7 @@ object! {
         opt count_is_complete: bool as "countIsComplete",
         /// True if the search was aborted.
         opt timed_out: bool as "timedOut",
-        /// Duration.
+        /// Duration in milliseconds.
         opt duration_ms: u64 as "durationMs",
     }
 

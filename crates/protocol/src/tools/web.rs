@@ -23,7 +23,7 @@ object! {
         opt code_text: String as "codeText",
         /// Size of the page in bytes.
         opt bytes: u64,
-        /// Duration.
+        /// Duration in milliseconds.
         opt duration_ms: u64 as "durationMs",
     }
 
@@ -43,7 +43,7 @@ object! {
         opt query: String,
         /// Search results, and text of the searching model.
         opt results: Vec<WebSearchPart>,
-        /// Duration.
+        /// Duration in seconds.
         opt duration_seconds: f64 as "durationSeconds",
         /// Number of searches made.
         opt search_count: u64 as "searchCount",

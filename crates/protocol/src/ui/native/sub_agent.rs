@@ -27,7 +27,7 @@ events! {
             agent_id: String,
         }
         optional {
-            /// Task id of the agent.
+            /// Task id, assigned by the agent.
             task_id: String,
             /// Parent sub-agent, unless the main agent started it.
             parent_agent_id: String,
@@ -41,7 +41,7 @@ events! {
         defaulted {
             /// True if the main conversation continues meanwhile.
             background: bool,
-            /// True if it was only mentioned in a text, so that no other event about it may follow.
+            /// True if it was only mentioned in a text, so further events about it are not guaranteed.
             estimated: bool,
         }
     }
@@ -55,7 +55,7 @@ events! {
             agent_id: String,
         }
         optional {
-            /// Task id of the agent.
+            /// Task id, assigned by the agent.
             task_id: String,
             /// Type of the sub-agent.
             agent_type: String,
@@ -67,7 +67,7 @@ events! {
             tool_uses: u64,
             /// Number of tokens so far.
             tokens: u64,
-            /// Elapsed time.
+            /// Elapsed time in milliseconds.
             duration_ms: u64,
             /// Interim summary.
             summary: String,
@@ -85,13 +85,13 @@ events! {
             outcome: SubAgentOutcome,
         }
         optional {
-            /// Task id of the agent.
+            /// Task id, assigned by the agent.
             task_id: String,
             /// Number of tool calls.
             tool_uses: u64,
             /// Number of tokens used.
             tokens: u64,
-            /// Duration.
+            /// Duration in milliseconds.
             duration_ms: u64,
             /// Result as text.
             summary: String,
@@ -105,7 +105,7 @@ events! {
         required {
             /// Session it belongs to.
             session_id: i64,
-            /// Task id of the agent.
+            /// Task id, assigned by the agent.
             task_id: String,
             /// Status given by the agent: `running`, `completed`, `failed`, `stopped`, …
             status: String,

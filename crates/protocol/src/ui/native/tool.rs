@@ -26,7 +26,7 @@ events! {
             tool_use_id: String,
             /// Name of the tool.
             tool_name: String,
-            /// Elapsed time.
+            /// Elapsed time in seconds.
             elapsed_seconds: f64,
         }
         optional {

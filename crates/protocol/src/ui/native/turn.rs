@@ -40,9 +40,9 @@ events! {
             is_error: bool,
         }
         optional {
-            /// Duration.
+            /// Duration in milliseconds.
             duration_ms: u64,
-            /// Time spent in the API, over the whole session.
+            /// Time spent in the API in milliseconds, over the whole session.
             duration_api_ms: u64,
             /// Number of rounds of the model and its tools.
             num_turns: u64,

@@ -50,7 +50,7 @@ events! {
         optional {
             /// Maximum number of attempts.
             max_attempts: u64,
-            /// Delay before the next attempt.
+            /// Delay before the next attempt, in milliseconds.
             delay_ms: u64,
             /// HTTP status; absent when there was no response.
             status: u16,
