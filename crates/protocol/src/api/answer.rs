@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{shapes, words};
+use super::{closed_enums, shapes};
 use crate::ui::{AskUserQuestionsRequest, PermissionDetails, PermissionRequest, QuestionDetails};
 
 shapes! {
@@ -146,7 +146,7 @@ shapes! {
     }
 }
 
-words! {
+closed_enums! {
     /// Decision about a permission request.
     pub enum Choice {
         /// The tool may run.

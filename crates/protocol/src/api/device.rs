@@ -1,6 +1,6 @@
 //! Devices, their credentials and pairing.
 
-use super::{shapes, words};
+use super::{closed_enums, shapes};
 
 shapes! {
     /// A device with a credential.
@@ -79,7 +79,7 @@ shapes! {
     }
 }
 
-words! {
+closed_enums! {
     /// Form in which a device receives its credential.
     #[derive(Default)]
     pub enum CredentialKind {

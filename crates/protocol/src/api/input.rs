@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::{shapes, words};
+use super::{closed_enums, shapes};
 use crate::ui::TurnId;
 
 /// Maximum size of the body of a prompt in bytes, attachments included; servers report it in `Meta`. In
@@ -122,7 +122,7 @@ shapes! {
     }
 }
 
-words! {
+closed_enums! {
     /// Time of delivery of a prompt.
     #[derive(Default)]
     pub enum Delivery {

@@ -55,7 +55,7 @@ macro_rules! shapes {
 }
 
 /// Declares closed enums, written in `snake_case`.
-macro_rules! words {
+macro_rules! closed_enums {
     ($(
         $(#[$meta:meta])*
         pub enum $Name:ident { $( $(#[$word_meta:meta])* $Word:ident, )+ }
@@ -70,4 +70,4 @@ macro_rules! words {
     )+};
 }
 
-use {shapes, words};
+use {closed_enums, shapes};

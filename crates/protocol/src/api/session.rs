@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{shapes, words};
+use super::{closed_enums, shapes};
 
 shapes! {
     /// A session.
@@ -208,7 +208,7 @@ shapes! {
     }
 }
 
-words! {
+closed_enums! {
     /// State of a session on the server.
     pub enum ServerPhase {
         /// Its process is starting.

@@ -2,7 +2,7 @@
 
 use super::{
     AnswerResult, BatchAnswer, BatchAnswered, CommandRequest, Input, Notice, PermissionAnswer, Problem,
-    QuestionAnswer, Rewound, Subscribed, shapes, words,
+    QuestionAnswer, Rewound, Subscribed, closed_enums, shapes,
 };
 use crate::ui::{TurnId, UiMessage};
 
@@ -111,7 +111,7 @@ pub enum SocketRequest {
     },
 }
 
-words! {
+closed_enums! {
     /// Command for a session.
     pub enum SessionCommand {
         /// Interrupts the current turn.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{PendingPermission, PendingQuestion, SessionView, shapes, words};
+use super::{PendingPermission, PendingQuestion, SessionView, closed_enums, shapes};
 
 shapes! {
     /// First message of a subscription.
@@ -44,7 +44,7 @@ shapes! {
     }
 }
 
-words! {
+closed_enums! {
     /// Result of the lookup of a subscriber's cursor.
     pub enum Verdict {
         /// All events since the cursor are available.

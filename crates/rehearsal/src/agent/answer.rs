@@ -7,7 +7,7 @@ use super::frames::Frame;
 use super::model::Failure;
 use super::session::Session;
 use super::stop::Flow;
-use super::surrogates::lift;
+use super::surrogates::replace_lone_surrogates;
 use super::tools::Call;
 use super::turn::Stream;
 use super::usage::Tokens;
@@ -191,7 +191,8 @@ impl Session {
             json!({"type": "text", "text": text})
         } else if let Some(raw) = &block.raw_text {
             let quoted = format!("\"{raw}\"");
-            let text = serde_json::from_str::<String>(&lift(&quoted)).unwrap_or_else(|_| raw.clone());
+            let text = serde_json::from_str::<String>(&replace_lone_surrogates(&quoted))
+                .unwrap_or_else(|_| raw.clone());
             json!({"type": "text", "text": text})
         } else if let Some(thinking) = &block.thinking {
             json!({"type": "thinking", "thinking": thinking, "signature": block.signature.as_deref().unwrap_or("c2lnbmVk")})

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::Value;
 
-use super::surrogates::lower;
+use super::surrogates::restore_surrogates;
 
 /// A JSON object that keeps the order of its keys, since hosts may depend on it.
 #[derive(Debug, Clone, Default)]
@@ -58,7 +58,7 @@ impl Frame {
 
     /// The frame as one line, without the line feed.
     pub(super) fn line(&self) -> String {
-        lower(serde_json::to_string(self).unwrap_or_default())
+        restore_surrogates(serde_json::to_string(self).unwrap_or_default())
     }
 
     fn set(&mut self, key: &str, value: Value) {

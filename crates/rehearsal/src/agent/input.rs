@@ -6,7 +6,7 @@ use std::thread;
 
 use serde_json::Value;
 
-use super::surrogates::lift;
+use super::surrogates::replace_lone_surrogates;
 use super::world::Signal;
 
 /// Maximum number of queued lines. A host that writes more blocks, as with the real pipe.
@@ -71,7 +71,7 @@ pub(super) fn parse(line: &str) -> Result<Option<Value>, String> {
     let error_line = |kind: &str, what: &str| {
         format!("Error parsing streaming input line (type={kind}, {} chars): {what}", line.chars().count())
     };
-    match serde_json::from_str::<Value>(&lift(line)) {
+    match serde_json::from_str::<Value>(&replace_lone_surrogates(line)) {
         Ok(Value::Null) => Err(error_line("unknown", "TypeError")),
         // Arrays, strings and numbers are valid JSON without meaning here.
         Ok(value) => Ok(value.is_object().then_some(value)),

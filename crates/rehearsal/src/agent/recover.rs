@@ -26,9 +26,9 @@ const CUT_OFF: &str =
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Resume {
     /// Complete blocks are kept, and the model receives a message.
-    Told,
+    Continue,
     /// No block was complete, and the request is repeated.
-    Again,
+    Retry,
 }
 
 impl Session {
@@ -72,10 +72,10 @@ impl Session {
         });
         if whole > 0 {
             self.user_text(conversation, CUT_OFF, true)?;
-            return Ok(Resume::Told);
+            return Ok(Resume::Continue);
         }
         self.emit_retry(conversation, &Failure::dropped(), 1, None)?;
-        Ok(Resume::Again)
+        Ok(Resume::Retry)
     }
 
     /// Continues after the output limit, at most three times.

@@ -9,7 +9,7 @@ use super::frames::text;
 use super::prompt::content_text;
 use super::session::Session;
 use super::stop::{Flow, Stop};
-use super::surrogates::lift;
+use super::surrogates::replace_lone_surrogates;
 use super::usage::Tokens;
 
 impl Session {
@@ -54,8 +54,10 @@ impl Session {
         let Ok(file) = fs::read_to_string(self.transcript_path(None)) else {
             return self.startup_failure(&format!("No conversation found with session ID: {source}"), None);
         };
-        let mut entries: Vec<Value> =
-            file.lines().filter_map(|line| serde_json::from_str(&lift(line)).ok()).collect();
+        let mut entries: Vec<Value> = file
+            .lines()
+            .filter_map(|line| serde_json::from_str(&replace_lone_surrogates(line)).ok())
+            .collect();
         if let Some(at) = self.args.get("resume-session-at").map(str::to_owned) {
             let Some(last) = entries.iter().position(|entry| text(entry, "uuid") == at) else {
                 return self.startup_failure(&format!("No message found with message.uuid of: {at}"), None);

@@ -8,7 +8,7 @@ use super::model::ModelAnswer;
 use super::session::Session;
 use super::stop::Flow;
 use super::tasks::{Task, Work};
-use super::tools::{After, Call, Outcome};
+use super::tools::{AfterTools, Call, Outcome};
 use super::transcript::Transcript;
 use super::usage::Tokens;
 
@@ -79,7 +79,7 @@ impl Session {
             let calls = self.send_answer(conversation, &turn)?;
             report = conversation.texts.last().cloned().unwrap_or_default();
             match self.run_calls(conversation, calls)? {
-                After::GoOn => {}
+                AfterTools::Continue => {}
                 _ => break,
             }
         }

@@ -10,7 +10,7 @@ const PRIVATE: u32 = 0x10_f800;
 const SURROGATES: std::ops::RangeInclusive<u32> = 0xd800..=0xdfff;
 
 /// Replaces lone surrogate escapes in JSON text by private characters, so that it parses.
-pub(super) fn lift(json: &str) -> Cow<'_, str> {
+pub(super) fn replace_lone_surrogates(json: &str) -> Cow<'_, str> {
     if !json.contains("\\ud") && !json.contains("\\uD") {
         return Cow::Borrowed(json);
     }
@@ -37,7 +37,7 @@ pub(super) fn lift(json: &str) -> Cow<'_, str> {
 }
 
 /// Restores the CLI's spelling: surrogates and characters that end lines elsewhere become escapes.
-pub(super) fn lower(json: String) -> String {
+pub(super) fn restore_surrogates(json: String) -> String {
     let odd = |c: char| {
         matches!(c, '\u{7f}' | '\u{85}' | '\u{200d}' | '\u{2028}' | '\u{2029}' | '\u{feff}')
             || c as u32 >= PRIVATE
@@ -78,10 +78,11 @@ mod tests {
     #[test]
     fn lone_surrogates_survive_the_way_in_and_out() {
         for json in [r#""x\ud83dy""#, r#""\udc00""#, r#""a\\ud83d""#, r#""\ud83d\n\u2028""#, r#""pl\"ain""#] {
-            let value: serde_json::Value = serde_json::from_str(&lift(json)).unwrap();
-            assert_eq!(lower(value.to_string()), json);
+            let value: serde_json::Value = serde_json::from_str(&replace_lone_surrogates(json)).unwrap();
+            assert_eq!(restore_surrogates(value.to_string()), json);
         }
-        let pair: String = serde_json::from_str(&lift(r#""\ud83d\ude00 \ud83d""#)).unwrap();
+        let pair: String =
+            serde_json::from_str(&replace_lone_surrogates(r#""\ud83d\ude00 \ud83d""#)).unwrap();
         assert!(pair.starts_with('😀'));
     }
 }

@@ -51,10 +51,10 @@ pub(super) struct Outcome {
 
 /// Continuation after the tools.
 #[derive(Debug)]
-pub(super) enum After {
+pub(super) enum AfterTools {
     /// There were no tool calls.
     Nothing,
-    GoOn,
+    Continue,
     /// A hook deferred a call.
     Deferred(Value),
     /// A hook ended the turn.
@@ -113,9 +113,13 @@ struct Running {
 
 impl Session {
     /// Runs the calls of one answer: in parallel, except those that need permission.
-    pub(super) fn run_calls(&mut self, conversation: &mut Conversation, calls: Vec<Call>) -> Flow<After> {
+    pub(super) fn run_calls(
+        &mut self,
+        conversation: &mut Conversation,
+        calls: Vec<Call>,
+    ) -> Flow<AfterTools> {
         if calls.is_empty() {
-            return Ok(After::Nothing);
+            return Ok(AfterTools::Nothing);
         }
         if conversation.agent.is_none() {
             let open = calls.iter().map(OpenCall::from).collect();
@@ -123,7 +127,7 @@ impl Session {
         }
         let mut batch = Vec::new();
         let mut running: Vec<Running> = Vec::new();
-        let mut after = After::GoOn;
+        let mut after = AfterTools::Continue;
         for mut call in calls {
             if let Some(outcome) = self.unknown_tool(&call) {
                 self.finish(conversation, &call, &outcome, &mut batch)?;
@@ -144,13 +148,13 @@ impl Session {
                 }
                 Permit::Defer => {
                     self.with_turn(|turn| turn.calls.clear());
-                    return Ok(After::Deferred(
+                    return Ok(AfterTools::Deferred(
                         json!({"id": call.id, "name": call.name, "input": call.input}),
                     ));
                 }
                 Permit::Stop => {
                     self.with_turn(|turn| turn.calls.clear());
-                    return Ok(After::Stopped);
+                    return Ok(AfterTools::Stopped);
                 }
             }
         }
@@ -167,7 +171,7 @@ impl Session {
             self.with_turn(|turn| turn.phase = TurnPhase::Model);
         }
         if verdict.stop.is_some() {
-            return Ok(After::Stopped);
+            return Ok(AfterTools::Stopped);
         }
         Ok(after)
     }
@@ -177,7 +181,7 @@ impl Session {
         conversation: &mut Conversation,
         running: &mut Vec<Running>,
         batch: &mut Vec<Value>,
-        after: &mut After,
+        after: &mut AfterTools,
     ) -> Flow {
         running.sort_by_key(|running| running.call.takes_ms());
         for Running { call, meta, done } in running.drain(..) {
@@ -188,10 +192,10 @@ impl Session {
             let refused = outcome.failed() && content_text(&outcome.content).starts_with("<tool_use_error>");
             outcome.meta = (!refused).then_some(meta);
             if let Some(value) = outcome.structured.clone() {
-                *after = After::Structured(value);
+                *after = AfterTools::Structured(value);
             }
             if self.after_tool(conversation, &call, &outcome)? {
-                *after = After::Stopped;
+                *after = AfterTools::Stopped;
             }
             self.finish(conversation, &call, &outcome, batch)?;
         }

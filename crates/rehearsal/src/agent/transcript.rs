@@ -12,7 +12,7 @@ use super::model::Failure;
 use super::prompt::Prompt;
 use super::session::Session;
 use super::stop::Flow;
-use super::surrogates::lower;
+use super::surrogates::restore_surrogates;
 use super::tools::Outcome;
 use super::turn::Stream;
 use crate::script::Turn;
@@ -273,7 +273,7 @@ impl Session {
         let path = self.transcript_path(agent);
         let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| {
             let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
-            file.write_all(format!("{}\n", lower(entry.to_string())).as_bytes())
+            file.write_all(format!("{}\n", restore_surrogates(entry.to_string())).as_bytes())
         });
         drop(written);
     }

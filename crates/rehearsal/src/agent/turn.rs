@@ -10,7 +10,7 @@ use super::recover::{Resume, has_broken_stream};
 use super::result::Ending;
 use super::session::Session;
 use super::stop::{Flow, Stop};
-use super::tools::{After, OpenCall};
+use super::tools::{AfterTools, OpenCall};
 use super::usage::Tokens;
 
 /// State of a turn.
@@ -157,7 +157,7 @@ impl Session {
                 ModelAnswer::Failed(failure) => return self.api_failed(conversation, &failure),
             };
             if has_broken_stream(&turn) {
-                again = self.send_broken_answer(conversation, &turn)? == Resume::Again;
+                again = self.send_broken_answer(conversation, &turn)? == Resume::Retry;
                 continue;
             }
             let calls = self.send_answer(conversation, &turn)?;
@@ -167,24 +167,24 @@ impl Session {
             let after = self.run_calls(conversation, calls)?;
             self.emit_scripted(&turn.after)?;
             match after {
-                After::Nothing if turn.stop_reason() == "max_tokens" => {
+                AfterTools::Nothing if turn.stop_reason() == "max_tokens" => {
                     if let Some(ending) = self.resume_after_limit(conversation, resumptions)? {
                         return Ok(ending);
                     }
                     resumptions += 1;
                     continue;
                 }
-                After::Nothing => match self.may_stop(conversation)? {
+                AfterTools::Nothing => match self.may_stop(conversation)? {
                     Some(ending) => return Ok(ending),
                     None => continue,
                 },
-                After::Deferred(call) => return Ok(Ending::deferred(call)),
-                After::Stopped => return Ok(Ending::hook_stopped()),
-                After::Structured(value) => {
+                AfterTools::Deferred(call) => return Ok(Ending::deferred(call)),
+                AfterTools::Stopped => return Ok(Ending::hook_stopped()),
+                AfterTools::Structured(value) => {
                     self.with_turn(|turn| turn.structured = Some(value.clone()));
                     return Ok(Ending::completed(value.to_string()));
                 }
-                After::GoOn => self.absorb(conversation)?,
+                AfterTools::Continue => self.absorb(conversation)?,
             }
             let misfits = self.turn.as_ref().map(|turn| turn.misfits.as_slice()).unwrap_or_default();
             if let [.., last] = misfits

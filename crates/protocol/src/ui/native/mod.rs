@@ -70,7 +70,7 @@ macro_rules! events {
 }
 
 /// Declares closed enums whose variants are written under their Rust names.
-macro_rules! words {
+macro_rules! closed_enums {
     ($(
         $(#[$meta:meta])*
         pub enum $Name:ident { $( $(#[$word_meta:meta])* $Word:ident, )+ }
@@ -84,4 +84,4 @@ macro_rules! words {
     )+};
 }
 
-pub(crate) use {events, words};
+pub(crate) use {closed_enums, events};

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{events, words};
+use super::{closed_enums, events};
 use crate::mobile::RiskLevel;
 
 events! {
@@ -70,7 +70,7 @@ events! {
     }
 }
 
-words! {
+closed_enums! {
     /// Resolution of a pending request.
     pub enum Resolution {
         /// The call was allowed.

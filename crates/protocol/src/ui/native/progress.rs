@@ -1,6 +1,6 @@
 //! Progress of the work.
 
-use super::{events, words};
+use super::{closed_enums, events};
 
 events! {
     /// Progress of the work.
@@ -62,7 +62,7 @@ events! {
     }
 }
 
-words! {
+closed_enums! {
     /// Source of progress.
     pub enum ProgressSource {
         /// Progress report of a task.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Resolution, events, words};
+use super::{Resolution, closed_enums, events};
 use crate::ui::TurnId;
 
 events! {
@@ -103,7 +103,7 @@ events! {
     }
 }
 
-words! {
+closed_enums! {
     /// Kind of question.
     pub enum QuestionKind {
         /// Questions of the model.

@@ -1,6 +1,6 @@
 //! Start, title, state and settings of a session.
 
-use super::{events, words};
+use super::{closed_enums, events};
 
 events! {
     /// A session has started, or continues in a new process.
@@ -74,7 +74,7 @@ events! {
     }
 }
 
-words! {
+closed_enums! {
     /// State of a session.
     pub enum SessionPhase {
         /// It waits for a prompt.

@@ -1,6 +1,6 @@
 //! Sub-agents and other background tasks.
 
-use super::{events, words};
+use super::{closed_enums, events};
 use crate::ui::UiMessage;
 
 events! {
@@ -129,7 +129,7 @@ events! {
     }
 }
 
-words! {
+closed_enums! {
     /// Outcome of a sub-agent.
     pub enum SubAgentOutcome {
         /// It finished.

@@ -1,6 +1,6 @@
 //! Text, reasoning, suggestions and retractions.
 
-use super::{events, words};
+use super::{closed_enums, events};
 use crate::ui::TurnId;
 
 events! {
@@ -57,7 +57,7 @@ events! {
     }
 }
 
-words! {
+closed_enums! {
     /// Reason of a retraction.
     pub enum RetractReason {
         /// The stream was cut off and the answer starts again.
