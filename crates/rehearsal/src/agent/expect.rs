@@ -24,7 +24,7 @@ impl Expectations {
             if expect
                 .stdin
                 .as_ref()
-                .is_some_and(|wanted| wanted.iter().all(|(key, value)| contains(value, &line[key])))
+                .is_some_and(|wanted| wanted.iter().all(|(key, value)| is_subset(value, &line[key])))
             {
                 *met += 1;
             }
@@ -70,10 +70,10 @@ fn what(expect: &Expect) -> String {
 }
 
 /// True if `found` has everything in `wanted`; objects may have more members, everything else must be equal.
-fn contains(wanted: &Value, found: &Value) -> bool {
+fn is_subset(wanted: &Value, found: &Value) -> bool {
     match (wanted, found) {
         (Value::Object(wanted), Value::Object(found)) => {
-            wanted.iter().all(|(key, value)| found.get(key).is_some_and(|other| contains(value, other)))
+            wanted.iter().all(|(key, value)| found.get(key).is_some_and(|other| is_subset(value, other)))
         }
         (Value::Number(wanted), Value::Number(found)) => wanted.as_f64() == found.as_f64(),
         _ => wanted == found,
