@@ -1,4 +1,4 @@
-//! Control frames in both styles: whatever stands inside, they are read, answered for and written back.
+//! Control frames in both styles with any body: they are read, converted and written back.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -15,7 +15,9 @@ fuzz_target!(|data: &[u8]| {
     let lines = [
         format!(r#"{{"type":"control_request","request_id":"r","request":{body}}}"#),
         format!(r#"{{"type":"control_response","response":{body}}}"#),
-        format!(r#"{{"type":"control_response","response":{{"subtype":"success","request_id":"r","response":{body}}}}}"#),
+        format!(
+            r#"{{"type":"control_response","response":{{"subtype":"success","request_id":"r","response":{body}}}}}"#
+        ),
     ];
     for line in lines {
         let frame = FrameRef::from_json(&line).expect("a frame");

@@ -1,4 +1,4 @@
-//! Any bytes decode to a frame or to an error, and a frame answers every question about itself.
+//! Any bytes decode to a frame or to an error, and all accessors of a frame work.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -18,7 +18,7 @@ fuzz_target!(|data: &[u8]| {
     for block in frame.content_blocks() {
         let _ = format!("{block:?}");
     }
-    if let View::Assistant(said) | View::User(said) = frame.view() {
-        let _ = said.blocks().count();
+    if let View::Assistant(message) | View::User(message) = frame.view() {
+        let _ = message.blocks().count();
     }
 });

@@ -1,4 +1,4 @@
-//! The typed value writes back what came in, and reads as itself again.
+//! The typed value writes back the input, and reads back as itself.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

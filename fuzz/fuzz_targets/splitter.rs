@@ -1,4 +1,4 @@
-//! Lines put together give back the bytes, however they are cut; the cap holds.
+//! Concatenated lines give back the bytes, for any split of the input; the cap holds.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -21,8 +21,8 @@ fuzz_target!(|data: &[u8]| {
         }
         other => panic!("{other:?}"),
     };
-    for piece in stream.chunks(step) {
-        splitter.push(piece);
+    for part in stream.chunks(step) {
+        splitter.push(part);
         while let Some(line) = splitter.next() {
             keep(line);
         }

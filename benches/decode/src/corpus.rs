@@ -1,6 +1,6 @@
-//! Frames to measure on: recorded ones, repeated with fresh ids and varied text.
+//! Frames to measure: recorded ones, repeated with fresh ids and varied text.
 //!
-//! The mix models long streamed answers with partial messages on; see docs/performance.md for what it leaves out.
+//! The mix models long streamed answers with partial messages; docs/performance.md lists what it leaves out.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,18 +12,18 @@ use crate::random::{Random, fingerprint};
 use crate::template::{Ids, Template, kind};
 use crate::text::Source;
 
-/// Bytes of a whole corpus, at least.
+/// Minimum size of the corpus in bytes.
 pub const BYTES_MIN: usize = 64 << 20;
 
 const SEED: u64 = 42;
 
-/// Raise it when the generator changes, so that files of the old one are not taken for new ones.
+/// Version of the generator. Raise it with every change, so that files of the old version are not reused.
 const VERSION: u32 = 1;
 
 const TEXT_DELTA: &str = "stream_event/content_block_delta/text_delta";
 const JSON_DELTA: &str = "stream_event/content_block_delta/input_json_delta";
 
-/// Every turn has these, in this order but for the deltas between them.
+/// Frames of every turn, in this order except for the deltas between them.
 const PLACED: &[&str] = &[
     "system/init",
     "system/status",
@@ -41,12 +41,12 @@ const PLACED: &[&str] = &[
     "result/success",
 ];
 
-/// Whether a frame is a delta of a block, by far the most frequent kind.
+/// True if a frame is a delta of a block, by far the most frequent kind.
 pub fn is_delta(line: &[u8]) -> bool {
     line.starts_with(br#"{"type":"stream_event","event":{"type":"content_block_delta""#)
 }
 
-/// The corpus, from the file if it fits these parameters and made anew otherwise.
+/// The corpus, from the file if it matches these parameters, otherwise generated.
 pub fn load(root: &Path) -> Result<Vec<u8>, Failure> {
     let recordings = recordings(&root.join("../../crates/protocol/tests/fixtures/corpus"))?;
     let key = format!(
@@ -62,12 +62,12 @@ pub fn load(root: &Path) -> Result<Vec<u8>, Failure> {
     let made = Generator::new(&recordings)?.run();
     fs::create_dir_all(&folder)?;
     fs::write(frames, &made)?;
-    // Last, so that a run that was cut short leaves no file that looks whole.
+    // Rename last, so that an interrupted run leaves no file that looks complete.
     fs::write(parameters, key)?;
     Ok(made.into_bytes())
 }
 
-/// Count and bytes of every kind, the largest first.
+/// Count and bytes of every kind, largest first.
 pub fn composition(corpus: &[u8]) -> String {
     let mut kinds: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     let (mut frames, mut bytes) = (0, 0);
@@ -93,7 +93,7 @@ fn percent(part: usize, whole: usize) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
 }
 
-/// All recorded lines, in the order of their files' names.
+/// All recorded lines, ordered by file name.
 fn recordings(folder: &Path) -> Result<String, Failure> {
     let mut files: Vec<PathBuf> = Vec::new();
     for scene in fs::read_dir(folder)? {
@@ -112,7 +112,7 @@ fn recordings(folder: &Path) -> Result<String, Failure> {
 
 struct Generator {
     kinds: BTreeMap<String, Vec<Template>>,
-    /// Kinds that come now and then.
+    /// Occasional kinds.
     others: Vec<String>,
     source: Source,
     random: Random,
@@ -123,7 +123,7 @@ impl Generator {
     fn new(recordings: &str) -> Result<Self, Failure> {
         let mut kinds: BTreeMap<String, Vec<Template>> = BTreeMap::new();
         for line in recordings.lines() {
-            // Left out: lines with lone surrogates, which `serde_json::Value` does not take.
+            // Lines with lone surrogates are left out, since `serde_json::Value` rejects them.
             let Some(kind) = kind(line) else { continue };
             let template = Template::new(line, holes(&kind));
             kinds.entry(kind).or_default().push(template);
@@ -197,7 +197,7 @@ impl Generator {
     }
 }
 
-/// Where a kind carries the text that is varied. A tool's output stands in the frame twice, as recorded.
+/// Paths of the varied texts in a kind. A tool's output is in the frame twice, as recorded.
 fn holes(kind: &str) -> &'static [&'static [&'static str]] {
     match kind {
         TEXT_DELTA => &[&["event", "delta", "text"]],

@@ -1,4 +1,4 @@
-//! Holds what a run found against what was recorded before and against the bars.
+//! Compares the results of a run with the recorded ones and with the bars.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::Failure;
 use crate::rows::{BORROWED, IGNORED, OWNED, VALUE};
 use crate::table::{Times, times_faster};
 
-/// What must hold, with what we would like on top.
+/// A bar: the required value, and an optional goal beyond it.
 struct Bar {
     what: &'static str,
     found: f64,
@@ -48,7 +48,7 @@ impl fmt::Display for Bar {
     }
 }
 
-/// Reads `times.tsv`, `allocations.tsv` and, if Valgrind was there, `instructions.tsv`.
+/// Reads `times.tsv`, `allocations.tsv` and, if Valgrind is installed, `instructions.tsv`.
 pub fn run(root: &Path, results: &Path) -> Result<(), Failure> {
     let mut bars = timed(&fs::read_to_string(results.join("times.tsv"))?)?;
     bars.push(allocated(&fs::read_to_string(results.join("allocations.tsv"))?)?);
@@ -103,7 +103,7 @@ fn allocated(text: &str) -> Result<Bar, Failure> {
     Ok(most("most allocations of a borrowed stream_event", calls.parse()?, 2.0))
 }
 
-/// Lines of `row TAB instructions`, and `rustc`, `valgrind` and `read` with what was used.
+/// Parses lines of `row TAB instructions`, and `rustc`, `valgrind` and `read` with the values of the run.
 fn counted(recorded: &Path, text: &str) -> Result<Vec<Bar>, Failure> {
     let field = |name: &str| {
         let found = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('\t'));

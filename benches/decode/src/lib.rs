@@ -1,4 +1,4 @@
-//! How fast frames are decoded, next to other ways to read the same bytes; see docs/performance.md.
+//! Benchmark of frame decoding, compared with other ways to read the same bytes; see docs/performance.md.
 
 pub mod corpus;
 pub mod judge;
@@ -10,5 +10,5 @@ pub mod table;
 mod template;
 mod text;
 
-/// What ends a run early.
+/// Error that ends a run early.
 pub type Failure = Box<dyn std::error::Error>;

@@ -6,7 +6,7 @@ use std::{env, fs};
 
 use decode_bench::{Failure, corpus, judge, rows, table};
 
-/// Bytes that Callgrind runs over; it is some fifty times slower than the processor.
+/// Number of bytes that Callgrind reads; it is about fifty times slower than the processor.
 const COUNTED_BYTES_MAX: usize = 8 << 20;
 
 const ROUNDS: usize = 7;
@@ -37,7 +37,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Where the steps of a run leave what the last of them judges.
+/// Folder for the results of all steps, read by the last one.
 fn results() -> PathBuf {
     root().join("corpus/results")
 }
@@ -63,7 +63,7 @@ fn time(rounds: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Prints what was read, so that counts are compared only between runs over the same bytes.
+/// Prints a fingerprint of the input, so that counts are compared only between runs over the same bytes.
 fn count(name: &str) -> Result<(), Failure> {
     let row = rows::row(name).ok_or_else(|| {
         let names: Vec<&str> = rows::rows().map(|row| row.name).collect();

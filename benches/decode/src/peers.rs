@@ -1,4 +1,4 @@
-//! Other crates that read the same frames and let their parser be called from outside.
+//! Other crates that read the same frames and have a public parser.
 
 use std::hint::black_box;
 

@@ -1,11 +1,11 @@
-//! Numbers that look random and are the same in every run.
+//! Pseudo-random numbers that are the same in every run.
 
 /// `SplitMix64`: eight bytes of state, no dependency, good enough to vary text.
 #[derive(Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The same seed gives the same numbers.
+    /// A generator from a seed: the same seed gives the same numbers.
     pub fn new(seed: u64) -> Self {
         Random(seed)
     }
@@ -24,21 +24,21 @@ impl Random {
         low + usize::try_from(self.word() % span).unwrap_or(0)
     }
 
-    /// One of them.
+    /// A random element.
     ///
     /// # Panics
     ///
-    /// If there is none.
+    /// If the slice is empty.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.between(0, from.len() - 1)]
     }
 
-    /// True in so many of a hundred cases.
+    /// True with a probability of `share` percent.
     pub fn percent(&mut self, share: usize) -> bool {
         self.between(1, 100) <= share
     }
 
-    /// Log-normal, the way sizes of files and outputs are spread: mostly small, a few huge.
+    /// Log-normal, like the sizes of files and outputs: mostly small, a few huge.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -58,7 +58,7 @@ impl Random {
     }
 }
 
-/// FNV-1a, to tell whether two runs read the same bytes.
+/// FNV-1a hash, for checking that two runs read the same bytes.
 pub fn fingerprint(bytes: &[u8]) -> u64 {
     bytes
         .iter()

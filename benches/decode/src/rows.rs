@@ -1,4 +1,4 @@
-//! The ways to read a frame that are compared. Each splits the same buffer into lines itself.
+//! The compared ways to read a frame. Each splits the same buffer into lines itself.
 
 use std::hint::black_box;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use tidings_protocol::FrameRef;
 use tidings_protocol::json::{Raw, Text};
 use tidings_protocol::messages::Message;
-use tidings_protocol::view::{Block, Delta, Event, View};
+use tidings_protocol::view::{Block, DeltaView, EventView, View};
 
 #[cfg(feature = "peers")]
 use crate::peers::PEERS;
@@ -19,24 +19,24 @@ const PEERS: &[Row] = &[];
 /// One way to read frames.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
-    /// For the command line and for files.
+    /// Name for the command line and for files.
     pub name: &'static str,
-    /// For people.
+    /// Title for the table.
     pub title: &'static str,
-    /// Reads every line of a buffer; gives the number of lines it would not take.
+    /// Reads every line of a buffer; returns the number of rejected lines.
     pub run: fn(&[u8]) -> usize,
 }
 
-/// Builds the tree; what all others are compared with.
+/// Builds the tree; baseline of all comparisons.
 pub const VALUE: &str = "value";
-/// Ours, reading in place.
+/// Ours, in place.
 pub const BORROWED: &str = "borrowed";
 /// Ours, as an owned value.
 pub const OWNED: &str = "owned";
 /// Checks the JSON and keeps nothing.
 pub const IGNORED: &str = "ignored";
 
-/// Everything but the peers, in the order of the table.
+/// All rows except the peers, in the order of the table.
 const BASE: &[Row] = &[
     Row::new("split", "line split (memchr)", |all| each(all, |_| true)),
     Row::new("utf8", "line split + simdutf8", |all| each(all, utf8)),
@@ -59,12 +59,12 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
     BASE.iter().chain(PEERS)
 }
 
-/// The row of that name.
+/// The row with this name.
 pub fn row(name: &str) -> Option<&'static Row> {
     rows().find(|row| row.name == name)
 }
 
-/// Callgrind counts from the entry of this function to its return, by its name.
+/// Callgrind finds this function by its name, and counts from entry to return.
 #[inline(never)]
 pub fn counted(row: &Row, lines: &[u8]) -> usize {
     (row.run)(black_box(lines))
@@ -106,7 +106,8 @@ fn owned(line: &[u8]) -> bool {
     !matches!(&message, Message::Unknown(unknown) if unknown.reason.is_some())
 }
 
-/// Kind, session, text unescaped; tool name and input and usage as written; what tools gave back as `result` likes.
+/// Reads kind, session and unescaped text; tool name, input and usage as written; tool results through
+/// `result`.
 #[inline]
 fn borrowed(line: &[u8], result: impl Fn(Option<Raw<'_>>)) -> bool {
     let Ok(frame) = FrameRef::decode(line) else {
@@ -130,26 +131,26 @@ fn borrowed(line: &[u8], result: impl Fn(Option<Raw<'_>>)) -> bool {
 }
 
 #[inline]
-fn stream_event(event: Event<'_>, result: &impl Fn(Option<Raw<'_>>)) {
+fn stream_event(event: EventView<'_>, result: &impl Fn(Option<Raw<'_>>)) {
     match event {
-        Event::BlockDelta { index, delta } => {
+        EventView::BlockDelta { index, delta } => {
             keep(index);
             match delta {
-                Delta::Text(text)
-                | Delta::InputJson(text)
-                | Delta::Thinking(text)
-                | Delta::Signature(text) => {
+                DeltaView::Text(text)
+                | DeltaView::InputJson(text)
+                | DeltaView::Thinking(text)
+                | DeltaView::Signature(text) => {
                     keep(text.get());
                 }
                 other => keep(other),
             }
         }
-        Event::BlockStart { index, block: started } => {
+        EventView::BlockStart { index, block: started } => {
             keep(index);
             block(started, result);
         }
-        Event::MessageStart { message } => keep(message.get("usage")),
-        Event::MessageDelta { delta, usage } => keep((delta, usage)),
+        EventView::MessageStart { message } => keep(message.get("usage")),
+        EventView::MessageDelta { delta, usage } => keep((delta, usage)),
         other => keep(other),
     }
 }
@@ -175,7 +176,7 @@ fn decoded(content: Option<Raw<'_>>) {
     keep(content.and_then(Raw::text).map(Text::get));
 }
 
-/// The compiler must believe that somebody looks at the value.
+/// Keeps the compiler from removing an unused value.
 #[inline]
 fn keep<T>(value: T) {
     drop(black_box(value));

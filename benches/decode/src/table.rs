@@ -1,4 +1,4 @@
-//! Timing in rounds, and the table that comes of it.
+//! Timing in rounds, and the resulting table.
 
 use std::fmt::Write as _;
 
@@ -7,20 +7,20 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::corpus::is_delta;
 use crate::rows::{VALUE, rows};
 
-/// Lines from here on count as large.
+/// Minimum length of a large line, in bytes.
 pub const LARGE_BYTES_MIN: usize = 64 << 10;
 
-/// Part of the corpus, in one piece.
+/// A part of the corpus, contiguous in memory.
 #[derive(Debug)]
 pub struct Section {
-    /// For files.
+    /// Name for files.
     pub name: &'static str,
     title: &'static str,
     frames: usize,
     lines: Vec<u8>,
 }
 
-/// What one row took in each round, in seconds.
+/// Time of one row in each round, in seconds.
 #[derive(Debug)]
 pub struct Times {
     /// The section's name.
@@ -29,7 +29,7 @@ pub struct Times {
     pub row: String,
     /// One entry per round.
     pub seconds: Vec<f64>,
-    /// Frames that it would not take.
+    /// Number of rejected frames.
     pub rejected: usize,
 }
 
@@ -48,13 +48,13 @@ pub fn sections(corpus: &[u8]) -> [Section; 4] {
     ]
 }
 
-/// Runs every row in every round and gives what each took, and the table of it.
+/// Runs every row in every round; returns the times and the table.
 ///
-/// Rows take turns, so that whatever else the machine does meets all of them alike.
+/// Rows alternate, so that other load on the machine affects all of them alike.
 pub fn measure(section: &Section, rounds: usize) -> (Vec<Times>, String) {
     let mut times: Vec<Times> = Vec::new();
     for row in rows() {
-        // This round is for the caches, and it finds out what is rejected.
+        // This round warms the caches, and counts the rejected frames.
         let rejected = (row.run)(&section.lines);
         let (section, row) = (section.name.to_owned(), row.name.to_owned());
         times.push(Times { section, row, seconds: Vec::new(), rejected });
@@ -71,7 +71,7 @@ pub fn measure(section: &Section, rounds: usize) -> (Vec<Times>, String) {
 }
 
 impl Times {
-    /// For a file: section, row, rejected frames and seconds, with tabs between.
+    /// Line for a file: section, row, rejected frames and seconds, separated by tabs.
     pub fn line(&self) -> String {
         let seconds: Vec<String> = self.seconds.iter().map(ToString::to_string).collect();
         [&self.section, &self.row, &self.rejected.to_string(), &seconds.join(" ")]
@@ -79,7 +79,7 @@ impl Times {
             .join("\t")
     }
 
-    /// Reads it back.
+    /// Parses such a line.
     pub fn parse(line: &str) -> Option<Self> {
         let mut fields = line.split('\t');
         let (section, row) = (fields.next()?.to_owned(), fields.next()?.to_owned());
@@ -89,12 +89,12 @@ impl Times {
     }
 }
 
-/// How many times faster than `base` the row is: per round, then the median.
+/// Factor by which the row is faster than `base`: per round, then the median.
 pub fn times_faster(row: &Times, base: &Times) -> f64 {
     median(row.seconds.iter().zip(&base.seconds).map(|(own, base)| base / own).collect())
 }
 
-/// The middle one.
+/// The median.
 pub fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_by(f64::total_cmp);
     numbers.get(numbers.len() / 2).copied().unwrap_or(f64::NAN)
@@ -118,7 +118,7 @@ fn table(section: &Section, times: &[Times]) -> String {
     out
 }
 
-/// CPU time of this thread, so that waiting for a core does not count.
+/// CPU time of this thread, which excludes waiting for a core.
 #[expect(clippy::cast_precision_loss, reason = "a benchmark does not run for years")]
 fn thread_seconds() -> f64 {
     let now = clock_gettime(ClockId::ThreadCPUTime);

@@ -1,4 +1,4 @@
-//! A recorded frame with holes in it.
+//! A recorded frame with placeholders.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::random::Random;
 
-/// A frame as recorded; ids and some texts are put in anew each time.
+/// A recorded frame whose ids and some texts are replaced each time.
 pub(crate) struct Template {
     pieces: Vec<Piece>,
 }
@@ -19,11 +19,11 @@ enum Piece {
     Message,
     Tool,
     Uuid,
-    /// The n-th of the texts handed in.
+    /// The n-th of the given texts.
     Text(usize),
 }
 
-/// The ids that frames share.
+/// Ids shared by frames.
 pub(crate) struct Ids {
     pub(crate) session: String,
     pub(crate) message: String,
@@ -37,7 +37,7 @@ impl Ids {
         ids
     }
 
-    /// The next answer of the model: a new message with a new call.
+    /// Starts the next answer of the model: a new message with a new call.
     pub(crate) fn next_message(&mut self, random: &mut Random) {
         self.message = format!("msg_01{}", token(random));
         self.tool = format!("toolu_01{}", token(random));
@@ -45,7 +45,7 @@ impl Ids {
 }
 
 impl Template {
-    /// Makes holes at the paths that the line has, numbered as handed in.
+    /// Makes placeholders at those paths that the line has, numbered in the given order.
     pub(crate) fn new(line: &str, paths: &[&[&str]]) -> Self {
         let session = find(line, &["session_id"]).map_or("", |span| line[span].trim_matches('"'));
         let mut holes: Vec<(Range<usize>, usize)> =
@@ -62,7 +62,7 @@ impl Template {
         template
     }
 
-    /// Appends a frame and its line end. `texts` are JSON already.
+    /// Appends a frame and its line end. `texts` are already JSON.
     pub(crate) fn fill(&self, out: &mut String, random: &mut Random, ids: &Ids, texts: &[&str]) {
         for piece in &self.pieces {
             match piece {
@@ -77,7 +77,7 @@ impl Template {
         out.push('\n');
     }
 
-    /// Text in which only ids change.
+    /// Adds text in which only ids change.
     fn literal(&mut self, text: &str, session: &str) {
         let (mut plain_from, mut at) = (0, 0);
         while at < text.len() {
@@ -94,9 +94,9 @@ impl Template {
     }
 }
 
-/// Where the value at `path` stands in the line; a number steps into a list.
+/// Range of the value at `path` in the line; a number steps into a list.
 ///
-/// Asks `serde_json`, so that what we measure has no hand in what it is measured on.
+/// Uses `serde_json`, so that the measured code does not produce its own input.
 fn find(line: &str, path: &[&str]) -> Option<Range<usize>> {
     let mut text = line;
     for step in path {
@@ -106,13 +106,13 @@ fn find(line: &str, path: &[&str]) -> Option<Range<usize>> {
         };
         text = next.get();
     }
-    // Only strings and objects make sense as holes; `null` stays `null`.
+    // Only strings and objects can be replaced; `null` stays `null`.
     matches!(text.as_bytes().first(), Some(b'"' | b'{')).then_some(())?;
     let start = text.as_ptr().addr() - line.as_ptr().addr();
     Some(start..start + text.len())
 }
 
-/// The id that `text` begins with.
+/// The id at the start of `text`.
 fn id(text: &str, session: &str) -> Option<(usize, Piece)> {
     const UUID: usize = 36;
     if !session.is_empty() && text.starts_with(session) {
@@ -132,7 +132,7 @@ fn id(text: &str, session: &str) -> Option<(usize, Piece)> {
     is_uuid.then_some((UUID, Piece::Uuid))
 }
 
-/// The name under which frames of this shape are counted; `None` if `serde_json` cannot read the line.
+/// Name for statistics of frames of this shape; `None` if `serde_json` cannot read the line.
 pub(crate) fn kind(line: &str) -> Option<String> {
     let frame: Value = serde_json::from_str(line).ok()?;
     let text = |pointer: &str| frame.pointer(pointer).and_then(Value::as_str);
@@ -158,7 +158,7 @@ fn uuid(random: &mut Random) -> String {
     parts.join("-")
 }
 
-/// The random part of an id of the API.
+/// Random part of an API id.
 fn token(random: &mut Random) -> String {
     const LETTERS: &[u8] = b"ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz123456789";
     (0..22).map(|_| char::from(*random.pick(LETTERS))).collect()

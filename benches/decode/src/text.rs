@@ -1,11 +1,11 @@
-//! Text to put into frames: what a model says and what tools print.
+//! Text for frames: answers of a model and output of tools.
 
 use crate::random::Random;
 
 const PROSE: &str = include_str!("../text/prose.txt");
 const CODE: &str = include_str!("../text/code.txt");
 
-/// Where varied text comes from.
+/// Source of varied text.
 pub(crate) struct Source {
     prose: Vec<&'static str>,
     code: Vec<&'static str>,
@@ -17,17 +17,17 @@ impl Source {
         Source {
             prose: PROSE.split(' ').collect(),
             code: CODE.split(' ').collect(),
-            // The file shows the escape character as a picture, so that a terminal stays calm.
+            // The file has a symbol in place of the escape character, so that it can be printed safely.
             lines: CODE.lines().map(|line| line.replace('␛', "\u{1b}")).collect(),
         }
     }
 
-    /// What says whether two corpora were made from the same text.
+    /// Fingerprint of the text that a corpus was made from.
     pub(crate) fn fingerprint() -> u64 {
         crate::random::fingerprint(PROSE.as_bytes()) ^ crate::random::fingerprint(CODE.as_bytes())
     }
 
-    /// A few words, as one delta carries them; a quarter of them from programs.
+    /// A few words, like the text of one delta; a quarter of them from programs.
     pub(crate) fn tokens(&self, random: &mut Random) -> String {
         let words = if random.percent(25) { &self.code } else { &self.prose };
         let count = *random.pick(&[1, 1, 1, 2, 3]);
@@ -37,7 +37,7 @@ impl Source {
         text
     }
 
-    /// Program text and logs of about `bytes` bytes, in runs of lines that belong together.
+    /// Program text and logs of about `bytes` bytes, in contiguous runs of lines.
     pub(crate) fn code(&self, random: &mut Random, bytes: usize) -> String {
         let mut text = String::with_capacity(bytes + 200);
         while text.len() < bytes {
@@ -53,7 +53,7 @@ impl Source {
     }
 }
 
-/// Cuts at the last whole character.
+/// Truncates at a character boundary.
 fn cut(text: &mut String, mut bytes: usize) {
     while !text.is_char_boundary(bytes) {
         bytes -= 1;

@@ -1,6 +1,7 @@
-//! What it costs to turn a streamed answer into events, on top of decoding its frames.
+//! Cost of turning a streamed answer into events, on top of decoding its frames.
 //!
-//! `fold` prints times and judges them; `fold --count decode` and `fold --count fold` do the work once, for Callgrind.
+//! `fold` prints times and checks them; `fold --count decode` and `fold --count fold` do the work once, for
+//! Callgrind.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -11,15 +12,24 @@ use tidings_agent::UiMessage;
 use tidings_agent::fold::{Fold, FoldOptions, Input};
 use tidings_protocol::FrameRef;
 
-/// Answers, and pieces in each: about what a busy afternoon brings.
+/// Number of answers, and of deltas in each: about one busy afternoon.
 const ANSWERS: usize = 250;
 const PIECES: usize = 400;
 
-/// What folding a delta may cost on top of decoding it.
+/// Maximum cost of folding a delta, on top of decoding it.
 const BAR: Duration = Duration::from_micros(1);
 
 const WORDS: &[&str] = &[
-    " the", " function", " returns", "\\n\\n```rust\\nfn", " naïve", " \\\"quoted\\\"", " über", " 🚀", " and", " then",
+    " the",
+    " function",
+    " returns",
+    "\\n\\n```rust\\nfn",
+    " naïve",
+    " \\\"quoted\\\"",
+    " über",
+    " 🚀",
+    " and",
+    " then",
 ];
 
 fn main() -> ExitCode {
@@ -43,7 +53,11 @@ fn main() -> ExitCode {
     let added = each(folding.saturating_sub(decoding));
     println!("decode         {:>6} ns per delta", each(decoding).as_nanos());
     println!("decode + fold  {:>6} ns per delta", each(folding).as_nanos());
-    println!("fold           {:>6} ns per delta, and at most {} ns are allowed", added.as_nanos(), BAR.as_nanos());
+    println!(
+        "fold           {:>6} ns per delta, and at most {} ns are allowed",
+        added.as_nanos(),
+        BAR.as_nanos()
+    );
     if added <= BAR { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -74,7 +88,7 @@ fn fold(lines: &[String]) -> usize {
     count
 }
 
-/// Answers as the agent streams them: every piece a frame, and every whole block one more.
+/// Answers as streamed by the agent: one frame per delta, and one more per complete block.
 fn lines() -> Vec<String> {
     let mut lines = Vec::new();
     for answer in 0..ANSWERS {
@@ -87,7 +101,9 @@ fn lines() -> Vec<String> {
         lines.push(frame(&format!(
             r#"{{"type":"message_start","message":{{"id":"{id}","role":"assistant","content":[],"usage":{{"input_tokens":9000,"output_tokens":3}}}}}}"#
         )));
-        lines.push(frame(r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#));
+        lines.push(frame(
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+        ));
         let mut whole = String::new();
         for piece in 0..PIECES {
             let mut text = String::new();

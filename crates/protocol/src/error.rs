@@ -1,14 +1,14 @@
 use std::fmt;
 
-/// A line that is no frame (or entry): what is wrong, where, and how the place looks.
+/// Decoding error: a line that is not a frame (or entry), with the kind of fault, its offset and an excerpt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DecodeError {
-    /// What to branch on.
+    /// Kind of fault, for programs.
     pub kind: DecodeErrorKind,
     /// Byte offset in the line.
     pub at: usize,
-    /// The bytes around that place, made printable.
+    /// Bytes around the offset, made printable.
     pub excerpt: String,
 }
 
@@ -16,20 +16,20 @@ pub struct DecodeError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DecodeErrorKind {
-    /// Bytes that are no UTF-8. [`crate::Frame::decode_lossy`] reads such a line all the same.
+    /// Bytes that are not UTF-8. [`crate::Frame::decode_lossy`] still reads such a line.
     Utf8,
     /// Not an object: a scalar, an array, plain text or nothing.
     NotAnObject,
-    /// An object that breaks off or breaks the grammar; what stood to follow.
+    /// An object that is cut off or breaks the grammar, with what was expected instead.
     Syntax(&'static str),
-    /// A whole object with something behind it, such as a second one glued to the first.
-    /// [`crate::FrameRef::decode_glued`] takes them one by one.
+    /// A whole object followed by more bytes, such as a second object glued to the first.
+    /// [`crate::FrameRef::decode_glued`] reads them one by one.
     Trailing,
     /// Longer than 2 GiB.
     TooLong,
 }
 
-/// How many characters around the place are shown.
+/// Number of bytes in an excerpt.
 const EXCERPT_CHARS_MAX: usize = 40;
 
 impl DecodeError {
@@ -43,10 +43,10 @@ impl DecodeError {
         DecodeError { kind, at, excerpt }
     }
 
-    /// What to do about it.
+    /// Advice on how to handle the line.
     pub fn hint(&self) -> &'static str {
         match self.kind {
-            DecodeErrorKind::Utf8 => "read the line lossily; the bytes that are no text become U+FFFD",
+            DecodeErrorKind::Utf8 => "read the line lossily; the invalid bytes become U+FFFD",
             DecodeErrorKind::NotAnObject => {
                 "treat the line as noise; only lines that begin with `{` are frames"
             }

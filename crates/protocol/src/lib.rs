@@ -1,4 +1,4 @@
-//! Every JSON shape that a Claude Code agent exchanges: typed, lossless, open.
+//! Typed, lossless and open definitions of every JSON shape that a Claude Code agent exchanges.
 //!
 //! ```
 //! use tidings_protocol::{Frame, messages::Message};
@@ -10,17 +10,19 @@
 //! # Ok::<(), tidings_protocol::DecodeError>(())
 //! ```
 //!
-//! - [`ndjson`] cuts bytes into lines.
+//! - [`ndjson`] splits bytes into lines.
 //! - [`Frame`] is one line of the wire: its raw bytes, and views of them. [`FrameRef`] borrows the line.
-//! - [`view`] looks at a frame in place; [`messages`] has it as an owned value, with the names of seed 000.
+//! - [`view`] reads a frame in place; [`messages`] gives it as an owned value, named as in `rusty_claw`.
 //! - [`stream`] has the events of a streamed answer and rebuilds the message from them.
-//! - [`control`], [`hooks`] and [`permissions`] are what host and CLI ask each other.
-//! - [`tools`] gives types to tool inputs and outputs on demand.
+//! - [`control`], [`hooks`] and [`permissions`] are the requests between host and CLI, with their answers.
+//! - [`tools`] types the inputs and outputs of tools on demand.
 //! - [`entry`] is one line of a session file.
-//! - [`seed`] writes the accent of seed 000.
-//! - [`ui`] and [`mobile`] are our own wire, for those who watch; [`api`] is what they ask the server for.
+//! - [`seed`] writes the `rusty_claw` wire format.
+//! - [`ui`] and [`mobile`] are our own wire, for clients that show a session; [`api`] holds the bodies of the
+//!   server's HTTP API.
 //!
-//! Nothing here does I/O, waits, or looks at a clock. No bytes make it panic, abort or recurse without bound.
+//! This crate does no I/O, never waits and reads no clock. No input makes it panic, abort or recurse without
+//! bound.
 
 pub mod api;
 pub mod control;

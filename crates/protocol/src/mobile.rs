@@ -1,4 +1,4 @@
-//! The wire between a phone and the machine its agent runs on.
+//! Wire of the phone protocol: messages between a phone and the machine that runs its agent.
 //!
 //! Every message is one flat object: `type` in snake case, an optional `id` and `timestamp` (milliseconds
 //! since the epoch), and the keys of its type in camel case.
@@ -32,9 +32,9 @@
 //! # }
 //! ```
 //!
-//! A key that is not known is ignored, and a type that is not known keeps its whole object.
-//! Three things of the original protocol are left out: signing in by SSH key, tokens for cloning, and
-//! shell commands.
+//! Unknown keys are ignored; a message of an unknown type keeps its whole object.
+//! Three parts of the original protocol are left out: sign-in by SSH key, tokens for cloning, and shell
+//! commands.
 
 mod body;
 mod connection;
@@ -54,7 +54,8 @@ pub use connection::{
 pub use conversation::{ClaudeResponse, CommandMessage, ErrorMessage};
 pub use envelope::MobileMessage;
 pub use permission::{
-    PendingPermission, PendingPermissionsMessage, PermissionRequest, PermissionResponse, RiskLevel,
+    MobilePendingPermission, MobilePermissionRequest, PendingPermissionsMessage, PermissionResponse,
+    RiskLevel,
 };
 pub use progress::{ProgressUpdateMessage, SubAgentProgress, SubAgentStatus, SubAgentType, SubOperation};
 pub use project::{CloneProgress, ProjectInitComplete, ProjectInitMessage};

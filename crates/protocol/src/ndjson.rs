@@ -1,35 +1,35 @@
-//! Bytes in, lines out. No I/O: whoever reads the bytes pushes them.
+//! Splits a stream of bytes into lines. No I/O: the caller reads bytes and pushes them.
 
-/// The longest line that is kept, unless told otherwise. Pictures and documents travel inside lines.
+/// Default cap on the length of a line, in bytes. Images and documents travel inside lines.
 pub const LINE_BYTES_MAX: usize = 64 << 20;
 
-/// How much of a line over the cap is kept to recognise it by.
+/// Number of bytes kept of a line over the cap, to recognise it by.
 pub const OVERSIZED_HEAD_BYTES: usize = 4096;
 
-/// A buffer that has grown beyond this is given back once it is empty.
+/// Capacity in bytes above which an empty buffer is freed.
 const BUFFER_BYTES_KEPT: usize = 1 << 20;
 
-/// One line with its line end: writing all lines one after the other gives back what was read.
+/// One line with its line end: all lines concatenated give back the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Line<'a> {
-    /// A line that begins as a JSON object does; whether it is one, decoding tells.
+    /// A line that begins like a JSON object. It may still fail to decode.
     Json(&'a [u8]),
     /// Any other text: a banner, a log line, a lone scalar.
     Noise(&'a [u8]),
     /// White space only.
     Blank(&'a [u8]),
-    /// A line over the cap. Its bytes are gone but for the first few; reading goes on with the next line.
+    /// A line over the cap. Only its first bytes are kept; reading continues with the next line.
     Oversized {
         /// Length with the line end.
         len: u64,
-        /// How it began.
+        /// First bytes of the line.
         head: &'a [u8],
     },
 }
 
 impl<'a> Line<'a> {
-    /// Tells the kinds apart by the first byte that is no white space (nor a byte order mark).
+    /// Classifies a line by its first byte that is neither white space nor part of a byte order mark.
     pub fn of(line: &'a [u8]) -> Self {
         let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii_start();
         match text.first() {
@@ -40,16 +40,16 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Cuts a stream of bytes into lines at LF and nothing else: U+2028 and its like are text.
+/// Splits a stream of bytes into lines at LF only: U+2028 and the like are text.
 #[derive(Debug, Clone)]
 pub struct Splitter {
     buffer: Vec<u8>,
-    /// Where the next line begins.
+    /// Offset of the next line in the buffer.
     start: usize,
-    /// Up to here no line end was found.
+    /// Offset up to which no line end was found.
     searched: usize,
     cap: usize,
-    /// Bytes of the current line that were dropped because it is over the cap; the buffer keeps its head.
+    /// Bytes dropped from the current line because it is over the cap; the buffer keeps its head.
     dropped: u64,
 }
 
@@ -65,7 +65,7 @@ impl Splitter {
         Splitter { buffer: Vec::new(), start: 0, searched: 0, cap, dropped: 0 }
     }
 
-    /// Takes the next bytes. Pull all lines before pushing again, or the buffer grows.
+    /// Appends bytes. Pull all lines before the next push, or the buffer grows.
     pub fn push(&mut self, bytes: &[u8]) {
         if self.start == self.buffer.len() {
             self.buffer.clear();
@@ -95,7 +95,7 @@ impl Splitter {
         None
     }
 
-    /// The bytes behind the last line end, once no more come.
+    /// Bytes after the last line end; call it at the end of input.
     pub fn finish(&mut self) -> Option<Line<'_>> {
         let end = self.buffer.len();
         if self.start == end && self.dropped == 0 {
@@ -104,7 +104,7 @@ impl Splitter {
         Some(self.take(end))
     }
 
-    /// How many bytes are held: at most the cap and what was pushed last.
+    /// Number of buffered bytes: at most the cap plus the last push.
     pub fn buffered(&self) -> usize {
         self.buffer.len() - self.start
     }
@@ -121,7 +121,7 @@ impl Splitter {
         Line::of(line)
     }
 
-    /// Of a line that is over the cap already, keeps only the head.
+    /// Keeps only the head of a line that is already over the cap.
     fn drop_excess(&mut self) {
         let length = self.buffer.len() - self.start;
         if self.dropped + length as u64 > self.cap as u64 {

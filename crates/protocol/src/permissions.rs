@@ -1,12 +1,12 @@
-//! What may be done, who decided it, and how a decision changes the rules.
+//! Permission rules and modes, decisions about tool calls, and updates of the rules.
 
 use crate::control::tagged::{self, tagged};
 use crate::json::{Cursor, Json, Misfit, Raw, Reading, Text, Wire, object, open_string};
 
 open_string! {
-    /// How much the agent may do without asking.
+    /// Permission mode: the extent of what the agent may do without a permission request.
     ///
-    /// The command line says `manual` where the wire says `default`.
+    /// The command line spells `default` as `manual`.
     pub struct PermissionMode {
         DEFAULT = "default",
         ACCEPT_EDITS = "acceptEdits",
@@ -16,14 +16,14 @@ open_string! {
         AUTO = "auto",
     }
 
-    /// What a rule says about the calls it matches.
+    /// Effect of a rule on the calls that it matches.
     pub struct PermissionBehavior {
         ASK = "ask",
         ALLOW = "allow",
         DENY = "deny",
     }
 
-    /// Where a change of rules is kept.
+    /// Destination of a permission update.
     pub struct PermissionDestination {
         SESSION = "session",
         USER_SETTINGS = "userSettings",
@@ -32,7 +32,7 @@ open_string! {
         CLI_ARG = "cliArg",
     }
 
-    /// How a decision is counted: once, for good, or refused.
+    /// Class of a decision, for statistics: temporary, permanent or rejected.
     pub struct DecisionClassification {
         USER_TEMPORARY = "user_temporary",
         USER_PERMANENT = "user_permanent",
@@ -41,27 +41,27 @@ open_string! {
 }
 
 object! {
-    /// A rule: a tool, and which of its calls.
+    /// Permission rule: a tool, and optionally a pattern for its calls.
     pub struct PermissionRule {
         req tool_name: String as "toolName",
-        /// Which calls of the tool the rule matches; all of them when absent.
+        /// Pattern for the calls that the rule matches; absent matches all.
         opt rule_content: String as "ruleContent",
     }
 
-    /// A change of rules.
+    /// Update of permission rules.
     pub struct RulesUpdate {
         def rules: Vec<PermissionRule>,
         opt behavior: PermissionBehavior,
         opt destination: PermissionDestination,
     }
 
-    /// A change of the permission mode.
+    /// Update of the permission mode.
     pub struct ModeUpdate {
         req mode: PermissionMode,
         opt destination: PermissionDestination,
     }
 
-    /// A change of the folders the agent may work in.
+    /// Update of the folders that the agent may work in.
     pub struct DirectoriesUpdate {
         def directories: Vec<String>,
         opt destination: PermissionDestination,
@@ -69,9 +69,9 @@ object! {
 
     /// The call may run.
     pub struct Allow {
-        /// What the tool gets instead of what the model asked for.
+        /// Input that replaces the one from the model.
         opt updated_input: Json as "updatedInput",
-        /// Changes of the rules that come with the decision.
+        /// Rule updates that come with the decision.
         opt updated_permissions: Vec<PermissionUpdate> as "updatedPermissions",
         opt tool_use_id: String as "toolUseID",
         opt decision_classification: DecisionClassification as "decisionClassification",
@@ -79,15 +79,15 @@ object! {
 
     /// The call may not run.
     pub struct Deny {
-        /// What the model is told.
+        /// Message for the model.
         req message: String,
-        /// Whether the turn ends as well.
+        /// True if the turn ends as well.
         opt interrupt: bool,
         opt tool_use_id: String as "toolUseID",
         opt decision_classification: DecisionClassification as "decisionClassification",
     }
 
-    /// A decision in the flat spelling of the control protocol.
+    /// Decision in the flat spelling of the control protocol.
     pub struct FlatDecision {
         req allowed: bool,
         opt reason: String,
@@ -95,11 +95,11 @@ object! {
 }
 
 tagged! {
-    /// One change of what is permitted, told apart by `type`.
+    /// One permission update, distinguished by `type`.
     pub enum PermissionUpdate by "type" {
         /// Adds rules.
         AddRules(RulesUpdate) = "addRules",
-        /// Puts rules in the place of all that the destination had.
+        /// Replaces all rules of the destination.
         ReplaceRules(RulesUpdate) = "replaceRules",
         /// Removes rules.
         RemoveRules(RulesUpdate) = "removeRules",
@@ -112,7 +112,7 @@ tagged! {
     }
 }
 
-/// The answer to the question whether a tool may run, told apart by `behavior`.
+/// Answer to a permission request for a tool call, distinguished by `behavior`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum PermissionResult {
@@ -122,7 +122,7 @@ pub enum PermissionResult {
     Deny(Deny),
     /// The flat spelling: `allowed` instead of `behavior`.
     Flat(FlatDecision),
-    /// Any other value, as it came. The CLI takes it for a refusal.
+    /// Any other value, unchanged. The CLI treats it as a denial.
     Unknown(Json),
 }
 
@@ -139,7 +139,7 @@ impl PermissionRule {
 }
 
 impl PermissionUpdate {
-    /// Adds rules that say `behavior`.
+    /// Adds rules with the given behavior.
     pub fn add_rules(
         rules: Vec<PermissionRule>,
         behavior: PermissionBehavior,
@@ -173,17 +173,17 @@ impl PermissionUpdate {
 }
 
 impl PermissionResult {
-    /// The call may run, with `updated_input` if there is one, else as the model asked for it.
+    /// Allows the call, with `updated_input` if given, otherwise with the model's input.
     pub fn allow(updated_input: impl Into<Option<Json>>) -> Self {
         PermissionResult::Allow(Allow { updated_input: updated_input.into(), ..Allow::default() })
     }
 
-    /// The call may not run, and the model is told why.
+    /// Denies the call, with a message for the model.
     pub fn deny(message: impl Into<String>) -> Self {
         PermissionResult::Deny(Deny { message: message.into(), ..Deny::default() })
     }
 
-    /// Whether the call may run; `None` if the answer is in no known spelling.
+    /// True if the call may run; `None` if the answer has no known spelling.
     pub fn is_allowed(&self) -> Option<bool> {
         match self {
             PermissionResult::Allow(_) => Some(true),
@@ -193,7 +193,7 @@ impl PermissionResult {
         }
     }
 
-    /// What the model is told about a refusal.
+    /// Message that the model receives with a denial.
     pub fn message(&self) -> Option<&str> {
         match self {
             PermissionResult::Deny(deny) => Some(&deny.message),
@@ -202,7 +202,7 @@ impl PermissionResult {
         }
     }
 
-    /// The same decision in the flat spelling, which has room for no more; an unknown answer is a refusal.
+    /// The same decision in the flat spelling, which drops all other fields; an unknown answer is a denial.
     #[must_use]
     pub fn to_flat(&self) -> Self {
         PermissionResult::Flat(FlatDecision {
@@ -213,7 +213,7 @@ impl PermissionResult {
     }
 }
 
-/// The key that tells results apart.
+/// Key that distinguishes results.
 const TAG: &str = "behavior";
 
 impl Wire for PermissionResult {

@@ -1,9 +1,10 @@
-//! Writing the wire of seed 000: flat control frames, tools as objects, content always a list.
+//! Writer for the `rusty_claw` wire format: flat control frames, tools as objects, content always a list.
 //!
-//! Reading it needs nothing special; every decoder here takes both accents. The real CLI understands none of what
-//! this writes (a flat control request ends its process): it is for programs built after the page.
+//! Reading that format needs no special call, since every decoder of this crate accepts both. The real CLI
+//! understands nothing that this module writes (a flat control request ends its process): the output is for
+//! programs that speak the `rusty_claw` wire format.
 
-use crate::control::{Call, ControlRequest, ControlResponse, ControlStyle, Outcome};
+use crate::control::{Call, ControlOutcome, ControlRequest, ControlResponse, ControlStyle};
 use crate::json::wire::{ObjectOut, WireObject};
 use crate::json::{Extra, Json, Raw, Text, Wire};
 use crate::messages::{
@@ -12,23 +13,23 @@ use crate::messages::{
 use crate::permissions::PermissionResult;
 use crate::stream::Event;
 
-/// The message as a line of seed 000; `None` if the page has no shape for it.
+/// The message as a line of the `rusty_claw` wire format; `None` if that format has no shape for it.
 ///
-/// What the page has no place for (ids, most system frames, blocks other than its four) is left out.
+/// Anything else without a shape there (ids, most system frames, blocks other than its four) is left out.
 pub fn to_seed(message: &Message) -> Option<String> {
     match message {
         Message::System(system) => system_line(system),
         Message::Assistant(assistant) => {
             let content = content(&assistant.message)?;
             Some(line("assistant", |out| {
-                said(out, "assistant", &content);
+                write_message(out, "assistant", &content);
                 optional(out, "parent_tool_use_id", assistant.parent_tool_use_id.as_ref());
                 optional(out, "duration_ms", assistant.duration_ms.as_ref());
             }))
         }
         Message::User(user) => {
             let content = content(&user.message)?;
-            Some(line("user", |out| said(out, "user", &content)))
+            Some(line("user", |out| write_message(out, "user", &content)))
         }
         Message::Result(result) => Some(result_line(result)),
         Message::ControlRequest { request_id, request } => Some(request_line(request_id, request)),
@@ -67,7 +68,7 @@ fn system_line(system: &SystemMessage) -> Option<String> {
     Some(Message::System(system).to_line())
 }
 
-/// The blocks that the page knows; `None` when there was content and the page has no shape for any of it.
+/// The blocks that the format has; `None` when there was content and the format has no shape for any of it.
 fn content(message: &ApiMessage) -> Option<Vec<&ContentBlock>> {
     let known = |block: &&ContentBlock| {
         matches!(
@@ -82,7 +83,7 @@ fn content(message: &ApiMessage) -> Option<Vec<&ContentBlock>> {
     (!blocks.is_empty() || message.content.is_empty()).then_some(blocks)
 }
 
-fn said(out: &mut ObjectOut<'_>, role: &str, blocks: &[&ContentBlock]) {
+fn write_message(out: &mut ObjectOut<'_>, role: &str, blocks: &[&ContentBlock]) {
     let mut message = ObjectOut::open(out.key("message"));
     message.string("role", role);
     let list = message.key("content");
@@ -97,7 +98,7 @@ fn said(out: &mut ObjectOut<'_>, role: &str, blocks: &[&ContentBlock]) {
     message.close();
 }
 
-/// A block as the page's types write it: a tool's result always says what it is and whether it failed.
+/// Writes a block of the format: a tool's result always has its content and whether it failed.
 fn seed_block(block: &ContentBlock, out: &mut String) {
     let ContentBlock::ToolResult { tool_use_id, content, is_error } = block else {
         return write_block(block, &Extra::default(), out);
@@ -112,7 +113,7 @@ fn seed_block(block: &ContentBlock, out: &mut String) {
 
 fn result_line(result: &ResultMessage) -> String {
     match result {
-        // The page knows no success that failed.
+        // The format has no success that failed.
         ResultMessage::Success { result, session_id, details, .. } if details.is_error == Some(true) => {
             error_line(result, "api_error", session_id.as_ref())
         }
@@ -157,7 +158,7 @@ fn event_line(event: &Event) -> String {
     let event = Raw::new(&whole);
     let mut text = String::new();
     let mut out = ObjectOut::open(&mut text);
-    // The event's own word, so that one that is not known yet keeps its name.
+    // The event's own name, so that an unknown event keeps it.
     let kind = event.get("type").and_then(Raw::text);
     out.string("event_type", &kind.map(Text::get).unwrap_or_default());
     let mut data = ObjectOut::open(out.key("data"));
@@ -191,7 +192,7 @@ fn request_line(request_id: &str, request: &ControlRequest) -> String {
 
 fn response_line(request_id: &str, response: &ControlResponse) -> String {
     let decision = match &response.outcome {
-        Outcome::Success(success) => success.response.as_ref().and_then(decision),
+        ControlOutcome::Success(success) => success.response.as_ref().and_then(decision),
         _ => None,
     };
     if let Some((allowed, reason)) = decision {
@@ -206,7 +207,7 @@ fn response_line(request_id: &str, response: &ControlResponse) -> String {
     Message::ControlResponse { request_id: request_id.to_owned(), response }.to_line()
 }
 
-/// An answer about a tool, in the page's words.
+/// The answer to a permission request: allowed or not, and the reason.
 fn decision(body: &Json) -> Option<(bool, Option<String>)> {
     body.raw().get("behavior")?;
     match body.raw().read().ok()? {

@@ -1,4 +1,4 @@
-//! The wire between an agent and whatever shows it: events out, input in.
+//! Wire between an agent and the programs that show it: events out, input in.
 //!
 //! [`UiMessage`] is one event of a session and [`ControllerInputPayload`] is one message to it.
 //! In JSON an event is an object with one key, the name of the variant:
@@ -25,7 +25,8 @@
 //! ```
 //!
 //! An optional field may be absent when read.
-//! The twelve events of the page write it as `null`; our own events and [`ControllerInputPayload::metadata`] leave it out.
+//! The twelve events of the original UI wire write it as `null`; our own events and
+//! [`ControllerInputPayload::metadata`] omit it.
 
 mod input;
 mod message;
@@ -43,7 +44,7 @@ pub use question::{AskUserQuestionsRequest, Question, QuestionType};
 pub use stop_reason::StopReason;
 pub use turn_id::{ParseTurnIdError, Role, TurnId};
 
-/// Version of this wire; it grows when a client written for the previous one could misread an event.
+/// Version of this wire; it grows when a client written for the previous version could misread an event.
 ///
-/// A new variant of [`UiMessage`] does not count: clients are told to ignore variants they do not know.
+/// A new variant of [`UiMessage`] does not count: clients must ignore variants that they do not know.
 pub const UI_WIRE_VERSION: u32 = 1;

@@ -1,4 +1,4 @@
-//! Control requests and their answers: every published one is typed, none loses anything.
+//! Control requests and their replies: every published one is typed, and none loses data.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -26,7 +26,7 @@ macro_rules! for_request {
     };
 }
 
-/// The same with all types of requests.
+/// Same as `for_request`, with all request types.
 macro_rules! for_any_request {
     ($call:expr, $check:ident $args:tt) => {
         for_request!($call, $check $args,
@@ -59,7 +59,7 @@ fn recorded_replies_are_read_as_the_reply_to_their_request() {
         let Kind::Response(response, Some(call)) = recorded.kind else {
             continue;
         };
-        let Outcome::Success(success) = &response.outcome else {
+        let ControlOutcome::Success(success) = &response.outcome else {
             continue;
         };
         if call.is_known() {
@@ -77,11 +77,11 @@ fn recorded_decisions_about_tools_are_typed() {
         let Kind::Response(response, Some(Call::CanUseTool(_))) = recorded.kind else {
             continue;
         };
-        let Outcome::Success(success) = &response.outcome else {
+        let ControlOutcome::Success(success) = &response.outcome else {
             continue;
         };
         let decision = success.reply::<CanUseTool>().unwrap();
-        // One host answers with something that is no decision on purpose.
+        // One host sends an invalid decision on purpose.
         if !recorded.place.contains("044-perm-error-response") {
             assert!(decision.is_allowed().is_some(), "{}: {decision:?}", recorded.place);
         }
@@ -92,7 +92,7 @@ fn recorded_decisions_about_tools_are_typed() {
 
 #[test]
 fn recorded_requests_have_no_published_field_without_a_type() {
-    // Internal fields, which stay beside the typed ones.
+    // Internal fields, which stay untyped in `extra`.
     const INTERNAL: &[&str] = &[
         "server_policy_ask_only",
         "decision_reason_rule_source",
@@ -258,9 +258,9 @@ const REPLIES: &[(&str, &str)] = &[
 fn every_published_field_of_every_reply_is_typed() {
     for (subtype, json) in REPLIES {
         let call = request(subtype);
-        let success: Outcome =
+        let success: ControlOutcome =
             serde_json::from_str(&format!(r#"{{"subtype":"success","response":{json}}}"#)).unwrap();
-        let Outcome::Success(success) = success else { panic!("{json}") };
+        let ControlOutcome::Success(success) = success else { panic!("{json}") };
         for_any_request!(&call, comes_back_typed(&success, json));
     }
 }
@@ -270,21 +270,21 @@ fn an_absent_body_is_an_empty_reply() {
     let ack = Success::default();
     assert_eq!(ack.reply::<StopTask>().unwrap(), Ack::default());
     assert_eq!(ack.reply::<Interrupt>().unwrap(), InterruptReceipt::default());
-    let null: Outcome = serde_json::from_str(r#"{"subtype":"success","response":null}"#).unwrap();
-    let Outcome::Success(null) = null else { panic!() };
+    let null: ControlOutcome = serde_json::from_str(r#"{"subtype":"success","response":null}"#).unwrap();
+    let ControlOutcome::Success(null) = null else { panic!() };
     assert_eq!(null.reply::<BackgroundTasks>().unwrap(), BackgroundTasksReply::default());
 }
 
 #[test]
 fn a_reply_that_does_not_fit_says_where() {
-    let outcome: Outcome =
+    let outcome: ControlOutcome =
         serde_json::from_str(r#"{"subtype":"success","response":{"buildTime":"t"}}"#).unwrap();
-    let Outcome::Success(success) = outcome else { panic!() };
+    let ControlOutcome::Success(success) = outcome else { panic!() };
     assert_eq!(success.reply::<GetBinaryVersion>().unwrap_err().to_string(), "`version` is missing");
 }
 
 #[test]
-fn requests_that_nobody_knows_are_kept() {
+fn unknown_requests_are_kept() {
     let json = r#"{"subtype":"end_session","reason":"done","n":1e400,"deep":{"a":[null]}}"#;
     let call: Call = serde_json::from_str(json).unwrap();
     assert!(!call.is_known());
@@ -304,7 +304,7 @@ fn a_request_without_what_it_needs_is_an_error() {
 }
 
 #[test]
-fn null_and_absent_are_told_apart_where_they_differ() {
+fn null_and_absent_differ_where_it_matters() {
     let reset = SetMaxThinkingTokens::new(None);
     assert_eq!(
         serde_json::to_string(&Call::from(reset)).unwrap(),
@@ -382,11 +382,11 @@ fn a_python_host_writes_null_for_no_rule_content() {
 
 #[test]
 fn requests_still_without_an_answer_come_with_the_handshake() {
-    let outcome: Outcome = serde_json::from_str(
+    let outcome: ControlOutcome = serde_json::from_str(
         r#"{"subtype":"success","response":{},"pending_permission_requests":[{"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{}}}],"pending_user_dialog_requests":[],"pending_elicitation_requests":[{"type":"control_request","request_id":"r2","request":{"subtype":"elicitation","mcp_server_name":"m","message":"?"}},{"broken":1}]}"#,
     )
     .unwrap();
-    let Outcome::Success(success) = outcome else { panic!() };
+    let ControlOutcome::Success(success) = outcome else { panic!() };
     let pending = success.pending_requests();
     let ids: Vec<_> = pending.iter().map(|(id, request)| (id.as_str(), request.subtype())).collect();
     assert_eq!(ids, [("r1", "can_use_tool"), ("r2", "elicitation")]);

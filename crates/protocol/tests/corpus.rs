@@ -1,6 +1,6 @@
-//! Recorded frames of the real CLI, both directions: every line comes back, every public kind is typed.
+//! Recorded frames of the real CLI, in both directions: every line round-trips, every public kind is typed.
 //!
-//! The shipped recordings are always read; `TIDINGS_CORPUS` names a folder of more.
+//! The shipped recordings are always read; `TIDINGS_CORPUS` names a folder with more.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -23,7 +23,7 @@ const INTERNAL: &[&str] = &[
     "session_notice",
 ];
 
-/// Subtypes, likewise.
+/// Subtypes that the CLI's vendor does not publish.
 const INTERNAL_SYSTEM: &[&str] = &[
     "post_turn_summary",
     "task_summary",
@@ -69,7 +69,7 @@ const INTERNAL_CONTROL: &[&str] = &[
     "set_proactivity_level",
 ];
 
-/// Scenarios whose host sends nonsense on purpose.
+/// Scenarios whose host sends invalid data on purpose.
 const NONSENSE: &[&str] = &["120", "121", "168"];
 
 /// Scenarios whose output is not a stream of frames.
@@ -86,7 +86,7 @@ fn every_line_of_the_corpus_comes_back_byte_for_byte() {
                 other => panic!("{}: {other:?}", file.display()),
             };
             match FrameRef::decode(bytes) {
-                // The frame's own bytes stand in the line as they are.
+                // The bytes of the frame are in the line unchanged.
                 Ok(frame) => {
                     let at = find(bytes, frame.raw());
                     echoed.extend_from_slice(&bytes[..at]);
@@ -141,7 +141,7 @@ fn every_public_frame_of_the_corpus_is_typed_and_nothing_is_lost() {
 }
 
 #[test]
-fn the_owned_frame_tells_the_same_as_the_borrowed_one() {
+fn the_owned_frame_equals_the_borrowed_one() {
     for file in files() {
         let bytes = fs::read(&file).unwrap();
         each_line(&bytes, |line| {
@@ -153,7 +153,7 @@ fn the_owned_frame_tells_the_same_as_the_borrowed_one() {
             assert_eq!(borrowed.kind(), owned.kind());
             assert_eq!(borrowed.session_id(), owned.session_id());
             assert_eq!(borrowed.message(), owned.message());
-            // The message written and read again is the same message.
+            // The message round-trips through its line.
             let line = owned.message().to_line();
             assert_eq!(Frame::from_json(&line).unwrap().message(), owned.message());
         });

@@ -12,16 +12,16 @@ use tidings_protocol::entry::{
 use tidings_protocol::json::{Json, Raw, same_json};
 use tidings_protocol::view::Block;
 
-/// Every JSON example of seed 001's page.
+/// Every JSON example of the session specification.
 const SEED: &str = include_str!("fixtures/entries/seed-001.ndjson");
-/// Lines of recorded sessions, such that every key of every kind occurs.
+/// Lines of recorded sessions that together have every key of every kind.
 const REAL: &str = include_str!("fixtures/entries/real.ndjson");
-/// Written from the known shapes, for kinds that no recorded session has.
+/// Lines written from the known shapes, for kinds that no recorded session has.
 const DOCUMENTED: &str = include_str!("fixtures/entries/documented.ndjson");
-/// In the form that seed 001's page took later.
+/// Lines in the form of the later revision of the specification.
 const REWRITE: &str = include_str!("fixtures/entries/rewrite.ndjson");
 
-/// Checks that a line reads typed, whole and without leftovers, and comes back equal.
+/// Checks that a line is typed completely, and round-trips.
 fn check(line: &str, dialect: Dialect) {
     let entry = EntryRef::decode(line.as_bytes()).expect(line);
     let typed = entry.typed();
@@ -87,7 +87,7 @@ fn chained_entries_are_those_with_a_uuid() {
     }
 }
 
-/// All recorded sessions, if `TIDINGS_CORPUS` names the folder that has them.
+/// All recorded sessions, if `TIDINGS_CORPUS` names their folder.
 #[test]
 fn corpus_is_typed_and_lossless() {
     let Some(root) = std::env::var_os("TIDINGS_CORPUS") else {
@@ -128,7 +128,7 @@ fn every_prefix_of_a_line_is_an_error() {
 }
 
 #[test]
-fn the_pages_examples_can_be_written() {
+fn examples_of_the_specification_can_be_written() {
     let at = |second: u32, number: u32| {
         Envelope::seed(format!("msg-{number:03}"), format!("2025-01-27T10:00:{second:02}Z"), "session-123")
             .after(format!("msg-{:03}", number - 1))
@@ -161,7 +161,7 @@ fn the_pages_examples_can_be_written() {
 }
 
 #[test]
-fn the_seed_reads_like_the_real_thing() {
+fn entries_of_the_specification_read_like_real_ones() {
     let entries: Vec<_> = SEED.lines().map(|line| EntryRef::decode(line.as_bytes()).unwrap()).collect();
     assert_eq!(entries[0].text(), "Please help me write a Python script");
     assert_eq!(entries[0].parent_uuid().as_deref(), Some("msg-000"));
@@ -176,7 +176,7 @@ fn the_seed_reads_like_the_real_thing() {
     assert_eq!(entries[4].name(), "system/tool_result");
     assert!(entries[5].flags().is_error);
     assert!(entries[5].tool_results().is_empty());
-    // The operation is no text.
+    // The operation is not text.
     assert_eq!(entries[6].text(), "");
     let EntryBody::CompactSystem(compacted) = entries[7].body() else { panic!("compact_system") };
     assert_eq!(compacted.operation, Some(CompactOperation::COMPACTED));
@@ -238,7 +238,7 @@ fn results_attachments_and_the_request_log() {
     assert_eq!(result.kind(), EntryKind::User);
     assert!(result.tool_use_result().is_some());
     assert!(real("attachment").attachment_type().is_some());
-    // It has a `message`, but nobody said it.
+    // It has a `message`, but not one of the conversation.
     let blob = real("api-request-blob");
     assert!(blob.get("message").is_some());
     assert_eq!(blob.content_blocks().count(), 0);
@@ -249,7 +249,7 @@ fn results_attachments_and_the_request_log() {
 }
 
 #[test]
-fn the_rewrite_reads_like_the_real_thing() {
+fn entries_of_the_later_revision_read_like_real_ones() {
     let entries: Vec<_> = REWRITE.lines().map(|line| EntryRef::decode(line.as_bytes()).unwrap()).collect();
     assert_eq!(entries[0].timestamp().as_deref(), Some("1738160130123"));
     assert_eq!(entries[0].text(), "Parse these files");
@@ -284,7 +284,7 @@ fn an_edited_entry_keeps_what_it_does_not_know() {
     assert_eq!(edited.matches("\"cwd\"").count(), 1);
 }
 
-/// Whatever stands under a key, the entry stays of its kind and nothing of it is lost.
+/// With any value under any key, the entry keeps its kind and loses nothing.
 #[test]
 fn odd_values_are_kept() {
     const ODD: [&str; 9] = [
@@ -299,7 +299,7 @@ fn odd_values_are_kept() {
         "{}",
     ];
     let lines = [SEED, REAL, DOCUMENTED, REWRITE].into_iter().flat_map(str::lines);
-    // Long lines have no keys that short ones lack, but cost most of the time.
+    // Long lines have no keys that short ones lack, but take most of the time.
     for line in lines.filter(|line| line.len() < 1200) {
         let json = Raw::parse(line).unwrap();
         for (odd_key, _) in json.members().filter(|(key, _)| *key != "type") {
@@ -332,7 +332,7 @@ fn a_record_of_bookkeeping_can_be_edited() {
 }
 
 #[test]
-fn what_nobody_knows_is_kept_whole() {
+fn unknown_entries_are_kept_whole() {
     for line in
         [r#"{"type":"brand-new","uuid":"u-1","a":[1e400]}"#, r#"{"uuid":"u-1"}"#, r#"{"type":7}"#, r"{}"]
     {
@@ -384,10 +384,10 @@ fn serde_goes_through_the_same_text() {
     }
 }
 
-/// Readers of whole folders take the parts of a message from where the check saw them; a key that stands twice must
-/// not mix two messages.
+/// Readers of whole folders take the parts of a message from the positions noted by the check; a duplicate
+/// key must not mix two messages.
 #[test]
-fn of_two_messages_in_one_entry_only_the_last_is_said() {
+fn of_two_messages_in_one_entry_only_the_last_counts() {
     let line = concat!(
         r#"{"type":"assistant","message":{"id":"first","model":"m","usage":{"input_tokens":1},"content":"a"},"#,
         r#""message":{"content":"b","id":"sec\u006fnd"}}"#,

@@ -1,4 +1,4 @@
-//! Hooks: every event's input and every answer to it is typed, none loses anything.
+//! Hooks: every event's input and every output is typed, and none loses data.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -8,7 +8,7 @@ mod recordings;
 use std::collections::BTreeSet;
 
 use recordings::{Kind, untyped};
-use tidings_protocol::control::{Call, HookCallback, Outcome};
+use tidings_protocol::control::{Call, ControlOutcome, HookCallback};
 use tidings_protocol::hooks::{
     HookBase, HookEvent, HookEventInput, HookInput, HookOutput, HookSpecificOutput, Stop,
 };
@@ -41,7 +41,7 @@ fn recorded_answers_are_typed() {
         let Kind::Response(response, Some(Call::HookCallback(_))) = recorded.kind else {
             continue;
         };
-        let Outcome::Success(success) = &response.outcome else {
+        let ControlOutcome::Success(success) = &response.outcome else {
             continue;
         };
         let output = success.reply::<HookCallback>().unwrap();
@@ -52,7 +52,7 @@ fn recorded_answers_are_typed() {
     assert!(answers > 20);
 }
 
-/// What each event brings, with every published field.
+/// Fields of each event, with every published one.
 const INPUTS: &[(&str, &str)] = &[
     (
         "PreToolUse",
@@ -159,11 +159,11 @@ fn every_published_field_of_every_input_is_typed() {
 }
 
 #[test]
-fn keys_that_nobody_knows_and_nulls_come_back() {
+fn unknown_keys_and_nulls_round_trip() {
     let json = r#"{"session_id":null,"cwd":7,"hook_event_name":"PreCompact","trigger":"auto","custom_instructions":null,"new":{"a":1},"agent_id":"a"}"#;
     let mut input: HookInput = serde_json::from_str(json).unwrap();
     assert_same(json, &serde_json::to_string(&input).unwrap());
-    // Each half keeps its own, so that a field set later does not stand beside its old self.
+    // Each half keeps its own members, so that a field set later does not duplicate an old value.
     assert!(input.base.extra.get("session_id").is_some());
     let HookEventInput::PreCompact(compact) = &input.event else { panic!("{input:?}") };
     assert!(compact.extra.get("new").is_some() && compact.extra.get("session_id").is_none());
@@ -172,11 +172,11 @@ fn keys_that_nobody_knows_and_nulls_come_back() {
 }
 
 #[test]
-fn an_event_that_nobody_knows_keeps_its_members() {
+fn an_unknown_event_keeps_its_members() {
     for json in [
         r#"{"session_id":"s","hook_event_name":"NewEvent","a":1,"b":null}"#,
         r#"{"session_id":"s","a":1}"#,
-        // A known event without what it needs.
+        // A known event without its required fields.
         r#"{"session_id":"s","hook_event_name":"PreToolUse","tool_input":{}}"#,
         "{}",
     ] {
@@ -193,7 +193,7 @@ fn a_made_input_names_its_event() {
     assert_eq!(serde_json::to_string(&input).unwrap(), r#"{"hook_event_name":"Stop"}"#);
 }
 
-/// Every published field of every answer.
+/// Every published field of every output.
 const OUTPUTS: &[&str] = &[
     "{}",
     r#"{"continue":false,"suppressOutput":true,"stopReason":"s","decision":"block","systemMessage":"m","terminalSequence":"\u0007","reason":"r"}"#,
@@ -268,7 +268,7 @@ fn answers_are_written_as_the_cli_wants_them() {
 }
 
 #[test]
-fn words_can_be_said_to_any_event() {
+fn context_can_be_added_to_any_event() {
     let known = HookSpecificOutput::additional_context(&HookEvent::STOP, "go on");
     assert!(matches!(known, HookSpecificOutput::Stop(_)));
     let new = HookSpecificOutput::additional_context(&HookEvent::from("NewEvent"), "go on");

@@ -1,4 +1,4 @@
-//! Our own events on the wire of seed 003.
+//! Our own events on the UI wire.
 
 use serde_json::{Value, json};
 use tidings_protocol::mobile::RiskLevel;
@@ -6,7 +6,7 @@ use tidings_protocol::ui::*;
 
 const TURN: TurnId = TurnId::new_assistant_turn(2);
 
-/// One event of every native variant, with nothing but what it must have.
+/// One event of every native variant, with its required fields only.
 fn bare() -> Vec<UiMessage> {
     vec![
         SessionStarted::new(1, "9f1c").into(),

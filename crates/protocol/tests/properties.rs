@@ -25,7 +25,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Keys that the wire knows as often as keys that it does not.
+/// Known and unknown keys, equally often.
 fn key() -> impl Strategy<Value = String> {
     prop_oneof![
         prop::sample::select(vec![
@@ -131,7 +131,7 @@ proptest! {
         let again = frame.message().to_line();
         prop_assert!(same_json(frame.json(), Raw::parse(&again).unwrap()), "{}\n{}", line, again);
         prop_assert_eq!(Frame::from_json(&again).unwrap().message(), frame.message());
-        // The borrowed view and the short answers hold for anything too.
+        // The borrowed view and the summary accessors work for any frame too.
         drop((format!("{:?}", frame.view()), frame.outcome(), frame.error_text(), frame.tool_calls().len()));
     }
 
@@ -156,7 +156,7 @@ proptest! {
     }
 }
 
-/// The `RawValue` of `serde_json` checks the same grammar.
+/// `RawValue` of `serde_json` checks the same grammar.
 fn agree(bytes: &[u8]) -> Result<(), TestCaseError> {
     let theirs = serde_json::from_slice::<&serde_json::value::RawValue>(bytes).is_ok();
     let ours = std::str::from_utf8(bytes).is_ok_and(|text| check(text).is_ok());

@@ -1,17 +1,17 @@
-//! Seed page 002: the message schema of the SDK, S2.1 to S2.9.
+//! The message schema of the SDK, items S2.1 to S2.9 of its specification.
 //!
-//! The messages of the phone that the page also shows are tested in `seed_002_mobile.rs`.
+//! The phone messages of that page are tested in `seed_002_mobile.rs`.
 
 use serde_json::json;
 use tidings_protocol::json::{Raw, same_json};
 use tidings_protocol::messages::{
-    AssistantMessage, ContentBlock, Message, ResultMessage, ResultSubtype, StopReason, SystemMessage,
+    ApiStopReason, AssistantMessage, ContentBlock, Message, ResultMessage, ResultSubtype, SystemMessage,
     TaskStatus,
 };
 use tidings_protocol::permissions::PermissionMode;
 use tidings_protocol::{Frame, Outcome};
 
-/// An example of the page, or one that has exactly the fields of its schema.
+/// An example of the specification, or a line with exactly the fields of its schema.
 macro_rules! example {
     ($name:literal) => {
         include_str!(concat!("fixtures/seed/002-", $name))
@@ -23,7 +23,7 @@ fn frame(line: &str) -> Frame {
     Frame::from_json(line).unwrap_or_else(|error| panic!("{error} in {line}"))
 }
 
-/// The message of a line that must have a type, fit it, and write back what was read.
+/// The message of a line, which must be typed completely and round-trip.
 #[track_caller]
 fn typed(line: &str) -> Message {
     let typed = frame(line).typed();
@@ -101,7 +101,7 @@ fn s2_3_a_fraction_of_a_millisecond_costs_nothing() {
     let frame = frame(&line);
     let typed = frame.typed();
     assert!(matches!(typed.message, Message::Result(ResultMessage::Success { num_turns: Some(3), .. })));
-    // Whole milliseconds are all that the Rust field has room for; the figure itself stays within reach.
+    // The Rust field holds whole milliseconds; the exact number stays accessible.
     assert!(typed.message.to_line().contains("5230.25"), "{}", typed.message.to_line());
     assert_eq!(frame.get("duration_ms").and_then(Raw::f64), Some(5230.25));
 }
@@ -180,7 +180,7 @@ fn s2_6_the_api_message_has_all_its_fields() {
     assert_eq!(message.id.as_deref(), Some("msg_01"));
     assert_eq!(message.role, "assistant");
     assert_eq!(message.model.as_deref(), Some("claude-sonnet-4"));
-    assert_eq!(message.stop_reason, Some(StopReason::TOOL_USE));
+    assert_eq!(message.stop_reason, Some(ApiStopReason::TOOL_USE));
     assert_eq!(message.stop_sequence, None);
     assert_eq!(message.extra.get("type").unwrap().text().unwrap(), "message");
     let usage = message.usage.unwrap();
@@ -191,10 +191,10 @@ fn s2_6_the_api_message_has_all_its_fields() {
 fn s2_6_every_stop_reason_is_read_and_written_back() {
     let line = |reason: &str| example!("assistant.json").replace(r#""stop_reason": "tool_use""#, reason);
     let reason = |text: &str| assistant(&line(text)).message.stop_reason;
-    assert_eq!(reason(r#""stop_reason":"end_turn""#), Some(StopReason::END_TURN));
-    assert_eq!(reason(r#""stop_reason":"max_tokens""#), Some(StopReason::MAX_TOKENS));
-    assert_eq!(reason(r#""stop_reason":"stop_sequence""#), Some(StopReason::STOP_SEQUENCE));
-    assert_eq!(reason(r#""stop_reason":"tool_use""#), Some(StopReason::TOOL_USE));
+    assert_eq!(reason(r#""stop_reason":"end_turn""#), Some(ApiStopReason::END_TURN));
+    assert_eq!(reason(r#""stop_reason":"max_tokens""#), Some(ApiStopReason::MAX_TOKENS));
+    assert_eq!(reason(r#""stop_reason":"stop_sequence""#), Some(ApiStopReason::STOP_SEQUENCE));
+    assert_eq!(reason(r#""stop_reason":"tool_use""#), Some(ApiStopReason::TOOL_USE));
     assert_eq!(reason(r#""stop_reason":null"#), None);
     let sequence = line(r#""stop_reason":"stop_sequence""#)
         .replace("\"stop_sequence\": null", "\"stop_sequence\":\"END\"");
@@ -237,7 +237,7 @@ fn s2_9_every_message_names_its_session_and_results_count() {
     }
 }
 
-/// The page says that nothing structured tells of progress; by now the CLI does.
+/// The specification has no structured progress; the CLI has it by now.
 #[test]
 fn s2_9_tasks_tell_of_their_progress() {
     let line = r#"{"type":"system","subtype":"task_progress","task_id":"t1","description":"Running tests",
@@ -251,7 +251,7 @@ fn s2_9_tasks_tell_of_their_progress() {
     assert_eq!(end.status, Some(TaskStatus::COMPLETED));
 }
 
-/// The page knows two kinds of block; there are more, and more to come.
+/// The specification has two kinds of block; there are more, and more to come.
 #[test]
 fn s2_6_other_blocks_stand_beside_text_and_tool_use() {
     let line = r#"{"type":"assistant","message":{"content":[{"type":"thinking","thinking":"hm","signature":"sig"},

@@ -1,11 +1,11 @@
-//! Seed page 002 and the protocol around it: the messages of `tidings_protocol::mobile`.
+//! The phone protocol: messages of `tidings_protocol::mobile`.
 
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tidings_protocol::mobile::{
-    ClaudeResponse, ErrorMessage, HeartbeatMessage, MobileBody, MobileMessage, PermissionRequest,
+    ClaudeResponse, ErrorMessage, HeartbeatMessage, MobileBody, MobileMessage, MobilePermissionRequest,
     ProgressUpdateMessage, RiskLevel,
 };
 
@@ -127,7 +127,8 @@ fn defaults_are_filled_in_and_unknown_keys_ignored() {
     let request = read(&json!({
         "type": "permission_request", "tool": "Bash", "action": "run", "later": true,
     }));
-    let MobileBody::PermissionRequest(PermissionRequest { risk, timeout, details, .. }) = request.body else {
+    let MobileBody::PermissionRequest(MobilePermissionRequest { risk, timeout, details, .. }) = request.body
+    else {
         panic!("not a permission request");
     };
     assert_eq!((risk, timeout, details.len()), (RiskLevel::Medium, None, 0));

@@ -1,4 +1,4 @@
-//! Seed page 003, item by item: the server protocol of `tidings_protocol::ui`.
+//! Server mode, item by item of its specification: the UI wire of `tidings_protocol::ui`.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ macro_rules! fixture {
     };
 }
 
-/// The event is written as the fixture, letter for letter, and the fixture is read as the event.
+/// Asserts that the event is written exactly as the fixture, and that the fixture is read as the event.
 #[track_caller]
 fn round_trips(event: &UiMessage, fixture: &str) {
     assert_eq!(write(event), fixture);
@@ -210,7 +210,7 @@ fn s3_12_command_complete_round_trips() {
 }
 
 #[test]
-#[expect(clippy::str_to_string, reason = "as on the page")]
+#[expect(clippy::str_to_string, reason = "as in the specification")]
 fn s3_13_text_chunk_is_written_as_on_the_page() -> Result<(), serde_json::Error> {
     use serde_json;
 
@@ -239,7 +239,7 @@ fn s3_14_payload_without_metadata_is_read() -> Result<(), serde_json::Error> {
 }
 
 #[test]
-#[expect(clippy::str_to_string, reason = "as on the page")]
+#[expect(clippy::str_to_string, reason = "as in the specification")]
 fn s3_24_payloads_are_made_by_constructor_and_directly() {
     let session_id = 7;
     let payload =
@@ -343,7 +343,7 @@ fn s3_26_events_are_routed_by_session() {
     assert_eq!(read::<UiMessage>(fixture!("error")).session_id(), None);
 }
 
-/// The handlers of the page, as they stand there, against a client that writes down what it is told.
+/// The handlers of the specification, unchanged, with a client that records its calls.
 mod s3_26_handlers_of_the_page {
     use std::cell::RefCell;
     use std::pin::pin;
@@ -382,13 +382,13 @@ mod s3_26_handlers_of_the_page {
         pub(super) use error;
     }
 
-    #[expect(clippy::unused_async, reason = "the page waits for it")]
+    #[expect(clippy::unused_async, reason = "the specification awaits it")]
     async fn handle_permission(tool_use_id: String, request: PermissionRequest, session_id: i64) {
         assert_eq!((tool_use_id.as_str(), session_id), ("toolu_2", 1));
         assert_eq!(request.target, "/tmp/out");
     }
 
-    #[expect(clippy::uninlined_format_args, reason = "as on the page")]
+    #[expect(clippy::uninlined_format_args, reason = "as in the specification")]
     async fn handle_event(event: UiMessage, client: &Client) {
         match event {
             UiMessage::TextChunk { text, session_id, .. } => {

@@ -1,6 +1,6 @@
-//! Seed page 004: `ClaudeAgentSDK.Message` of the Elixir SDK, S4.1 to S4.18.
+//! `ClaudeAgentSDK.Message` of the Elixir SDK, items S4.1 to S4.18 of its documentation.
 //!
-//! The page shows Elixir structs; the fixtures are the lines of the wire that they stand for.
+//! The documentation shows Elixir structs; the fixtures are the corresponding lines of the wire.
 
 use serde_json::{Value, json};
 use tidings_protocol::json::{Raw, same_json};
@@ -21,7 +21,7 @@ fn frame(line: &str) -> Frame {
     Frame::from_json(line).unwrap_or_else(|error| panic!("{error} in {line}"))
 }
 
-/// The message of a line that must have a type, fit it, and write back what was read.
+/// The message of a line, which must be typed completely and round-trip.
 #[track_caller]
 fn typed(line: &str) -> Message {
     let typed = frame(line).typed();
@@ -33,7 +33,7 @@ fn typed(line: &str) -> Message {
     typed.message
 }
 
-/// A line of every type, and of one that does not exist.
+/// A line of every type, and of an unknown one.
 const ONE_OF_EACH: &[&str] = &[
     r#"{"type":"system","subtype":"init","session_id":"s","tools":[],"mcp_servers":[]}"#,
     r#"{"type":"user","message":{"content":"hi"},"session_id":"s","uuid":"u"}"#,
@@ -85,7 +85,7 @@ fn s4_3_every_frame_of_the_cli_is_surfaced() {
         lines += 1;
     }
     assert_eq!(lines, 90);
-    // What other SDKs pass over in silence.
+    // Other SDKs drop these silently.
     for line in [
         r#"{"type":"keep_alive"}"#,
         r#"{"type":"tool_progress","tool_use_id":"t","elapsed_time_seconds":30}"#,
@@ -146,7 +146,7 @@ fn s4_7_error_codes_are_known_or_kept_as_they_are() {
     };
     assert_eq!(code("rate_limit"), AssistantError::RATE_LIMIT);
     assert_eq!(code("authentication_failed"), AssistantError::AUTHENTICATION_FAILED);
-    // The union of what the Rust and the Elixir SDK know.
+    // The union of the types of the Rust and the Elixir SDK.
     for known in
         ["billing_error", "invalid_request", "server_error", "overloaded", "model_not_found", "unknown"]
     {
@@ -164,7 +164,7 @@ fn s4_8_rate_limit_event_has_info_uuid_and_session() {
     assert_eq!(frame.uuid().as_deref(), Some("5d0a1c3e-0000-4000-8000-000000000001"));
     assert_eq!(frame.session_id().as_deref(), Some("session-123"));
 
-    // Neither an event without ids nor one in a shape of its own is lost.
+    // Neither an event without ids nor one in an unknown shape is lost.
     let bare = r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected"}}"#;
     typed(bare);
     assert_eq!(Frame::from_json(bare).unwrap().rate_limit().unwrap().status, RateLimitStatus::REJECTED);
@@ -222,7 +222,7 @@ fn s4_11_the_assistant_example_with_an_error_is_read() {
     let Message::Assistant(message) = typed(line) else { panic!("no assistant message") };
     assert_eq!(message.message.content.joined_text(), "Please try again later.");
     assert_eq!(message.error, Some(AssistantError::RATE_LIMIT));
-    // It is no failed turn: only a result ends one.
+    // It is not a failed turn: only a result ends one.
     assert!(!frame(line).is_error());
 }
 
@@ -296,12 +296,12 @@ fn s4_15_is_error_is_true_for_failed_results_only() {
     assert!(!is_error(r#""result","subtype":"success""#));
     assert!(!is_error(r#""result","subtype":"success","is_error":false"#));
     assert!(!is_error(r#""assistant","subtype":"error_max_turns","is_error":true"#));
-    // Newer ways to fail.
+    // Newer kinds of failure.
     assert!(is_error(r#""result","subtype":"error_max_budget_usd""#));
     assert!(is_error(r#""result","subtype":"success","is_error":true"#));
 }
 
-/// The Elixir SDK relabels such a result; here the label stays and the outcome tells.
+/// The Elixir SDK relabels such a result; here the label stays and the outcome differs.
 #[test]
 fn s4_15_a_failed_success_keeps_its_subtype() {
     let line = r#"{"type":"result","subtype":"success","is_error":true,"result":"boom"}"#;
@@ -325,7 +325,7 @@ fn s4_17_session_id_of_any_frame_or_nothing() {
     }
     assert_eq!(frame(r#"{"type":"keep_alive"}"#).session_id(), None);
     assert_eq!(frame(r#"{"type":"user","session_id":null}"#).session_id(), None);
-    // One that stands inside something else is not the frame's.
+    // A nested one is not the frame's.
     assert_eq!(frame(r#"{"type":"user","message":{"session_id":"x"}}"#).session_id(), None);
 }
 

@@ -1,4 +1,4 @@
-//! Tool inputs and outputs: real ones read typed and come back equal.
+//! Tool inputs and outputs: real ones are typed and round-trip.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use tidings_protocol::json::{Json, Raw, Reading, same_json};
 use tidings_protocol::tools::{
-    AgentOutput, ReadOutput, SUMMARY_CHARS_MAX, TodoStatus, ToolInput, ToolOutput, WebSearchPart, WriteKind,
-    canonical_name, mcp_parts,
+    AgentOutput, ReadOutput, SUMMARY_CHARS_MAX, TodoWriteStatus, ToolInput, ToolOutput, WebSearchPart,
+    WriteKind, canonical_name, mcp_parts,
 };
 
 /// Copied from recorded sessions.
 const RECORDED: [&str; 2] =
     [include_str!("fixtures/tools/inputs.ndjson"), include_str!("fixtures/tools/outputs.ndjson")];
 
-/// Written from the published shapes, for what no recorded session has.
+/// Written from the published shapes, for tools that no recorded session has.
 const DOCUMENTED: &str = include_str!("fixtures/tools/documented.ndjson");
 
 #[test]
@@ -51,7 +51,7 @@ fn every_tool_with_a_view_has_a_fixture() {
     }
 }
 
-/// The same over a folder of recorded sessions: `TIDINGS_CORPUS` names it.
+/// The same for a folder of recorded sessions, named by `TIDINGS_CORPUS`.
 #[test]
 fn corpus_reads_typed_and_comes_back() {
     let Some(corpus) = std::env::var_os("TIDINGS_CORPUS") else {
@@ -125,13 +125,13 @@ fn shapes_told_by_a_key() {
 }
 
 #[test]
-fn fields_are_where_one_looks_for_them() {
+fn fields_have_the_documented_names() {
     let ToolInput::TodoWrite(todos) =
         input("TodoWrite", r#"{"todos":[{"content":"Test","status":"paused","activeForm":"Testing"}]}"#)
     else {
         panic!()
     };
-    assert_eq!(todos.todos[0].status, Some(TodoStatus::from("paused")));
+    assert_eq!(todos.todos[0].status, Some(TodoWriteStatus::from("paused")));
     assert_eq!(todos.todos[0].active_form.as_deref(), Some("Testing"));
 
     let ToolOutput::Write(write) = output(
@@ -211,7 +211,7 @@ fn assert_comes_back(read: &impl Serialize, original: Raw<'_>) {
     assert!(same_json(original, Raw::parse(&written).unwrap()), "\n{original}\n{written}");
 }
 
-/// What the CLI writes, and the transcripts it keeps; not what a host or the API wrote.
+/// Collects output of the CLI and its transcripts, not files written by a host or the API.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -226,7 +226,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Checks every tool call of a session and its result; says how many results there were.
+/// Checks every tool call of a session and its result; returns the number of results.
 fn check_session(bytes: &[u8]) -> usize {
     let text = String::from_utf8_lossy(bytes);
     let mut calls: Vec<(String, String, Raw<'_>)> = Vec::new();

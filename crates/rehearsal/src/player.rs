@@ -1,24 +1,24 @@
-//! Which turn answers a request: the one rule that both stand-ins follow.
+//! Selection of the turn that answers a request: the rule shared by both stand-ins.
 
 use crate::script::{Script, Turn, When};
 
-/// What a request to the model looks like from the script's side.
+/// A request to the model, as seen by a script.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Request {
-    /// Counts requests from 1.
+    /// Number of the request, from 1.
     pub number: usize,
-    /// The model asked for.
+    /// Requested model.
     pub model: String,
-    /// The texts of the system prompt and of all messages, tool calls and results included.
+    /// Texts of the system prompt and of all messages, tool calls and results included.
     pub texts: Vec<String>,
-    /// The text of the last message.
+    /// Text of the last message.
     pub last: String,
-    /// The names of the tools offered.
+    /// Names of the offered tools.
     pub tools: Vec<String>,
 }
 
-/// Hands out the turns of a script.
+/// Plays the turns of a script.
 #[derive(Debug)]
 pub struct Player {
     turns: Vec<(Turn, usize)>,
@@ -31,9 +31,9 @@ impl Player {
         Player { turns: script.turns.iter().map(|turn| (turn.clone(), 0)).collect(), requests: 0 }
     }
 
-    /// The turn that answers `request` and its place in the script; `None` when the script has run out.
+    /// The turn that answers `request`, with its index in the script; `None` when the script is exhausted.
     ///
-    /// A turn that says when it is meant comes before one that does not.
+    /// Turns with a matching `when` come before those without one.
     pub fn next(&mut self, request: &mut Request) -> Option<(usize, Turn)> {
         self.requests += 1;
         request.number = self.requests;
@@ -48,7 +48,7 @@ impl Player {
         Some((found, self.turns[found].0.clone()))
     }
 
-    /// The places of turns that were never used though they had to be.
+    /// Indices of mandatory turns that were never used.
     pub fn unused(&self) -> Vec<usize> {
         let unused = self.turns.iter().enumerate().filter(|(_, (turn, used))| *used == 0 && !turn.optional);
         unused.map(|(index, _)| index).collect()

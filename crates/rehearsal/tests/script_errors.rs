@@ -1,4 +1,4 @@
-//! A script with a mistake gets an error that names line, key and what was expected.
+//! Errors in scripts name the line, the key and what was expected.
 
 use insta::assert_snapshot;
 use tidings_rehearsal::script::Script;

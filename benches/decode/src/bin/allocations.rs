@@ -1,4 +1,4 @@
-//! Allocations per frame. A program of its own, so that the counting does not slow what is timed.
+//! Allocations per frame. A separate program, so that counting does not slow down the timings.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use decode_bench::{Failure, corpus, rows};
 
-/// Enough for every kind to come up many times.
+/// Number of bytes; enough for every kind to occur many times.
 const FRAMES_MAX: usize = 40_000;
 
 static CALLS: AtomicUsize = AtomicUsize::new(0);
@@ -81,7 +81,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Only this thread runs, so the difference between two readings is the row's own.
+/// Only this thread runs, so the difference between two readings belongs to the row.
 fn tally(row: &rows::Row, corpus: &[u8], start: &[u8]) -> Tally {
     let mut tally = Tally::default();
     let lines = corpus.split_inclusive(|byte| *byte == b'\n').take(FRAMES_MAX);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 use tidings_protocol::json::Json;
 use tidings_protocol::mobile::{
-    ClaudeResponse, ErrorMessage, MobileMessage, PermissionRequest, PermissionResponse,
+    ClaudeResponse, ErrorMessage, MobileMessage, MobilePermissionRequest, PermissionResponse,
     ProgressUpdateMessage, RiskLevel, SessionReady, SessionState, SessionStatus, StateReport, StatusReport,
     SubAgentProgress, SubAgentStatus,
 };
@@ -197,7 +197,7 @@ impl Mobile {
                 let mut details = Map::new();
                 let questions = serde_json::to_value(&request.questions).unwrap_or_default();
                 details.insert("questions".to_owned(), questions);
-                let body = PermissionRequest {
+                let body = MobilePermissionRequest {
                     tool: "AskUserQuestion".to_owned(),
                     action: "answer".to_owned(),
                     details,
@@ -247,7 +247,7 @@ impl Mobile {
             facts.insert("input".to_owned(), details.input.clone());
         }
         let left = deadline.zip(self.now_ms).map(|(deadline, now)| deadline.saturating_sub(now) / 1000);
-        let body = PermissionRequest {
+        let body = MobilePermissionRequest {
             tool: details.map(|details| details.tool_name.clone()).unwrap_or_default(),
             action: action(request.level).to_owned(),
             details: facts,

@@ -3,7 +3,7 @@
 use tidings_protocol::FrameRef;
 use tidings_protocol::json::Raw;
 use tidings_protocol::ui::{Thinking, ToolPreparing, TurnId, UiMessage};
-use tidings_protocol::view::{Block, Delta, Event, View};
+use tidings_protocol::view::{Block, DeltaView as Delta, EventView as Event, View};
 
 use super::out::Out;
 use super::read::Members;

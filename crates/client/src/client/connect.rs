@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tidings_protocol::control::{Call, Initialize, InitializeReply, Outcome};
+use tidings_protocol::control::{Call, ControlOutcome, Initialize, InitializeReply};
 use tidings_protocol::messages::Message;
 
 use super::core::{Core, reply};
@@ -86,7 +86,7 @@ impl Client {
     fn resume(&self, resumed: &Resumed) -> Result<(), Error> {
         let answer = resumed.initialize.message();
         if let Message::ControlResponse { response, .. } = answer
-            && let Outcome::Success(success) = response.outcome
+            && let ControlOutcome::Success(success) = response.outcome
         {
             drop(self.core.info.set(reply::<Initialize>(&success)?));
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use tidings_protocol::control::{Outcome, Success};
+use tidings_protocol::control::{ControlOutcome as Outcome, Success};
 use tokio::sync::oneshot;
 
 use crate::error::{Error, ErrorKind};

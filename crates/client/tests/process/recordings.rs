@@ -68,8 +68,8 @@ fn in_lockstep(events: Vec<recording::Event>) -> memory::Memory {
         loop {
             match player.next_action() {
                 Action::Write { line, .. } => peer.say(&line).await,
-                Action::Listen => match peer.line().await {
-                    Some(line) => player.heard(&line),
+                Action::ReadLine => match peer.line().await {
+                    Some(line) => player.accept_line(&line),
                     None => break,
                 },
                 _ => break,

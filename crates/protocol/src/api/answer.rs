@@ -1,97 +1,97 @@
-//! What waits for a person, and what the person says.
+//! Pending permission requests and questions, and the answers to them.
 
 use serde_json::Value;
 
-use super::{shapes, words};
+use super::{closed_enums, shapes};
 use crate::ui::{AskUserQuestionsRequest, PermissionDetails, PermissionRequest, QuestionDetails};
 
 shapes! {
-    /// A permission that waits for an answer.
+    /// A pending permission request.
     pub struct PendingPermission {
         /// The key of the session.
         pub session: String,
         /// The number of the session.
         pub handle: i64,
-        /// Names it in the answer.
+        /// Id of the request, quoted by the answer.
         pub tool_use_id: String,
-        /// The place of the event that told of it.
+        /// Cursor of the event that announced it.
         pub cursor: String,
-        /// When it was asked.
+        /// Time of the request.
         pub opened_at: String,
-        /// The question in words.
+        /// The request in the form of the UI wire.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         pub request: Option<PermissionRequest>,
-        /// Everything that is known about it, with the digest that some answers have to repeat.
+        /// All details of the request, including the digest that some answers must repeat.
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         pub details: PermissionDetails,
     }
 
-    /// Questions that wait for an answer.
+    /// A pending set of questions.
     pub struct PendingQuestion {
         /// The key of the session.
         pub session: String,
         /// The number of the session.
         pub handle: i64,
-        /// Names it in the answer.
+        /// Id of the questions, quoted by the answer.
         pub tool_use_id: String,
-        /// The place of the event that told of it.
+        /// Cursor of the event that announced them.
         pub cursor: String,
-        /// When it was asked.
+        /// Time of the request.
         pub opened_at: String,
         /// The questions.
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         pub request: AskUserQuestionsRequest,
-        /// Everything else that is known about them.
+        /// All details of the questions.
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         pub details: QuestionDetails,
-        /// The plan that is to be approved.
+        /// Plan that waits for approval.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub plan: Option<String>,
     }
 
-    /// An answer to a permission.
+    /// Answer to a permission request.
     pub struct PermissionAnswer {
-        /// Yes or no.
+        /// Allow or deny.
         pub decision: Choice,
-        /// How far a yes reaches.
+        /// Scope of an approval.
         #[serde(default)]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<PermissionScope>"))]
         pub scope: PermissionScope,
-        /// What the tool gets instead of what the model asked for. It needs the scope `edit` and the digest.
+        /// Input that replaces the one from the model. Requires the scope `edit` and the digest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         pub updated_input: Option<Value>,
-        /// What the model is told with a no.
+        /// Message for the model when the call is denied.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub message: Option<String>,
-        /// Whether a no ends the turn.
+        /// True if a denial also ends the turn.
         #[serde(default)]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         pub interrupt: bool,
-        /// The digest of what was shown.
+        /// Digest of the request as it was shown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub digest: Option<String>,
-        /// The id of this command: sent again, it gets the same answer.
+        /// Idempotency key: the same command sent again gets the same answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub client_id: Option<String>,
     }
 
-    /// Answers to the permissions of a batch.
+    /// Answers to a batch of permission requests.
     pub struct BatchAnswer {
-        /// One for each, by its place or its name.
+        /// One per request, identified by index or id.
         pub answers: Vec<BatchAnswerItem>,
-        /// The id of this command.
+        /// Idempotency key of this command.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub client_id: Option<String>,
     }
 
-    /// An answer to one permission of a batch.
+    /// Answer to one permission request of a batch.
     pub struct BatchAnswerItem {
-        /// Its place in the batch, from zero.
+        /// Index in the batch, from zero.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub index: Option<u64>,
-        /// Its name.
+        /// Id of the request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub tool_use_id: Option<String>,
         /// The answer.
@@ -99,39 +99,40 @@ shapes! {
         pub answer: PermissionAnswer,
     }
 
-    /// What became of an answer.
+    /// Result of an answer.
     pub struct AnswerResult {
-        /// What was answered.
+        /// Id of the request that was answered.
         pub tool_use_id: String,
-        /// How it ended: `allowed`, `denied`, `answered`, `timed_out`, `disconnected`, `cancelled` or `lost`.
+        /// Outcome: `allowed`, `denied`, `answered`, `timed_out`, `disconnected`, `cancelled` or `lost`.
         pub outcome: String,
-        /// Who answered.
+        /// Name of the client or policy that answered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub by: Option<String>,
-        /// The number of the event that tells of it.
+        /// Sequence number of the event that announces the outcome.
         pub seq: u64,
-        /// The place of that event.
+        /// Cursor of that event.
         pub cursor: String,
     }
 
-    /// What became of the answers to a batch. Those that somebody answered before have the answer of the winner.
+    /// Results of the answers to a batch. A request that was already answered has the result of the earlier
+    /// answer.
     pub struct BatchAnswered {
         /// One for each answer.
         pub results: Vec<AnswerResult>,
     }
 
-    /// Answers to questions, or none.
+    /// Answers to a set of questions, or its cancellation.
     #[derive(Default)]
     pub struct QuestionAnswer {
         /// The answers.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<QuestionReply>>"))]
         pub answers: Vec<QuestionReply>,
-        /// The person does not want to answer.
+        /// True if the user declines to answer.
         #[serde(default)]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         pub cancel: bool,
-        /// The id of this command.
+        /// Idempotency key of this command.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub client_id: Option<String>,
     }
@@ -140,29 +141,29 @@ shapes! {
     pub struct QuestionReply {
         /// The id of the question.
         pub question_id: String,
-        /// What was chosen or written; several where several may be chosen.
+        /// Chosen options or free text; several entries where several options may be chosen.
         pub answer: Vec<String>,
     }
 }
 
-words! {
-    /// Yes or no.
+closed_enums! {
+    /// Decision about a permission request.
     pub enum Choice {
         /// The tool may run.
         Allow,
-        /// It may not.
+        /// The tool may not run.
         Deny,
     }
 
-    /// How far a yes reaches.
+    /// Scope of an approval.
     #[derive(Default)]
     pub enum PermissionScope {
-        /// This call.
+        /// This call only.
         #[default]
         Once,
-        /// What the same grant covers, until the session ends.
+        /// All calls that the same grant covers, until the session ends.
         Session,
-        /// What a rule in the settings covers. It needs the scope `always` and the digest.
+        /// All calls that a rule in the settings covers. Requires the scope `always` and the digest.
         Always,
     }
 }

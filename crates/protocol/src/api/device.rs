@@ -1,92 +1,92 @@
-//! Devices: who may get in, and how they came in.
+//! Devices, their credentials and pairing.
 
-use super::{shapes, words};
+use super::{closed_enums, shapes};
 
 shapes! {
-    /// A device that has a credential.
+    /// A device with a credential.
     pub struct Device {
-        /// Names it, to revoke it by.
+        /// Id, used for revocation.
         pub id: String,
-        /// What people call it.
+        /// Display name.
         pub name: String,
-        /// What it may do: `read`, `prompt`, `decide`, `edit`, `always`, `admin`.
+        /// Scopes: `read`, `prompt`, `decide`, `edit`, `always`, `admin`.
         pub scopes: Vec<String>,
-        /// The folders that it is limited to; everywhere if there are none.
+        /// Folders that it is limited to; no limit if empty.
         #[serde(default)]
         pub folders: Vec<String>,
-        /// When it came in.
+        /// Time of pairing.
         pub created: String,
-        /// When it was last seen, to some minutes.
+        /// Time it was last seen, accurate to a few minutes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_seen: Option<String>,
-        /// When its credential ends by itself.
+        /// Expiry of its credential.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub expires: Option<String>,
     }
 
-    /// The devices that have credentials.
+    /// The devices with credentials.
     pub struct DeviceList {
-        /// All of them, the oldest first.
+        /// All devices, oldest first.
         pub items: Vec<Device>,
     }
 
-    /// What a new device is called and may do.
+    /// Settings of a new device.
     #[derive(Default)]
     pub struct NewDevice {
-        /// What people call it.
+        /// Display name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
-        /// What it may do; `read`, `prompt` and `decide` where nothing is said.
+        /// Scopes; defaults to `read`, `prompt` and `decide`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub scopes: Option<Vec<String>>,
-        /// The folders that it is limited to; everywhere if there are none.
+        /// Folders that it is limited to; no limit if empty.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub folders: Vec<String>,
-        /// After how many seconds its credential ends by itself; never where nothing is said.
+        /// Lifetime of its credential in seconds; unlimited by default.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub expires_in_s: Option<u64>,
     }
 
-    /// A new device with its credential, which is shown this once.
+    /// A new device with its credential, which is shown only once.
     pub struct NewCredential {
         /// The device.
         pub device: Device,
-        /// The credential, for `Authorization: Bearer`. A page has it as a cookie instead.
+        /// The credential, for `Authorization: Bearer`. A page receives it as a cookie instead.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub token: Option<String>,
     }
 
-    /// A code that lets one device in, once and soon.
+    /// A single-use code that pairs one device and expires soon.
     pub struct PairingCode {
         /// The code.
         pub code: String,
-        /// The address to open on the device; the code is behind the `#`, which no browser sends to a server.
+        /// Address to open on the device; the code is in the fragment, which browsers do not send to servers.
         pub link: String,
-        /// For how many seconds it is good.
+        /// Lifetime of the code in seconds.
         pub expires_in_s: u64,
     }
 
-    /// A device that has a code asks to be let in.
+    /// Request of a device to be paired by a code.
     pub struct PairRequest {
         /// The code.
         pub code: String,
-        /// What the device calls itself; whoever made the code may have chosen another name.
+        /// Name proposed by the device; a name chosen together with the code takes precedence.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
-        /// How it wants its credential; as a `cookie` where nothing is said, so programs say `token`.
+        /// Form of the credential; defaults to `cookie`, so programs send `token`.
         #[serde(default)]
         pub credential: CredentialKind,
     }
 }
 
-words! {
-    /// How a device gets its credential.
+closed_enums! {
+    /// Form in which a device receives its credential.
     #[derive(Default)]
     pub enum CredentialKind {
-        /// As a cookie that no script can read, for pages.
+        /// As a cookie that scripts cannot read, for pages.
         #[default]
         Cookie,
-        /// In the answer, for programs.
+        /// In the response, for programs.
         Token,
     }
 }

@@ -1,147 +1,147 @@
-//! What is said to a session.
+//! Prompts and commands for a session.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::{shapes, words};
+use super::{closed_enums, shapes};
 use crate::ui::TurnId;
 
-/// Bytes of the body of a prompt, with everything that comes with it: what a server takes, and tells in its `Meta`.
-/// In base64, a file of 2.3 MB fits.
+/// Maximum size of the body of a prompt in bytes, attachments included; servers report it in `Meta`. In
+/// base64, a file of 2.3 MB fits.
 pub const INPUT_BYTES_MAX: usize = 3 << 20;
 
 shapes! {
-    /// A prompt: [`ControllerInputPayload`](crate::ui::ControllerInputPayload) with more to say.
+    /// A prompt: [`ControllerInputPayload`](crate::ui::ControllerInputPayload) with more fields.
     #[derive(Default)]
     pub struct Input {
         /// The prompt.
         pub content: String,
-        /// The session that it is for, as in the payload. The address says it too; they must not differ.
+        /// Session of the prompt, as in the payload. It must not differ from the session in the URL.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session_id: Option<i64>,
-        /// The turn that it claims. The server assigns another where that is taken.
+        /// Turn claimed by the client. The server assigns another if it is taken.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         pub turn_id: Option<TurnId>,
-        /// Whatever the client wants to say about it.
+        /// Arbitrary data of the client.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         pub metadata: Option<HashMap<String, Value>>,
-        /// When it is delivered.
+        /// Time of delivery.
         #[serde(default)]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Delivery>"))]
         pub delivery: Delivery,
-        /// Pictures and files that come with it.
+        /// Attached images and files.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<Attachment>>"))]
         pub attachments: Vec<Attachment>,
-        /// The id of this command: sent again, it is said once.
+        /// Idempotency key: the same command sent again has no second effect.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub client_id: Option<String>,
     }
 
-    /// A picture or a file.
+    /// An attached image or file.
     pub struct Attachment {
-        /// What it is, such as `image/png`, `application/pdf` or `text/plain`.
+        /// Media type, such as `image/png`, `application/pdf` or `text/plain`.
         pub media_type: String,
         /// Its bytes in base64.
         pub data: String,
-        /// What it is called.
+        /// File name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
     }
 
-    /// A command has taken effect, or will.
+    /// Acknowledgement of a command that has taken effect, or will.
     pub struct Accepted {
-        /// The turn that the prompt got. It is a later one if another prompt gets ahead of it.
+        /// Turn assigned to the prompt. It becomes a later one if another prompt gets ahead of it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         pub turn_id: Option<TurnId>,
-        /// The number of the event that tells of it.
+        /// Sequence number of the event that announces the effect.
         pub seq: u64,
-        /// The place of that event.
+        /// Cursor of that event.
         pub cursor: String,
-        /// `rewind`: what was put back, or would be.
+        /// `rewind`: files that were restored, or would be.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub rewind: Option<Rewound>,
     }
 
-    /// Files that are put back to how they were before a prompt.
+    /// Result of restoring files to their state before a prompt.
     #[derive(Default)]
     pub struct Rewound {
-        /// Their paths. The CLI names them only for a dry run.
+        /// Paths of the files. The CLI names them only for a dry run.
         pub files: Vec<String>,
-        /// Lines that come back.
+        /// Number of lines added by the restoration.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub insertions: Option<u64>,
-        /// Lines that go.
+        /// Number of lines removed by the restoration.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub deletions: Option<u64>,
-        /// Symbolic links that are left alone.
+        /// Number of symbolic links that were skipped.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub skipped_links: Option<u64>,
     }
 
-    /// A prompt that waits for its turn.
+    /// A queued prompt.
     pub struct QueuedInput {
-        /// Its name, to cancel it by.
+        /// Id, used for cancellation.
         pub id: String,
-        /// The turn that it will be, unless another prompt gets ahead of it.
+        /// Expected turn, unless another prompt gets ahead of it.
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         pub turn_id: TurnId,
         /// The prompt.
         pub content: String,
-        /// How many pictures and files come with it.
+        /// Number of attachments.
         pub attachments: u64,
-        /// When it was said.
+        /// Time it was sent.
         pub at: String,
-        /// What has become of it.
+        /// State of the prompt.
         pub state: QueueState,
     }
 
-    /// What is wanted of a session besides a prompt. Each command takes what it needs.
+    /// Parameters of a session command. Each command uses the fields it needs.
     #[derive(Default)]
     pub struct CommandRequest {
-        /// `mode`: what the agent may do unasked from now on.
+        /// `mode`: new permission mode.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub mode: Option<String>,
-        /// `model`: the model that answers from now on; the usual one where none is named.
+        /// `model`: new model; the default model if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub model: Option<String>,
-        /// `rewind`: the prompt before which files are put back.
+        /// `rewind`: the prompt before which the files are restored.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub prompt: Option<String>,
-        /// `rewind`: only says what would be done.
+        /// `rewind`: reports the changes without making them.
         #[serde(default)]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         pub dry_run: bool,
-        /// The id of this command: sent again, it is done once.
+        /// Idempotency key: the same command sent again has no second effect.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub client_id: Option<String>,
     }
 }
 
-words! {
-    /// When a prompt is delivered.
+closed_enums! {
+    /// Time of delivery of a prompt.
     #[derive(Default)]
     pub enum Delivery {
-        /// After the turn that is under way.
+        /// After the current turn.
         #[default]
         Queue,
-        /// Into the turn that is under way, as soon as the agent looks.
+        /// Into the current turn, as soon as the agent reads its input.
         Steer,
-        /// At once: the turn that is under way ends.
+        /// At once: the current turn ends.
         Interrupt,
     }
 
-    /// What has become of a prompt.
+    /// State of a queued prompt.
     pub enum QueueState {
         /// It waits for its turn.
         Waiting,
-        /// It was handed to the agent, which has not begun with it.
+        /// It was sent to the agent, which has not started on it.
         Handed,
-        /// It was handed to an agent that ended before it gave a sign. It is not sent again by itself.
+        /// It was sent to an agent that ended before it acknowledged. It is not sent again automatically.
         Uncertain,
     }
 }

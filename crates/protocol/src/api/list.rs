@@ -1,12 +1,12 @@
-//! Lists, and other answers that are only read.
+//! Lists and other read-only responses.
 
 use super::{PendingPermission, PendingQuestion, QueuedInput, shapes};
 use crate::ui::UiMessage;
 
 shapes! {
-    /// What the server is and can do.
+    /// Metadata of the server.
     pub struct Meta {
-        /// What it is called.
+        /// Name of the server.
         pub name: String,
         /// Its version.
         pub version: String,
@@ -14,157 +14,159 @@ shapes! {
         pub ui_wire_version: u32,
         /// The version of the messages of the dialect `mobile`.
         pub mobile_wire_version: u32,
-        /// The name to ask for when a WebSocket is opened.
+        /// WebSocket subprotocol to request.
         pub websocket_protocol: String,
-        /// What it can do, in words to look for.
+        /// Names of the server's capabilities.
         pub capabilities: Vec<String>,
-        /// What it takes at most.
+        /// Limits on requests.
         pub limits: MetaLimits,
-        /// Whether a script plays the agents, unless a session is to have a real one.
+        /// True if a script plays the agents, except in sessions that request a real one.
         pub demo: bool,
-        /// The Claude Code that real sessions run; none where there is none, so that none can be started.
+        /// Claude Code installation used by real sessions; absent if there is none, so that none can be
+        /// started.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub claude: Option<MetaClaude>,
-        /// The disk of the server is full: sessions can be read and stopped, and everything that has to be stored is refused.
+        /// True if the disk of the server is full: sessions can be read and stopped; every request that needs
+        /// storage is refused.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         pub storage_full: bool,
-        /// Who asks.
+        /// The caller.
         pub you: MetaCaller,
     }
 
-    /// The Claude Code of the server.
+    /// Claude Code installation of the server.
     #[derive(Default)]
     pub struct MetaClaude {
-        /// Its version, once it has told it.
+        /// Its version, once known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub version: Option<String>,
     }
 
-    /// What the server takes at most.
+    /// Limits of the server.
     pub struct MetaLimits {
-        /// Bytes of the body of a request.
+        /// Maximum size of a request body, in bytes.
         pub body_bytes: u64,
-        /// Bytes of the body of a prompt, with its attachments.
+        /// Maximum size of the body of a prompt, in bytes, attachments included.
         pub input_bytes: u64,
-        /// Bytes of a message on a WebSocket.
+        /// Maximum size of a WebSocket message, in bytes.
         pub message_bytes: u64,
-        /// Sessions that are watched on one WebSocket.
+        /// Maximum number of session subscriptions on one WebSocket.
         pub subscriptions: u64,
-        /// Entries of one page of a list.
+        /// Maximum number of entries on one page of a list.
         pub page: u64,
-        /// Milliseconds between signs of life on a stream.
+        /// Interval between heartbeats on a stream, in milliseconds.
         pub heartbeat_ms: u64,
     }
 
-    /// Who asks, and what they may.
+    /// Caller of a request, with its scopes.
     pub struct MetaCaller {
-        /// What they are called.
+        /// Name of the caller.
         pub name: String,
-        /// What they may.
+        /// Scopes of the caller.
         pub scopes: Vec<String>,
     }
 
-    /// Permissions that wait for an answer.
+    /// List of pending permission requests.
     pub struct PermissionList {
-        /// The permissions, the oldest first.
+        /// The permission requests, oldest first.
         pub items: Vec<PendingPermission>,
     }
 
-    /// Questions that wait for an answer.
+    /// List of pending questions.
     pub struct QuestionList {
-        /// The questions, the oldest first.
+        /// The questions, oldest first.
         pub items: Vec<PendingQuestion>,
     }
 
-    /// Prompts that wait for their turn.
+    /// List of queued prompts.
     pub struct QueueList {
-        /// The prompts, the next one first.
+        /// The prompts, next one first.
         pub items: Vec<QueuedInput>,
     }
 
-    /// A part of what happened in a session.
+    /// One page of a session's events.
     pub struct HistoryPage {
-        /// Events, the oldest first.
+        /// Events, oldest first.
         pub items: Vec<HistoryEvent>,
-        /// Hand it back as `before` for what is before these.
+        /// Pass as `before` to get the previous page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub prev: Option<String>,
-        /// Hand it back as `after` for what is after these.
+        /// Pass as `after` to get the next page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next: Option<String>,
     }
 
-    /// Something that happened.
+    /// One event of a session's history.
     pub struct HistoryEvent {
-        /// Its place.
+        /// Cursor of the event.
         pub cursor: String,
-        /// Its number.
+        /// Sequence number of the event.
         pub seq: u64,
-        /// When it happened.
+        /// Time of the event.
         pub at: String,
-        /// What happened.
+        /// The event.
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         pub event: UiMessage,
     }
 
-    /// What one call of a tool took and gave, in full: snapshots and sessions on disk cut what is long.
+    /// Full input and output of one tool call: snapshots and sessions on disk truncate long ones.
     pub struct WholeCall {
         /// The call.
         pub tool_use_id: String,
-        /// Its events of the dialect `native`, the oldest first; they take the place of those that were cut.
+        /// Events of the call in the dialect `native`, oldest first; they replace the truncated ones.
         #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
         pub events: Vec<UiMessage>,
     }
 
-    /// What came with a prompt, in full: events only say that something did.
+    /// Attachments of a prompt in full: events only name their kinds.
     pub struct WholePrompt {
         /// The prompt.
         pub uuid: String,
-        /// The pictures and files that came with it; those that were only named by an address are left out.
+        /// Attached images and files; those given only by URL are left out.
         pub attachments: Vec<super::Attachment>,
     }
 
-    /// What can be put where a person writes: files of a session, or its slash commands.
+    /// Completions for the prompt field: files of a session, or its slash commands.
     pub struct Completions {
         /// Paths below the folder of the session, or commands without their slash.
         pub items: Vec<String>,
-        /// Whether there are more than these.
+        /// True if there are more than these.
         pub more: bool,
     }
 
-    /// The models that can be chosen, as the CLI that was started last lists them; none before one was.
+    /// Models that can be chosen, as listed by the CLI that was started last; empty before the first start.
     #[derive(Default)]
     pub struct ModelList {
         /// The models.
         pub items: Vec<ModelChoice>,
     }
 
-    /// A model that can be chosen.
+    /// A selectable model.
     pub struct ModelChoice {
-        /// What to choose it by.
+        /// Value that selects it.
         pub value: String,
-        /// What it is called.
+        /// Display name.
         pub name: String,
-        /// What it is good for.
+        /// Description of its strengths.
         pub description: String,
-        /// The model that the value stands for now.
+        /// Model that the value currently resolves to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub model: Option<String>,
     }
 
-    /// How the folder of a session differs from its last commit.
+    /// Differences between the folder of a session and its last commit.
     #[derive(Default)]
     pub struct WorkingTree {
-        /// Whether it is under version control at all.
+        /// True if the folder is under version control.
         pub repository: bool,
-        /// The differences, as `git diff` prints them.
+        /// Output of `git diff`.
         pub diff: String,
-        /// Whether the differences are longer than what is shown of them.
+        /// True if the diff was truncated.
         pub diff_cut: bool,
-        /// Files that are not under version control, by their path below the folder.
+        /// Untracked files, by their path below the folder.
         pub untracked: Vec<String>,
-        /// Whether there are more of them.
+        /// True if the list of untracked files was truncated.
         pub untracked_cut: bool,
     }
 }

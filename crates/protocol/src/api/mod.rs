@@ -1,7 +1,7 @@
-//! What clients of the server send and get, besides the events of [`ui`](crate::ui).
+//! Bodies of requests and responses of the server's API, apart from the events of [`ui`](crate::ui).
 //!
-//! Times are text as in RFC 3339. A `cursor` is the place of an event, which a client only ever hands back.
-//! What is optional is left out where there is none.
+//! Times are text as in RFC 3339. A `cursor` is the position of an event in a session; clients treat it as
+//! opaque. Optional fields without a value are omitted.
 
 mod answer;
 mod device;
@@ -38,7 +38,8 @@ pub use transcript::{
 };
 pub use trust::{FolderTrust, FoundCommand, TrustRequest};
 
-/// Declares shapes that cross the network: read, written, and described as JSON Schema, TypeScript and `OpenAPI`.
+/// Declares types that cross the network: read, written, and described as JSON Schema, TypeScript and
+/// `OpenAPI`.
 macro_rules! shapes {
     ($(
         $(#[$meta:meta])*
@@ -53,8 +54,8 @@ macro_rules! shapes {
     )+};
 }
 
-/// Declares closed lists of words, which are written in `snake_case`.
-macro_rules! words {
+/// Declares closed enums, written in `snake_case`.
+macro_rules! closed_enums {
     ($(
         $(#[$meta:meta])*
         pub enum $Name:ident { $( $(#[$word_meta:meta])* $Word:ident, )+ }
@@ -69,4 +70,4 @@ macro_rules! words {
     )+};
 }
 
-use {shapes, words};
+use {closed_enums, shapes};

@@ -1,34 +1,34 @@
-//! What goes wrong, as in RFC 9457.
+//! Error responses, as in RFC 9457.
 
 use super::{AnswerResult, shapes};
 
 shapes! {
-    /// Something went wrong.
+    /// An error.
     pub struct Problem {
-        /// Where the code is explained.
+        /// URI of the documentation of the code.
         #[serde(rename = "type")]
         pub kind: String,
-        /// The code in words.
+        /// Title of the code.
         pub title: String,
-        /// The status of the answer.
+        /// HTTP status of the response.
         pub status: u16,
-        /// To branch on.
+        /// Error code for programs.
         pub code: String,
-        /// What happened, to show.
+        /// Error message to show.
         pub detail: String,
-        /// What to do about it.
+        /// Advice on how to fix it.
         #[serde(default)]
         pub hint: String,
-        /// Whether the same may work later.
+        /// True if the same request may succeed later.
         #[serde(default)]
         pub retryable: bool,
-        /// When to try again.
+        /// Delay before the next attempt, in milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub retry_after_ms: Option<u64>,
-        /// Names the request in the log.
+        /// Id of the request in the log.
         #[serde(default)]
         pub request_id: String,
-        /// The answer that was faster, where somebody has answered before.
+        /// The earlier answer, if the request was already answered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub winner: Option<AnswerResult>,
     }

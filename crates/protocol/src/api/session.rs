@@ -1,245 +1,245 @@
-//! Sessions as the server has them.
+//! Sessions of the server.
 
 use std::collections::BTreeMap;
 
-use super::{shapes, words};
+use super::{closed_enums, shapes};
 
 shapes! {
     /// A session.
     pub struct SessionView {
-        /// Its number.
+        /// Numeric id.
         pub handle: i64,
-        /// Its name, which stays when the CLI gives it another id.
+        /// Key, which stays when the CLI gives the session another id.
         pub key: String,
-        /// The folder that it works in.
+        /// Working folder.
         pub cwd: String,
-        /// Its title, if a person or the agent gave it one.
+        /// Title, if the user or the agent set one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub title: Option<String>,
-        /// The first thing that was said in it, in one line and cut to 200 characters: what to call it while it has no title.
+        /// First prompt, as one line cut to 200 characters: serves as the title if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub first_prompt: Option<String>,
-        /// Whatever its owner wants to find it by.
+        /// Arbitrary labels for finding it.
         #[serde(default)]
         pub labels: BTreeMap<String, String>,
-        /// What it is doing.
+        /// State of the session.
         pub state: ServerPhase,
-        /// Why it failed.
+        /// Error message of a failed session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub error: Option<String>,
-        /// Whether `error` only says that somebody interrupted the last turn; left out when it does not.
+        /// True if `error` only reports that the user interrupted the last turn; omitted when false.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         pub turn_interrupted: bool,
-        /// Why its agent does not answer, while it does not: somebody has stopped it, or what keeps it.
+        /// Reason why its agent does not respond: the agent or its host process was stopped.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub stalled: Option<String>,
-        /// The agent that runs was started without what its folder brings (settings, hooks, MCP servers), because nobody has
-        /// agreed to it; left out when it was not.
+        /// True if the agent runs without the settings, hooks and MCP servers of its folder, because the
+        /// folder is not trusted; omitted when false.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         pub untrusted: bool,
-        /// The CLI's own ids for it, the oldest first.
+        /// Session ids of the CLI, oldest first.
         pub cli_session_ids: Vec<String>,
-        /// The model that answers.
+        /// Current model.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub model: Option<String>,
-        /// What the agent may do unasked.
+        /// Permission mode.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub permission_mode: Option<String>,
-        /// Who answers questions before a person does.
+        /// Policy that decides requests before the user does.
         pub policy: Policy,
-        /// When it was made.
+        /// Time of creation.
         pub created: String,
-        /// When something last happened in it.
+        /// Time of the last activity.
         pub active: String,
-        /// The place of its newest event.
+        /// Cursor of the newest event.
         pub cursor: String,
-        /// The number of its newest event.
+        /// Sequence number of the newest event.
         pub head: u64,
-        /// The number of the oldest event that is kept.
+        /// Sequence number of the oldest stored event.
         pub floor: u64,
-        /// What it has used.
+        /// Resources used.
         pub totals: Totals,
-        /// What it may use.
+        /// Limits on resources.
         pub budget: Budget,
-        /// Permissions that wait for an answer.
+        /// Number of pending permission requests.
         pub pending_permissions: u64,
-        /// Questions that wait for an answer.
+        /// Number of pending questions.
         pub pending_questions: u64,
-        /// Prompts that wait for their turn.
+        /// Number of queued prompts.
         pub queued: u64,
-        /// What was last said in it, in one line.
+        /// Last message, as one line.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub last_line: Option<String>,
-        /// Whether a script plays the agent.
+        /// True if a script plays the agent.
         #[serde(default)]
         pub demo: bool,
     }
 
-    /// What a session has used.
+    /// Resources used by a session.
     #[derive(Default)]
     pub struct Totals {
-        /// Turns that have ended.
+        /// Number of finished turns.
         pub turns: u64,
-        /// What it has cost, as the agent counts it.
+        /// Cost in dollars, as counted by the agent.
         pub cost_usd: f64,
-        /// Tokens of the last prompt: what the context holds.
+        /// Tokens of the last prompt, which is the size of the context.
         pub input_tokens: i64,
         /// Tokens of the last answer.
         pub output_tokens: i64,
     }
 
-    /// What a session may use; no limit where none is named.
+    /// Limits on the resources of a session; absent means unlimited.
     #[derive(Default)]
     pub struct Budget {
-        /// Turns.
+        /// Maximum number of turns.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub max_turns: Option<u64>,
-        /// Dollars.
+        /// Maximum cost in dollars.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub budget_usd: Option<f64>,
-        /// Seconds that its turns may take together.
+        /// Maximum total duration of its turns, in seconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub max_seconds: Option<u64>,
     }
 
-    /// A session that is to be made.
+    /// Request for a new session.
     #[derive(Default)]
     pub struct CreateSession {
-        /// The folder that it works in.
+        /// Working folder.
         pub cwd: String,
-        /// What is said first.
+        /// First prompt.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub prompt: Option<String>,
-        /// Pictures and files that come with the prompt.
+        /// Images and files attached to the prompt.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<super::Attachment>>"))]
         pub attachments: Vec<super::Attachment>,
-        /// The model that answers.
+        /// Model.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub model: Option<String>,
-        /// What the agent may do unasked, as the CLI names it.
+        /// Permission mode, in the CLI's spelling.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub permission_mode: Option<String>,
-        /// Who answers questions before a person does.
+        /// Policy that decides requests before the user does.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub policy: Option<Policy>,
-        /// The CLI session to go on with: one found on disk is adopted.
+        /// CLI session to resume: a session on disk is adopted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub resume: Option<String>,
-        /// Goes on in a copy of the session that is resumed.
+        /// Forks the resumed session instead of continuing it.
         #[serde(default)]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         pub fork: bool,
         /// Its title.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub title: Option<String>,
-        /// Added to what the agent is told about itself.
+        /// Text appended to the system prompt.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub append_system_prompt: Option<String>,
-        /// Rules for tools that may run unasked.
+        /// Permission rules for tools that run without a request.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<String>>"))]
         pub allowed_tools: Vec<String>,
-        /// MCP servers, as the CLI's `--mcp-config` has them.
+        /// MCP servers, in the format of the CLI's `--mcp-config`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         pub mcp_config: Option<serde_json::Value>,
-        /// More folders that the agent may work in.
+        /// Additional folders for the agent.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<String>>"))]
         pub add_dirs: Vec<String>,
-        /// Turns that it may take.
+        /// Maximum number of turns.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub max_turns: Option<u64>,
-        /// Dollars that it may cost.
+        /// Maximum cost in dollars.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub budget_usd: Option<f64>,
-        /// Seconds that its turns may take together.
+        /// Maximum total duration of its turns, in seconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub max_seconds: Option<u64>,
-        /// Whatever its owner wants to find it by.
+        /// Arbitrary labels for finding it.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<BTreeMap<String, String>>"))]
         pub labels: BTreeMap<String, String>,
-        /// Whether a script plays the agent. On a server with a demo it does unless this says no.
+        /// True if a script plays the agent; the default on a demo server.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub demo: Option<bool>,
-        /// Keeps the CLI's own frames too, for the dialect `frames`.
+        /// Also stores the CLI's own frames, for the dialect `frames`.
         #[serde(default)]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         pub keep_frames: bool,
-        /// The id of this command: sent again, it makes no second session.
+        /// Idempotency key: the same command sent again creates no second session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub client_id: Option<String>,
     }
 
-    /// What is to be changed about a session. What is left out stays.
+    /// Changes to a session. Absent fields stay as they are.
     #[derive(Default)]
     pub struct PatchSession {
-        /// Another title; an empty one takes it away.
+        /// New title; an empty one removes it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub title: Option<String>,
-        /// Other labels, all of them.
+        /// New labels, replacing all existing ones.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub labels: Option<BTreeMap<String, String>>,
-        /// Another budget.
+        /// New budget.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub budget: Option<Budget>,
-        /// Another policy.
+        /// New policy.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub policy: Option<Policy>,
-        /// The id of this command.
+        /// Idempotency key of this command.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub client_id: Option<String>,
     }
 
-    /// Sessions, and where the list goes on.
+    /// One page of sessions.
     pub struct SessionList {
         /// The sessions.
         pub items: Vec<SessionView>,
-        /// Hand it back as `before` for what is before these.
+        /// Pass as `before` to get the previous page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub prev: Option<String>,
-        /// Hand it back as `after` for what is after these.
+        /// Pass as `after` to get the next page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next: Option<String>,
     }
 }
 
-words! {
-    /// What a session is doing.
+closed_enums! {
+    /// State of a session on the server.
     pub enum ServerPhase {
-        /// Its process is being started.
+        /// Its process is starting.
         Starting,
         /// It waits for a prompt.
         Idle,
-        /// A turn is under way.
+        /// A turn is running.
         Running,
-        /// A person has to answer something.
+        /// A request waits for the user.
         NeedsYou,
-        /// Its process was ended because nobody used it; the next prompt starts it again.
+        /// Its process was stopped because it was idle; the next prompt starts it again.
         Parked,
-        /// Somebody stopped it; the next prompt starts it again.
+        /// The user stopped it; the next prompt starts it again.
         Stopped,
-        /// The server or the agent ended during a turn; the next prompt goes on from there.
+        /// The server or the agent ended during a turn; the next prompt continues from there.
         Interrupted,
-        /// It could not be started, or has died.
+        /// It could not be started, or its process died.
         Failed,
     }
 
-    /// Who answers questions before a person does.
+    /// Policy that decides requests before the user does.
     pub enum Policy {
-        /// A person is asked about everything that the CLI asks.
+        /// The user decides every request of the CLI.
         Ask,
-        /// What is known to be harmless runs; a person is asked about the rest.
+        /// Harmless calls run; the user decides the rest.
         Standard,
-        /// As `standard` while somebody watches; by risk while nobody does.
+        /// Like `standard` while a client is connected; otherwise decides by risk.
         Unattended,
-        /// Nothing runs that the CLI asks about.
+        /// Every request of the CLI is denied.
         Deny,
-        /// Everything runs. It needs the scope `admin` and a server that allows it.
+        /// Every request is allowed. Requires the scope `admin` and a server that allows it.
         Allow,
     }
 }

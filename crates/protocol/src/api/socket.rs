@@ -1,12 +1,12 @@
-//! What is said on the WebSocket `tidings.v1`.
+//! Messages on the WebSocket `tidings.v1`.
 
 use super::{
     AnswerResult, BatchAnswer, BatchAnswered, CommandRequest, Input, Notice, PermissionAnswer, Problem,
-    QuestionAnswer, Rewound, Subscribed, shapes, words,
+    QuestionAnswer, Rewound, Subscribed, closed_enums, shapes,
 };
 use crate::ui::{TurnId, UiMessage};
 
-/// Names a request in its answer.
+/// Id of a request, repeated in its response.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -19,49 +19,50 @@ pub enum RequestId {
     Text(String),
 }
 
-/// What a client says.
+/// Message of a client.
 ///
-/// A request with an `id` gets one [`Ack`](SocketMessage::Ack) or [`Error`](SocketMessage::Error) with that id.
+/// A request with an `id` gets one [`Ack`](SocketMessage::Ack) or [`Error`](SocketMessage::Error) with that
+/// id.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum SocketRequest {
-    /// The credential, in the first message of those who cannot set a header.
+    /// The credential, as the first message of a client that cannot set a header.
     Auth {
-        /// Names the request.
+        /// Id of the request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<RequestId>,
         /// The credential.
         token: String,
     },
-    /// Begins to watch a session; without one, what happens in any of them.
+    /// Subscribes to a session, or, without one, to the notices of all sessions.
     Subscribe {
-        /// Names the request.
+        /// Id of the request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<RequestId>,
-        /// The session, by key or number. One that is watched already is watched from the new place.
+        /// Session, by key or number. A second subscription to it replaces the first.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session: Option<String>,
-        /// The last event that the client has.
+        /// Cursor of the last event that the client has.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         after: Option<String>,
-        /// What becomes of small pieces of text: `all`, `coalesced:MS` or `none`.
+        /// Handling of text deltas: `all`, `coalesced:MS` or `none`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         deltas: Option<String>,
     },
-    /// Stops watching.
+    /// Ends a subscription.
     Unsubscribe {
-        /// Names the request.
+        /// Id of the request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<RequestId>,
-        /// The session, by key or number; without one, what happens in any of them.
+        /// Session, by key or number; without one, the notices of all sessions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session: Option<String>,
     },
     /// A prompt.
     Input {
-        /// Names the request.
+        /// Id of the request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<RequestId>,
         /// The session, by key or number.
@@ -69,71 +70,71 @@ pub enum SocketRequest {
         /// The prompt.
         input: Input,
     },
-    /// An answer to a permission, to a batch of them, or to questions.
+    /// An answer to a permission request, to a batch of them, or to questions.
     Answer {
-        /// Names the request.
+        /// Id of the request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<RequestId>,
         /// The session, by key or number.
         session: String,
-        /// The `tool_use_id` of what waits, or the `batch_id`.
+        /// The `tool_use_id` of the pending request, or the `batch_id`.
         to: String,
-        /// The answer to a permission.
+        /// Answer to a permission request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         permission: Option<PermissionAnswer>,
-        /// The answers to a batch.
+        /// Answers to a batch.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         batch: Option<BatchAnswer>,
-        /// The answers to questions.
+        /// Answers to questions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         question: Option<QuestionAnswer>,
     },
     /// A command.
     Command {
-        /// Names the request.
+        /// Id of the request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<RequestId>,
         /// The session, by key or number.
         session: String,
-        /// Which one.
+        /// The command.
         command: SessionCommand,
-        /// What it needs.
+        /// Parameters of the command.
         #[serde(default)]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<CommandRequest>"))]
         with: CommandRequest,
     },
-    /// Asks for a sign of life.
+    /// Requests a sign of life.
     Ping {
-        /// Names the request.
+        /// Id of the request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<RequestId>,
     },
 }
 
-words! {
-    /// What can be asked of a session besides a prompt.
+closed_enums! {
+    /// Command for a session.
     pub enum SessionCommand {
-        /// The turn that is under way ends.
+        /// Interrupts the current turn.
         Interrupt,
-        /// Another permission mode.
+        /// Changes the permission mode.
         Mode,
-        /// Another model.
+        /// Changes the model.
         Model,
-        /// Files are put back.
+        /// Restores files.
         Rewind,
-        /// The agent ends.
+        /// Stops the agent.
         Stop,
-        /// The conversation is summed up to make room.
+        /// Compacts the conversation.
         Compact,
-        /// The conversation begins anew.
+        /// Clears the conversation.
         Clear,
     }
 
-    /// Why a session is no longer watched.
+    /// Reason why a subscription ended.
     pub enum ResyncReason {
-        /// The client took nothing while too much happened. Nothing is lost: subscribe again after the last cursor.
+        /// The client read too slowly. Nothing is lost: subscribe again after the last cursor.
         Behind,
-        /// What would have come next was removed meanwhile.
+        /// The next events were removed in the meantime.
         Gap,
         /// The session was deleted.
         Deleted,
@@ -141,83 +142,83 @@ words! {
 }
 
 shapes! {
-    /// A request was carried out. What it brought depends on the request.
+    /// Acknowledgement of a request. The fields depend on the request.
     #[derive(Default)]
     pub struct SocketAck {
-        /// The request.
+        /// Id of the request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub id: Option<RequestId>,
-        /// The number of the event that tells of it; for a subscription, of the newest event.
+        /// Sequence number of the event that announces the effect; for a subscription, of the newest event.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub seq: Option<u64>,
-        /// The place of that event.
+        /// Cursor of that event.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cursor: Option<String>,
-        /// The turn that a prompt got.
+        /// Turn assigned to a prompt.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         pub turn_id: Option<TurnId>,
-        /// The key of the session that is watched from now on, which its events carry.
+        /// Key of the subscribed session, which its events carry.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub session: Option<String>,
-        /// What a subscriber is told first.
+        /// Start of a subscription.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub subscribed: Option<Subscribed>,
-        /// What a `rewind` put back, or would.
+        /// Files that `rewind` restored, or would.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub rewind: Option<Rewound>,
-        /// What became of an answer.
+        /// Result of an answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub answer: Option<AnswerResult>,
-        /// What became of the answers to a batch.
+        /// Results of the answers to a batch.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub batch: Option<BatchAnswered>,
     }
 }
 
-/// What the server says. Pass over types that you do not know: more may be added.
+/// Message of the server. Ignore unknown types: more may be added.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum SocketMessage {
-    /// A request was carried out.
+    /// A request succeeded.
     Ack(Box<SocketAck>),
-    /// A request was not carried out.
+    /// A request failed.
     Error {
-        /// The request.
+        /// Id of the request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<RequestId>,
-        /// Why not.
+        /// The error.
         problem: Problem,
     },
-    /// Something happened in a session that is watched.
+    /// An event of a subscribed session.
     Event {
         /// The key of the session.
         session: String,
-        /// The place of the event.
+        /// Cursor of the event.
         cursor: String,
-        /// What happened.
+        /// The event.
         event: UiMessage,
     },
-    /// Something happened in any session.
+    /// A notice about any session.
     Notice {
-        /// What happened.
+        /// The notice.
         notice: Notice,
     },
-    /// A session is no longer watched.
+    /// The server ended a subscription.
     Resync {
         /// The key of the session.
         session: String,
-        /// Why.
+        /// Reason.
         reason: ResyncReason,
-        /// The last event that was sent.
+        /// Cursor of the last event that was sent.
         cursor: String,
     },
 }
 
 impl SocketRequest {
-    /// Names the request in its answer.
+    /// Id of the request, if it has one.
     pub fn id(&self) -> Option<&RequestId> {
         match self {
             Self::Auth { id, .. }

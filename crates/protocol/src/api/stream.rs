@@ -1,113 +1,113 @@
-//! What a client that watches is told, besides events.
+//! Messages to subscribers apart from events, and snapshots.
 
 use serde_json::Value;
 
-use super::{PendingPermission, PendingQuestion, SessionView, shapes, words};
+use super::{PendingPermission, PendingQuestion, SessionView, closed_enums, shapes};
 
 shapes! {
-    /// The first thing that a subscriber is told.
+    /// First message of a subscription.
     pub struct Subscribed {
-        /// Whether it can go on from where it was.
+        /// Result of the lookup of the subscriber's cursor.
         pub verdict: Verdict,
-        /// What follows comes after this place.
+        /// Cursor after which the following events start.
         pub from: String,
-        /// The newest event at this moment: what is up to here is replay, and what is after it is live.
+        /// Cursor of the newest event at this moment: events up to here are replay, later ones are live.
         pub head: String,
-        /// What waits for an answer.
+        /// Pending permission requests.
         pub pending_permissions: Vec<PendingPermission>,
-        /// What waits for an answer.
+        /// Pending questions.
         pub pending_questions: Vec<PendingQuestion>,
         /// The session.
         pub state: SessionView,
     }
 
-    /// A conversation in few events, for those who were not there.
+    /// A conversation compressed into few events, for late subscribers.
     pub struct Snapshot {
         /// The session.
         pub session: SessionView,
-        /// Subscribe after this place for what comes next.
+        /// Cursor to subscribe after.
         pub cursor: String,
-        /// The number of the first event that is in it.
+        /// Sequence number of the first event in it.
         pub from: u64,
-        /// Whether there is something before it: ask for the history before `from`.
+        /// True if earlier events exist: request the history before `from`.
         pub more: bool,
-        /// Events of the dialect `native`, put together: pieces of one text are one piece, and what tools took or gave loses
-        /// its middle if it is long, where a mark says so; `calls/{tool_use_id}` has it in full.
+        /// Events of the dialect `native`, merged: the deltas of one text are one delta, and long tool inputs
+        /// and outputs lose their middle, with a mark; `calls/{tool_use_id}` has them in full.
         #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
         #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::ui::UiMessage>"))]
         #[cfg_attr(feature = "typescript", ts(as = "Vec<crate::ui::UiMessage>"))]
         pub events: Vec<Value>,
-        /// What waits for an answer.
+        /// Pending permission requests.
         pub pending_permissions: Vec<PendingPermission>,
-        /// What waits for an answer.
+        /// Pending questions.
         pub pending_questions: Vec<PendingQuestion>,
     }
 }
 
-words! {
-    /// Whether a subscriber can go on from where it was.
+closed_enums! {
+    /// Result of the lookup of a subscriber's cursor.
     pub enum Verdict {
-        /// Everything since is still there.
+        /// All events since the cursor are available.
         Ok,
-        /// Some of it is gone: it begins with what is left.
+        /// Some events since the cursor are gone: the stream starts with the remaining ones.
         Gap,
-        /// The place is of another time, or none was named: it begins with the oldest that is kept.
+        /// The cursor is of another epoch, or absent: the stream starts with the oldest stored event.
         Reset,
     }
 }
 
-/// What happens in any session that somebody who watches none of them wants to know.
+/// Notice about any session, for clients that are not subscribed to it.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Notice {
-    /// A session is new or stands differently.
+    /// A session is new or has changed.
     Session {
-        /// How it stands.
+        /// The session.
         session: SessionView,
     },
-    /// A session is gone.
+    /// A session was deleted.
     Deleted {
         /// Its key.
         key: String,
         /// Its number.
         handle: i64,
     },
-    /// A permission waits for an answer.
+    /// A permission request is pending.
     Permission {
-        /// The permission.
+        /// The permission request.
         permission: PendingPermission,
     },
-    /// Questions wait for an answer.
+    /// Questions are pending.
     Question {
         /// The questions.
         question: PendingQuestion,
     },
-    /// Something does not wait any more.
+    /// A pending request was resolved.
     Settled {
         /// The key of the session.
         session: String,
-        /// What it was.
+        /// Id of the request.
         tool_use_id: String,
-        /// How it ended.
+        /// The outcome.
         outcome: String,
     },
     /// A turn has ended.
     TurnEnded {
         /// The key of the session.
         session: String,
-        /// Whether the agent says that something went wrong.
+        /// True if the agent reports an error.
         is_error: bool,
-        /// Whether somebody interrupted it, which the agent calls an error too; left out when nobody did.
+        /// True if the user interrupted it, which the agent reports as an error too; omitted when false.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         interrupted: bool,
-        /// The end of what it said, in one line.
+        /// End of the answer, as one line.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         last_line: Option<String>,
     },
-    /// Some notices were missed: list the sessions again.
+    /// Notices were dropped: list the sessions again.
     Resync {},
 }

@@ -7,72 +7,73 @@ use serde_json::Value;
 use super::shapes;
 
 shapes! {
-    /// A session on disk. What needs a pass over its whole file is absent until somebody has made one.
+    /// A session on disk. Fields that need a scan of the whole file are absent until it was scanned.
     pub struct Transcript {
         /// Its id.
         pub id: String,
-        /// A name for the folder that it worked in.
+        /// Short name of its folder.
         pub project: String,
-        /// That folder.
+        /// Folder that it worked in.
         pub cwd: Option<String>,
-        /// What to call it: title, last prompt, summary or first prompt.
+        /// Display title: title, last prompt, summary or first prompt.
         pub title: Option<String>,
-        /// When its first entry was written.
+        /// Time of its first entry.
         pub created: Option<String>,
-        /// When its file was last written to.
+        /// Time of the last change of its file.
         pub modified: Option<String>,
-        /// What a person asked, in numbers.
+        /// Number of prompts by the user.
         pub turns: Option<u64>,
-        /// Entries of a person, the model and its tools.
+        /// Number of entries of the user, the model and its tools.
         pub messages: Option<u64>,
-        /// Its sub-agents.
+        /// Number of sub-agents.
         pub subagents: u64,
-        /// Ways that were left for another one.
+        /// Number of abandoned branches.
         pub branches: Option<u64>,
-        /// Size of its files, those of sub-agents too.
+        /// Size of its files in bytes, sub-agents included.
         pub bytes: u64,
-        /// Dollars, sub-agents too.
+        /// Cost in dollars, sub-agents included.
         pub cost_usd: Option<f64>,
-        /// The model that answered last.
+        /// Model of the last answer.
         pub model: Option<String>,
-        /// A person's tag.
+        /// Tag set by the user.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub tag: Option<String>,
     }
 
-    /// Sessions on disk, and where the list goes on.
+    /// One page of sessions on disk.
     pub struct TranscriptList {
         /// The sessions.
         pub items: Vec<Transcript>,
-        /// Hand it back as `before` for what is before these.
+        /// Pass as `before` to get the previous page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub prev: Option<String>,
-        /// Hand it back as `after` for what is after these.
+        /// Pass as `after` to get the next page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub next: Option<String>,
     }
 
-    /// All sessions on disk at a glance.
+    /// Summary of all sessions on disk.
     pub struct TranscriptSummary {
-        /// How many.
+        /// Number of sessions.
         pub sessions: u64,
-        /// How many folders they worked in.
+        /// Number of folders that they worked in.
         pub projects: u64,
-        /// Size of their files.
+        /// Size of their files in bytes.
         pub bytes: u64,
-        /// When one was last written to.
+        /// Time of the last change.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub modified: Option<String>,
-        /// The month that `month_cost_usd` is of, such as `2026-11`.
+        /// Month of `month_cost_usd`, such as `2026-11`.
         pub month: String,
-        /// What the month has cost so far, at list prices. Absent while files are still being counted: ask again.
+        /// Cost of the month so far, at list prices. Absent while files are still being counted: request it
+        /// again.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub month_cost_usd: Option<f64>,
-        /// After how many days without a change the CLI deletes a session.
+        /// Number of days without a change after which the CLI deletes a session.
         pub cleanup_days: u64,
-        /// How many it will delete within a week.
+        /// Number of sessions that it will delete within a week.
         pub cleanup_sessions: u64,
-        /// Their size.
+        /// Size of those sessions in bytes.
         pub cleanup_bytes: u64,
     }
 
@@ -80,150 +81,150 @@ shapes! {
     pub struct TranscriptEvents {
         /// The session.
         pub transcript: Transcript,
-        /// The number of the first event; hand it back as `before` for what is before these.
+        /// Number of the first event; pass as `before` to get earlier events.
         pub from: u64,
-        /// Whether there is something before them.
+        /// True if there are earlier events.
         pub more: bool,
-        /// The events, put together as in a snapshot: what tools took or gave loses its middle if it is long, where a mark says
-        /// so, unless it was asked for whole.
+        /// The events, merged as in a snapshot: long tool inputs and outputs lose their middle, with a mark,
+        /// unless the request wants them in full.
         #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
         pub events: Vec<Value>,
     }
 
-    /// The ways that a session on disk went.
+    /// Branches of a session on disk.
     pub struct TranscriptBranches {
-        /// The branches, in the order in which they began.
+        /// The branches, in order of their start.
         pub items: Vec<TranscriptBranch>,
     }
 
-    /// One way through a session.
+    /// One branch of a session.
     pub struct TranscriptBranch {
-        /// Its last entry; hand it back as `leaf` for its events.
+        /// Last entry; pass as `leaf` to get its events.
         pub leaf: String,
-        /// The last entry that it shares with another branch.
+        /// Last entry shared with another branch.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub fork: Option<String>,
-        /// Whether the conversation goes on here: `active` or `abandoned`.
+        /// State: `active` if the conversation continues here, or `abandoned`.
         pub state: String,
-        /// Entries of its own.
+        /// Number of entries that belong to this branch only.
         pub entries: u64,
-        /// When its last entry was written.
+        /// Time of its last entry.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub at: Option<String>,
-        /// What was first said in it.
+        /// First prompt in it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub prompt: Option<String>,
     }
 
-    /// Lines of sessions on disk that match.
+    /// Search results in sessions on disk.
     pub struct TranscriptHits {
-        /// The lines, those of the newest sessions first.
+        /// The matching lines, newest sessions first.
         pub items: Vec<TranscriptHit>,
-        /// Whether there are more.
+        /// True if there are more.
         pub more: bool,
     }
 
-    /// A line that matches.
+    /// A matching line.
     pub struct TranscriptHit {
-        /// The session.
+        /// Id of the session.
         pub session: String,
-        /// The name of the sub-agent's file, if it is no line of the session's own.
+        /// File name of the sub-agent, for a line outside of the session's own file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub agent: Option<String>,
-        /// The line, counted from 1.
+        /// Line number, from 1.
         pub line: u64,
-        /// The entry.
+        /// Id of the entry.
         pub uuid: Option<String>,
-        /// Who said it: `user`, `assistant`, `system` or `tool`; unknown in a damaged line.
+        /// Author: `user`, `assistant`, `system` or `tool`; absent for a damaged line.
         pub role: Option<String>,
-        /// The tool that was called or that answered.
+        /// Tool of the call or result.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub tool: Option<String>,
-        /// When.
+        /// Time of the entry.
         pub at: Option<String>,
-        /// The match and what stands around it.
+        /// The match with its surrounding text.
         pub text: String,
-        /// Where the match begins in `text`, in UTF-16 units, as scripts count.
+        /// Start of the match in `text`, in UTF-16 code units, as in JavaScript.
         pub start: u64,
-        /// Where it ends.
+        /// End of the match in `text`, in UTF-16 code units.
         pub end: u64,
     }
 
-    /// Figures about sessions on disk.
+    /// Statistics of sessions on disk.
     pub struct TranscriptStats {
-        /// Sessions.
+        /// Number of sessions.
         pub sessions: u64,
-        /// Turns and responses.
+        /// Number of turns and responses.
         pub messages: u64,
-        /// What people asked.
+        /// Number of prompts by the user.
         pub turns: u64,
-        /// Calls of tools.
+        /// Number of tool calls.
         pub tool_calls: u64,
-        /// The same by tool.
+        /// Number of calls by tool.
         pub tools: BTreeMap<String, u64>,
-        /// Tools that failed, and answers that the API refused.
+        /// Number of failed tool calls and API errors.
         pub errors: u64,
-        /// Sub-agents.
+        /// Number of sub-agents.
         pub subagents: u64,
-        /// Ways that were left for another one.
+        /// Number of abandoned branches.
         pub branches: u64,
-        /// Compactions.
+        /// Number of compactions.
         pub compactions: u64,
-        /// Lines that are no entry.
+        /// Number of lines that are not entries.
         pub damaged: u64,
-        /// The earliest time of an entry.
+        /// Earliest timestamp of an entry.
         pub first: Option<String>,
-        /// The latest time of an entry.
+        /// Latest timestamp of an entry.
         pub last: Option<String>,
     }
 
     /// Tokens and dollars of sessions on disk, each response counted once.
     pub struct CostReport {
-        /// What the sums are made for: `day`, `week`, `month`, `session`, `project`, `model` or `block`.
+        /// Grouping: `day`, `week`, `month`, `session`, `project`, `model` or `block`.
         pub by: String,
-        /// The name of the zone in which days begin.
+        /// Name of the time zone in which days begin.
         pub zone: String,
-        /// The sum of everything.
+        /// Sum of all rows.
         pub total: CostTotal,
-        /// The sums, in order of time, or the dearest first.
+        /// Rows, in order of time, or most expensive first.
         pub rows: Vec<CostRow>,
-        /// What is not in the costs.
+        /// Responses without a known price, which the costs exclude.
         pub unpriced: Vec<CostUnpriced>,
     }
 
-    /// A sum over responses.
+    /// Sum over responses.
     pub struct CostTotal {
-        /// How many.
+        /// Number of responses.
         pub responses: u64,
-        /// Tokens of prompts that no cache had.
+        /// Prompt tokens that were not cached.
         pub input: u64,
         /// Tokens generated.
         pub output: u64,
-        /// Tokens that were put into the cache.
+        /// Tokens written to the cache.
         pub cache_write: u64,
-        /// Those of them that stay for five minutes.
+        /// Tokens written to the cache for five minutes.
         pub cache_write_5m: u64,
-        /// Those of them that stay for an hour.
+        /// Tokens written to the cache for one hour.
         pub cache_write_1h: u64,
-        /// Tokens that came out of the cache.
+        /// Tokens read from the cache.
         pub cache_read: u64,
-        /// Searches of the web.
+        /// Number of web searches.
         pub web_searches: u64,
         /// Dollars, at list prices.
         pub cost_usd: f64,
     }
 
-    /// A sum for one day, session, model or whatever was asked for.
+    /// One row of a cost report.
     pub struct CostRow {
-        /// The day, week, month, begin of the block, session, folder or model.
+        /// Key of the row: day, week, month, start of the block, session, folder or model.
         pub key: String,
         /// The sum.
         #[serde(flatten)]
         pub total: CostTotal,
-        /// When the block ends.
+        /// End of the block.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub end: Option<String>,
-        /// Whether the block is the one that is running.
+        /// True if the block is the current one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub active: Option<bool>,
         /// The project of the session.
@@ -235,7 +236,7 @@ shapes! {
     pub struct CostUnpriced {
         /// The model.
         pub model: String,
-        /// How many.
+        /// Number of responses.
         pub responses: u64,
     }
 }

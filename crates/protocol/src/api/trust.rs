@@ -1,35 +1,35 @@
-//! Folders that bring commands of their own.
+//! Trust in folders that contain commands.
 
 use super::shapes;
 
 shapes! {
-    /// What a folder would have the agent run or obey, and whether somebody has agreed to it.
+    /// Commands and settings of a folder that affect the agent, and their approval.
     pub struct FolderTrust {
         /// The folder.
         pub folder: String,
-        /// Stands for everything in `commands`: another command makes another digest.
+        /// Digest of everything in `commands`: any other command changes it.
         pub digest: String,
-        /// Whether sessions in this folder may use all of it. A folder without commands is trusted.
+        /// True if sessions in this folder may use all of it. A folder without commands is trusted.
         pub trusted: bool,
-        /// What was found.
+        /// The commands found.
         pub commands: Vec<FoundCommand>,
     }
 
-    /// Something in a folder that runs programs, or changes whom the agent talks to.
+    /// A setting in a folder that runs programs, or changes the servers that the agent connects to.
     pub struct FoundCommand {
-        /// The file, from the folder.
+        /// File, relative to the folder.
         pub file: String,
-        /// Where in the file, such as `hooks.SessionStart[0]`.
+        /// Key in the file, such as `hooks.SessionStart[0]`.
         pub place: String,
-        /// What it says.
+        /// Value of the setting.
         pub text: String,
     }
 
-    /// Somebody agrees to what a folder brings.
+    /// Approval of the commands of a folder.
     pub struct TrustRequest {
         /// The folder.
         pub folder: String,
-        /// The digest of what they were shown. Without one, the folder is not trusted any longer.
+        /// Digest of the commands as shown. Without one, the folder is no longer trusted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub digest: Option<String>,
     }

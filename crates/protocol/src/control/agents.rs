@@ -1,4 +1,4 @@
-//! Agents: as a host defines them and as the CLI lists them.
+//! Agents: their definitions by a host, and their listing by the CLI.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::json::{Cursor, Json, Misfit, Reading, Wire, object, open_string};
 use crate::permissions::PermissionMode;
 
 open_string! {
-    /// Where an agent keeps what it remembers.
+    /// Location of an agent's memory.
     pub struct AgentMemory {
         PROJECT = "project",
         USER = "user",
@@ -17,13 +17,13 @@ open_string! {
 }
 
 object! {
-    /// An agent that a host defines.
+    /// Definition of an agent by a host.
     pub struct AgentDefinition {
-        /// When to use the agent, for the model to read.
+        /// Description for the model of when to use the agent.
         def description: String,
         /// The agent's system prompt.
         def prompt: String,
-        /// The tools it may use; all of them when absent.
+        /// Tools available to the agent; all of them when absent.
         opt tools: Vec<String>,
         opt disallowed_tools: Vec<String> as "disallowedTools",
         opt model: String,
@@ -38,12 +38,12 @@ object! {
         opt critical_system_reminder: String as "criticalSystemReminder_EXPERIMENTAL",
         opt auto_compact_window: u64 as "autoCompactWindow",
         opt omit_claude_md: bool as "omitClaudeMd",
-        /// Another agent that watches this one.
+        /// Agent that observes this one.
         opt observer: String,
         opt observer_message: String as "observerMessage",
     }
 
-    /// An agent that can be used.
+    /// An available agent.
     pub struct AgentInfo {
         req name: String,
         def description: String,
@@ -55,15 +55,15 @@ object! {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum AgentMcpServer {
-    /// A server that the session has, by name.
+    /// A server of the session, by name.
     Named(String),
-    /// Servers of the agent's own, by name.
+    /// Servers of this agent only, by name.
     Inline(BTreeMap<String, McpServerConfig>),
-    /// Any other value, as it came.
+    /// Any other value, unchanged.
     Unknown(Json),
 }
 
-/// How hard an agent tries.
+/// Effort level of an agent.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum AgentEffort {
@@ -71,12 +71,12 @@ pub enum AgentEffort {
     Level(EffortLevel),
     /// By number.
     Number(i64),
-    /// Any other value, as it came.
+    /// Any other value, unchanged.
     Unknown(Json),
 }
 
 impl AgentDefinition {
-    /// An agent with a description for the model and a system prompt of its own.
+    /// An agent with a description for the model and its own system prompt.
     pub fn new(description: impl Into<String>, prompt: impl Into<String>) -> Self {
         AgentDefinition {
             description: description.into(),

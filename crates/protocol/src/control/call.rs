@@ -1,4 +1,4 @@
-//! The table of all requests.
+//! Table of all requests.
 
 use super::can_use_tool::CanUseTool;
 use super::context_usage::{ContextUsage, GetContextUsage};
@@ -41,25 +41,25 @@ use crate::permissions::PermissionResult;
 
 /// A request of the control protocol.
 pub trait Request: Wire + Into<Call> {
-    /// What `subtype` says on the wire.
+    /// The `subtype` on the wire.
     const SUBTYPE: &'static str;
 
     /// The body of the answer.
     type Reply: Wire;
 }
 
-/// A request that has no type here.
+/// A request without a type in this crate.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct UnknownCall {
-    /// What the request is called.
+    /// The `subtype` on the wire.
     pub subtype: String,
-    /// An object of all its members but the subtype.
+    /// Object of all members except the subtype.
     pub body: Json,
 }
 
 impl UnknownCall {
-    /// A request by name. What is not an object is sent as an empty one.
+    /// A request by name. A body that is not an object is sent as an empty one.
     pub fn new(subtype: impl Into<String>, body: Json) -> Self {
         UnknownCall { subtype: subtype.into(), body }
     }
@@ -68,7 +68,7 @@ impl UnknownCall {
 /// Declares [`Call`] from the table of requests.
 macro_rules! calls {
     ($( $(#[$meta:meta])* $Name:ident($Holder:ty) = $subtype:literal => $Reply:ty, )+) => {
-        /// What a control request asks for, told apart by `subtype`.
+        /// Body of a control request, distinguished by `subtype`.
         #[derive(Debug, Clone, PartialEq)]
         #[non_exhaustive]
         pub enum Call {
@@ -77,15 +77,15 @@ macro_rules! calls {
                 #[doc = concat!("`", $subtype, "`")]
                 $Name($Holder),
             )+
-            /// A request that has no type here.
+            /// A request without a type in this crate.
             Unknown(UnknownCall),
         }
 
         impl Call {
-            /// The subtypes that have a type here.
+            /// Subtypes with a type in this crate.
             pub const KNOWN: &'static [&'static str] = &[$($subtype),+];
 
-            /// What `subtype` says on the wire.
+            /// The `subtype` on the wire.
             pub fn subtype(&self) -> &str {
                 match self {
                     $( Call::$Name(_) => $subtype, )+
@@ -93,7 +93,7 @@ macro_rules! calls {
                 }
             }
 
-            /// Reads the members of an object, all but `consumed`, as the request that `subtype` names.
+            /// Reads the members of an object, except `consumed`, as the request that `subtype` names.
             pub(super) fn read_members(
                 subtype: &str,
                 cursor: &mut Cursor<'_>,
@@ -134,108 +134,108 @@ macro_rules! calls {
     };
 }
 
-// The large ones are boxed: a call is part of every message, and most messages are no calls.
+// Large variants are boxed: a call is part of every message, and most messages are not calls.
 calls! {
-    // The CLI asks the host.
-    /// May this tool run?
+    // Requests of the CLI to the host.
+    /// Requests permission for a tool call.
     CanUseTool(Box<CanUseTool>) = "can_use_tool" => PermissionResult,
-    /// A hook of the host is due.
+    /// Calls a hook of the host.
     HookCallback(HookCallback) = "hook_callback" => HookOutput,
-    /// A message to or from an MCP server that lives in the host; either side may send it.
+    /// A message to or from an MCP server inside the host; either side may send it.
     McpMessage(McpMessage) = "mcp_message" => McpMessageReply,
-    /// An MCP server asks the user something.
+    /// An MCP server asks the user for input.
     Elicitation(Box<Elicitation>) = "elicitation" => ElicitationAnswer,
-    /// The CLI asks the user something.
+    /// The CLI shows the user a dialog.
     RequestUserDialog(RequestUserDialog) = "request_user_dialog" => DialogAnswer,
 
-    // The host asks the CLI.
+    // Requests of the host to the CLI.
     /// The handshake.
     Initialize(Box<Initialize>) = "initialize" => InitializeReply,
-    /// The handshake's answer once more; the CLI itself does not know this request.
+    /// Repeats the reply of the handshake; the CLI does not support this request.
     GetServerInfo(GetServerInfo) = "get_server_info" => InitializeReply,
-    /// Stop the turn.
+    /// Interrupts the turn.
     Interrupt(Interrupt) = "interrupt" => InterruptReceipt,
-    /// Change the permission mode.
+    /// Changes the permission mode.
     SetPermissionMode(SetPermissionMode) = "set_permission_mode" => SetPermissionModeReply,
-    /// Change how calls of one MCP server are permitted.
+    /// Changes the permission mode for one MCP server.
     SetMcpPermissionModeOverride(SetMcpPermissionModeOverride)
         = "set_mcp_permission_mode_override" => SetMcpPermissionModeOverrideReply,
-    /// Change the model.
+    /// Changes the model.
     SetModel(SetModel) = "set_model" => SetModelReply,
-    /// Change how much the model may think.
+    /// Changes the thinking budget of the model.
     SetMaxThinkingTokens(SetMaxThinkingTokens) = "set_max_thinking_tokens" => Ack,
-    /// Change settings of this process.
+    /// Changes settings of this process.
     ApplyFlagSettings(ApplyFlagSettings) = "apply_flag_settings" => Ack,
-    /// Change a settings file.
+    /// Changes a settings file.
     UpdateSettings(UpdateSettings) = "update_settings" => Ack,
-    /// What is set, and where.
+    /// Gets the settings and their sources.
     GetSettings(GetSettings) = "get_settings" => SettingsReply,
-    /// What fills the context window.
+    /// Gets the usage of the context window.
     GetContextUsage(GetContextUsage) = "get_context_usage" => ContextUsage,
-    /// What the session cost, as text.
+    /// Gets the cost of the session, as text.
     GetSessionCost(GetSessionCost) = "get_session_cost" => SessionCost,
-    /// What was used of the plan.
+    /// Gets the usage of the plan.
     GetUsage(GetUsage) = "get_usage" => Usage,
-    /// The models that can be chosen.
+    /// Lists the selectable models.
     ListModels(ListModels) = "list_models" => ListModelsReply,
-    /// Which CLI this is.
+    /// Gets the version of the CLI.
     GetBinaryVersion(GetBinaryVersion) = "get_binary_version" => BinaryVersion,
-    /// How the MCP servers are.
+    /// Gets the status of the MCP servers.
     McpStatus(McpStatus) = "mcp_status" => McpStatusReply,
-    /// Put other MCP servers in the place of those set before.
+    /// Replaces the MCP servers set before.
     McpSetServers(McpSetServers) = "mcp_set_servers" => McpSetServersReply,
-    /// Connect to an MCP server again.
+    /// Reconnects to an MCP server.
     McpReconnect(McpReconnect) = "mcp_reconnect" => Ack,
-    /// Switch an MCP server on or off.
+    /// Enables or disables an MCP server.
     McpToggle(McpToggle) = "mcp_toggle" => Ack,
-    /// Read a resource of an MCP server.
+    /// Reads a resource of an MCP server.
     McpReadResource(McpReadResource) = "mcp_read_resource" => McpResource,
-    /// Call a tool of an MCP server without the model.
+    /// Calls a tool of an MCP server without the model.
     McpCall(Box<McpCall>) = "mcp_call" => McpCallReply,
-    /// Take back what the agent did to files.
+    /// Reverts the agent's changes to files.
     RewindFiles(RewindFiles) = "rewind_files" => RewindFilesReply,
-    /// Take back a message that waits its turn.
+    /// Cancels a queued message.
     CancelAsyncMessage(CancelAsyncMessage) = "cancel_async_message" => CancelAsyncMessageReply,
-    /// Tell that a file was read already.
+    /// Marks a file as already read.
     SeedReadState(SeedReadState) = "seed_read_state" => Ack,
-    /// Read a file as the agent sees it.
+    /// Reads a file with the agent's access.
     ReadFile(ReadFile) = "read_file" => FileContents,
-    /// Find files by a part of their name.
+    /// Finds files by a part of their name.
     FileSuggestions(FileSuggestions) = "file_suggestions" => FileSuggestionsReply,
-    /// Add a repository to the session.
+    /// Adds a repository to the session.
     RegisterRepoRoot(RegisterRepoRoot) = "register_repo_root" => RegisterRepoRootReply,
-    /// Load plugins again.
+    /// Reloads plugins.
     ReloadPlugins(ReloadPlugins) = "reload_plugins" => ReloadPluginsReply,
-    /// Load skills again.
+    /// Reloads skills.
     ReloadSkills(ReloadSkills) = "reload_skills" => ReloadSkillsReply,
-    /// Load output styles again.
+    /// Reloads output styles.
     ReloadOutputStyles(ReloadOutputStyles) = "reload_output_styles" => ReloadOutputStylesReply,
-    /// Stop a background task.
+    /// Stops a background task.
     StopTask(StopTask) = "stop_task" => Ack,
-    /// Send running tools to the background.
+    /// Moves running tools to the background.
     BackgroundTasks(BackgroundTasks) = "background_tasks" => BackgroundTasksReply,
-    /// The end of a background task's output.
+    /// Gets the end of a background task's output.
     GetTaskOutput(GetTaskOutput) = "get_task_output" => TaskOutput,
-    /// The hooks that settings and plugins registered.
+    /// Lists the hooks registered by settings and plugins.
     GetHooksListing(GetHooksListing) = "get_hooks_listing" => HooksListing,
-    /// The permission rules in force.
+    /// Lists the active permission rules.
     ListPermissionRules(ListPermissionRules) = "list_permission_rules" => ListPermissionRulesReply,
-    /// Give the session a title.
+    /// Sets the title of the session.
     RenameSession(RenameSession) = "rename_session" => Ack,
-    /// Give the session a colour.
+    /// Sets the colour of the session.
     SetColor(SetColor) = "set_color" => Ack,
-    /// Tell whether anybody watches.
+    /// Reports whether there are subscribers.
     SetHasSubscribers(SetHasSubscribers) = "set_has_subscribers" => Ack,
 }
 
 impl Call {
-    /// Whether the request has a type here.
+    /// True if the request has a type in this crate.
     pub fn is_known(&self) -> bool {
         !matches!(self, Call::Unknown(_))
     }
 }
 
-/// A call by itself is the payload of its frame: an object with a `subtype`.
+/// A call alone is the payload of its frame: an object with a `subtype`.
 impl Wire for Call {
     fn read(cursor: &mut Cursor<'_>, reading: &mut Reading) -> Result<Self, Misfit> {
         if cursor.peek() != b'{' {

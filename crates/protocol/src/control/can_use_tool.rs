@@ -1,11 +1,11 @@
-//! `can_use_tool`: the CLI asks whether a tool may run.
+//! `can_use_tool`: permission request of the CLI for a tool call.
 
 use super::mcp::McpServerRef;
 use crate::json::{Json, object, open_string};
 use crate::permissions::PermissionUpdate;
 
 open_string! {
-    /// What made the CLI ask.
+    /// Cause of a permission request.
     pub struct DecisionReasonType {
         OTHER = "other",
         RULE = "rule",
@@ -22,43 +22,43 @@ open_string! {
 }
 
 object! {
-    /// May this tool run?
+    /// Permission request for a tool call.
     ///
-    /// Questions to the user and plans come this way too; `requires_user_interaction` marks them.
-    /// The CLI sets no deadline, but takes the question back with a `control_cancel_request` when it is settled elsewhere.
+    /// Questions to the user and plans use it too; `requires_user_interaction` marks them. The CLI sets no
+    /// deadline, but withdraws the request with a `control_cancel_request` when it is resolved elsewhere.
     pub struct CanUseTool {
         req tool_name: String,
-        /// See [`CanUseTool::input`], which knows both spellings.
+        /// Use [`CanUseTool::input`], which reads both spellings.
         opt input: Json,
         /// The flat spelling of `input`.
         opt tool_input: Json,
-        /// The call in the conversation. The flat spelling has none.
+        /// Id of the tool call in the conversation. The flat spelling has none.
         opt tool_use_id: String,
-        /// The server that the tool belongs to.
+        /// Server that the tool belongs to.
         opt mcp_server: McpServerRef,
-        /// Changes of the rules that would make the question unnecessary next time.
+        /// Rule updates that would make the request unnecessary next time.
         def permission_suggestions: Vec<PermissionUpdate>,
-        /// The path that is out of bounds.
+        /// Path outside of the allowed folders.
         opt blocked_path: String,
         opt decision_reason: String,
         opt decision_reason_type: DecisionReasonType,
         opt classifier_approvable: bool,
-        /// Whether "always allow" should not be offered.
+        /// True if "always allow" should not be offered.
         opt suppress_always_allow_rule: bool,
-        /// Whether "no" should be the choice at hand.
+        /// True if "no" should be the preselected choice.
         opt default_to_no: bool,
-        /// The rule that says to ask.
+        /// Rule that caused the request.
         opt matched_ask_rule: MatchedAskRule,
         opt title: String,
         opt display_name: String,
         opt description: String,
-        /// The subagent that wants to run the tool; absent for the main conversation.
+        /// Sub-agent that calls the tool; absent for the main conversation.
         opt agent_id: String,
-        /// Whether a person has to answer, because the tool is a question.
+        /// True if the user has to answer, because the tool is a question.
         opt requires_user_interaction: bool,
     }
 
-    /// A rule that says to ask.
+    /// A rule that requires a permission request.
     pub struct MatchedAskRule {
         opt source: String,
         opt tool_name: String,
@@ -67,7 +67,7 @@ object! {
 }
 
 impl CanUseTool {
-    /// A question about a tool, as the CLI asks it.
+    /// A permission request in the CLI's spelling.
     pub fn new(tool_name: impl Into<String>, input: Json, tool_use_id: impl Into<String>) -> Self {
         CanUseTool {
             tool_name: tool_name.into(),
@@ -77,7 +77,7 @@ impl CanUseTool {
         }
     }
 
-    /// What the tool would get, in whichever spelling it came.
+    /// Input of the tool call, in either spelling.
     pub fn input(&self) -> Option<&Json> {
         self.input.as_ref().or(self.tool_input.as_ref())
     }

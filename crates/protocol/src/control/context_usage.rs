@@ -1,15 +1,15 @@
-//! `get_context_usage`: what fills the context window.
+//! `get_context_usage`: usage of the context window.
 
 use crate::json::{object, open_string};
 
 open_string! {
-    /// How much to tell about the context.
+    /// Level of detail of the report.
     pub struct ContextDetail {
         FULL = "full",
         SUMMARY = "summary",
     }
 
-    /// What a part of the context window is.
+    /// Category of content in the context window.
     pub struct ContextCategoryId {
         MESSAGES = "messages",
         SYSTEM_PROMPT = "system_prompt",
@@ -26,7 +26,7 @@ open_string! {
         FREE_SPACE = "free_space",
     }
 
-    /// Whether a part of the context window is taken.
+    /// State of a part of the context window.
     pub struct ContextCategoryKind {
         USED = "used",
         FREE = "free",
@@ -36,19 +36,19 @@ open_string! {
 }
 
 object! {
-    /// What fills the context window?
+    /// Request for the usage of the context window.
     pub struct GetContextUsage {
         opt detail: ContextDetail,
     }
 
-    /// What fills the context window.
+    /// Usage of the context window.
     pub struct ContextUsage {
         def categories: Vec<ContextCategory>,
         opt total_tokens: u64 as "totalTokens",
         opt max_tokens: u64 as "maxTokens",
         opt raw_max_tokens: u64 as "rawMaxTokens",
         opt percentage: f64,
-        /// A picture of the window, row by row.
+        /// Picture of the window, as rows of squares.
         def grid_rows: Vec<Vec<ContextSquare>> as "gridRows",
         opt model: String,
         def memory_files: Vec<MemoryFileTokens> as "memoryFiles",
@@ -60,11 +60,11 @@ object! {
         def agents: Vec<AgentTokens>,
         opt slash_commands: SlashCommandsTokens as "slashCommands",
         opt skills: SkillsTokens,
-        /// How many tokens start a compaction.
+        /// Number of tokens that triggers a compaction.
         opt auto_compact_threshold: u64 as "autoCompactThreshold",
         opt is_auto_compact_enabled: bool as "isAutoCompactEnabled",
         opt message_breakdown: MessageBreakdown as "messageBreakdown",
-        /// What the API counted last; nothing before the first turn.
+        /// Last token counts of the API; absent before the first turn.
         opt api_usage: ApiUsage as "apiUsage",
     }
 
@@ -85,18 +85,18 @@ object! {
         opt category_name: String as "categoryName",
         opt tokens: u64,
         opt percentage: f64,
-        /// From 0 to 1.
+        /// Filled share, from 0 to 1.
         opt square_fullness: f64 as "squareFullness",
     }
 
-    /// What a memory file takes.
+    /// Tokens of a memory file.
     pub struct MemoryFileTokens {
         req path: String,
         opt kind: String as "type",
         opt tokens: u64,
     }
 
-    /// What a tool of an MCP server takes.
+    /// Tokens of a tool of an MCP server.
     pub struct McpToolTokens {
         req name: String,
         opt server_name: String as "serverName",
@@ -104,26 +104,26 @@ object! {
         opt is_loaded: bool as "isLoaded",
     }
 
-    /// What the instructions of an MCP server take.
+    /// Tokens of the instructions of an MCP server.
     pub struct McpInstructionsTokens {
         req server_name: String as "serverName",
         opt tokens: u64,
     }
 
-    /// What a tool takes that is loaded when it is searched for.
+    /// Tokens of a tool that is loaded on search.
     pub struct DeferredToolTokens {
         req name: String,
         opt tokens: u64,
         opt is_loaded: bool as "isLoaded",
     }
 
-    /// What something with a name takes.
+    /// Tokens of a named item.
     pub struct NamedTokens {
         req name: String,
         opt tokens: u64,
     }
 
-    /// What the description of an agent takes.
+    /// Tokens of the description of an agent.
     pub struct AgentTokens {
         req agent_type: String as "agentType",
         opt source: String,
@@ -132,14 +132,14 @@ object! {
         opt tokens: u64,
     }
 
-    /// What the list of slash commands takes.
+    /// Tokens of the list of slash commands.
     pub struct SlashCommandsTokens {
         opt total_commands: u64 as "totalCommands",
         opt included_commands: u64 as "includedCommands",
         opt tokens: u64,
     }
 
-    /// What the list of skills takes.
+    /// Tokens of the list of skills.
     pub struct SkillsTokens {
         opt total_skills: u64 as "totalSkills",
         opt included_skills: u64 as "includedSkills",
@@ -147,7 +147,7 @@ object! {
         def skill_frontmatter: Vec<SkillTokens> as "skillFrontmatter",
     }
 
-    /// What the description of a skill takes.
+    /// Tokens of the description of a skill.
     pub struct SkillTokens {
         req name: String,
         opt source: String,
@@ -157,7 +157,7 @@ object! {
         opt tokens: u64,
     }
 
-    /// What the parts of the conversation take.
+    /// Tokens of the conversation, by kind of content.
     pub struct MessageBreakdown {
         opt tool_call_tokens: u64 as "toolCallTokens",
         opt tool_result_tokens: u64 as "toolResultTokens",
@@ -170,14 +170,14 @@ object! {
         def attachments_by_type: Vec<NamedTokens> as "attachmentsByType",
     }
 
-    /// What the calls of a tool take.
+    /// Tokens of the calls of a tool.
     pub struct ToolCallTokens {
         req name: String,
         opt call_tokens: u64 as "callTokens",
         opt result_tokens: u64 as "resultTokens",
     }
 
-    /// What the API counted.
+    /// Token counts of the API.
     pub struct ApiUsage {
         opt input_tokens: u64,
         opt output_tokens: u64,

@@ -1,15 +1,15 @@
-//! `elicitation`: an MCP server asks the user something.
+//! `elicitation`: request of an MCP server for input from the user.
 
 use crate::json::{Json, object, open_string};
 
 open_string! {
-    /// How an MCP server wants to be answered.
+    /// Kind of input that an MCP server requests.
     pub struct ElicitationMode {
         FORM = "form",
         URL = "url",
     }
 
-    /// What the user did with the question.
+    /// Reaction of the user to an elicitation.
     pub struct ElicitationAction {
         DECLINE = "decline",
         ACCEPT = "accept",
@@ -18,33 +18,33 @@ open_string! {
 }
 
 object! {
-    /// An MCP server asks the user something.
+    /// Request of an MCP server for input from the user.
     pub struct Elicitation {
         req mcp_server_name: String,
         def message: String,
         opt mode: ElicitationMode,
-        /// Where to send the user, in the mode `url`.
+        /// Page to open, in the mode `url`.
         opt url: String,
         opt elicitation_id: String,
-        /// The JSON Schema of the answer, in the mode `form`.
+        /// JSON Schema of the answer, in the mode `form`.
         opt requested_schema: Json,
-        /// The order in which to show the fields, since the members of a schema have none.
+        /// Display order of the fields, since the members of a schema are unordered.
         opt property_order: Vec<String>,
         opt title: String,
         opt display_name: String,
         opt description: String,
     }
 
-    /// The answer to an [`Elicitation`].
+    /// Answer to an [`Elicitation`].
     pub struct ElicitationAnswer {
         req action: ElicitationAction,
-        /// What the user filled in.
+        /// Input of the user.
         opt content: Json,
     }
 }
 
 impl ElicitationAnswer {
-    /// The user filled in the form, or has gone to the address.
+    /// The user filled in the form, or opened the page.
     pub fn accept(content: impl Into<Option<Json>>) -> Self {
         ElicitationAnswer {
             action: ElicitationAction::ACCEPT,
@@ -53,12 +53,12 @@ impl ElicitationAnswer {
         }
     }
 
-    /// The user said no.
+    /// The user declined.
     pub fn decline() -> Self {
         ElicitationAnswer { action: ElicitationAction::DECLINE, ..ElicitationAnswer::default() }
     }
 
-    /// The user closed the question.
+    /// The user cancelled.
     pub fn cancel() -> Self {
         ElicitationAnswer { action: ElicitationAction::CANCEL, ..ElicitationAnswer::default() }
     }

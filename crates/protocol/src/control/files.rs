@@ -1,9 +1,9 @@
-//! Files: reading, finding, and taking back what was done to them.
+//! Files: reading, finding and rewinding.
 
 use crate::json::{object, open_string};
 
 open_string! {
-    /// How the contents of a file are written.
+    /// Encoding of the contents of a file.
     pub struct FileEncoding {
         UTF_8 = "utf-8",
         BASE64 = "base64",
@@ -11,10 +11,10 @@ open_string! {
 }
 
 object! {
-    /// Takes back what the agent did to files since a user message.
+    /// Reverts the agent's changes to files since a user message.
     pub struct RewindFiles {
         req user_message_id: String,
-        /// Whether only to tell what would be done.
+        /// True to report the changes without making them.
         opt dry_run: bool,
     }
 
@@ -25,33 +25,33 @@ object! {
         opt files_changed: Vec<String> as "filesChanged",
         opt insertions: u64,
         opt deletions: u64,
-        /// How many symbolic links were left alone.
+        /// Number of symbolic links that were skipped.
         opt skipped_links: u64 as "skippedLinks",
     }
 
-    /// Tells that a file was read already, so that the agent may edit it.
+    /// Marks a file as already read, so that the agent may edit it.
     pub struct SeedReadState {
         req path: String,
-        /// When the file was last changed, in milliseconds.
+        /// Time of the file's last change, in milliseconds.
         req mtime: f64,
     }
 
-    /// Reads a file as the agent sees it.
+    /// Reads a file with the agent's access.
     pub struct ReadFile {
         req path: String,
-        /// A million when absent.
+        /// Defaults to a million.
         opt max_bytes: u64,
         opt encoding: FileEncoding,
     }
 
-    /// The file that [`ReadFile`] asked for.
+    /// Contents of the file requested by [`ReadFile`].
     pub struct FileContents {
         def contents: String,
         opt abs_path: String as "absPath",
         opt truncated: bool,
-        /// There if the contents are in base64.
+        /// Present if the contents are in base64.
         opt encoding: FileEncoding,
-        /// Whether bytes that are no text were replaced.
+        /// True if bytes that are not text were replaced.
         opt lossy: bool,
     }
 
@@ -60,13 +60,13 @@ object! {
         req query: String,
     }
 
-    /// The files that [`FileSuggestions`] found.
+    /// Files found by [`FileSuggestions`].
     pub struct FileSuggestionsReply {
         def suggestions: Vec<FileSuggestion>,
         opt cwd: String,
     }
 
-    /// A file that was found.
+    /// One found file.
     pub struct FileSuggestion {
         req path: String,
         opt score: f64,
@@ -87,19 +87,19 @@ object! {
 }
 
 impl RewindFiles {
-    /// Takes back what was done since the message.
+    /// Reverts the changes since the message.
     pub fn to(user_message_id: impl Into<String>) -> Self {
         RewindFiles { user_message_id: user_message_id.into(), ..RewindFiles::default() }
     }
 
-    /// Tells what would be taken back.
+    /// Reports the changes without making them.
     pub fn dry_run(user_message_id: impl Into<String>) -> Self {
         RewindFiles { dry_run: Some(true), ..RewindFiles::to(user_message_id) }
     }
 }
 
 impl SeedReadState {
-    /// The file at `path` was read when it was last changed at `mtime`, in milliseconds.
+    /// Marks the file at `path` as read, in its version of `mtime` in milliseconds.
     pub fn new(path: impl Into<String>, mtime: f64) -> Self {
         SeedReadState { path: path.into(), mtime, ..SeedReadState::default() }
     }

@@ -1,18 +1,18 @@
-//! `hook_callback`: a hook of the host is due.
+//! `hook_callback`: call of a hook of the host.
 
 use crate::hooks::{HookEvent, HookInput};
 use crate::json::object;
 
 object! {
-    /// A hook of the host is due.
+    /// Call of a hook of the host.
     ///
-    /// The CLI waits as long as the matcher's `timeout` says, then takes the call back.
+    /// The CLI waits for the matcher's `timeout`, then cancels the call.
     pub struct HookCallback {
-        /// See [`HookCallback::callback_id`], which knows both spellings.
+        /// Use [`HookCallback::callback_id`], which reads both spellings.
         opt callback_id: String,
-        /// See [`HookCallback::input`], which knows both spellings.
+        /// Use [`HookCallback::input`], which reads both spellings.
         opt input: Box<HookInput>,
-        /// The tool call that the event belongs to; a made-up id for events that belong to none.
+        /// Tool call that the event belongs to; a generated id if there is none.
         opt tool_use_id: String,
         /// The flat spelling of `callback_id`.
         opt hook_id: String,
@@ -24,7 +24,7 @@ object! {
 }
 
 impl HookCallback {
-    /// A call of the hook that the host registered under `callback_id`.
+    /// Call of the hook that the host registered under `callback_id`.
     pub fn new(callback_id: impl Into<String>, input: HookInput) -> Self {
         HookCallback {
             callback_id: Some(callback_id.into()),
@@ -33,17 +33,17 @@ impl HookCallback {
         }
     }
 
-    /// The id under which the host registered the hook, in whichever spelling it came.
+    /// Id under which the host registered the hook, in either spelling.
     pub fn callback_id(&self) -> Option<&str> {
         self.callback_id.as_deref().or(self.hook_id.as_deref())
     }
 
-    /// What happened, in whichever spelling it came.
+    /// Input of the hook, in either spelling.
     pub fn input(&self) -> Option<&HookInput> {
         self.input.as_deref().or(self.hook_input.as_deref())
     }
 
-    /// The event, in whichever spelling it came.
+    /// Event of the hook, in either spelling.
     pub fn event(&self) -> Option<&HookEvent> {
         self.hook_event.as_ref().or_else(|| self.input()?.base.hook_event_name.as_ref())
     }

@@ -1,18 +1,18 @@
-//! `get_hooks_listing`: the hooks that settings and plugins registered.
+//! `get_hooks_listing`: hooks registered by settings and plugins.
 
 use crate::hooks::HookEvent;
 use crate::json::{Json, object};
 
 object! {
-    /// Which hooks did settings and plugins register? Those of the host are not listed.
+    /// Request for the hooks registered by settings and plugins. Hooks of the host are not listed.
     pub struct GetHooksListing {}
 
-    /// The hooks that settings and plugins registered.
+    /// Hooks registered by settings and plugins.
     pub struct HooksListing {
-        /// The events that have hooks.
+        /// Events that have hooks.
         def events: Vec<HookEventInfo>,
         def hooks: Vec<ListedHook>,
-        /// All events there are.
+        /// All existing events.
         def event_catalog: Vec<HookEventInfo> as "eventCatalog",
         opt policy: HookPolicy,
         opt safe_mode: RestrictedMode as "safeMode",
@@ -25,24 +25,24 @@ object! {
         req name: HookEvent,
         def summary: String,
         opt supports_matcher: bool as "supportsMatcher",
-        /// How many hooks it has; not in the catalogue.
+        /// Number of its hooks; absent in the catalogue.
         opt hook_count: u64 as "hookCount",
     }
 
-    /// A hook as it is listed.
+    /// A listed hook.
     pub struct ListedHook {
         req event: HookEvent,
         opt matcher: String,
         opt source: String,
         opt source_label: String as "sourceLabel",
         opt plugin_name: String as "pluginName",
-        /// What kind of hook: a command, a prompt, …
+        /// Type of hook: a command, a prompt, …
         opt kind: String as "type",
         opt display_text: String as "displayText",
         opt command_text: String as "commandText",
         opt content_label: String as "contentLabel",
         opt condition: String,
-        /// How long the CLI waits, in seconds.
+        /// Timeout in seconds.
         opt timeout: f64,
         opt status_message: String as "statusMessage",
         opt runs_once: bool as "runsOnce",
@@ -51,14 +51,14 @@ object! {
         opt editable: EditableHook,
     }
 
-    /// A hook as its settings file has it.
+    /// A hook in its settings file.
     pub struct EditableHook {
         opt matcher: String,
         def config: Json,
         opt headers_redacted: bool as "headersRedacted",
     }
 
-    /// What the organisation says about hooks.
+    /// Policy of the organisation for hooks.
     pub struct HookPolicy {
         opt disabled_by_policy: bool as "disabledByPolicy",
         opt managed_only: bool as "managedOnly",
@@ -68,9 +68,9 @@ object! {
         opt policy_unreadable: bool as "policyUnreadable",
     }
 
-    /// A mode in which hooks do not run, and how to leave it.
+    /// A mode without hooks, and how to leave it.
     pub struct RestrictedMode {
-        /// In safe mode only.
+        /// Present in safe mode only.
         opt managed_hooks_still_apply: bool as "managedHooksStillApply",
         opt exit_hint: String as "exitHint",
     }

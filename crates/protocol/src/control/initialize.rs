@@ -9,13 +9,13 @@ use super::user_dialog::DialogKind;
 use crate::json::{Json, object, open_string};
 
 open_string! {
-    /// What a hook that throws or answers nonsense means.
+    /// Effect of a hook that throws or returns an invalid answer.
     pub struct HookOnFailure {
         CONTINUE = "continue",
         BLOCK = "block",
     }
 
-    /// What became of a handshake that the host made with its own MCP server beforehand.
+    /// Outcome of a handshake that the host made with its own MCP server beforehand.
     pub struct ManifestOutcome {
         PARKED = "parked",
         ALREADY_CONNECTED = "already_connected",
@@ -24,7 +24,7 @@ open_string! {
         NOT_HONOURED = "not_honoured",
     }
 
-    /// Whose API the CLI talks to.
+    /// API provider of the CLI.
     pub struct ApiProvider {
         FIRST_PARTY = "firstParty",
         BEDROCK = "bedrock",
@@ -38,60 +38,61 @@ open_string! {
 }
 
 object! {
-    /// The handshake: what the host brings along.
+    /// The handshake: configuration supplied by the host.
     ///
-    /// It may be left out, and it may be repeated: then some of it is applied again and the current state answered.
+    /// It is optional and may be repeated: a repetition applies some of it again and returns the current
+    /// state.
     pub struct Initialize {
         /// Hooks of the host, by event. The host chooses the ids.
         opt hooks: BTreeMap<String, Vec<HookMatcher>>,
-        /// MCP servers that live in the host, by name.
+        /// MCP servers inside the host, by name.
         opt sdk_mcp_servers: Vec<String> as "sdkMcpServers",
         opt sdk_mcp_server_configs: BTreeMap<String, SdkMcpServerConfig> as "sdkMcpServerConfigs",
-        /// Handshakes made beforehand, which save the CLI the round trips.
+        /// Handshakes made beforehand, which save the CLI round trips.
         opt sdk_mcp_server_manifests: BTreeMap<String, SdkMcpManifest> as "sdkMcpServerManifests",
         opt sdk_mcp_server_manifests_origin: String as "sdkMcpServerManifestsOrigin",
-        /// The JSON Schema of the result.
+        /// JSON Schema of the result.
         opt json_schema: Json as "jsonSchema",
-        /// The system prompt in blocks; `[""]` for an empty one.
+        /// System prompt in blocks; `[""]` for an empty one.
         opt system_prompt: Vec<String> as "systemPrompt",
         opt append_system_prompt: String as "appendSystemPrompt",
-        /// Whether the prompt is recorded once per conversation.
+        /// True if the prompt is recorded once per conversation.
         opt system_prompt_snapshot: bool as "systemPromptSnapshot",
         opt plan_mode_instructions: String as "planModeInstructions",
-        /// Other names for tools.
+        /// Aliases of tools.
         opt tool_aliases: BTreeMap<String, String> as "toolAliases",
         opt exclude_dynamic_sections: bool as "excludeDynamicSections",
         /// Agents, by name.
         opt agents: BTreeMap<String, AgentDefinition>,
         opt title: String,
-        /// The skills that may be used; all of them when absent.
+        /// Available skills; all of them when absent.
         opt skills: Vec<String>,
         opt prompt_suggestions: bool as "promptSuggestions",
         opt agent_progress_summaries: bool as "agentProgressSummaries",
         opt forward_subagent_text: bool as "forwardSubagentText",
         opt per_task_stop_affordance: bool as "perTaskStopAffordance",
-        /// The kinds of dialog that the host can show.
+        /// Kinds of dialog that the host supports.
         opt supported_dialog_kinds: Vec<DialogKind> as "supportedDialogKinds",
-        /// Plugins; they count only if the CLI was started with `--await-initialize`.
+        /// Plugins; ignored unless the CLI was started with `--await-initialize`.
         opt plugins: Vec<PluginDelivery>,
-        /// The flat spelling's way to say that the host answers `can_use_tool`. The CLI knows no such field.
+        /// Flag of the flat spelling: the host answers `can_use_tool`. The CLI has no such field.
         opt can_use_tool: bool,
     }
 
     /// Hooks of the host for one event.
     pub struct HookMatcher {
-        /// What the event must match, most often a tool's name; anything when absent.
+        /// Pattern for the event, usually a tool name; matches everything when absent.
         opt matcher: String,
-        /// The ids by which [`HookCallback`](super::HookCallback) will call them.
+        /// Ids that [`HookCallback`](super::HookCallback) uses to call them.
         def hook_callback_ids: Vec<String> as "hookCallbackIds",
-        /// How long the CLI waits, in seconds.
+        /// Timeout in seconds.
         opt timeout: f64,
         opt on_failure: HookOnFailure as "onFailure",
     }
 
-    /// Settings of an MCP server that lives in the host.
+    /// Settings of an MCP server inside the host.
     pub struct SdkMcpServerConfig {
-        /// The limit for one call in milliseconds; less than a second is ignored.
+        /// Timeout of one call in milliseconds; values below a second are ignored.
         opt timeout: u64,
         opt tools: Vec<McpToolPolicy>,
     }
@@ -102,7 +103,7 @@ object! {
         opt tools_list_result: Json as "toolsListResult",
     }
 
-    /// A plugin that the host brings along.
+    /// A plugin supplied by the host.
     pub struct PluginDelivery {
         /// `local`
         opt kind: String as "type",
@@ -110,7 +111,7 @@ object! {
         opt skip_mcp_discovery: bool as "skipMcpDiscovery",
     }
 
-    /// The handshake's answer: what the CLI has.
+    /// Reply of the handshake: capabilities and state of the CLI.
     pub struct InitializeReply {
         def commands: Vec<SlashCommand>,
         def agents: Vec<AgentInfo>,
@@ -118,9 +119,9 @@ object! {
         def available_output_styles: Vec<String>,
         def models: Vec<ModelInfo>,
         opt account: AccountInfo,
-        /// Whether the hooks were taken; absent if none were sent.
+        /// True if the hooks were accepted; absent if none were sent.
         opt hooks_applied: bool,
-        /// Whether `onFailure: block` is understood. If it is not, a session that relies on it should not go on.
+        /// True if `onFailure: block` is supported. If not, a session that relies on it should not continue.
         opt hook_on_failure_supported: bool,
         opt plugins_applied: bool,
         opt sdk_mcp_manifests_parked: BTreeMap<String, ManifestOutcome>,
@@ -129,17 +130,17 @@ object! {
         opt fast_mode_disabled_reason: String,
     }
 
-    /// A slash command or skill that can be used.
+    /// An available slash command or skill.
     pub struct SlashCommand {
         req name: String,
         def description: String,
         def argument_hint: String as "argumentHint",
         opt aliases: Vec<String>,
-        /// Whether it comes with the CLI.
+        /// True if it is built into the CLI.
         opt builtin: bool,
     }
 
-    /// Who pays.
+    /// Account that pays for the session.
     pub struct AccountInfo {
         opt email: String,
         opt organization: String,
@@ -149,9 +150,9 @@ object! {
         opt api_provider: ApiProvider as "apiProvider",
     }
 
-    /// Asks for the handshake's answer once more, in the vocabulary of the flat style.
+    /// Repeats the reply of the handshake; part of the flat style.
     ///
-    /// The CLI does not know this request: its facts come with the answer to [`Initialize`].
+    /// The CLI does not support this request: it gives the same data in the reply to [`Initialize`].
     pub struct GetServerInfo {}
 }
 
@@ -161,7 +162,7 @@ impl HookMatcher {
         HookMatcher { hook_callback_ids, ..HookMatcher::default() }
     }
 
-    /// Hooks for occurrences that `matcher` matches.
+    /// Hooks for the occurrences that match `matcher`.
     pub fn matching(matcher: impl Into<String>, hook_callback_ids: Vec<String>) -> Self {
         HookMatcher { matcher: Some(matcher.into()), ..HookMatcher::every(hook_callback_ids) }
     }

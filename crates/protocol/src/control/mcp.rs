@@ -1,4 +1,4 @@
-//! The `mcp_*` requests: how the CLI's MCP servers are, and which there are.
+//! The `mcp_*` requests: status and configuration of MCP servers.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::json::{Json, object, open_string};
 use crate::permissions::PermissionMode;
 
 open_string! {
-    /// How an MCP server is.
+    /// Connection status of an MCP server.
     pub struct ServerStatus {
         PENDING = "pending",
         CONNECTED = "connected",
@@ -18,44 +18,44 @@ open_string! {
 }
 
 object! {
-    /// A message to or from an MCP server that lives in the host; either side may send it.
+    /// A message to or from an MCP server inside the host; either side may send it.
     pub struct McpMessage {
         req server_name: String,
         /// A JSON-RPC 2.0 object: request, notification or response.
         req message: Json,
     }
 
-    /// The answer to a [`McpMessage`]. The CLI leaves it empty, the host must not.
+    /// Reply to a [`McpMessage`]. The CLI leaves it empty; the host must not.
     pub struct McpMessageReply {
-        /// The JSON-RPC response; the CLI wants one even where the message was a notification.
+        /// JSON-RPC response; the CLI requires one even for a notification.
         opt mcp_response: Json,
     }
 
-    /// How are the MCP servers?
+    /// Request for the status of the MCP servers.
     pub struct McpStatus {
         opt live_reply: bool as "liveReply",
     }
 
-    /// How the MCP servers are.
+    /// Status of the MCP servers.
     pub struct McpStatusReply {
         def mcp_servers: Vec<McpServerStatus> as "mcpServers",
     }
 
-    /// How an MCP server is.
+    /// Status of one MCP server.
     pub struct McpServerStatus {
         req name: String,
         opt status: ServerStatus,
-        /// What the server says of itself.
+        /// Name and version reported by the server.
         opt server_info: McpServerVersion as "serverInfo",
         opt error: String,
         opt config: McpServerConfig,
-        /// Which settings the server comes from.
+        /// Settings scope that defines the server.
         opt scope: String,
         opt source: String,
         opt tools: Vec<McpToolStatus>,
     }
 
-    /// What an MCP server says of itself.
+    /// Name and version of an MCP server.
     pub struct McpServerVersion {
         req name: String,
         opt version: String,
@@ -69,38 +69,38 @@ object! {
         opt meta: Json as "_meta",
     }
 
-    /// What a tool says of its effects.
+    /// Hints of a tool about its effects.
     pub struct McpToolAnnotations {
         opt read_only: bool as "readOnly",
         opt destructive: bool,
         opt open_world: bool as "openWorld",
     }
 
-    /// An MCP server by name, and where it comes from.
+    /// An MCP server by name, with its origin.
     pub struct McpServerRef {
         req name: String,
         opt source: String,
     }
 
-    /// Puts other MCP servers in the place of those set before.
+    /// Replaces the MCP servers set before.
     pub struct McpSetServers {
         req servers: BTreeMap<String, McpServerConfig>,
     }
 
-    /// What [`McpSetServers`] changed.
+    /// Changes made by [`McpSetServers`].
     pub struct McpSetServersReply {
         def added: Vec<String>,
         def removed: Vec<String>,
-        /// What went wrong, by server.
+        /// Error messages, by server.
         def errors: BTreeMap<String, String>,
     }
 
-    /// Connects to an MCP server again.
+    /// Reconnects to an MCP server.
     pub struct McpReconnect {
         req server_name: String as "serverName",
     }
 
-    /// Switches an MCP server on or off.
+    /// Enables or disables an MCP server.
     pub struct McpToggle {
         req server_name: String as "serverName",
         req enabled: bool,
@@ -109,16 +109,16 @@ object! {
     /// Reads a resource of an MCP server.
     pub struct McpReadResource {
         req server_name: String as "serverName",
-        /// The CLI serves `ui://` only.
+        /// The CLI supports `ui://` only.
         req uri: String,
     }
 
-    /// The resource that [`McpReadResource`] asked for.
+    /// The resource requested by [`McpReadResource`].
     pub struct McpResource {
         def contents: Vec<McpResourceContents>,
     }
 
-    /// One part of a resource: text or, in base64, bytes.
+    /// One part of a resource: text, or bytes in base64.
     pub struct McpResourceContents {
         opt uri: String,
         opt mime_type: String as "mimeType",
@@ -127,10 +127,10 @@ object! {
         opt meta: Json as "_meta",
     }
 
-    /// Changes how calls of one MCP server are permitted.
+    /// Changes the permission mode for one MCP server.
     pub struct SetMcpPermissionModeOverride {
         req server_name: String as "serverName",
-        /// `default` or `auto`; nothing takes the override away.
+        /// `default` or `auto`; absent removes the override.
         req mode: Option<PermissionMode>,
         opt ask_for_tools: Vec<String> as "askForTools",
     }
@@ -142,7 +142,7 @@ object! {
 }
 
 impl McpMessage {
-    /// A message to or from the server of that name.
+    /// A message to or from the named server.
     pub fn new(server_name: impl Into<String>, message: Json) -> Self {
         McpMessage { server_name: server_name.into(), message, ..McpMessage::default() }
     }
@@ -156,40 +156,40 @@ impl McpMessageReply {
 }
 
 impl McpSetServers {
-    /// These servers and no others.
+    /// Exactly these servers.
     pub fn new(servers: BTreeMap<String, McpServerConfig>) -> Self {
         McpSetServers { servers, ..McpSetServers::default() }
     }
 }
 
 impl McpReconnect {
-    /// Connects to the server of that name.
+    /// Reconnects to the named server.
     pub fn new(server_name: impl Into<String>) -> Self {
         McpReconnect { server_name: server_name.into(), ..McpReconnect::default() }
     }
 }
 
 impl McpToggle {
-    /// Switches the server of that name on.
+    /// Enables the named server.
     pub fn on(server_name: impl Into<String>) -> Self {
         McpToggle { server_name: server_name.into(), enabled: true, ..McpToggle::default() }
     }
 
-    /// Switches the server of that name off.
+    /// Disables the named server.
     pub fn off(server_name: impl Into<String>) -> Self {
         McpToggle { server_name: server_name.into(), enabled: false, ..McpToggle::default() }
     }
 }
 
 impl McpReadResource {
-    /// Reads the resource at `uri` of the server of that name.
+    /// Reads the resource at `uri` of the named server.
     pub fn new(server_name: impl Into<String>, uri: impl Into<String>) -> Self {
         McpReadResource { server_name: server_name.into(), uri: uri.into(), ..McpReadResource::default() }
     }
 }
 
 impl SetMcpPermissionModeOverride {
-    /// Permits calls of the server of that name as in `mode`; `None` takes the override away.
+    /// Sets the mode for calls of the named server; `None` removes the override.
     pub fn new(server_name: impl Into<String>, mode: Option<PermissionMode>) -> Self {
         SetMcpPermissionModeOverride {
             server_name: server_name.into(),

@@ -3,7 +3,7 @@
 use crate::json::{Json, object, open_string};
 
 open_string! {
-    /// Why files were not passed to or from an MCP tool.
+    /// Reason why files were not passed to or from an MCP tool.
     pub struct StagingError {
         TOOL_ERROR = "tool_error",
         EXPIRED = "expired",
@@ -17,11 +17,11 @@ open_string! {
 object! {
     /// Calls a tool of an MCP server without the model.
     pub struct McpCall {
-        /// The tool as the model knows it: `mcp__<server>__<tool>`.
+        /// Name of the tool for the model: `mcp__<server>__<tool>`.
         req tool: String,
         opt arguments: Json,
         opt expires_at: Json,
-        /// Between a second and ten minutes; two minutes when absent.
+        /// Timeout in milliseconds, between one second and ten minutes; two minutes by default.
         opt timeout_ms: u64,
         opt result_not_for_model: bool,
         opt check_permissions: bool,
@@ -29,24 +29,24 @@ object! {
         opt output_files: Vec<StagingFile>,
     }
 
-    /// A file that is passed to or from an MCP tool.
+    /// A file passed to or from an MCP tool.
     pub struct StagingFile {
         req name: String,
         opt lane_path: String,
-        /// The version that an output file must still have.
+        /// Version that an output file must still have.
         opt if_match: String,
     }
 
-    /// What an MCP tool answered.
+    /// Result of an MCP tool.
     pub struct McpCallReply {
-        /// Content blocks as MCP has them.
+        /// Content blocks in the format of MCP.
         def content: Vec<Json>,
         opt structured_content: Json as "structuredContent",
         opt meta: Json as "_meta",
         opt staging: Staging,
     }
 
-    /// What became of the files of a call.
+    /// Outcome of the file transfers of a call.
     pub struct Staging {
         req ok: bool,
         opt outputs: Vec<StagingResult>,
@@ -56,18 +56,18 @@ object! {
         opt retryable: bool,
     }
 
-    /// A file that was passed to or from an MCP tool.
+    /// Outcome of one file transfer.
     pub struct StagingResult {
         req lane_path: String,
-        /// The version of the file.
+        /// Version of the file.
         opt etag: String,
-        /// The size of an output file.
+        /// Size of an output file.
         opt bytes: u64,
     }
 }
 
 impl McpCall {
-    /// A call of the tool that the model knows as `mcp__<server>__<tool>`.
+    /// Call of the tool named `mcp__<server>__<tool>`.
     pub fn new(tool: impl Into<String>, arguments: Json) -> Self {
         McpCall { tool: tool.into(), arguments: Some(arguments), ..McpCall::default() }
     }

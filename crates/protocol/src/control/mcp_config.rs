@@ -1,4 +1,4 @@
-//! How to reach an MCP server.
+//! Configuration of MCP servers.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use super::tagged;
 use crate::json::{Cursor, Json, Misfit, Raw, Reading, Text, Wire, object, open_string};
 
 open_string! {
-    /// What a server's policy says about a tool.
+    /// Policy of a server for a tool.
     pub struct ToolPermissionPolicy {
         ALWAYS_ASK = "always_ask",
         ALWAYS_ALLOW = "always_allow",
         ALWAYS_DENY = "always_deny",
     }
 
-    /// The most that the organisation lets a tool do.
+    /// Maximum permission that the organisation grants a tool.
     pub struct OrgMaxPermission {
         ASK = "ask",
         ALLOW = "allow",
@@ -22,46 +22,46 @@ open_string! {
 }
 
 object! {
-    /// What a server's policy says about one of its tools. On servers of the host only ask and deny count.
+    /// Policy of a server for one of its tools. For servers inside the host only ask and deny have an effect.
     pub struct McpToolPolicy {
         req name: String,
         opt permission_policy: ToolPermissionPolicy,
         opt org_max_permission: OrgMaxPermission,
     }
 
-    /// A server that is a child process.
+    /// A server that runs as a child process.
     pub struct StdioServer {
-        /// `stdio`, or absent: it is what a configuration without a type means.
+        /// `stdio` or absent, which means the same.
         opt kind: String as "type",
         req command: String,
         def args: Vec<String>,
         def env: BTreeMap<String, String>,
-        /// The limit for one call in milliseconds; less than a second is ignored.
+        /// Timeout of one call in milliseconds; values below a second are ignored.
         opt timeout: u64,
-        /// Whether its tools are loaded at once rather than when they are searched for.
+        /// True if its tools are loaded at once instead of on search.
         opt always_load: bool as "alwaysLoad",
     }
 
-    /// A server that is reached over HTTP.
+    /// A server reached over HTTP.
     pub struct RemoteServer {
         req url: String,
         def headers: BTreeMap<String, String>,
         opt tools: Vec<McpToolPolicy>,
-        /// The limit for one call in milliseconds; less than a second is ignored.
+        /// Timeout of one call in milliseconds; values below a second are ignored.
         opt timeout: u64,
-        /// Whether its tools are loaded at once rather than when they are searched for.
+        /// True if its tools are loaded at once instead of on search.
         opt always_load: bool as "alwaysLoad",
     }
 
-    /// A server that lives in the host and is reached by `mcp_message`.
+    /// A server inside the host, reached by `mcp_message`.
     pub struct SdkServer {
         req name: String,
-        /// The limit for one call in milliseconds; less than a second is ignored.
+        /// Timeout of one call in milliseconds; values below a second are ignored.
         opt timeout: u64,
         opt tools: Vec<McpToolPolicy>,
     }
 
-    /// A server that claude.ai stands before. Seen in a status, not to be configured.
+    /// A server behind a proxy of claude.ai. It appears in a status and cannot be configured.
     pub struct ClaudeAiProxyServer {
         opt url: String,
         opt id: String,
@@ -69,26 +69,26 @@ object! {
     }
 }
 
-/// How to reach an MCP server, told apart by `type`.
+/// Configuration of an MCP server, distinguished by `type`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum McpServerConfig {
-    /// A child process: `stdio`, or no type but a command.
+    /// A child process: `stdio`, or a command without a type.
     Stdio(StdioServer),
     /// HTTP with server-sent events: `sse`.
     Sse(RemoteServer),
     /// HTTP: `http`.
     Http(RemoteServer),
-    /// In the host: `sdk`.
+    /// Inside the host: `sdk`.
     Sdk(SdkServer),
-    /// Behind claude.ai: `claudeai-proxy`.
+    /// Behind a proxy of claude.ai: `claudeai-proxy`.
     ClaudeAiProxy(ClaudeAiProxyServer),
-    /// Any other value, as it came.
+    /// Any other value, unchanged.
     Unknown(Json),
 }
 
 impl McpServerConfig {
-    /// A child process.
+    /// A server that runs as a child process.
     pub fn stdio(command: impl Into<String>, args: Vec<String>) -> Self {
         McpServerConfig::Stdio(StdioServer {
             kind: Some("stdio".to_owned()),
@@ -98,23 +98,23 @@ impl McpServerConfig {
         })
     }
 
-    /// HTTP.
+    /// A server reached over HTTP.
     pub fn http(url: impl Into<String>) -> Self {
         McpServerConfig::Http(RemoteServer { url: url.into(), ..RemoteServer::default() })
     }
 
-    /// HTTP with server-sent events.
+    /// A server reached over HTTP with server-sent events.
     pub fn sse(url: impl Into<String>) -> Self {
         McpServerConfig::Sse(RemoteServer { url: url.into(), ..RemoteServer::default() })
     }
 
-    /// In the host.
+    /// A server inside the host.
     pub fn sdk(name: impl Into<String>) -> Self {
         McpServerConfig::Sdk(SdkServer { name: name.into(), ..SdkServer::default() })
     }
 }
 
-/// The key that tells configurations apart.
+/// Key that distinguishes configurations.
 const TAG: &str = "type";
 
 impl Wire for McpServerConfig {
@@ -122,7 +122,7 @@ impl Wire for McpServerConfig {
         let raw = cursor.raw();
         let tag = raw.get(TAG);
         let known = match tag.and_then(Raw::text).map(Text::get).as_deref() {
-            // The type of a child process is a field of its own, since it may be absent: no key is kept from it.
+            // The type of a child process is a field, since it may be absent: no key is withheld from it.
             Some("stdio") => tagged::body(raw, reading, "").map(McpServerConfig::Stdio),
             None if tag.is_none() && raw.get("command").is_some() => {
                 tagged::body(raw, reading, "").map(McpServerConfig::Stdio)

@@ -1,11 +1,11 @@
-//! The control protocol: what host and CLI ask of each other beside the conversation.
+//! The control protocol: requests between host and CLI outside of the conversation.
 //!
-//! A [`ControlRequest`] carries a [`Call`], one variant per request. A [`ControlResponse`] carries an
-//! [`Outcome`] that names its request only by id, so its body is typed through the request it answers: each
-//! request's struct is a [`Request`] with its `Reply`, and [`Success::reply`] reads one.
+//! A [`ControlRequest`] carries a [`Call`], one variant per request. A [`ControlResponse`] carries a
+//! [`ControlOutcome`] that names its request only by id, so its body is typed through that request: each
+//! request is a [`Request`] with its `Reply`, and [`Success::reply`] reads one.
 //!
-//! Replies come in any order, requests of the CLI may arrive before the reply to the host's own first request,
-//! and a reply may come for a request that nobody here sent (the CLI can echo what it was told).
+//! Replies come in any order. Requests of the CLI may arrive before the reply to the first request of the
+//! host, and a reply may arrive for a request that the host never sent (the CLI can echo its input).
 
 mod agents;
 mod call;
@@ -70,14 +70,14 @@ pub use models::{
     EffortLevel, ListModels, ListModelsReply, ModelInfo, SetMaxThinkingTokens, SetModel, SetModelReply,
     ThinkingDisplay,
 };
-pub use outcome::{Ack, ErrorCode, Failure, Outcome, Success, UnknownOutcome};
+pub use outcome::{Ack, ControlOutcome, ErrorCode, Failure, Success, UnknownOutcome};
 pub use permission_rules::{
     ListPermissionRules, ListPermissionRulesReply, ListedRule, PermissionRules, RuleDescription,
     RuleEditability, RuleSource, SetPermissionMode, SetPermissionModeReply, WorkspaceDirectory,
 };
 pub use reload::{
-    CacheImpact, PluginInfo, ReloadOutputStyles, ReloadOutputStylesReply, ReloadPlugins, ReloadPluginsReply,
-    ReloadSkills, ReloadSkillsReply,
+    CacheImpact, ReloadOutputStyles, ReloadOutputStylesReply, ReloadPlugins, ReloadPluginsReply,
+    ReloadSkills, ReloadSkillsReply, ReloadedPlugin,
 };
 pub use request::ControlRequest;
 pub use response::ControlResponse;
@@ -96,13 +96,14 @@ pub use usage::{
 };
 pub use user_dialog::{DialogAnswer, DialogCancelled, DialogCompleted, DialogKind, RequestUserDialog};
 
-/// Where the payload of a control frame stands.
+/// Position of the payload in a control frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ControlStyle {
-    /// In an object of its own, `request` or `response`: what the CLI speaks.
+    /// In a separate object, `request` or `response`: the style of the CLI.
     #[default]
     Nested,
-    /// Beside `type` and `request_id`: what the first Rust SDK wrote down. The CLI ends on such a line.
+    /// Next to `type` and `request_id`: the style of the `rusty_claw` wire format. The CLI exits on such a
+    /// line.
     Flat,
 }
 

@@ -1,9 +1,9 @@
-//! Models: which there are, which is used, how much it may think.
+//! Models: listing, selection and thinking budget.
 
 use crate::json::{object, open_string};
 
 open_string! {
-    /// How hard a model tries.
+    /// Effort level of a model.
     pub struct EffortLevel {
         MEDIUM = "medium",
         LOW = "low",
@@ -12,7 +12,7 @@ open_string! {
         MAX = "max",
     }
 
-    /// How much of its thinking is shown.
+    /// Display mode of the model's thinking.
     pub struct ThinkingDisplay {
         SUMMARIZED = "summarized",
         OMITTED = "omitted",
@@ -21,11 +21,11 @@ open_string! {
 }
 
 object! {
-    /// A model that can be chosen.
+    /// A selectable model.
     pub struct ModelInfo {
-        /// What to choose it by.
+        /// Value that selects it.
         req value: String,
-        /// The model that the value stands for now.
+        /// Model that the value currently resolves to.
         opt resolved_model: String as "resolvedModel",
         def display_name: String as "displayName",
         def description: String,
@@ -36,10 +36,10 @@ object! {
         opt supports_auto_mode: bool as "supportsAutoMode",
     }
 
-    /// Which models can be chosen?
+    /// Request for the selectable models.
     pub struct ListModels {}
 
-    /// The models that can be chosen.
+    /// The selectable models.
     pub struct ListModelsReply {
         def models: Vec<ModelInfo>,
     }
@@ -52,15 +52,15 @@ object! {
 
     /// The answer to a [`SetModel`].
     pub struct SetModelReply {
-        /// The model as it is now called. Not always there.
+        /// Resolved name of the model. Not always present.
         opt model: String,
     }
 
-    /// Changes how much the model may think.
+    /// Changes the thinking budget of the model.
     pub struct SetMaxThinkingTokens {
-        /// `Some(None)` sets it back to the default, `None` leaves it.
+        /// `Some(None)` restores the default, `None` leaves it unchanged.
         opt max_thinking_tokens: Option<u64>,
-        /// `Some(None)` sets it back to the default, `None` leaves it.
+        /// `Some(None)` restores the default, `None` leaves it unchanged.
         opt thinking_display: Option<ThinkingDisplay>,
     }
 }
@@ -73,7 +73,7 @@ impl SetModel {
 }
 
 impl SetMaxThinkingTokens {
-    /// Lets the model think that much, or as much as it does by default.
+    /// Sets the budget in tokens, or restores the default.
     pub fn new(max_thinking_tokens: Option<u64>) -> Self {
         SetMaxThinkingTokens {
             max_thinking_tokens: Some(max_thinking_tokens),

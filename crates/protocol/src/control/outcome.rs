@@ -1,4 +1,4 @@
-//! What became of a control request.
+//! Outcome of a control request.
 
 use super::call::Request;
 use super::parts::{object_of, rest, string};
@@ -7,7 +7,7 @@ use crate::json::wire::{ObjectOut, WireObject};
 use crate::json::{Cursor, Json, Misfit, Raw, Reading, Wire, object, open_string};
 
 open_string! {
-    /// Why the CLI refused a request, for programs to branch on.
+    /// Reason why the CLI refused a request, as a code for programs.
     pub struct ErrorCode {
         UNSUPPORTED_REQUEST = "unsupported_request",
         INVALID_REQUEST = "invalid_request",
@@ -49,49 +49,49 @@ open_string! {
 }
 
 object! {
-    /// The body of a pure acknowledgement.
+    /// Body of an acknowledgement without data.
     pub struct Ack {}
 
-    /// The request was done.
+    /// The request succeeded.
     pub struct Success {
         /// The body; see [`Success::reply`]. Absent from many acknowledgements.
         opt response: Json,
-        /// `can_use_tool` requests still without an answer, as whole frames. Only beside the handshake's reply.
+        /// Pending `can_use_tool` requests, as whole frames. Only in the handshake's reply.
         opt pending_permission_requests: Vec<Json>,
-        /// `request_user_dialog` requests still without an answer, as whole frames.
+        /// Pending `request_user_dialog` requests, as whole frames.
         opt pending_user_dialog_requests: Vec<Json>,
-        /// `elicitation` requests still without an answer, as whole frames.
+        /// Pending `elicitation` requests, as whole frames.
         opt pending_elicitation_requests: Vec<Json>,
     }
 
-    /// The request was not done.
+    /// The request failed.
     pub struct Failure {
-        /// Why, for people to read.
+        /// Reason, as text for the user.
         req error: String,
-        /// Why, for programs to branch on.
+        /// Reason, as a code for programs.
         opt error_code: ErrorCode,
     }
 }
 
-/// What became of a request, told apart by `subtype`.
+/// Outcome of a request, distinguished by `subtype`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Outcome {
+pub enum ControlOutcome {
     /// `success`
     Success(Success),
     /// `error`
     Error(Failure),
-    /// An outcome that has no type here.
+    /// An outcome without a type in this crate.
     Unknown(UnknownOutcome),
 }
 
-/// An outcome that has no type here.
+/// An outcome without a type in this crate.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct UnknownOutcome {
-    /// What the outcome is called, if it says so.
+    /// The `subtype` on the wire, if present.
     pub subtype: Option<String>,
-    /// An object of all its members but the subtype and the request's id.
+    /// Object of all members except the subtype and the id of the request.
     pub body: Json,
 }
 
@@ -105,12 +105,12 @@ impl Success {
 
     /// The body as the reply to the request `R`.
     ///
-    /// An absent body is an empty one, and in the flat style the body stands beside the subtype.
+    /// An absent body counts as an empty one; in the flat style the body is next to the subtype.
     pub fn reply<R: Request>(&self) -> Result<R::Reply, Misfit> {
         self.reply_noting::<R>(&mut Reading::default())
     }
 
-    /// The same as [`Success::reply`], with what was refused on the way.
+    /// Same as [`Success::reply`], and records refused fields in `reading`.
     pub fn reply_noting<R: Request>(&self, reading: &mut Reading) -> Result<R::Reply, Misfit> {
         match self.response.as_ref().map(Json::raw).filter(|body| !body.is_null()) {
             Some(body) => R::Reply::read(&mut body.cursor(), reading),
@@ -118,7 +118,7 @@ impl Success {
         }
     }
 
-    /// The requests of the CLI that were still without an answer when the handshake was repeated, each with its id.
+    /// Pending requests of the CLI at the time of a repeated handshake, each with its id.
     pub fn pending_requests(&self) -> Vec<(String, ControlRequest)> {
         [
             &self.pending_permission_requests,
@@ -134,7 +134,7 @@ impl Success {
 }
 
 impl Success {
-    /// Puts the members of the body beside it. A body that is no object has none and stays.
+    /// Moves the members of the body next to it. A body that is not an object stays.
     pub(super) fn spread_body(&mut self) {
         let Some(body) = self.response.take_if(|body| body.raw().is_object()) else {
             return;
@@ -154,17 +154,17 @@ impl Failure {
     }
 }
 
-impl Outcome {
-    /// What `subtype` says on the wire, if it is there.
+impl ControlOutcome {
+    /// The `subtype` on the wire, if present.
     pub fn subtype(&self) -> Option<&str> {
         match self {
-            Outcome::Success(_) => Some("success"),
-            Outcome::Error(_) => Some("error"),
-            Outcome::Unknown(unknown) => unknown.subtype.as_deref(),
+            ControlOutcome::Success(_) => Some("success"),
+            ControlOutcome::Error(_) => Some("error"),
+            ControlOutcome::Unknown(unknown) => unknown.subtype.as_deref(),
         }
     }
 
-    /// Reads the members of `object`, all but `consumed`.
+    /// Reads the members of `object`, except `consumed`.
     pub(super) fn read_members(
         object: Raw<'_>,
         reading: &mut Reading,
@@ -176,13 +176,15 @@ impl Outcome {
             return Err(Misfit::here(&mut cursor, "an object"));
         }
         Ok(match subtype.as_deref() {
-            Some("success") => Outcome::Success(Success::read_members(&mut cursor, reading, consumed)?),
-            Some("error") => Outcome::Error(Failure::read_members(&mut cursor, reading, consumed)?),
-            _ => Outcome::Unknown(UnknownOutcome { subtype, body: rest(&mut cursor, consumed) }),
+            Some("success") => {
+                ControlOutcome::Success(Success::read_members(&mut cursor, reading, consumed)?)
+            }
+            Some("error") => ControlOutcome::Error(Failure::read_members(&mut cursor, reading, consumed)?),
+            _ => ControlOutcome::Unknown(UnknownOutcome { subtype, body: rest(&mut cursor, consumed) }),
         })
     }
 
-    /// Writes the members; `request_id` stands among them when the payload has an object of its own.
+    /// Writes the members; `request_id` is among them when the payload is a separate object.
     pub(super) fn write_members(&self, object: &mut ObjectOut<'_>, request_id: Option<&str>) {
         if let Some(subtype) = self.subtype() {
             object.string("subtype", subtype);
@@ -191,9 +193,9 @@ impl Outcome {
             object.string("request_id", request_id);
         }
         match self {
-            Outcome::Success(success) => success.write_members(object),
-            Outcome::Error(failure) => failure.write_members(object),
-            Outcome::Unknown(unknown) => {
+            ControlOutcome::Success(success) => success.write_members(object),
+            ControlOutcome::Error(failure) => failure.write_members(object),
+            ControlOutcome::Unknown(unknown) => {
                 let taken = |key: &str| matches!(key, "subtype" | "request_id");
                 for (key, value) in unknown.body.raw().members().filter(|(key, _)| !taken(&key.get())) {
                     object.key(&key.get()).push_str(value.as_str());
@@ -203,9 +205,9 @@ impl Outcome {
     }
 }
 
-impl Wire for Outcome {
+impl Wire for ControlOutcome {
     fn read(cursor: &mut Cursor<'_>, reading: &mut Reading) -> Result<Self, Misfit> {
-        Outcome::read_members(cursor.raw(), reading, &["subtype"])
+        ControlOutcome::read_members(cursor.raw(), reading, &["subtype"])
     }
 
     fn write(&self, out: &mut String) {
@@ -215,4 +217,4 @@ impl Wire for Outcome {
     }
 }
 
-object!(@through_wire Outcome);
+object!(@through_wire ControlOutcome);

@@ -1,32 +1,32 @@
-//! Control frames, taken apart.
+//! Parsing of control frames into envelope and payload.
 
 use crate::json::{Cursor, Extra, Json, Misfit, Raw, Text};
 
-/// A control frame, taken apart far enough to know its style.
-pub(super) struct Parts<'a> {
+/// A control frame, parsed far enough to determine its style.
+pub(super) struct FrameParts<'a> {
     frame: Raw<'a>,
-    /// The object with the payload, if it is nested.
+    /// Object with the payload, if it is nested.
     pub(super) payload: Option<Raw<'a>>,
 }
 
-impl<'a> Parts<'a> {
-    /// `key` is where a nested payload stands.
+impl<'a> FrameParts<'a> {
+    /// Parses a frame whose nested payload would be under `key`.
     ///
-    /// A flat payload may have a member of that name too: then the `subtype` stands outside of it.
+    /// A flat payload may have a member of that name too: then the `subtype` is outside of it.
     pub(super) fn of(frame: Raw<'a>, key: &str) -> Self {
         let flat = frame.get("subtype").is_some();
         let payload = frame
             .get(key)
             .filter(|payload| payload.is_object() && (!flat || payload.get("subtype").is_some()));
-        Parts { frame, payload }
+        FrameParts { frame, payload }
     }
 
-    /// A string of the frame that must be there.
+    /// A required string of the frame.
     pub(super) fn string(&self, key: &str) -> Result<String, Misfit> {
         string(self.frame, key)
     }
 
-    /// The members of the frame, all but `taken`.
+    /// The members of the frame, except `taken`.
     pub(super) fn beside(&self, taken: &[&str]) -> Extra {
         let mut envelope = Extra::default();
         let mut cursor = self.frame.cursor();
@@ -40,7 +40,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// A string of an object that must be there.
+/// A required string of an object.
 pub(super) fn string(object: Raw<'_>, key: &str) -> Result<String, Misfit> {
     let value = object.get(key).ok_or_else(|| Misfit::missing(key))?;
     match value.text() {
@@ -49,7 +49,7 @@ pub(super) fn string(object: Raw<'_>, key: &str) -> Result<String, Misfit> {
     }
 }
 
-/// An object of the members that follow, all but `consumed`.
+/// Object of the remaining members, except `consumed`.
 pub(super) fn rest(cursor: &mut Cursor<'_>, consumed: &[&str]) -> Json {
     let mut members = Extra::default();
     while let Some((key, member)) = cursor.next_member() {
@@ -60,7 +60,7 @@ pub(super) fn rest(cursor: &mut Cursor<'_>, consumed: &[&str]) -> Json {
     object_of(&members)
 }
 
-/// An object of these members.
+/// Object of these members.
 pub(super) fn object_of(members: &Extra) -> Json {
     Raw::new(&format!("{{{}}}", members.text())).to_json()
 }

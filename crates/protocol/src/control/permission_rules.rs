@@ -1,10 +1,10 @@
-//! The permission mode and the rules in force.
+//! The permission mode and the active rules.
 
 use crate::json::{Json, object, open_string};
 use crate::permissions::{PermissionBehavior, PermissionMode};
 
 open_string! {
-    /// Where a permission rule comes from.
+    /// Source of a permission rule.
     pub struct RuleSource {
         SESSION = "session",
         USER_SETTINGS = "userSettings",
@@ -20,7 +20,7 @@ open_string! {
         HOST_CREDENTIAL = "hostCredential",
     }
 
-    /// How long a change of a rule would last.
+    /// Lifetime of a change to a rule.
     pub struct RuleEditability {
         READONLY = "readonly",
         SESSION = "session",
@@ -36,48 +36,48 @@ object! {
 
     /// The answer to a [`SetPermissionMode`].
     pub struct SetPermissionModeReply {
-        /// The mode as it is now.
+        /// The current mode.
         opt mode: PermissionMode,
     }
 
-    /// Which permission rules are in force?
+    /// Request for the active permission rules.
     pub struct ListPermissionRules {}
 
-    /// The permission rules in force.
+    /// The active permission rules.
     pub struct ListPermissionRulesReply {
         opt state: PermissionRules,
     }
 
-    /// The permission rules in force.
+    /// The active permission rules.
     pub struct PermissionRules {
         def rules: Vec<ListedRule>,
         def workspace_directories: Vec<WorkspaceDirectory> as "workspaceDirectories",
         opt original_cwd: String as "originalCwd",
-        /// Whether only rules of the organisation count.
+        /// True if only rules of the organisation apply.
         opt managed_only: bool as "managedOnly",
         opt errors: Json,
         opt withheld: Json,
     }
 
-    /// A rule as it is listed.
+    /// A listed rule.
     pub struct ListedRule {
         opt behavior: PermissionBehavior,
         opt source: RuleSource,
-        /// The rule as it is written in settings.
+        /// The rule in the syntax of settings.
         req rule: String,
         opt description: RuleDescription,
         opt editability: RuleEditability,
         opt not_in_effect: Json as "notInEffect",
     }
 
-    /// A rule in words, with the part to stress apart.
+    /// Description of a rule, split around the part to emphasise.
     pub struct RuleDescription {
         def prefix: String,
         opt emphasis: String,
         opt suffix: String,
     }
 
-    /// A folder the agent may work in.
+    /// A folder that the agent may work in.
     pub struct WorkspaceDirectory {
         req path: String,
         opt source: RuleSource,

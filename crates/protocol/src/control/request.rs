@@ -1,28 +1,27 @@
-//! A control request and the frame around it.
+//! A control request and its frame.
 
 use super::ControlStyle;
 use super::call::Call;
-use super::parts::Parts;
+use super::parts::FrameParts;
 use crate::json::wire::ObjectOut;
 use crate::json::{Cursor, Extra, Misfit, Raw, Reading, Wire, object};
 
 /// A request of one side to the other.
 ///
-/// By itself, without the frame that carries its id, it is written and read as its payload:
-/// an object with a `subtype`.
+/// Without the frame that carries its id, it is written and read as its payload: an object with a `subtype`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ControlRequest {
-    /// What is asked for.
+    /// Body of the request.
     pub call: Call,
-    /// Where the payload stands in the frame.
+    /// Position of the payload in the frame.
     pub style: ControlStyle,
-    /// What the frame carries beside the request.
+    /// Other members of the frame.
     pub envelope: Extra,
 }
 
 impl ControlRequest {
-    /// A request in the style that the CLI speaks.
+    /// A request in the style of the CLI.
     pub fn new(call: impl Into<Call>) -> Self {
         ControlRequest { call: call.into(), style: ControlStyle::Nested, envelope: Extra::default() }
     }
@@ -34,19 +33,19 @@ impl ControlRequest {
         self
     }
 
-    /// What `subtype` says on the wire.
+    /// The `subtype` on the wire.
     pub fn subtype(&self) -> &str {
         self.call.subtype()
     }
 
-    /// Whether the request has a type here.
+    /// True if the request has a type in this crate.
     pub fn is_known(&self) -> bool {
         self.call.is_known()
     }
 
     /// Reads a whole `control_request` frame: its id and the request.
     pub(crate) fn read_frame(frame: Raw<'_>, reading: &mut Reading) -> Result<(String, Self), Misfit> {
-        let parts = Parts::of(frame, "request");
+        let parts = FrameParts::of(frame, "request");
         let request_id = parts.string("request_id")?;
         if let Some(payload) = parts.payload {
             let call = reading

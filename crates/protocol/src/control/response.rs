@@ -1,52 +1,52 @@
-//! The answer to a control request and the frame around it.
+//! The response to a control request and its frame.
 
 use super::ControlStyle;
-use super::outcome::{ErrorCode, Failure, Outcome, Success};
-use super::parts::{Parts, object_of, string};
+use super::outcome::{ControlOutcome, ErrorCode, Failure, Success};
+use super::parts::{FrameParts, object_of, string};
 use crate::json::wire::ObjectOut;
 use crate::json::{Cursor, Extra, Misfit, Raw, Reading, Wire, object};
 
-/// The answer to a [`ControlRequest`](super::ControlRequest).
+/// The response to a [`ControlRequest`](super::ControlRequest).
 ///
-/// By itself, without the frame that carries the request's id, it is written and read as its payload:
-/// an object with a `subtype`.
+/// Without the frame that carries the request's id, it is written and read as its payload: an object with a
+/// `subtype`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ControlResponse {
-    /// What became of the request.
-    pub outcome: Outcome,
-    /// Where the payload stands in the frame.
+    /// Outcome of the request.
+    pub outcome: ControlOutcome,
+    /// Position of the payload in the frame.
     pub style: ControlStyle,
-    /// What the frame carries beside the response.
+    /// Other members of the frame.
     pub envelope: Extra,
-    /// The frame named no request: so the CLI answers a request that had no id.
+    /// True if the frame has no request id: the CLI answers a request without an id like this.
     anonymous: bool,
 }
 
 impl ControlResponse {
-    /// An outcome in the style that the CLI speaks.
-    pub fn new(outcome: Outcome) -> Self {
+    /// An outcome in the style of the CLI.
+    pub fn new(outcome: ControlOutcome) -> Self {
         ControlResponse { outcome, style: ControlStyle::Nested, envelope: Extra::default(), anonymous: false }
     }
 
     /// A success with a body.
     pub fn success<T: Wire>(reply: &T) -> Self {
-        ControlResponse::new(Outcome::Success(Success::new(reply)))
+        ControlResponse::new(ControlOutcome::Success(Success::new(reply)))
     }
 
     /// A success without a body.
     pub fn ack() -> Self {
-        ControlResponse::new(Outcome::Success(Success::default()))
+        ControlResponse::new(ControlOutcome::Success(Success::default()))
     }
 
     /// A failure with its reason.
     pub fn error(error: impl Into<String>) -> Self {
-        ControlResponse::new(Outcome::Error(Failure::new(error)))
+        ControlResponse::new(ControlOutcome::Error(Failure::new(error)))
     }
 
-    /// A failure in the words that the CLI uses for requests it does not know.
+    /// A failure with the message that the CLI uses for unknown requests.
     pub fn unsupported(subtype: &str) -> Self {
-        ControlResponse::new(Outcome::Error(Failure {
+        ControlResponse::new(ControlOutcome::Error(Failure {
             error_code: Some(ErrorCode::UNSUPPORTED_REQUEST),
             ..Failure::new(format!("Unsupported control request subtype: {subtype}"))
         }))
@@ -54,10 +54,10 @@ impl ControlResponse {
 
     /// The same response in another style.
     ///
-    /// The body of a success moves with it: nested it is an object of its own, flat it stands beside the subtype.
+    /// The body of a success moves with it: nested it is a separate object, flat it is next to the subtype.
     #[must_use]
     pub fn in_style(mut self, style: ControlStyle) -> Self {
-        if let Outcome::Success(success) = &mut self.outcome {
+        if let ControlOutcome::Success(success) = &mut self.outcome {
             match (self.style, style) {
                 (ControlStyle::Nested, ControlStyle::Flat) => success.spread_body(),
                 (ControlStyle::Flat, ControlStyle::Nested) if success.response.is_none() => {
@@ -70,16 +70,19 @@ impl ControlResponse {
         self
     }
 
-    /// Reads a whole `control_response` frame: the id of the request (empty if it names none) and the response.
+    /// Reads a whole `control_response` frame: the id of the request (empty if absent) and the response.
     pub(crate) fn read_frame(frame: Raw<'_>, reading: &mut Reading) -> Result<(String, Self), Misfit> {
-        let parts = Parts::of(frame, "response");
+        let parts = FrameParts::of(frame, "response");
         if let Some(payload) = parts.payload {
             let (request_id, outcome) = reading.within(
                 || "response".to_owned(),
                 |reading| {
                     let request_id =
                         payload.get("request_id").map(|_| string(payload, "request_id")).transpose()?;
-                    Ok((request_id, Outcome::read_members(payload, reading, &["subtype", "request_id"])?))
+                    Ok((
+                        request_id,
+                        ControlOutcome::read_members(payload, reading, &["subtype", "request_id"])?,
+                    ))
                 },
             )?;
             let envelope = parts.beside(&["type", "response"]);
@@ -89,7 +92,7 @@ impl ControlResponse {
             return Ok((request_id.unwrap_or_default(), response));
         }
         let request_id = parts.string("request_id")?;
-        let outcome = Outcome::read_members(frame, reading, &["type", "request_id", "subtype"])?;
+        let outcome = ControlOutcome::read_members(frame, reading, &["type", "request_id", "subtype"])?;
         let response = ControlResponse { style: ControlStyle::Flat, ..ControlResponse::new(outcome) };
         Ok((request_id, response))
     }
@@ -101,8 +104,8 @@ impl ControlResponse {
         match self.style {
             ControlStyle::Nested => {
                 let mut payload = ObjectOut::open(frame.key("response"));
-                let nobody = self.anonymous && request_id.is_empty();
-                self.outcome.write_members(&mut payload, (!nobody).then_some(request_id));
+                let anonymous = self.anonymous && request_id.is_empty();
+                self.outcome.write_members(&mut payload, (!anonymous).then_some(request_id));
                 payload.close();
             }
             ControlStyle::Flat => {
@@ -117,7 +120,7 @@ impl ControlResponse {
 
 impl Wire for ControlResponse {
     fn read(cursor: &mut Cursor<'_>, reading: &mut Reading) -> Result<Self, Misfit> {
-        Outcome::read(cursor, reading).map(ControlResponse::new)
+        ControlOutcome::read(cursor, reading).map(ControlResponse::new)
     }
 
     fn write(&self, out: &mut String) {

@@ -1,9 +1,9 @@
-//! The session itself: its turn, its queue, its name.
+//! The session: its turn, its queue and its name.
 
 use crate::json::{object, open_string};
 
 open_string! {
-    /// Who gave a session its title.
+    /// Origin of a session's title.
     pub struct RenameSource {
         HOST = "host",
         REMOTE = "remote",
@@ -11,53 +11,53 @@ open_string! {
 }
 
 object! {
-    /// Stops the turn.
+    /// Interrupts the turn.
     pub struct Interrupt {
-        /// Whether messages that wait their turn are dropped too.
+        /// True if queued messages are dropped too.
         opt cancel_queued: bool,
     }
 
-    /// The answer to an [`Interrupt`]; it comes before the result of the turn.
+    /// Reply to an [`Interrupt`]; it comes before the result of the turn.
     pub struct InterruptReceipt {
-        /// Messages that will run next by themselves, by uuid.
+        /// Messages that will run next without another request, by uuid.
         def still_queued: Vec<String>,
         /// Messages that were dropped, by uuid.
         opt cancelled: Vec<String>,
     }
 
-    /// Takes back a message that waits its turn.
+    /// Cancels a queued message.
     pub struct CancelAsyncMessage {
         req message_uuid: String,
     }
 
     /// The answer to a [`CancelAsyncMessage`].
     pub struct CancelAsyncMessageReply {
-        /// Whether the message was still waiting.
+        /// True if the message was still queued.
         def cancelled: bool,
     }
 
-    /// Gives the session a title.
+    /// Sets the title of the session.
     pub struct RenameSession {
         req title: String,
         opt source: RenameSource,
         opt session_id: String,
     }
 
-    /// Gives the session a colour.
+    /// Sets the colour of the session.
     pub struct SetColor {
         req color: String,
     }
 
-    /// Tells whether anybody watches.
+    /// Reports whether there are subscribers.
     pub struct SetHasSubscribers {
-        /// Nothing when it is not known.
+        /// Absent when unknown.
         req has_subscribers: Option<bool>,
     }
 
-    /// Which CLI is this?
+    /// Request for the version of the CLI.
     pub struct GetBinaryVersion {}
 
-    /// Which CLI it is.
+    /// Version of the CLI.
     pub struct BinaryVersion {
         req version: String,
         opt build_time: String as "buildTime",
@@ -65,35 +65,35 @@ object! {
 }
 
 impl Interrupt {
-    /// Stops the turn and drops what waits behind it.
+    /// Interrupts the turn and drops the queued messages.
     pub fn and_cancel_queued() -> Self {
         Interrupt { cancel_queued: Some(true), ..Interrupt::default() }
     }
 }
 
 impl CancelAsyncMessage {
-    /// Takes back the message with this uuid.
+    /// Cancels the message with this uuid.
     pub fn new(message_uuid: impl Into<String>) -> Self {
         CancelAsyncMessage { message_uuid: message_uuid.into(), ..CancelAsyncMessage::default() }
     }
 }
 
 impl RenameSession {
-    /// Gives the session this title.
+    /// Sets this title.
     pub fn new(title: impl Into<String>) -> Self {
         RenameSession { title: title.into(), ..RenameSession::default() }
     }
 }
 
 impl SetColor {
-    /// Gives the session this colour.
+    /// Sets this colour.
     pub fn new(color: impl Into<String>) -> Self {
         SetColor { color: color.into(), ..SetColor::default() }
     }
 }
 
 impl SetHasSubscribers {
-    /// Somebody watches, nobody does, or it is not known.
+    /// There are subscribers, there are none, or it is unknown.
     pub fn new(has_subscribers: Option<bool>) -> Self {
         SetHasSubscribers { has_subscribers, ..SetHasSubscribers::default() }
     }

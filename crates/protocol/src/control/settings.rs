@@ -1,10 +1,10 @@
-//! Settings: what is set, where, and how to change it.
+//! Settings: their values and sources, and changes to them.
 
 use super::models::EffortLevel;
 use crate::json::{Json, object, open_string};
 
 open_string! {
-    /// Where settings come from.
+    /// Source of settings.
     pub struct SettingsSource {
         LOCAL_SETTINGS = "localSettings",
         USER_SETTINGS = "userSettings",
@@ -17,7 +17,7 @@ open_string! {
 object! {
     /// Changes settings of this process.
     pub struct ApplyFlagSettings {
-        /// Keys to set; `null` takes a key away. Merged at the top level only.
+        /// Keys to set; `null` removes a key. Merged at the top level only.
         req settings: Json,
     }
 
@@ -25,19 +25,19 @@ object! {
     pub struct UpdateSettings {
         /// `localSettings` or `userSettings`.
         req source: SettingsSource,
-        /// The keys to set. The CLI lets few through.
+        /// Keys to set. The CLI accepts few of them.
         req settings: Json,
     }
 
-    /// What is set, and where?
+    /// Request for the settings and their sources.
     pub struct GetSettings {}
 
-    /// What is set, and where.
+    /// The settings and their sources.
     pub struct SettingsReply {
-        /// All sources put together.
+        /// All sources merged.
         def effective: Json,
         def sources: Vec<SettingsLayer>,
-        /// What the settings came to.
+        /// Effective values.
         opt applied: AppliedSettings,
         opt errors: Vec<SettingsError>,
         opt withheld: Json,
@@ -49,7 +49,7 @@ object! {
         def settings: Json,
     }
 
-    /// What the settings came to.
+    /// Effective values of the settings.
     pub struct AppliedSettings {
         opt model: String,
         opt effort: EffortLevel,
@@ -57,10 +57,10 @@ object! {
         opt ultracode: bool,
     }
 
-    /// A mistake in a settings file.
+    /// An error in a settings file.
     pub struct SettingsError {
         opt file: String,
-        /// The key, from the outside in.
+        /// Path of the key, outermost first.
         opt path: String,
         def message: String,
     }

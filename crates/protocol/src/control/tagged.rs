@@ -1,11 +1,12 @@
-//! Enums that one key of their object tells apart.
+//! Enums of objects, distinguished by one key.
 
 use crate::json::wire::{ObjectOut, WireObject, read_object};
 use crate::json::{Raw, Reading};
 
-/// Reads `raw` as the body that its tag promises.
+/// Reads `raw` as the body that belongs to its tag.
 ///
-/// A body that does not fit is told to `reading` and given up, so that one odd item does not cost its whole list.
+/// A body that does not fit is recorded in `reading` and dropped, so that one invalid item does not discard
+/// its whole list.
 pub(crate) fn body<T: WireObject>(raw: Raw<'_>, reading: &mut Reading, tag: &str) -> Option<T> {
     let before = reading.refused.len();
     match read_object(&mut raw.cursor(), reading, &[tag]) {
@@ -18,7 +19,7 @@ pub(crate) fn body<T: WireObject>(raw: Raw<'_>, reading: &mut Reading, tag: &str
     }
 }
 
-/// Writes a body with its tag before it.
+/// Writes a body after its tag.
 pub(crate) fn write<T: WireObject>(body: &T, tag: &str, value: &str, out: &mut String) {
     let mut object = ObjectOut::open(out);
     object.string(tag, value);
@@ -26,7 +27,8 @@ pub(crate) fn write<T: WireObject>(body: &T, tag: &str, value: &str, out: &mut S
     object.close();
 }
 
-/// Declares enums of objects that the value under one key tells apart; what no variant can hold is kept as it came.
+/// Declares enums of objects, distinguished by the value of one key; a value that fits no variant is kept
+/// unchanged.
 macro_rules! tagged {
     ($(
         $(#[$meta:meta])*
@@ -43,7 +45,7 @@ macro_rules! tagged {
                 #[doc = concat!("`", $tag, "` is `", $value, "`.")]
                 $Variant($Body),
             )+
-            /// Any other value, as it came.
+            /// Any other value, unchanged.
             Unknown($crate::json::Json),
         }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::json::{Misfit, Raw, Reading, same_json};
 use crate::permissions::PermissionResult;
 
-/// The examples of control frames on the page that first described them, which are flat.
+/// Flat examples of control frames, from the description of the `rusty_claw` wire format.
 const FLAT_INITIALIZE: &str =
     r#"{"type":"control_request","request_id":"req_001","subtype":"initialize","can_use_tool":true}"#;
 const FLAT_SUCCESS: &str = r#"{"type":"control_response","request_id":"req_001","subtype":"success"}"#;
@@ -75,10 +75,10 @@ fn both_spellings_of_a_hook_read_alike() {
 fn a_flat_answer_has_its_body_beside_the_subtype() {
     let (id, ack) = response_comes_back(FLAT_SUCCESS);
     assert_eq!((id.as_str(), ack.style), ("req_001", ControlStyle::Flat));
-    assert_eq!(ack.in_style(ControlStyle::Flat).outcome, Outcome::Success(Success::default()));
+    assert_eq!(ack.in_style(ControlStyle::Flat).outcome, ControlOutcome::Success(Success::default()));
 
     let (_, deny) = response_comes_back(FLAT_DENY);
-    let Outcome::Success(success) = &deny.outcome else { panic!() };
+    let ControlOutcome::Success(success) = &deny.outcome else { panic!() };
     let decision = success.reply::<CanUseTool>().unwrap();
     assert_eq!(decision.is_allowed(), Some(false));
     assert_eq!(decision.message(), Some("Dangerous command blocked"));

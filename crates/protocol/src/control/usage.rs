@@ -1,10 +1,10 @@
-//! `get_usage` and `get_session_cost`: what was used, of money and of the plan.
+//! `get_usage` and `get_session_cost`: costs, and usage of the plan.
 
 use crate::json::{object, open_string};
 use crate::messages::SessionUsage;
 
 open_string! {
-    /// A habit that uses much of a plan.
+    /// A behavior that uses much of a plan.
     pub struct BehaviorKey {
         CACHE_MISS = "cache_miss",
         LONG_CONTEXT = "long_context",
@@ -19,25 +19,25 @@ open_string! {
 }
 
 object! {
-    /// What did the session cost?
+    /// Request for the cost of the session.
     pub struct GetSessionCost {}
 
-    /// What the session cost.
+    /// Cost of the session.
     pub struct SessionCost {
-        /// For people to read.
+        /// Text for the user.
         def text: String,
     }
 
-    /// What was used of the plan?
+    /// Request for the usage of the plan.
     pub struct GetUsage {
-        /// Whether to leave out the habits, which take long to find.
+        /// True to omit the behaviors, which take long to compute.
         opt skip_behaviors: bool,
     }
 
-    /// What was used of the plan.
+    /// Usage of the plan.
     pub struct Usage {
         opt session: SessionUsage,
-        /// Nothing for an API key.
+        /// Absent for an API key.
         opt subscription_type: String,
         opt rate_limits_available: bool,
         opt rate_limits: RateLimits,
@@ -55,20 +55,20 @@ object! {
         opt extra_usage: ExtraUsage,
     }
 
-    /// A limit and what was used of it.
+    /// A limit and its used share.
     pub struct UsageLimit {
         opt utilization: f64,
         opt resets_at: String,
     }
 
-    /// A limit of one model.
+    /// A limit for one model.
     pub struct ModelLimit {
         opt display_name: String,
         opt utilization: f64,
         opt resets_at: String,
     }
 
-    /// What is paid beyond the plan.
+    /// Paid use beyond the plan.
     pub struct ExtraUsage {
         opt is_enabled: bool,
         opt monthly_limit: f64,
@@ -77,13 +77,13 @@ object! {
         opt currency: String,
     }
 
-    /// Habits, by period.
+    /// Behaviors, by period.
     pub struct UsageBehaviors {
         opt day: UsagePeriod,
         opt week: UsagePeriod,
     }
 
-    /// What was used in a period, and by what.
+    /// Usage in a period, by cause.
     pub struct UsagePeriod {
         opt request_count: u64,
         opt session_count: u64,
@@ -96,14 +96,14 @@ object! {
         def mcp_servers: Vec<NamedShare>,
     }
 
-    /// What a habit used.
+    /// Share of usage due to a behavior.
     pub struct BehaviorShare {
         req key: BehaviorKey,
         opt pct: f64,
         opt count: u64,
     }
 
-    /// What would use less.
+    /// Recommendation for using less.
     pub struct Recommendation {
         req key: BehaviorKey,
         opt pct: f64,
@@ -111,13 +111,13 @@ object! {
         opt detail: String,
     }
 
-    /// What to say to the agent so that it uses less.
+    /// Prompt for the agent that reduces usage.
     pub struct UsageFix {
         def keys: Vec<BehaviorKey>,
         def messages: Vec<String>,
     }
 
-    /// What something with a name used.
+    /// Share of usage of a named item.
     pub struct NamedShare {
         req name: String,
         opt pct: f64,

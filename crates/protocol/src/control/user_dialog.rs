@@ -1,27 +1,27 @@
-//! `request_user_dialog`: the CLI asks the user something.
+//! `request_user_dialog`: dialog of the CLI with the user.
 
 use super::tagged::tagged;
 use crate::json::{Json, object, open_string};
 
 open_string! {
-    /// A kind of dialog that a host can say it shows.
+    /// Kind of dialog that a host can support.
     pub struct DialogKind {
         REFUSAL_FALLBACK_PROMPT = "refusal_fallback_prompt",
     }
 }
 
 object! {
-    /// The CLI asks the user something. It asks only in kinds that the handshake declared.
+    /// Dialog of the CLI with the user. The CLI only uses kinds that the handshake declared.
     pub struct RequestUserDialog {
         req dialog_kind: DialogKind,
-        /// What to show; its shape depends on the kind.
+        /// Content to show; its shape depends on the kind.
         def payload: Json,
         opt tool_use_id: String,
     }
 
     /// The user finished the dialog.
     pub struct DialogCompleted {
-        /// What the user chose; its shape depends on the kind.
+        /// Result of the dialog; its shape depends on the kind.
         def result: Json,
     }
 
@@ -30,9 +30,9 @@ object! {
 }
 
 tagged! {
-    /// The answer to a [`RequestUserDialog`], told apart by `behavior`.
+    /// Answer to a [`RequestUserDialog`], distinguished by `behavior`.
     ///
-    /// A host that cannot show the kind stays silent: the CLI has a deadline of its own.
+    /// A host that cannot show the kind stays silent: the CLI has its own deadline.
     pub enum DialogAnswer by "behavior" {
         /// The user finished the dialog.
         Completed(DialogCompleted) = "completed",

@@ -2,34 +2,34 @@ use super::{Chained, EntryMessage};
 use crate::json::{Json, object, open_string};
 use crate::messages::{AssistantError, RateLimitInfo};
 
-/// A content block of a response, or in seed 001 a response or a tool call.
+/// A content block of a response; in the session specification, a response or a tool call.
 pub type AssistantEntry = Chained<AssistantFields>;
 
 object! {
-    /// What `assistant` entries add to the envelope.
+    /// Fields of `assistant` entries besides the envelope.
     pub struct AssistantFields {
         opt message: EntryMessage,
-        /// In seed 001: what kind of action this is.
+        /// In the session specification: kind of action.
         opt subtype: AssistantSubtype,
-        /// In seed 001: the tool that is called.
+        /// In the session specification: name of the called tool.
         opt tool_name: String as "toolName",
-        /// In seed 001: what the tool is given.
+        /// In the session specification: input of the tool.
         opt tool_arguments: Json as "toolArguments",
         opt request_id: String as "requestId",
-        /// The `api-request` record of this response.
+        /// Id of the `api-request` record of this response.
         opt request_ref: String as "requestRef",
         opt requested_model: String as "requestedModel",
-        /// Which block of the response this is.
+        /// Index of the block in the response.
         opt api_block_index: u64 as "apiBlockIndex",
         opt prompt_cache_requested: String as "promptCacheRequested",
-        /// `model`, or the client itself.
+        /// `model`, or the client.
         opt made_by: String as "madeBy",
         opt effort: String,
         opt per_turn_effort: String as "perTurnEffort",
         opt thinking_duration_ms: f64 as "thinkingDurationMs",
         opt thinking_display: String as "thinkingDisplay",
         opt tool_input_stream_ms: f64 as "toolInputStreamMs",
-        /// The client wrote this because the API failed.
+        /// True if the client wrote this because the API failed.
         opt is_api_error_message: bool as "isApiErrorMessage",
         opt error: AssistantError,
         opt api_error: String as "apiError",
@@ -39,9 +39,9 @@ object! {
         opt error_details: Json as "errorDetails",
         opt failed_response_had_no_tool_call: bool as "failedResponseHadNoToolCall",
         opt resend_cannot_cure: bool as "resendCannotCure",
-        /// How the plan's limits stood when they were hit.
+        /// State of the plan's limits when one was reached.
         opt quota_limits: RateLimitInfo as "quotaLimits",
-        /// Cut short by an interrupt; the text may end in mid-word.
+        /// True if an interrupt cut it off; the text may end inside a word.
         opt is_aborted_mid_stream: bool as "isAbortedMidStream",
         /// Earlier entries that this one replaces.
         opt supersedes_uuids: Vec<String> as "supersedesUuids",
@@ -53,14 +53,14 @@ object! {
         opt attribution_skill: String as "attributionSkill",
         opt attribution_mcp_server: String as "attributionMcpServer",
         opt attribution_mcp_tool: String as "attributionMcpTool",
-        /// Of builds that counted money per response.
+        /// Cost of the response; written by older versions only.
         opt cost_usd: f64 as "costUSD",
         opt duration_ms: f64 as "durationMs",
     }
 }
 
 open_string! {
-    /// What an assistant entry of seed 001 is.
+    /// Kind of an assistant entry in the session specification.
     pub struct AssistantSubtype {
         RESPONSE = "response",
         TOOL_USE = "tool_use",

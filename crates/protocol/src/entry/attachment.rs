@@ -1,21 +1,22 @@
 use super::Chained;
 use crate::json::{Json, object};
 
-/// Something that the model is told next to the conversation. It is a link of the chain like any message.
+/// Additional context for the model. It is part of the chain like any message.
 pub type AttachmentEntry = Chained<AttachmentFields>;
 
 object! {
-    /// What `attachment` entries add to the envelope.
+    /// Fields of `attachment` entries besides the envelope.
     pub struct AttachmentFields {
-        opt attachment: Attachment,
-        /// What the model got to read of it.
+        opt attachment: AttachmentBody,
+        /// Text of it that the model received.
         opt rendered: Json,
         opt rendered_role: String as "renderedRole",
         opt rendered_beside_tool_result: bool as "renderedBesideToolResult",
     }
 
-    /// An attachment. About fifty kinds exist and change with every release, so all but the kind is raw in `extra`.
-    pub struct Attachment {
+    /// An attachment. About fifty kinds exist and change with every release, so everything but the kind is
+    /// raw in `extra`.
+    pub struct AttachmentBody {
         /// `environment`, `skill_listing`, `hook_success`, …
         opt kind: String as "type",
     }

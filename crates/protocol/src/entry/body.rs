@@ -9,7 +9,7 @@ use crate::json::wire::{ObjectOut, WireObject, read_object};
 use crate::json::{Cursor, Extra, Misfit, Reading, Refused, Wire, object};
 use crate::messages::Unknown;
 
-/// Declares the bodies. Each variant has the name of its [`EntryKind`].
+/// Declares the bodies. Each variant is named after its [`EntryKind`].
 macro_rules! bodies {
     (
         chained { $( $(#[$cmeta:meta])* $Chained:ident($ChainedType:ty), )+ }
@@ -21,14 +21,14 @@ macro_rules! bodies {
         pub enum EntryBody {
             $( $(#[$cmeta])* $Chained(Box<$ChainedType>), )+
             $( $(#[$smeta])* $Side($SideType), )+
-            /// A side record of a known kind that nobody outside the CLI needs to look into.
+            /// A side record of a known kind that is internal to the CLI.
             Bookkeeping(Bookkeeping),
-            /// An entry that is new, foreign, or could not be read.
+            /// An entry that is new, foreign or unreadable.
             Unknown(Unknown),
         }
 
         impl EntryBody {
-            /// `None` if nobody knows the kind.
+            /// Reads an entry of a known kind; `None` for an unknown kind.
             fn read_known(entry: &EntryRef<'_>, reading: &mut Reading) -> Result<Option<Self>, Misfit> {
                 let cursor = &mut entry.json().cursor();
                 Ok(Some(match entry.kind() {
@@ -39,7 +39,7 @@ macro_rules! bodies {
                 }))
             }
 
-            /// Which `type`.
+            /// Kind of the entry, from its `type`.
             pub fn kind(&self) -> EntryKind {
                 match self {
                     $( EntryBody::$Chained(_) => EntryKind::$Chained, )+
@@ -49,7 +49,7 @@ macro_rules! bodies {
                 }
             }
 
-            /// What the entry has around it, if it has a place in the tree.
+            /// Envelope of the entry, if it is part of the tree.
             pub fn envelope(&self) -> Option<&Envelope> {
                 match self {
                     $( EntryBody::$Chained(entry) => Some(&entry.envelope), )+
@@ -57,7 +57,7 @@ macro_rules! bodies {
                 }
             }
 
-            /// The same, to change it.
+            /// Mutable envelope of the entry, if it is part of the tree.
             pub fn envelope_mut(&mut self) -> Option<&mut Envelope> {
                 match self {
                     $( EntryBody::$Chained(entry) => Some(&mut entry.envelope), )+
@@ -87,41 +87,41 @@ macro_rules! bodies {
 
 bodies! {
     chained {
-        /// What a person, a tool or the client says to the model.
+        /// A message of the user, a tool or the client to the model.
         User(UserEntry),
         /// A content block of a response.
         Assistant(AssistantEntry),
         /// An event of the session.
         System(SystemEntry),
-        /// Something that the model is told next to the conversation.
+        /// Additional context for the model.
         Attachment(AttachmentEntry),
-        /// How a tool goes.
+        /// Progress of a tool.
         Progress(ProgressEntry),
-        /// A step of a compaction, in seed 001.
+        /// A step of a compaction, in the session specification.
         CompactSystem(CompactSystemEntry),
-        /// A prompt, in the rewrite of seed 001.
+        /// A prompt, in the later revision of the session specification.
         Human(RewriteEntry),
-        /// A tool's result, in the rewrite of seed 001.
+        /// A tool's result, in the later revision of the session specification.
         ToolResult(RewriteEntry),
-        /// What a compaction kept, in the rewrite of seed 001.
+        /// Entries preserved by a compaction, in the later revision of the session specification.
         CompactPrelude(RewriteEntry),
-        /// What a compaction summed up, in the rewrite of seed 001.
+        /// Summary of a compaction, in the later revision of the session specification.
         CompactRecap(RewriteEntry),
     }
     side {
-        /// What a branch is about.
+        /// Summary of a branch.
         Summary(Summary),
-        /// The title that a model gave.
+        /// Title given by a model.
         AiTitle(AiTitle),
-        /// The title that a person gave.
+        /// Title given by the user.
         CustomTitle(CustomTitle),
         /// The name of the session's agent.
         AgentName(AgentName),
-        /// Its colour.
+        /// Colour of the session's agent.
         AgentColor(AgentColor),
-        /// The agent that the session runs as.
+        /// Agent that the session runs as.
         AgentSetting(AgentSetting),
-        /// A person's tag.
+        /// Tag set by the user.
         Tag(Tag),
         /// Normal or coordinator.
         Mode(Mode),
@@ -129,67 +129,67 @@ bodies! {
         PermissionMode(PermissionModeChange),
         /// The last prompt and the leaf to resume from.
         LastPrompt(LastPrompt),
-        /// A prompt went into the queue or came out of it.
+        /// A prompt was queued or dequeued.
         QueueOperation(QueueOperation),
-        /// The files as they stood at a message.
+        /// State of the files at a message.
         FileHistorySnapshot(FileHistorySnapshot),
-        /// One more file in such a snapshot.
+        /// One more file of a file history snapshot.
         FileHistoryDelta(FileHistoryDelta),
-        /// What the session has cost.
+        /// Cost of the session.
         CostState(CostState),
         /// A request to the API.
         ApiRequest(ApiRequest),
-        /// What requests share.
+        /// Parts shared by requests.
         ApiRequestShape(ApiRequestShape),
         /// A message of requests.
         ApiRequestBlob(ApiRequestBlob),
         /// The tools called so far.
         ToolsUsed(ToolsUsed),
-        /// A switch of the client.
+        /// A latched client setting.
         AtisLatch(AtisLatch),
-        /// A switch of the client.
+        /// A latched client setting.
         IsolationLatch(IsolationLatch),
-        /// The session went into a worktree or left it.
+        /// The session entered or left a worktree.
         WorktreeState(WorktreeState),
         /// The session moved to another folder.
         Relocated(Relocated),
-        /// A pull request that belongs to the session.
+        /// A pull request of the session.
         PrLink(PrLink),
-        /// A page that belongs to the session.
+        /// A page of the session.
         FrameLink(FrameLink),
         /// The session is shared through a bridge.
         BridgeSession(BridgeSession),
         /// Tool results that were replaced by shorter ones.
         ContentReplacement(ContentReplacement),
-        /// Where a forked agent got its context.
+        /// Origin of a forked agent's context.
         ForkContextRef(ForkContextRef),
     }
 }
 
-/// A side record kept as it is.
+/// A side record, kept unchanged.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Bookkeeping {
-    /// Which `type`.
+    /// Kind of the record, from its `type`.
     pub kind: EntryKind,
     /// Every other key.
     pub fields: Extra,
 }
 
-/// An entry as an owned value, and what did not fit on the way.
+/// An entry as an owned value, with the fields that did not fit.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TypedEntry {
     /// The value.
     pub body: EntryBody,
-    /// Optional fields that did not fit and are kept raw in the value's `extra`.
+    /// Optional fields that did not fit; they are kept raw in the value's `extra`.
     pub refused: Vec<Refused>,
 }
 
 const TAKEN: &[&str] = &["type"];
 
 impl EntryBody {
-    /// Reads an entry. Never fails: what cannot be read is [`EntryBody::Unknown`], with the reason.
+    /// Reads an entry. Never fails: an unreadable entry becomes [`EntryBody::Unknown`], with the reason.
     pub(super) fn read_entry(entry: &EntryRef<'_>, reading: &mut Reading) -> Self {
         let reason = match Self::read_known(entry, reading) {
             Ok(Some(mut body)) => {
@@ -208,7 +208,7 @@ impl EntryBody {
         })
     }
 
-    /// The file's `type`; empty when it has none.
+    /// The `type` in the file; empty when it is missing.
     pub fn type_name(&self) -> &str {
         match self {
             EntryBody::Unknown(unknown) => unknown.kind.as_deref().unwrap_or_default(),

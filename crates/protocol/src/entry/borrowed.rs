@@ -1,21 +1,21 @@
 use std::borrow::Cow;
 
-use super::head::{Head, Noting};
+use super::head::{EntryHead, EntryHeadBuilder};
 use super::{Dialect, Entry, EntryBody, EntryKind, TypedEntry};
 use crate::error::{DecodeError, DecodeErrorKind};
-use crate::frame::{SaidSpans, scan, scan_text};
+use crate::frame::{MessageSpans, scan, scan_text};
 use crate::json::{Raw, Reading, Text};
 
-/// An entry that borrows its line. [`Entry`] is the same with the line its own.
+/// An entry that borrows its line. [`Entry`] owns its line.
 ///
-/// Decoding checks the whole line once and notes where the usual keys stand; bodies are read when asked for.
+/// Decoding checks the whole line once and notes the positions of the usual keys; bodies are read on demand.
 #[derive(Debug, Clone, Copy)]
 pub struct EntryRef<'a> {
     text: &'a str,
-    head: Head,
+    head: EntryHead,
 }
 
-/// Accessors for strings whose places the head knows.
+/// Accessors for strings whose positions are in the head.
 macro_rules! texts {
     ($( $(#[$meta:meta])* $name:ident; )+) => {$(
         $(#[$meta])*
@@ -29,21 +29,21 @@ impl<'a> EntryRef<'a> {
     /// Decodes one line. White space around the object and a byte order mark before it are allowed.
     #[inline]
     pub fn decode(line: &'a [u8]) -> Result<Self, DecodeError> {
-        let mut noting = Noting::default();
-        let scanned = scan(line, &mut noting)?;
-        Ok(noting.finish(scanned.text, scanned.lone_surrogate))
+        let mut builder = EntryHeadBuilder::default();
+        let scanned = scan(line, &mut builder)?;
+        Ok(builder.finish(scanned.text, scanned.lone_surrogate))
     }
 
-    /// Decodes the object that `text` begins with, and gives what follows it.
+    /// Decodes the object at the start of `text`, and returns the text after it.
     pub fn decode_first(text: &'a str) -> Result<(Self, &'a str), DecodeError> {
-        let mut noting = Noting::default();
-        let scanned = scan_text(text, &mut noting)?;
-        Ok((noting.finish(scanned.text, scanned.lone_surrogate), scanned.after))
+        let mut builder = EntryHeadBuilder::default();
+        let scanned = scan_text(text, &mut builder)?;
+        Ok((builder.finish(scanned.text, scanned.lone_surrogate), scanned.after))
     }
 
-    /// Decodes a line on which several objects are glued together, as after a crash in mid-write.
+    /// Decodes a line with several concatenated objects, as left by a crash during a write.
     ///
-    /// Whatever follows the last whole object is an error.
+    /// Text after the last whole object is an error.
     pub fn decode_glued(line: &'a [u8]) -> Result<Vec<Self>, DecodeError> {
         let mut entries = Vec::new();
         let mut rest = std::str::from_utf8(line)
@@ -58,50 +58,50 @@ impl<'a> EntryRef<'a> {
         }
     }
 
-    /// The entry's own bytes, without what surrounded it on the line.
+    /// Bytes of the entry, without the white space around it.
     pub fn raw(&self) -> &'a [u8] {
         self.text.as_bytes()
     }
 
-    /// The entry as a JSON value to look into.
+    /// The entry as a JSON value.
     pub fn json(&self) -> Raw<'a> {
         Raw::new(self.text)
     }
 
-    /// The value of a top-level key. Of duplicate keys the last counts.
+    /// Value of a top-level key. Of duplicate keys the last counts.
     pub fn get(&self, key: &str) -> Option<Raw<'a>> {
         self.json().get(key)
     }
 
-    /// Which `type`.
+    /// Kind of the entry, from its `type`.
     pub fn kind(&self) -> EntryKind {
         self.head.kind
     }
 
     texts! {
-        /// The `type` as written, also of a kind that nobody knows; `None` when it is missing or no string.
+        /// The `type` as written, unknown ones included; `None` when it is missing or not a string.
         type_name;
-        /// The `subtype`: of system entries, and of assistant entries in seed 001.
+        /// The `subtype`: of system entries, and of assistant entries in the session specification.
         subtype;
-        /// The entry's own id. Forks repeat it, so that it is unique only within one file.
+        /// Id of the entry. Forks repeat it, so it is unique only within one file.
         uuid;
-        /// The entry that this one follows; `None` for a root.
+        /// Parent of the entry; `None` for a root.
         parent_uuid;
-        /// What a compaction boundary follows, where `parentUuid` says that it follows nothing.
+        /// Predecessor of a compaction boundary, whose `parentUuid` is `null`.
         logical_parent_uuid;
-        /// The session. Entries of sub-agents name the session that started them.
+        /// Session id. Entries of sub-agents have the id of the session that started them.
         session_id;
-        /// The sub-agent that the entry belongs to.
+        /// Sub-agent that the entry belongs to.
         agent_id;
-        /// The API's id of the request that was answered.
+        /// API id of the request that was answered.
         request_id;
-        /// The folder that the session worked in.
+        /// Working folder of the session.
         cwd;
-        /// The leaf that a `summary` or a `last-prompt` speaks of. It may stand further down, or in another file.
+        /// Leaf that a `summary` or a `last-prompt` refers to. It may be further down, or in another file.
         leaf_uuid;
     }
 
-    /// The name under which entries are counted: `assistant`, `attachment`, `system/compact_boundary`, …
+    /// Name for statistics: `assistant`, `attachment`, `system/compact_boundary`, …
     pub fn name(&self) -> Cow<'a, str> {
         let name = self.type_name().unwrap_or(Cow::Borrowed("(no type)"));
         match self.subtype() {
@@ -110,9 +110,10 @@ impl<'a> EntryRef<'a> {
         }
     }
 
-    /// When the entry was made, as written: ISO 8601, or milliseconds since 1970 in the rewrite of seed 001.
+    /// Time of the entry, as written: ISO 8601, or milliseconds since 1970 in the later revision of the
+    /// session specification.
     ///
-    /// Neighbours may be out of order by this; the order of lines and the parents rule.
+    /// Entries may be out of order by timestamp; the order of lines and the parents are authoritative.
     pub fn timestamp(&self) -> Option<Cow<'a, str>> {
         let raw = self.head.timestamp.raw(self.text)?;
         match raw.text() {
@@ -121,28 +122,28 @@ impl<'a> EntryRef<'a> {
         }
     }
 
-    /// Whether the entry has a place in the tree: its kind has one, or nobody knows the kind, and it has a uuid.
+    /// True if the entry is part of the tree: it has a uuid, and its kind is chained or unknown.
     pub fn is_chained(&self) -> bool {
         (self.kind().is_chained() || self.kind() == EntryKind::Unknown)
             && self.head.uuid.text(self.text).is_some()
     }
 
-    /// Whether the entry belongs to a sub-agent.
+    /// True if the entry belongs to a sub-agent.
     pub fn is_sidechain(&self) -> bool {
         self.head.is_sidechain
     }
 
-    /// Whether the client wrote this for the model and not for a person.
+    /// True if the client wrote it for the model and not for the user.
     pub fn is_meta(&self) -> bool {
         self.head.is_meta
     }
 
-    /// Whether text of the entry holds a lone surrogate, which shows as U+FFFD. The raw bytes still have it.
+    /// True if text of the entry has a lone surrogate, which decodes to U+FFFD. The raw bytes still have it.
     pub fn repaired(&self) -> bool {
         self.head.repaired
     }
 
-    /// Which way of writing entries this one follows.
+    /// Dialect of the entry.
     pub fn dialect(&self) -> Dialect {
         Dialect::of(self)
     }
@@ -164,22 +165,23 @@ impl<'a> EntryRef<'a> {
         Entry::new(self.text.into(), self.head)
     }
 
-    /// The `message` of an entry that says something; no other kind's key of that name counts.
+    /// The `message` of a kind of entry that has one; a key of that name in other kinds is ignored.
     pub(super) fn message(&self) -> Option<Raw<'a>> {
         if self.kind().has_message() { self.head.message.raw(self.text) } else { None }
     }
 
-    /// Where the parts of the message stand, and in which text; they mean nothing where it is no object.
-    pub(super) fn said_spans(&self) -> (&SaidSpans, &'a str) {
-        (&self.head.said, self.text)
+    /// Positions of the parts of the message, and the text they refer to; meaningless if the message is not
+    /// an object.
+    pub(super) fn message_spans(&self) -> (&MessageSpans, &'a str) {
+        (&self.head.message_spans, self.text)
     }
 
-    /// Whether the time is a number.
+    /// True if the timestamp is a number.
     pub(super) fn counts_millis(&self) -> bool {
         self.head.timestamp.raw(self.text).and_then(Raw::f64).is_some()
     }
 
-    pub(super) fn from_parts(text: &'a str, head: Head) -> Self {
+    pub(super) fn from_parts(text: &'a str, head: EntryHead) -> Self {
         EntryRef { text, head }
     }
 }

@@ -5,20 +5,20 @@ use super::envelope::KEYS;
 use crate::json::wire::{ObjectOut, WireObject};
 use crate::json::{Cursor, Extra, Misfit, Reading};
 
-/// An entry of the tree: its envelope, and what its kind adds.
+/// An entry of the tree: its envelope, and the fields of its kind.
 ///
-/// Dereferences to the latter: `user.message` is `user.fields.message`.
+/// Dereferences to the fields: `user.message` is `user.fields.message`.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Chained<T> {
-    /// Who, when, where, and after what.
+    /// Author, time, folder and parent.
     pub envelope: Envelope,
-    /// What the kind adds. Keys that nobody knows are in its `extra`.
+    /// Fields of the kind. Unknown keys are in its `extra`.
     pub fields: T,
 }
 
 impl<T> Chained<T> {
-    /// An entry of its parts.
+    /// An entry from its parts.
     pub fn new(envelope: Envelope, fields: T) -> Self {
         Chained { envelope, fields }
     }
@@ -39,7 +39,7 @@ impl<T> DerefMut for Chained<T> {
 }
 
 impl<T: WireObject> WireObject for Chained<T> {
-    /// Each half reads only keys of its own, so that a `null` or a misfit stays with the field that it is for.
+    /// Reads each half from its own keys only, so that a `null` or a misfit stays with its field.
     fn read_members(cursor: &mut Cursor<'_>, reading: &mut Reading, _: &[&str]) -> Result<Self, Misfit> {
         let mut ahead = cursor.clone();
         let mut around = Extra::default();

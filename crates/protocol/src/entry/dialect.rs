@@ -3,17 +3,17 @@ use std::fmt;
 use super::{EntryKind, EntryRef};
 use crate::json::Raw;
 
-/// Which way of writing entries an entry follows.
+/// Dialect of session files that an entry is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Dialect {
-    /// What the CLI writes: `message` is an API message, tools are blocks in it.
+    /// The CLI: `message` is an API message, tools are blocks in it.
     Real,
-    /// What seed 001 describes: `message` is a string, tools stand beside it.
+    /// The session specification: `message` is a string, tools are next to it.
     Seed,
-    /// What that page became later: `human`, `tool_result`, times as numbers.
+    /// The later revision of the specification: `human`, `tool_result`, timestamps as numbers.
     Rewrite,
-    /// A kind that nobody knows.
+    /// An unknown kind of entry.
     Unknown,
 }
 
@@ -47,7 +47,7 @@ impl Dialect {
     }
 }
 
-/// The CLI's system entries have `content` or a subtype of their own, never a `message`.
+/// System entries of the CLI have `content` or their own subtypes, never a `message`.
 fn is_seed_system(entry: &EntryRef<'_>) -> bool {
     if entry.message().is_some() {
         return true;

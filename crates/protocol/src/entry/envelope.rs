@@ -1,16 +1,16 @@
 use crate::json::{Cursor, Misfit, Raw, Reading, Wire, object, write_string};
 
-/// Declares the envelope, and its keys as a list, so that they can be told from an entry's own.
+/// Declares the envelope, and the list of its keys, which separates them from the entry's own keys.
 macro_rules! envelope {
     ($( $(#[$meta:meta])* $field:ident: $Type:ty as $key:literal, )+) => {
         object! {
-            /// What every entry of the tree has around it.
+            /// Fields common to all entries of the tree.
             pub struct Envelope {
                 $( $(#[$meta])* opt $field: $Type as $key, )+
             }
         }
 
-        /// The keys that belong to the envelope, and `type`, which is neither the envelope's nor the body's.
+        /// The keys of the envelope, and `type`, which belongs neither to the envelope nor to the body.
         pub(super) const KEYS: &[&str] = &["type", $($key),+];
     };
 }
@@ -18,59 +18,60 @@ macro_rules! envelope {
 envelope! {
     /// Unique within one file; a fork repeats it.
     uuid: String as "uuid",
-    /// The entry that this one follows; the file says `null` for a root.
+    /// Parent of the entry; `null` in the file for a root.
     parent_uuid: String as "parentUuid",
     timestamp: Timestamp as "timestamp",
     session_id: String as "sessionId",
-    /// What a compaction boundary follows, since its parent is nothing.
+    /// Predecessor of a compaction boundary, which has no parent.
     logical_parent_uuid: String as "logicalParentUuid",
-    /// Part of a sub-agent's conversation.
+    /// True if it is part of a sub-agent's conversation.
     is_sidechain: bool as "isSidechain",
     cwd: String as "cwd",
-    /// Of the CLI.
+    /// Version of the CLI.
     version: String as "version",
     git_branch: String as "gitBranch",
-    /// The CLI says `external` of everybody. Seed 001 takes it for the model in the user's place.
+    /// Always `external` in files of the CLI. In the session specification, marks the model in the user's
+    /// place.
     user_type: String as "userType",
     /// `cli`, `sdk-cli`, `claude-desktop`, …
     entrypoint: String as "entrypoint",
-    /// The sub-agent.
+    /// Id of the sub-agent.
     agent_id: String as "agentId",
-    /// A name for the session in words.
+    /// Human-readable name of the session.
     slug: String as "slug",
     team_name: String as "teamName",
     agent_name: String as "agentName",
     agent_color: String as "agentColor",
     prompt_id: String as "promptId",
-    /// Written by the client, not meant for a person.
+    /// True if the client wrote it for the model and not for the user.
     is_meta: bool as "isMeta",
-    /// Where an SDK copied this entry from.
+    /// Origin of an entry copied by an SDK.
     forked_from: ForkedFrom as "forkedFrom",
     session_kind: String as "sessionKind",
-    /// The wire's spelling, which a few entries have as well.
+    /// Spelling of the wire, present in some entries.
     session_id_snake: String as "session_id",
     is_deleted: bool as "isDeleted",
     is_aborted: bool as "isAborted",
     is_error: bool as "isError",
-    /// In the rewrite of seed 001: the branch that counts.
+    /// True for the active branch, in the later revision of the session specification.
     is_active: bool as "is_active",
 }
 
 object! {
-    /// Where a forked entry was copied from.
+    /// Origin of a forked entry.
     pub struct ForkedFrom {
         opt session_id: String as "sessionId",
         opt message_uuid: String as "messageUuid",
     }
 }
 
-/// When an entry was made.
+/// Time of an entry.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Timestamp {
-    /// ISO 8601, as the CLI and seed 001 have it.
+    /// ISO 8601, as in the CLI and the session specification.
     Text(String),
-    /// Milliseconds since 1970, as the rewrite of that page has it.
+    /// Milliseconds since 1970, as in the later revision of that specification.
     Millis(f64),
 }
 

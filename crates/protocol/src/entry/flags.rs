@@ -1,20 +1,20 @@
 use super::EntryRef;
 use crate::json::Raw;
 
-/// What seed 001 lets any entry say of itself.
+/// Flags that any entry may have in the session specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "the page has five flags that do not depend on each other")]
+#[expect(clippy::struct_excessive_bools, reason = "the specification has five independent flags")]
 #[non_exhaustive]
 pub struct Flags {
-    /// Part of a sub-agent's conversation: the user is the model, the assistant its helper.
+    /// True if it is part of a sub-agent's conversation: the user is the model, the assistant its sub-agent.
     pub is_sidechain: bool,
-    /// Taken out of the conversation, though still in the file.
+    /// True if it is deleted from the conversation, though still in the file.
     pub is_deleted: bool,
-    /// Cancelled; the CLI's own word for it is `isAbortedMidStream`.
+    /// True if it was cancelled; the CLI's key is `isAbortedMidStream`.
     pub is_aborted: bool,
-    /// Written by the client, not meant for a person.
+    /// True if the client wrote it for the model and not for the user.
     pub is_meta: bool,
-    /// Tells of an error; the CLI's own word for it is `isApiErrorMessage`.
+    /// True if it reports an error; the CLI's key is `isApiErrorMessage`.
     pub is_error: bool,
 }
 

@@ -1,9 +1,9 @@
 use super::{EntryKind, EntryRef};
-use crate::frame::{Notes, SaidSpans, Span};
+use crate::frame::{MessageSpans, Notes, Span};
 
-/// Where the keys stand that a reader of whole folders asks for. Kept small: there is one per line.
+/// Positions of the keys needed for scanning whole folders. Kept small: there is one per line.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Head {
+pub(super) struct EntryHead {
     pub(super) kind: EntryKind,
     pub(super) repaired: bool,
     pub(super) is_sidechain: bool,
@@ -18,27 +18,27 @@ pub(super) struct Head {
     pub(super) agent_id: Span,
     pub(super) request_id: Span,
     pub(super) message: Span,
-    /// What stands inside `message`, so that nobody walks through its content a second time.
-    pub(super) said: SaidSpans,
+    /// Positions inside `message`, so that its content is not scanned a second time.
+    pub(super) message_spans: MessageSpans,
     pub(super) cwd: Span,
     pub(super) leaf_uuid: Span,
 }
 
-/// A head while its line is being scanned: flags are only spans so far.
+/// A head during the scan of its line: flags are still spans.
 #[derive(Debug, Default)]
-pub(super) struct Noting {
-    head: Head,
+pub(super) struct EntryHeadBuilder {
+    head: EntryHead,
     is_sidechain: Span,
     is_meta: Span,
 }
 
-impl Notes for Noting {
+impl Notes for EntryHeadBuilder {
     #[inline]
     fn enters(&mut self, level: u8, key: &[u8]) -> bool {
         let message = level == 0 && key == b"message";
         if message {
             // Of duplicate keys the last counts.
-            self.head.said = SaidSpans::default();
+            self.head.message_spans = MessageSpans::default();
         }
         message
     }
@@ -47,7 +47,7 @@ impl Notes for Noting {
     fn note(&mut self, level: u8, key: &[u8], _: usize, span: Span) {
         let head = &mut self.head;
         if level > 0 {
-            return head.said.note(key, span);
+            return head.message_spans.note(key, span);
         }
         match key {
             b"type" => head.type_name = span,
@@ -69,7 +69,7 @@ impl Notes for Noting {
     }
 }
 
-impl Noting {
+impl EntryHeadBuilder {
     #[inline]
     pub(super) fn finish(self, text: &str, repaired: bool) -> EntryRef<'_> {
         let set = |span: Span| span.raw(text).is_some_and(|flag| flag.as_str() == "true");
@@ -84,10 +84,10 @@ impl Noting {
     }
 }
 
-impl Default for Head {
+impl Default for EntryHead {
     fn default() -> Self {
         let none = Span::default();
-        Head {
+        EntryHead {
             kind: EntryKind::Unknown,
             repaired: false,
             is_sidechain: false,
@@ -102,7 +102,7 @@ impl Default for Head {
             agent_id: none,
             request_id: none,
             message: none,
-            said: SaidSpans::default(),
+            message_spans: MessageSpans::default(),
             cwd: none,
             leaf_uuid: none,
         }

@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// Declares the kinds and their spelling, the most frequent ones first.
+/// Declares the kinds and their spelling, most frequent first.
 macro_rules! kinds {
     ($( $(#[$meta:meta])* $Kind:ident = $text:literal, )+) => {
         /// The `type` of an entry.
@@ -12,12 +12,12 @@ macro_rules! kinds {
                 $(#[$meta])*
                 $Kind,
             )+
-            /// Anything else: new, foreign, or no string at all.
+            /// Anything else: new, foreign, or not a string.
             Unknown,
         }
 
         impl EntryKind {
-            /// Every kind that is known.
+            /// All known kinds.
             pub const KNOWN: &'static [EntryKind] = &[$(EntryKind::$Kind),+];
 
             /// The file's spelling; empty for [`EntryKind::Unknown`].
@@ -40,87 +40,87 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// something that the model is told next to the conversation.
+    /// additional context for the model.
     Attachment = "attachment",
-    /// input, or what a tool gave back.
+    /// a message of the user, or the result of a tool.
     User = "user",
     /// a content block of a response.
     Assistant = "assistant",
     /// an event of the session.
     System = "system",
-    /// how a tool goes; not written any more.
+    /// progress of a tool; no longer written.
     Progress = "progress",
-    /// a step of a compaction, in seed 001 only.
+    /// a step of a compaction, in the session specification only.
     CompactSystem = "compact_system",
-    /// a prompt, in the rewrite of seed 001 only.
+    /// a prompt, in the later revision of the session specification only.
     Human = "human",
-    /// a tool's result, in the rewrite of seed 001 only.
+    /// a tool's result, in the later revision of the session specification only.
     ToolResult = "tool_result",
-    /// what a compaction kept, in the rewrite of seed 001 only.
+    /// entries preserved by a compaction, in the later revision of the session specification only.
     CompactPrelude = "compact_prelude",
-    /// what a compaction summed up, in the rewrite of seed 001 only.
+    /// summary of a compaction, in the later revision of the session specification only.
     CompactRecap = "compact_recap",
-    /// a prompt went into the queue or came out of it.
+    /// a prompt was queued or dequeued.
     QueueOperation = "queue-operation",
     /// the last prompt and the leaf to resume from.
     LastPrompt = "last-prompt",
     /// a request to the API.
     ApiRequest = "api-request",
-    /// a message of such requests, under its hash.
+    /// a message of API requests, under its hash.
     ApiRequestBlob = "api-request-blob",
-    /// what such requests share, under its hash.
+    /// parts shared by API requests, under their hash.
     ApiRequestShape = "api-request-shape",
-    /// a switch of the client.
+    /// a latched client setting.
     AtisLatch = "atis-latch",
     /// the tools called so far.
     ToolsUsed = "tools-used",
-    /// what the session has cost.
+    /// the cost of the session.
     CostState = "cost-state",
-    /// what a branch is about.
+    /// the summary of a branch.
     Summary = "summary",
-    /// the title that a model gave.
+    /// the title given by a model.
     AiTitle = "ai-title",
-    /// the title that a person gave.
+    /// the title given by the user.
     CustomTitle = "custom-title",
     /// the name of the session's agent.
     AgentName = "agent-name",
-    /// its colour.
+    /// the colour of the session's agent.
     AgentColor = "agent-color",
     /// the agent that the session runs as.
     AgentSetting = "agent-setting",
-    /// a person's tag.
+    /// a tag set by the user.
     Tag = "tag",
     /// normal or coordinator.
     Mode = "mode",
     /// the permission mode changed.
     PermissionMode = "permission-mode",
-    /// the files as they stood at a message.
+    /// the state of the files at a message.
     FileHistorySnapshot = "file-history-snapshot",
-    /// one more file in such a snapshot.
+    /// one more file of a file history snapshot.
     FileHistoryDelta = "file-history-delta",
-    /// a switch of the client.
+    /// a latched client setting.
     IsolationLatch = "isolation-latch",
-    /// the session went into a worktree or left it.
+    /// the session entered or left a worktree.
     WorktreeState = "worktree-state",
     /// the session moved to another folder.
     Relocated = "relocated",
-    /// a pull request belongs to the session.
+    /// a pull request of the session.
     PrLink = "pr-link",
-    /// a page belongs to the session.
+    /// a page of the session.
     FrameLink = "frame-link",
     /// the session is shared through a bridge.
     BridgeSession = "bridge-session",
-    /// another session goes on from here.
+    /// another session continues from here.
     ContinuedIn = "continued-in",
     /// tool results that were replaced by shorter ones.
     ContentReplacement = "content-replacement",
-    /// where a forked agent got its context.
+    /// the origin of a forked agent's context.
     ForkContextRef = "fork-context-ref",
-    /// bookkeeping of who wrote which lines.
+    /// bookkeeping of the authorship of lines.
     AttributionSnapshot = "attribution-snapshot",
-    /// a guessed next prompt was taken.
+    /// a suggested prompt was accepted.
     SpeculationAccept = "speculation-accept",
-    /// what a task came to.
+    /// the summary of a task.
     TaskSummary = "task-summary",
     /// bookkeeping of collapsed context.
     MarbleOrigamiCommit = "marble-origami-commit",
@@ -132,12 +132,12 @@ kinds! {
     ArtifactAutoreactLedger = "artifact-autoreact-ledger",
     /// bookkeeping of artifacts.
     ArtifactCommentMonitor = "artifact-comment-monitor",
-    /// the model closed the session.
+    /// the model ended the session.
     EndedByModel = "ended-by-model",
 }
 
 impl EntryKind {
-    /// Whether entries of this kind have a uuid and a parent, and so a place in the tree.
+    /// True if entries of this kind have a uuid and a parent, and are thus part of the tree.
     ///
     /// The others are side records, keyed by session or by message.
     pub fn is_chained(self) -> bool {
@@ -152,7 +152,7 @@ impl EntryKind {
         ) || self.is_rewrite()
     }
 
-    /// Whether only the rewrite of seed 001 has this kind.
+    /// True if only the later revision of the session specification has this kind.
     pub(super) fn is_rewrite(self) -> bool {
         matches!(
             self,
@@ -160,7 +160,7 @@ impl EntryKind {
         )
     }
 
-    /// Whether `message` is something said, by the model or to it.
+    /// True if `message` is a message of the model or to it.
     pub(super) fn has_message(self) -> bool {
         matches!(self, EntryKind::User | EntryKind::Assistant | EntryKind::System) || self.is_rewrite()
     }

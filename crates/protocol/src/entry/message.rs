@@ -5,9 +5,9 @@ use crate::messages::ApiMessage;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum EntryMessage {
-    /// A string, as in seed 001.
+    /// A string, as in the session specification.
     Text(String),
-    /// A message of the API, as in real files.
+    /// An API message, as in real files.
     Api(Box<ApiMessage>),
 }
 
@@ -20,7 +20,7 @@ impl EntryMessage {
         }
     }
 
-    /// The message of the API, if it is one.
+    /// The API message, if it is one.
     pub fn api(&self) -> Option<&ApiMessage> {
         match self {
             EntryMessage::Text(_) => None,
@@ -28,7 +28,7 @@ impl EntryMessage {
         }
     }
 
-    /// Gives a message the role that its entry's kind implies, where the file leaves it out.
+    /// Sets the role implied by the entry's kind, if the file omits it.
     pub(super) fn imply_role(&mut self, role: &str) {
         if let EntryMessage::Api(message) = self
             && message.role_implied
@@ -62,7 +62,7 @@ impl Wire for EntryMessage {
             return Ok(EntryMessage::Text(text.get().into_owned()));
         }
         if cursor.peek() != b'{' {
-            return Err(Misfit::here(cursor, "a string or a message of the API"));
+            return Err(Misfit::here(cursor, "a string or an API message"));
         }
         ApiMessage::read(cursor, reading).map(EntryMessage::from)
     }

@@ -12,13 +12,13 @@
 //! # Ok::<(), tidings_protocol::DecodeError>(())
 //! ```
 //!
-//! - [`EntryRef`] borrows its line and answers from where things stand in it; [`Entry`] owns its line.
-//! - [`EntryBody`] is the entry as an owned value. It can be edited and written back without losing what it
-//!   does not know.
-//! - Three [`Dialect`]s exist: what the real CLI writes, what seed 001 describes, and that page's later rewrite.
-//!   An accessor answers for all of them.
+//! - [`EntryRef`] borrows its line and reads it in place; [`Entry`] owns its line.
+//! - [`EntryBody`] is the entry as an owned value. It can be edited and written back without losing unknown
+//!   keys.
+//! - There are three [`Dialect`]s: the real CLI, the session specification, and its later revision. Accessors
+//!   work for all of them.
 //!
-//! Keys are `camelCase` where the wire has `snake_case`, and only some of them have a place in the tree of uuids:
+//! Keys are `camelCase` where the wire has `snake_case`, and only some kinds are part of the tree of uuids:
 //! see [`EntryKind::is_chained`].
 
 mod assistant;
@@ -27,6 +27,7 @@ mod body;
 mod borrowed;
 mod chained;
 mod compact;
+mod content;
 mod dialect;
 mod envelope;
 mod flags;
@@ -37,21 +38,21 @@ mod owned;
 mod progress;
 mod request_log;
 mod rewrite;
-mod said;
 mod seed;
-mod side;
+mod side_records;
 mod system;
 mod user;
 
 pub use assistant::{AssistantEntry, AssistantFields, AssistantSubtype};
-pub use attachment::{Attachment, AttachmentEntry, AttachmentFields};
+pub use attachment::{AttachmentBody, AttachmentEntry, AttachmentFields};
 pub use body::{Bookkeeping, EntryBody, TypedEntry};
 pub use borrowed::EntryRef;
 pub use chained::Chained;
 pub use compact::{
-    CompactMetadata, CompactOperation, CompactStatistics, CompactSystemEntry, CompactSystemFields,
-    PreservedMessages, PreservedSegment,
+    CompactOperation, CompactStatistics, CompactSystemEntry, CompactSystemFields, EntryCompactMetadata,
+    PreservedEntries, PreservedEntryRange,
 };
+pub use content::ToolResult;
 pub use dialect::Dialect;
 pub use envelope::{Envelope, ForkedFrom, Timestamp};
 pub use flags::Flags;
@@ -61,8 +62,7 @@ pub use owned::Entry;
 pub use progress::{ProgressData, ProgressEntry, ProgressFields};
 pub use request_log::{ApiRequest, ApiRequestBlob, ApiRequestShape};
 pub use rewrite::{RewriteEntry, RewriteFields};
-pub use said::ToolResult;
-pub use side::{
+pub use side_records::{
     AgentColor, AgentName, AgentSetting, AiTitle, AtisLatch, BridgeSession, ContentReplacement, CostState,
     CustomTitle, FileBackup, FileHistoryDelta, FileHistorySnapshot, FileSnapshot, ForkContextRef, FrameLink,
     IsolationLatch, LastPrompt, Mode, PermissionModeChange, PrLink, QueueAction, QueueOperation, Relocated,

@@ -2,26 +2,26 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use super::head::Head;
+use super::head::EntryHead;
 use super::{Dialect, EntryBody, EntryKind, EntryRef, Flags, ToolResult, TypedEntry};
 use crate::ToolCall;
 use crate::error::{DecodeError, DecodeErrorKind};
 use crate::json::Raw;
 use crate::messages::UsageInfo;
-use crate::view::{Blocks, Said};
+use crate::view::{Blocks, MessageView};
 
-/// One line of a session file with the line its own; cheap to clone and to share.
+/// One line of a session file, owned; cheap to clone and to share.
 ///
-/// Everything that [`EntryRef`] can tell, this can too.
+/// It has all accessors of [`EntryRef`].
 #[derive(Clone)]
 pub struct Entry {
     text: Arc<str>,
-    /// The bytes as they came, where they are no UTF-8 and `text` is a repaired reading of them.
+    /// The original bytes, if they are not UTF-8 and `text` is a lossy conversion of them.
     damaged: Option<Arc<[u8]>>,
-    head: Head,
+    head: EntryHead,
 }
 
-/// Passes calls on to the borrowed entry.
+/// Forwards calls to the borrowed entry.
 macro_rules! forward {
     ($( $name:ident($($arg:ident: $Arg:ty),*) -> $Output:ty; )+) => {$(
         #[doc = concat!("See [`EntryRef::", stringify!($name), "`].")]
@@ -32,7 +32,7 @@ macro_rules! forward {
 }
 
 impl Entry {
-    pub(super) fn new(text: Arc<str>, head: Head) -> Self {
+    pub(super) fn new(text: Arc<str>, head: EntryHead) -> Self {
         Entry { text, damaged: None, head }
     }
 
@@ -41,7 +41,7 @@ impl Entry {
         EntryRef::decode(line).map(|entry| entry.to_entry())
     }
 
-    /// Decodes one line; bytes that are no UTF-8 read as U+FFFD, and [`Entry::is_damaged`] says so.
+    /// Decodes one line; invalid UTF-8 becomes U+FFFD, and [`Entry::is_damaged`] reports it.
     pub fn decode_lossy(line: &[u8]) -> Result<Self, DecodeError> {
         match Self::decode(line) {
             Err(DecodeError { kind: DecodeErrorKind::Utf8, .. }) => {
@@ -53,11 +53,11 @@ impl Entry {
         }
     }
 
-    /// The entry for `body`, as it would stand in a file.
+    /// The entry for `body`, as written to a file.
     pub fn from_body(body: &EntryBody) -> Self {
         // A body always writes an object.
         let line = body.to_line();
-        Self::decode(line.as_bytes()).unwrap_or_else(|_| Entry::new(line.into(), Head::default()))
+        Self::decode(line.as_bytes()).unwrap_or_else(|_| Entry::new(line.into(), EntryHead::default()))
     }
 
     /// The borrowed entry.
@@ -65,12 +65,12 @@ impl Entry {
         EntryRef::from_parts(&self.text, self.head)
     }
 
-    /// The bytes of the entry as they came, without what surrounded it on the line.
+    /// Original bytes of the entry, without the white space around it.
     pub fn raw(&self) -> &[u8] {
         self.damaged.as_deref().unwrap_or(self.text.as_bytes())
     }
 
-    /// Whether the line was no UTF-8, so that texts were repaired to read it.
+    /// True if the line was not valid UTF-8 and was converted lossily.
     pub fn is_damaged(&self) -> bool {
         self.damaged.is_some()
     }
@@ -97,7 +97,7 @@ impl Entry {
         repaired() -> bool;
         dialect() -> Dialect;
         flags() -> Flags;
-        said() -> Said<'_>;
+        said() -> MessageView<'_>;
         content_blocks() -> Blocks<'_>;
         text() -> String;
         tool_calls() -> Vec<ToolCall<'_>>;

@@ -1,23 +1,23 @@
 use super::Chained;
 use crate::json::{Json, object};
 
-/// How a tool goes. Older files have these as links of the chain; the CLI does not write them any more.
+/// Progress of a tool. Older files have these as part of the chain; the CLI no longer writes them.
 pub type ProgressEntry = Chained<ProgressFields>;
 
 object! {
-    /// What `progress` entries add to the envelope.
+    /// Fields of `progress` entries besides the envelope.
     pub struct ProgressFields {
         opt data: ProgressData,
         opt tool_use_id: String as "toolUseID",
         opt parent_tool_use_id: String as "parentToolUseID",
     }
 
-    /// The progress itself; each kind has some of it.
+    /// Progress data; each kind has some of the fields.
     pub struct ProgressData {
         /// `bash_progress`, `agent_progress`, `hook_progress`, `mcp_progress`, `query_update`, …
         opt kind: String as "type",
 
-        /// Of a shell.
+        /// Of a shell command.
         opt output: String,
         opt full_output: String as "fullOutput",
         opt elapsed_time_seconds: f64 as "elapsedTimeSeconds",
@@ -26,13 +26,13 @@ object! {
         opt timeout_ms: f64 as "timeoutMs",
         opt task_id: String as "taskId",
 
-        /// Of a sub-agent. Its message repeats one that has an entry in the agent's own file.
+        /// Of a sub-agent. Its message repeats one that has an entry in the sub-agent's own file.
         opt agent_id: String as "agentId",
         opt prompt: String,
         opt message: Json,
         opt normalized_messages: Json as "normalizedMessages",
 
-        /// Of a search on the web.
+        /// Of a web search.
         opt query: String,
         opt result_count: u64 as "resultCount",
 
@@ -47,7 +47,7 @@ object! {
         opt status: String,
         opt elapsed_time_ms: f64 as "elapsedTimeMs",
 
-        /// Of waiting for a task.
+        /// Of a wait for a task.
         opt task_description: String as "taskDescription",
         opt task_type: String as "taskType",
     }

@@ -5,7 +5,7 @@ object! {
     pub struct ApiRequest {
         opt session_id: String as "sessionId",
         opt agent_id: String as "agentId",
-        /// An assistant entry's `requestRef`.
+        /// Referenced by an assistant entry's `requestRef`.
         opt id: String,
         opt timestamp: String,
         opt version: String,
@@ -29,7 +29,7 @@ object! {
         opt shape: Json,
     }
 
-    /// A message of requests, under its hash. It is no message of the conversation.
+    /// A message of requests, under its hash. It is not a message of the conversation.
     pub struct ApiRequestBlob {
         opt session_id: String as "sessionId",
         opt agent_id: String as "agentId",

@@ -1,14 +1,14 @@
-use super::{Chained, CompactMetadata, EntryMessage};
+use super::{Chained, EntryCompactMetadata, EntryMessage};
 use crate::json::object;
 
-/// An entry of the rewrite of seed 001, whichever of its four kinds.
+/// An entry of the later revision of the session specification, for all four of its kinds.
 pub type RewriteEntry = Chained<RewriteFields>;
 
 object! {
-    /// What the rewrite's kinds add to the envelope.
+    /// Fields of that revision's kinds besides the envelope.
     pub struct RewriteFields {
         opt message: EntryMessage,
         opt subtype: String,
-        opt compact_metadata: CompactMetadata as "compactMetadata",
+        opt compact_metadata: EntryCompactMetadata as "compactMetadata",
     }
 }

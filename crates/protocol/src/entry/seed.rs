@@ -1,4 +1,4 @@
-//! Entries in the form of seed 001, to write files that follow its page.
+//! Constructors for entries that follow the session specification.
 
 use super::{
     AssistantEntry, AssistantFields, AssistantSubtype, CompactOperation, CompactStatistics,
@@ -8,7 +8,7 @@ use super::{
 use crate::json::Json;
 
 impl Envelope {
-    /// The three keys that seed 001 wants on every entry.
+    /// Envelope with the three keys that the session specification requires on every entry.
     pub fn seed(
         uuid: impl Into<String>,
         timestamp: impl Into<Timestamp>,
@@ -22,21 +22,21 @@ impl Envelope {
         }
     }
 
-    /// The same as a child of another entry.
+    /// The same envelope as a child of another entry.
     #[must_use]
     pub fn after(mut self, parent_uuid: impl Into<String>) -> Self {
         self.parent_uuid = Some(parent_uuid.into());
         self
     }
 
-    /// The same in a sub-agent's conversation.
+    /// The same envelope in a sub-agent's conversation.
     #[must_use]
     pub fn in_sidechain(mut self) -> Self {
         self.is_sidechain = Some(true);
         self
     }
 
-    /// The same with the model in the user's place.
+    /// The same envelope with the model in the user's place.
     #[must_use]
     pub fn from_model(mut self) -> Self {
         self.user_type = Some("external".to_owned());
@@ -45,13 +45,13 @@ impl Envelope {
 }
 
 impl EntryBody {
-    /// Input.
+    /// A message of the user.
     pub fn seed_user(envelope: Envelope, text: impl Into<String>) -> Self {
         let fields = UserFields { message: text_of(text), ..UserFields::default() };
         EntryBody::User(Box::new(UserEntry::new(envelope, fields)))
     }
 
-    /// Something that the model says: a response, its reasoning, a command or an error.
+    /// Output of the model: a response, its reasoning, a command or an error.
     pub fn seed_assistant(envelope: Envelope, subtype: AssistantSubtype, text: impl Into<String>) -> Self {
         let fields =
             AssistantFields { message: text_of(text), subtype: Some(subtype), ..AssistantFields::default() };
@@ -69,18 +69,18 @@ impl EntryBody {
         EntryBody::Assistant(Box::new(AssistantEntry::new(envelope, fields)))
     }
 
-    /// What a tool gave back.
+    /// The result of a tool.
     pub fn seed_tool_result(envelope: Envelope, text: impl Into<String>) -> Self {
         Self::seed_system(envelope, Some(SystemSubtype::TOOL_RESULT), text)
     }
 
-    /// Something failed.
+    /// An error.
     pub fn seed_error(mut envelope: Envelope, text: impl Into<String>) -> Self {
         envelope.is_error = Some(true);
         Self::seed_system(envelope, Some(SystemSubtype::ERROR), text)
     }
 
-    /// Something about the session that a person is not shown.
+    /// Information about the session that is not shown to the user.
     pub fn seed_meta(mut envelope: Envelope, text: impl Into<String>) -> Self {
         envelope.is_meta = Some(true);
         Self::seed_system(envelope, Some(SystemSubtype::META), text)
@@ -92,7 +92,7 @@ impl EntryBody {
         EntryBody::System(Box::new(SystemEntry::new(envelope, fields)))
     }
 
-    /// A step of a compaction. The page wants statistics with [`CompactOperation::COMPACTED`].
+    /// A step of a compaction. The specification requires statistics with [`CompactOperation::COMPACTED`].
     pub fn seed_compact(
         envelope: Envelope,
         operation: CompactOperation,
@@ -108,7 +108,7 @@ impl EntryBody {
 }
 
 impl CompactStatistics {
-    /// How many of how many messages stayed, and what part of the conversation that is.
+    /// Number of preserved messages, total number of messages, and their ratio.
     pub fn new(preserved_messages: u64, total_messages: u64, compression_ratio: f64) -> Self {
         CompactStatistics {
             preserved_messages: Some(preserved_messages),

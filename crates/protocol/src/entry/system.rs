@@ -1,28 +1,28 @@
-use super::compact::CompactMetadata;
+use super::compact::EntryCompactMetadata;
 use super::{Chained, EntryMessage};
 use crate::json::{Json, object, open_string};
 use crate::messages::ContextUsageReport;
 
-/// An event of the session, told apart by its subtype.
+/// An event of the session, distinguished by its subtype.
 pub type SystemEntry = Chained<SystemFields>;
 
 object! {
-    /// What `system` entries add to the envelope; each subtype has some of it.
+    /// Fields of `system` entries besides the envelope; each subtype has some of them.
     pub struct SystemFields {
         opt subtype: SystemSubtype,
-        /// What to show.
+        /// Text to show.
         opt content: String,
         /// `info`, `suggestion`, `warning` or `error`.
         opt level: String,
-        /// Seed 001's name for `content`.
+        /// Key of the session specification for `content`.
         opt message: EntryMessage,
 
         /// Of `compact_boundary`.
-        opt compact_metadata: CompactMetadata as "compactMetadata",
+        opt compact_metadata: EntryCompactMetadata as "compactMetadata",
         /// Of `microcompact_boundary`.
         opt microcompact_metadata: Json as "microcompactMetadata",
 
-        /// Of `api_error`: what the API or the network said.
+        /// Of `api_error`: the error of the API or the network.
         opt error: Json,
         opt cause: Json,
         opt retry_in_ms: f64 as "retryInMs",
@@ -63,7 +63,7 @@ object! {
         opt request_id: String as "requestId",
         opt api_refusal_category: String as "apiRefusalCategory",
         opt api_refusal_explanation: String as "apiRefusalExplanation",
-        /// Take these off the screen.
+        /// Messages to remove from the screen.
         opt retracted_message_uuids: Vec<String> as "retractedMessageUuids",
         opt refused_user_message_uuid: String as "refusedUserMessageUuid",
 
@@ -78,24 +78,24 @@ object! {
         opt duration_ms: f64 as "durationMs",
     }
 
-    /// A slash command and what followed it.
+    /// A slash command and its outcome.
     pub struct CommandRun {
         opt command: String,
         opt args: String,
     }
 
-    /// What came of a slash command.
+    /// Outcome of a slash command.
     pub struct CommandOutcome {
         opt kind: String,
     }
 
-    /// What became of a prompt that was not sent to the model.
+    /// Outcome of a prompt that was not sent to the model.
     pub struct PromptSubmitEnding {
         opt ending: PromptEnding,
         opt prompt_kept: bool as "promptKept",
     }
 
-    /// Why a prompt was not sent.
+    /// Reason why a prompt was not sent.
     pub struct PromptEnding {
         opt kind: String,
         opt reason: String,
@@ -103,7 +103,7 @@ object! {
 }
 
 open_string! {
-    /// The kinds of `system` entries; the last three are seed 001's.
+    /// Kinds of `system` entries; the last three are of the session specification.
     pub struct SystemSubtype {
         INFORMATIONAL = "informational",
         LOCAL_COMMAND = "local_command",

@@ -3,29 +3,30 @@ use crate::json::{Json, object};
 use crate::messages::{Origin, Priority};
 use crate::permissions::PermissionMode;
 
-/// What a person, a tool or the client says to the model.
+/// A message of the user, a tool or the client to the model.
 pub type UserEntry = Chained<UserFields>;
 
 object! {
-    /// What `user` entries add to the envelope.
+    /// Fields of `user` entries besides the envelope.
     pub struct UserFields {
         opt message: EntryMessage,
-        /// The tool's whole structured output, see [`crate::tools::ToolOutput`]; a string when the call failed.
+        /// The tool's whole structured output; see [`crate::tools::ToolOutput`]. A string when the call
+        /// failed.
         opt tool_use_result: Json as "toolUseResult",
-        /// The entry of the call that this answers. Of parallel calls, each has its own.
+        /// Entry of the call that this answers. Each of several parallel calls has its own.
         opt source_tool_assistant_uuid: String as "sourceToolAssistantUUID",
         opt source_tool_use_id: String as "sourceToolUseID",
         opt permission_mode: PermissionMode as "permissionMode",
         opt prompt_source: String as "promptSource",
         opt turn_origin: String as "turnOrigin",
         opt turn_position: TurnPosition as "turnPosition",
-        /// What made this message.
+        /// Origin of this message.
         opt origin: Origin,
         opt image_paste_ids: Vec<Json> as "imagePasteIds",
-        /// The text that stands for everything before a compaction.
+        /// True for the text that replaces everything before a compaction.
         opt is_compact_summary: bool as "isCompactSummary",
         opt repeats_compact_summary: bool as "repeatsCompactSummary",
-        /// The model never sees this entry.
+        /// True if the model never sees this entry.
         opt is_visible_in_transcript_only: bool as "isVisibleInTranscriptOnly",
         opt plan_content: Json as "planContent",
         opt mcp_meta: Json as "mcpMeta",
@@ -50,13 +51,13 @@ object! {
         opt classifier_meta_lines: Json as "classifierMetaLines",
     }
 
-    /// Which prompt and which turn of the session this is.
+    /// Position in the session: prompt and turn.
     pub struct TurnPosition {
         opt prompt_index: u64 as "promptIndex",
         opt turn_index: u64 as "turnIndex",
     }
 
-    /// Why a tool was or was not allowed to run.
+    /// Decision on a tool call, with its source.
     pub struct PermissionDecision {
         /// `accept` or `reject`.
         opt decision: String,

@@ -1,23 +1,23 @@
 use std::ops::Range;
 
-use super::spelling;
+use super::plain_delta;
 use crate::error::{DecodeError, DecodeErrorKind};
 use crate::json::{Checker, Raw, SyntaxError, Text};
 
-/// Where a value stands in the line. Lines are under 2 GiB, so that a head stays small.
+/// Span of a value in its line. Lines are under 2 GiB, so 32-bit offsets keep a head small.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Span {
     start: u32,
-    /// The end, and in the highest bit whether the value is a string with escapes.
+    /// End offset; the highest bit is set if the value is a string with escapes.
     end: u32,
 }
 
 const ESCAPED: u32 = 1 << 31;
 
 impl Span {
-    /// Lines are under 2 GiB, and so are places in them.
+    /// A span from offsets, which fit 31 bits because lines are under 2 GiB.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "whoever scans a line has looked at its length")]
+    #[expect(clippy::cast_possible_truncation, reason = "the scanner has checked the length of the line")]
     pub(super) fn new(start: usize, end: usize, escaped: bool) -> Self {
         Span { start: start as u32, end: end as u32 | if escaped { ESCAPED } else { 0 } }
     }
@@ -37,7 +37,7 @@ impl Span {
         Some(Text::new(inner.strip_suffix('"').unwrap_or(inner), self.end & ESCAPED != 0))
     }
 
-    /// From `start` to where this ends.
+    /// The span from `start` to the end of this one.
     #[inline]
     pub(crate) fn since(self, start: usize) -> Self {
         Span::new(start, self.range().end, false)
@@ -49,29 +49,30 @@ impl Span {
     }
 }
 
-/// Takes down what stands where while a line is checked.
+/// Receives the positions of members while a line is checked.
 pub(crate) trait Notes {
-    /// Whether to look into the object under this key too; what stands inside is noted one level deeper.
+    /// True to descend into the object under this key; its members are noted one level deeper.
     #[inline]
     fn enters(&mut self, _level: u8, _key: &[u8]) -> bool {
         false
     }
 
-    /// A member of the object at this level, the outermost being 0. Of duplicate keys the last one comes last.
+    /// A member of the object at this level; the outermost level is 0. Of duplicate keys the last one comes
+    /// last.
     ///
-    /// `member` is where its key begins.
+    /// `member` is the offset of its key.
     fn note(&mut self, level: u8, key: &[u8], member: usize, value: Span);
 }
 
-/// The object of a line, found and checked.
+/// The checked object of a line.
 pub(crate) struct Scanned<'a> {
     pub(crate) text: &'a str,
     pub(crate) lone_surrogate: bool,
-    /// Bytes behind the object.
+    /// Bytes after the object.
     pub(crate) after: &'a str,
 }
 
-/// Checks one line, which must hold one object and nothing else but white space.
+/// Checks one line, which must hold exactly one object; white space around it is allowed.
 #[inline]
 pub(crate) fn scan<'a>(line: &'a [u8], notes: &mut impl Notes) -> Result<Scanned<'a>, DecodeError> {
     let text = std::str::from_utf8(line)
@@ -90,7 +91,7 @@ pub(crate) fn scan<'a>(line: &'a [u8], notes: &mut impl Notes) -> Result<Scanned
 
 const WHITE: [char; 4] = [' ', '\n', '\r', '\t'];
 
-/// The same for text that may go on behind the object.
+/// Same as [`scan`] for text that may continue after the object.
 #[inline]
 pub(crate) fn scan_text<'a>(text: &'a str, notes: &mut impl Notes) -> Result<Scanned<'a>, DecodeError> {
     let mut object = text;
@@ -105,7 +106,7 @@ pub(crate) fn scan_text<'a>(text: &'a str, notes: &mut impl Notes) -> Result<Sca
         return Err(DecodeError::new(DecodeErrorKind::TooLong, &[], 0));
     }
     let mut checker = Checker::new(object.as_bytes());
-    let read = match spelling::delta(object.as_bytes(), &mut checker, notes) {
+    let read = match plain_delta::scan(object.as_bytes(), &mut checker, notes) {
         Ok(true) => more_members(object, &mut checker, notes),
         Ok(false) => members(object, &mut checker, notes, 0),
         Err(error) => Err(error),
@@ -117,7 +118,7 @@ pub(crate) fn scan_text<'a>(text: &'a str, notes: &mut impl Notes) -> Result<Sca
     Ok(Scanned { text, lone_surrogate: checker.checked.lone_surrogate, after })
 }
 
-/// Checks the object the checker stands on. Recursion ends where the notes say so, after a level or two.
+/// Checks the object at the checker's position. The notes limit the recursion to one or two levels.
 fn members(
     object: &str,
     checker: &mut Checker<'_>,
@@ -133,7 +134,7 @@ fn members(
     some_members(object, checker, notes, level)
 }
 
-/// The rest of the outermost object, behind one of its members.
+/// The rest of the outermost object, after one of its members.
 fn more_members(object: &str, checker: &mut Checker<'_>, notes: &mut impl Notes) -> Result<(), SyntaxError> {
     checker.white();
     match checker.peek() {
@@ -150,7 +151,7 @@ fn more_members(object: &str, checker: &mut Checker<'_>, notes: &mut impl Notes)
     }
 }
 
-/// Members up to the end of the object; the checker stands on a key.
+/// Members up to the end of the object; the checker is at a key.
 fn some_members(
     object: &str,
     checker: &mut Checker<'_>,

@@ -27,7 +27,7 @@ pub enum Kind {
     KeepAlive,
     /// `rate_limit_event`
     RateLimitEvent,
-    /// `mcp_message`, a frame of seed 000 only
+    /// `mcp_message`, a frame of the `rusty_claw` wire format only
     McpMessage,
     /// `tool_progress`
     ToolProgress,
@@ -43,12 +43,12 @@ pub enum Kind {
     ActiveGoal,
     /// `update_environment_variables`
     UpdateEnvironmentVariables,
-    /// Anything else: internal, new, or no string at all.
+    /// Anything else: internal, new, or not a string.
     Unknown,
 }
 
 impl Kind {
-    /// Every kind that is known.
+    /// All known kinds.
     pub const KNOWN: &'static [Kind] = &[
         Kind::System,
         Kind::Assistant,
@@ -97,19 +97,19 @@ impl Kind {
 
     #[inline]
     pub(crate) fn of(text: &str) -> Self {
-        // By far the most frequent one first.
+        // By far the most frequent kind first.
         if text == "stream_event" {
             return Kind::StreamEvent;
         }
         Kind::KNOWN.iter().copied().find(|kind| kind.as_str() == text).unwrap_or(Kind::Unknown)
     }
 
-    /// Whether frames of this kind are told apart by a subtype.
+    /// True if a subtype distinguishes frames of this kind.
     pub(crate) fn has_subtype(self) -> bool {
         matches!(self, Kind::System | Kind::Result | Kind::ControlRequest | Kind::ControlResponse)
     }
 
-    /// Whether frames of this kind and subtype have a typed form.
+    /// True if frames of this kind and subtype have a typed form.
     pub(crate) fn knows(self, subtype: Option<&str>) -> bool {
         let subtype = subtype.unwrap_or_default();
         match self {

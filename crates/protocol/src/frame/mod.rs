@@ -1,10 +1,10 @@
 //! One line of the wire: its raw bytes and a typed view of them.
 
 mod head;
-mod inside;
 mod kind;
 mod owned;
-mod spelling;
+mod plain_delta;
+mod spans;
 mod summary;
 
 use std::borrow::Cow;
@@ -16,24 +16,24 @@ use crate::json::{BodyError, Raw, Reading, Refused, Text};
 use crate::messages::Message;
 use crate::view::View;
 pub(crate) use head::{Notes, Span, scan, scan_text};
-pub(crate) use inside::{DeltaKey, EventSpans, Others, SaidSpans};
 pub use kind::Kind;
 pub use owned::Frame;
+pub(crate) use spans::{DeltaKey, EventSpans, MessageSpans, OtherMembers};
 pub(crate) use summary::is_interruption;
 pub use summary::{Outcome, ToolCall};
 
-/// A frame that borrows its line. [`Frame`] is the same with the line its own.
+/// A frame that borrows its line. [`Frame`] owns its line.
 ///
-/// Decoding checks the whole line and notes where the usual keys stand; bodies are read when asked for.
+/// Decoding checks the whole line and notes the positions of the usual keys; bodies are read on demand.
 #[derive(Debug, Clone, Copy)]
 pub struct FrameRef<'a> {
     text: &'a str,
-    head: Head,
+    head: FrameHead,
 }
 
-/// Where the keys stand that nearly everybody asks for.
+/// Positions of the most used keys.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Head {
+pub(crate) struct FrameHead {
     kind: Kind,
     repaired: bool,
     type_name: Span,
@@ -46,13 +46,13 @@ pub(crate) struct Head {
     event: Span,
     request: Span,
     response: Span,
-    /// Whole members that stand beside the usual keys.
-    others: Others,
-    /// Inside `event`.
-    inside_event: EventSpans,
-    /// Inside `message`.
-    said: SaidSpans,
-    /// Which of the two is being looked into.
+    /// Members with unusual keys.
+    others: OtherMembers,
+    /// Positions inside `event`.
+    event_spans: EventSpans,
+    /// Positions inside `message`.
+    message_spans: MessageSpans,
+    /// Object whose members are currently noted.
     inside: Inside,
 }
 
@@ -63,13 +63,13 @@ enum Inside {
     Message,
 }
 
-/// A frame as an owned value, and what did not fit on the way.
+/// A frame as an owned value, with the fields that did not fit.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Typed {
     /// The value.
     pub message: Message,
-    /// Optional fields that did not fit and are kept raw in the value's `extra`.
+    /// Optional fields that did not fit; they are kept raw in the value's `extra`.
     pub refused: Vec<Refused>,
 }
 
@@ -77,20 +77,20 @@ impl<'a> FrameRef<'a> {
     /// Decodes one line. White space around the object and a byte order mark before it are allowed.
     #[inline]
     pub fn decode(line: &'a [u8]) -> Result<Self, DecodeError> {
-        let mut head = Head::default();
+        let mut head = FrameHead::default();
         let scanned = scan(line, &mut head)?;
         Ok(head.finish(scanned.text, scanned.lone_surrogate))
     }
 
-    /// Decodes a line on which several objects may be glued together, in the order they stand.
+    /// Decodes a line with one or more concatenated objects, in order.
     ///
-    /// Whatever follows the last whole object is an error.
+    /// Text after the last whole object is an error.
     pub fn decode_glued(line: &'a [u8]) -> Result<Vec<Self>, DecodeError> {
         let mut frames = Vec::new();
         let mut rest = std::str::from_utf8(line)
             .map_err(|error| DecodeError::new(crate::DecodeErrorKind::Utf8, line, error.valid_up_to()))?;
         loop {
-            let mut head = Head::default();
+            let mut head = FrameHead::default();
             let scanned = scan_text(rest, &mut head)?;
             frames.push(head.finish(scanned.text, scanned.lone_surrogate));
             rest = scanned.after.trim_start();
@@ -100,42 +100,42 @@ impl<'a> FrameRef<'a> {
         }
     }
 
-    /// Decodes one line of text (seed 004's name).
+    /// Decodes one line of text.
     pub fn from_json(line: &'a str) -> Result<Self, DecodeError> {
         Self::decode(line.as_bytes())
     }
 
-    /// The frame's own bytes, without what surrounded it on the line.
+    /// Bytes of the frame, without the white space around it.
     pub fn raw(&self) -> &'a [u8] {
         self.text.as_bytes()
     }
 
-    /// The frame as a JSON value to look into.
+    /// The frame as a JSON value.
     pub fn json(&self) -> Raw<'a> {
         Raw::new(self.text)
     }
 
-    /// The value of a top-level key. Of duplicate keys the last counts.
+    /// Value of a top-level key. Of duplicate keys the last counts.
     pub fn get(&self, key: &str) -> Option<Raw<'a>> {
         self.json().get(key)
     }
 
-    /// Which `type`.
+    /// Kind of the frame, from its `type`.
     pub fn kind(&self) -> Kind {
         self.head.kind
     }
 
-    /// The `type` as written, also of a kind that nobody knows; `None` when it is missing or no string.
+    /// The `type` as written, unknown ones included; `None` when it is missing or not a string.
     pub fn type_name(&self) -> Option<Cow<'a, str>> {
         self.head.type_name.text(self.text).map(Text::get)
     }
 
-    /// The subtype; of control frames the one inside `request` or `response`.
+    /// The subtype; for control frames the one inside `request` or `response`.
     pub fn subtype(&self) -> Option<Cow<'a, str>> {
         self.subtype_text().map(Text::get)
     }
 
-    /// The name under which frames are counted: `assistant`, `system/init`, `control_request/initialize`, …
+    /// Name for statistics: `assistant`, `system/init`, `control_request/initialize`, …
     pub fn name(&self) -> Cow<'a, str> {
         let name = self.type_name().unwrap_or(Cow::Borrowed("(no type)"));
         if !self.kind().has_subtype() {
@@ -147,13 +147,13 @@ impl<'a> FrameRef<'a> {
         }
     }
 
-    /// Whether kind and subtype have a typed form.
+    /// True if kind and subtype have a typed form.
     pub fn is_known(&self) -> bool {
         let kind = self.kind();
         if kind.has_subtype() { kind.knows(self.subtype().as_deref()) } else { kind != Kind::Unknown }
     }
 
-    /// Everything but `type` and `subtype`, as a tree (seed 004).
+    /// All members except `type` and `subtype`, as a tree.
     pub fn data(&self) -> Result<Value, BodyError> {
         let mut data = Map::new();
         for (key, value) in self.json().members().filter(|(key, _)| *key != "type" && *key != "subtype") {
@@ -162,12 +162,12 @@ impl<'a> FrameRef<'a> {
         Ok(Value::Object(data))
     }
 
-    /// Whether text of the frame holds a lone surrogate, which shows as U+FFFD. The raw bytes still have it.
+    /// True if text of the frame has a lone surrogate, which decodes to U+FFFD. The raw bytes still have it.
     pub fn repaired(&self) -> bool {
         self.head.repaired
     }
 
-    /// The frame in place: nothing is copied until it is asked for.
+    /// A view of the frame in place: nothing is copied until it is accessed.
     pub fn view(&self) -> View<'a> {
         View::of(self)
     }
@@ -194,28 +194,28 @@ impl<'a> FrameRef<'a> {
         Frame::new(self.text.into(), self.head)
     }
 
-    /// The session, if the frame names one.
+    /// Session id, if present.
     pub fn session_id(&self) -> Option<Cow<'a, str>> {
         self.head.session_id.text(self.text).map(Text::get)
     }
 
-    /// The frame's own id; the same as on disk.
+    /// Id of the frame; the same as on disk.
     pub fn uuid(&self) -> Option<Cow<'a, str>> {
         self.head.uuid.text(self.text).map(Text::get)
     }
 
-    /// The call whose sub-agent this frame belongs to.
+    /// Tool call whose sub-agent this frame belongs to.
     pub fn parent_tool_use_id(&self) -> Option<Cow<'a, str>> {
         self.head.parent_tool_use_id.text(self.text).map(Text::get)
     }
 
-    /// The id that ties a control request to its answer; nested answers have it inside `response`.
+    /// Id that links a control request with its response; nested responses have it inside `response`.
     pub fn request_id(&self) -> Option<Cow<'a, str>> {
         let inside = || self.body().and_then(|body| body.get("request_id")).and_then(Raw::text);
         self.head.request_id.text(self.text).or_else(inside).map(Text::get)
     }
 
-    /// What the frame is about: its `message`, `event`, `request` or `response`, by its kind.
+    /// Body of the frame: its `message`, `event`, `request` or `response`, depending on its kind.
     pub(crate) fn body(&self) -> Option<Raw<'a>> {
         let span = match self.kind() {
             Kind::StreamEvent => self.head.event,
@@ -228,19 +228,19 @@ impl<'a> FrameRef<'a> {
 
     /// The parts of a stream event.
     pub(crate) fn event_spans(&self) -> &EventSpans {
-        &self.head.inside_event
+        &self.head.event_spans
     }
 
-    /// The members beside the usual keys; `None` if they are too many or not all of them are unknown ones.
+    /// Members with unusual keys; `None` if there are too many or one of them is a typed field.
     pub(crate) fn others(&self) -> Option<impl Iterator<Item = &'a str>> {
         let text = self.text;
         let members = self.head.others.all()?;
         Some(members.iter().filter_map(|member| text.get(member.range())))
     }
 
-    /// The usual strings of a frame, as written: uuid, session and the call around it.
+    /// The usual strings of a frame, as written: uuid, session and parent tool call.
     pub(crate) fn usual(&self) -> [(&'static str, Option<Raw<'a>>); 3] {
-        let Head { uuid, session_id, parent_tool_use_id, .. } = &self.head;
+        let FrameHead { uuid, session_id, parent_tool_use_id, .. } = &self.head;
         [
             ("uuid", uuid.raw(self.text)),
             ("session_id", session_id.raw(self.text)),
@@ -249,11 +249,11 @@ impl<'a> FrameRef<'a> {
     }
 
     /// The parts of a message.
-    pub(crate) fn said_spans(&self) -> &SaidSpans {
-        &self.head.said
+    pub(crate) fn message_spans(&self) -> &MessageSpans {
+        &self.head.message_spans
     }
 
-    /// The text that all spans refer to.
+    /// Text that all spans refer to.
     pub(crate) fn text(&self) -> &'a str {
         self.text
     }
@@ -267,14 +267,14 @@ impl<'a> FrameRef<'a> {
         self.head.subtype.text(self.text)
     }
 
-    pub(crate) fn from_parts(text: &'a str, head: Head) -> Self {
+    pub(crate) fn from_parts(text: &'a str, head: FrameHead) -> Self {
         FrameRef { text, head }
     }
 }
 
-impl Default for Head {
+impl Default for FrameHead {
     fn default() -> Self {
-        Head {
+        FrameHead {
             kind: Kind::Unknown,
             repaired: false,
             type_name: Span::default(),
@@ -287,27 +287,27 @@ impl Default for Head {
             event: Span::default(),
             request: Span::default(),
             response: Span::default(),
-            others: Others::default(),
-            inside_event: EventSpans::default(),
-            said: SaidSpans::default(),
+            others: OtherMembers::default(),
+            event_spans: EventSpans::default(),
+            message_spans: MessageSpans::default(),
             inside: Inside::default(),
         }
     }
 }
 
-impl Notes for Head {
+impl Notes for FrameHead {
     #[inline]
     fn enters(&mut self, level: u8, key: &[u8]) -> bool {
         match (level, key) {
             (0, b"event") => {
                 self.inside = Inside::Event;
-                self.inside_event = EventSpans::default();
+                self.event_spans = EventSpans::default();
             }
             (0, b"message") => {
                 self.inside = Inside::Message;
-                self.said = SaidSpans::default();
+                self.message_spans = MessageSpans::default();
             }
-            (1, b"delta") if matches!(self.inside, Inside::Event) => self.inside_event.begin_delta(),
+            (1, b"delta") if matches!(self.inside, Inside::Event) => self.event_spans.begin_delta(),
             _ => return false,
         }
         true
@@ -317,9 +317,9 @@ impl Notes for Head {
     fn note(&mut self, level: u8, key: &[u8], member: usize, span: Span) {
         match (level, self.inside) {
             (0, _) => {}
-            (1, Inside::Event) => return self.inside_event.note(key, span),
-            (1, Inside::Message) => return self.said.note(key, span),
-            _ => return self.inside_event.note_delta(key, span),
+            (1, Inside::Event) => return self.event_spans.note(key, span),
+            (1, Inside::Message) => return self.message_spans.note(key, span),
+            _ => return self.event_spans.note_delta(key, span),
         }
         match key {
             b"type" => self.type_name = span,
@@ -337,7 +337,7 @@ impl Notes for Head {
     }
 }
 
-impl Head {
+impl FrameHead {
     #[inline]
     fn finish(mut self, text: &str, repaired: bool) -> FrameRef<'_> {
         self.repaired = repaired;

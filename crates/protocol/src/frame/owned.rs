@@ -4,24 +4,24 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{FrameRef, Head, Kind, Outcome, ToolCall, Typed};
+use super::{FrameHead, FrameRef, Kind, Outcome, ToolCall, Typed};
 use crate::error::{DecodeError, DecodeErrorKind};
 use crate::json::{BodyError, Raw};
 use crate::messages::{Message, RateLimitInfo, UsageInfo};
 use crate::view::{Blocks, View};
 
-/// One line of the wire with the line its own; cheap to clone and to share.
+/// One line of the wire, owned; cheap to clone and to share.
 ///
-/// Everything that [`FrameRef`] can tell, this can too.
+/// It has all accessors of [`FrameRef`].
 #[derive(Clone)]
 pub struct Frame {
     text: Arc<str>,
-    /// The bytes as they came, where they are no UTF-8 and `text` is a repaired reading of them.
+    /// The original bytes, if they are not UTF-8 and `text` is a lossy conversion of them.
     damaged: Option<Arc<[u8]>>,
-    head: Head,
+    head: FrameHead,
 }
 
-/// Passes calls on to the borrowed frame.
+/// Forwards calls to the borrowed frame.
 macro_rules! forward {
     ($( $name:ident($($arg:ident: $Arg:ty),*) -> $Output:ty; )+) => {$(
         #[doc = concat!("See [`FrameRef::", stringify!($name), "`].")]
@@ -32,7 +32,7 @@ macro_rules! forward {
 }
 
 impl Frame {
-    pub(super) fn new(text: Arc<str>, head: Head) -> Self {
+    pub(super) fn new(text: Arc<str>, head: FrameHead) -> Self {
         Frame { text, damaged: None, head }
     }
 
@@ -41,12 +41,12 @@ impl Frame {
         FrameRef::decode(line).map(|frame| frame.to_frame())
     }
 
-    /// Decodes one line of text (seed 004's name).
+    /// Decodes one line of text.
     pub fn from_json(line: &str) -> Result<Self, DecodeError> {
         Self::decode(line.as_bytes())
     }
 
-    /// Decodes one line; bytes that are no UTF-8 read as U+FFFD, and [`Frame::is_damaged`] says so.
+    /// Decodes one line; invalid UTF-8 becomes U+FFFD, and [`Frame::is_damaged`] reports it.
     pub fn decode_lossy(line: &[u8]) -> Result<Self, DecodeError> {
         match Self::decode(line) {
             Err(DecodeError { kind: DecodeErrorKind::Utf8, .. }) => {
@@ -58,11 +58,11 @@ impl Frame {
         }
     }
 
-    /// The frame for `message`, as it would go over the wire.
+    /// The frame for `message`, as sent over the wire.
     pub fn from_message(message: &Message) -> Self {
         // A message always writes an object.
         let line = message.to_line();
-        Self::decode(line.as_bytes()).unwrap_or_else(|_| Frame::new(line.into(), Head::default()))
+        Self::decode(line.as_bytes()).unwrap_or_else(|_| Frame::new(line.into(), FrameHead::default()))
     }
 
     /// The borrowed frame.
@@ -70,12 +70,12 @@ impl Frame {
         FrameRef::from_parts(&self.text, self.head)
     }
 
-    /// The bytes of the frame as they came, without what surrounded it on the line.
+    /// Original bytes of the frame, without the white space around it.
     pub fn raw(&self) -> &[u8] {
         self.damaged.as_deref().unwrap_or(self.text.as_bytes())
     }
 
-    /// Whether the line was no UTF-8, so that texts were repaired to read it.
+    /// True if the line was not valid UTF-8 and was converted lossily.
     pub fn is_damaged(&self) -> bool {
         self.damaged.is_some()
     }

@@ -1,4 +1,4 @@
-//! The short answers about a frame: did it fail, is it the last, what did it use.
+//! Summary accessors of frames: outcome, errors, tool calls, usage and cost.
 
 use std::borrow::Cow;
 
@@ -7,64 +7,64 @@ use crate::json::{Raw, Reading, Text, Wire};
 use crate::messages::{RateLimitInfo, UsageInfo};
 use crate::view::{Block, Blocks};
 
-/// A tool that the model calls.
+/// A tool call of the model.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ToolCall<'a> {
-    /// Names the call.
+    /// Id of the call.
     pub id: Cow<'a, str>,
-    /// Names the tool.
+    /// Name of the tool.
     pub name: Cow<'a, str>,
-    /// The arguments, as written.
+    /// Input, as written.
     pub input: Raw<'a>,
 }
 
-/// How a turn ended, told apart by what a caller would do next.
+/// Outcome of a turn, by what a caller would do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Outcome {
     /// It ran to its end.
     Completed,
-    /// The API failed; the subtype says `success` all the same.
+    /// The API failed; the subtype is still `success`.
     ApiError {
-        /// HTTP status, if there was an answer.
+        /// HTTP status, if there was a response.
         status: Option<u16>,
     },
-    /// Somebody interrupted it.
+    /// The user interrupted it.
     Interrupted,
-    /// It ran into the limit of rounds.
+    /// It reached the limit of rounds.
     MaxTurns,
-    /// It ran into the limit of money.
+    /// It reached the limit of cost.
     MaxBudget,
-    /// No answer fitted the schema asked for.
+    /// No answer matched the requested schema.
     StructuredOutput,
-    /// A hook put a tool call off.
+    /// A hook deferred a tool call.
     Deferred,
-    /// It waits for input (seed 000 only).
+    /// It waits for input (`rusty_claw` wire format only).
     InputRequired,
     /// It failed in some other way.
     Failed,
 }
 
-/// Whether a turn that ended for this `terminal_reason` was interrupted by somebody.
+/// True if a turn with this `terminal_reason` was interrupted by the user.
 pub(crate) fn is_interruption(terminal_reason: &str) -> bool {
     matches!(terminal_reason, "aborted_streaming" | "aborted_tools")
 }
 
 impl<'a> FrameRef<'a> {
-    /// Whether the frame ends a turn.
+    /// True if the frame ends a turn.
     pub fn is_final(&self) -> bool {
         self.kind() == Kind::Result
     }
 
-    /// Whether the frame ends a turn that failed, whichever way the wire says it.
+    /// True if the frame ends a failed turn, in any spelling.
     pub fn is_error(&self) -> bool {
         self.is_final()
             && (self.get("is_error").and_then(Raw::bool) == Some(true)
                 || self.subtype().is_some_and(|subtype| subtype.starts_with("error")))
     }
 
-    /// How a turn ended; `None` if the frame does not end one.
+    /// Outcome of the turn; `None` if the frame does not end one.
     pub fn outcome(&self) -> Option<Outcome> {
         if !self.is_final() {
             return None;
@@ -86,7 +86,7 @@ impl<'a> FrameRef<'a> {
         })
     }
 
-    /// What a failed turn says of itself, or what its subtype means.
+    /// Error message of a failed turn, or a description of its subtype.
     pub fn error_text(&self) -> Option<String> {
         if !self.is_error() {
             return None;
@@ -110,16 +110,16 @@ impl<'a> FrameRef<'a> {
         }))
     }
 
-    /// The blocks of a user or assistant frame; none for others. Plain text is one text block.
+    /// Blocks of a user or assistant frame; empty for others. Plain text is one text block.
     pub fn content_blocks(&self) -> Blocks<'a> {
         let content = match self.kind() {
-            Kind::Assistant | Kind::User => self.said_spans().content.raw(self.text()),
+            Kind::Assistant | Kind::User => self.message_spans().content.raw(self.text()),
             _ => None,
         };
         Blocks::of(content)
     }
 
-    /// The tools that an assistant frame calls.
+    /// Tool calls of an assistant frame.
     pub fn tool_calls(&self) -> Vec<ToolCall<'a>> {
         if self.kind() != Kind::Assistant {
             return Vec::new();
@@ -131,29 +131,29 @@ impl<'a> FrameRef<'a> {
         calls.collect()
     }
 
-    /// The checkpoint that a user frame names: where files can be rewound to.
+    /// Checkpoint named by a user frame, to which files can be rewound.
     pub fn user_uuid(&self) -> Option<Cow<'a, str>> {
         if self.kind() == Kind::User { self.uuid() } else { None }
     }
 
-    /// Tokens: of the API response for an assistant frame, of the turn for a result.
+    /// Token counts: of the API response for an assistant frame, of the turn for a result.
     ///
     /// An assistant frame repeats the usage of its response: count once per message id.
     pub fn usage(&self) -> Option<UsageInfo> {
         let usage = match self.kind() {
-            Kind::Assistant => self.said_spans().usage.raw(self.text())?,
+            Kind::Assistant => self.message_spans().usage.raw(self.text())?,
             Kind::Result => self.get("usage")?,
             _ => return None,
         };
         UsageInfo::read(&mut usage.cursor(), &mut Reading::default()).ok()
     }
 
-    /// The session's running total, from a result.
+    /// Total cost of the session so far, from a result.
     pub fn cost_usd(&self) -> Option<f64> {
         self.get("total_cost_usd").filter(|_| self.is_final())?.f64()
     }
 
-    /// How a plan's limits stand, from a `rate_limit_event`.
+    /// State of the plan's rate limits, from a `rate_limit_event`.
     pub fn rate_limit(&self) -> Option<RateLimitInfo> {
         let info = self.get("rate_limit_info").filter(|_| self.kind() == Kind::RateLimitEvent)?;
         let mut info = RateLimitInfo::read(&mut info.cursor(), &mut Reading::default()).ok()?;

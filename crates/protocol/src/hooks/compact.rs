@@ -3,7 +3,7 @@
 use crate::json::{object, open_string};
 
 open_string! {
-    /// Who wants a compaction.
+    /// Trigger of a compaction.
     pub struct CompactTrigger {
         MANUAL = "manual",
         AUTO = "auto",
@@ -14,7 +14,7 @@ object! {
     /// The conversation is about to be compacted.
     pub struct PreCompact {
         opt trigger: CompactTrigger,
-        /// What the user wrote after `/compact`.
+        /// Text that the user wrote after `/compact`.
         opt custom_instructions: String,
     }
 

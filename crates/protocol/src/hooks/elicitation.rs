@@ -1,17 +1,17 @@
-//! Events around questions of MCP servers.
+//! Events around elicitations by MCP servers.
 
 use crate::control::{ElicitationAction, ElicitationMode};
 use crate::json::{Json, object};
 
 object! {
-    /// An MCP server asks the user something.
-    pub struct Elicitation {
+    /// An MCP server asks the user for input.
+    pub struct ElicitationRequested {
         req mcp_server_name: String,
         def message: String,
         opt mode: ElicitationMode,
         opt url: String,
         opt elicitation_id: String,
-        /// The JSON Schema of the answer.
+        /// JSON Schema of the answer.
         opt requested_schema: Json,
     }
 

@@ -1,4 +1,4 @@
-//! The names of events.
+//! Names of hook events.
 
 use crate::json::open_string;
 

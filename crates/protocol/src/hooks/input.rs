@@ -1,14 +1,14 @@
-//! What a hook is told.
+//! Input of hooks.
 
 use super::compact::{PostCompact, PreCompact};
-use super::elicitation::{Elicitation, ElicitationResult};
+use super::elicitation::{ElicitationRequested, ElicitationResult};
 use super::event::HookEvent;
 use super::model_switch::{PostModelSwitch, PreModelSwitch};
 use super::prompt::{MessageDisplay, Notification, UserPromptExpansion, UserPromptSubmit};
 use super::session::{SessionEnd, SessionStart, Setup, Stop, StopFailure, SubagentStart, SubagentStop};
 use super::team::{TaskCompleted, TaskCreated, TeammateIdle};
 use super::tool::{
-    PermissionDenied, PermissionRequest, PostToolBatch, PostToolUse, PostToolUseFailure, PreToolUse,
+    PermissionDenied, PermissionRequested, PostToolBatch, PostToolUse, PostToolUseFailure, PreToolUse,
 };
 use super::workspace::{
     ConfigChange, CwdChanged, DirectoryAdded, FileChanged, InstructionsLoaded, WorktreeCreate, WorktreeRemove,
@@ -18,39 +18,39 @@ use crate::json::wire::{ObjectOut, WireObject};
 use crate::json::{Cursor, Extra, Misfit, Reading, Wire, object};
 use crate::permissions::PermissionMode;
 
-/// What a hook is told: what every event has, and what the event itself brings.
+/// Input of a hook: the fields common to all events, and those of the event.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct HookInput {
-    /// What every event has.
+    /// Fields common to all events.
     pub base: HookBase,
-    /// What the event itself brings.
+    /// Fields of the event.
     pub event: HookEventInput,
 }
 
 object! {
-    /// What every event has.
+    /// Fields common to all events.
     pub struct HookBase {
         opt session_id: String,
         opt transcript_path: String,
         opt cwd: String,
-        /// The prompt that the event belongs to.
+        /// Prompt that the event belongs to.
         opt prompt_id: String,
         opt permission_mode: PermissionMode,
-        /// The subagent in which the event happened; absent in the main conversation.
+        /// Sub-agent in which the event happened; absent in the main conversation.
         opt agent_id: String,
         opt agent_type: String,
         opt effort: HookEffort,
         opt hook_event_name: HookEvent,
     }
 
-    /// How hard the model tries.
+    /// Effort level of the model.
     pub struct HookEffort {
         opt level: EffortLevel,
     }
 }
 
-/// The keys of [`HookBase`]; all others belong to the event.
+/// Keys of [`HookBase`]; all others belong to the event.
 const BASE_KEYS: &[&str] = &[
     "session_id",
     "transcript_path",
@@ -66,17 +66,17 @@ const BASE_KEYS: &[&str] = &[
 /// Declares [`HookEventInput`] from the table of events.
 macro_rules! events {
     ($( $(#[$meta:meta])* $Name:ident = $event:literal, )+) => {
-        /// What an event brings, told apart by `hook_event_name`.
+        /// Fields of an event, distinguished by `hook_event_name`.
         #[derive(Debug, Clone, PartialEq)]
         #[non_exhaustive]
         pub enum HookEventInput {
             $( $(#[$meta])* $Name($Name), )+
-            /// The members of an event that has no type here, or whose members do not fit it.
+            /// Members of an event without a type in this crate, or whose members do not fit it.
             Unknown(Extra),
         }
 
         impl HookEventInput {
-            /// The event's name; nothing for an event that has no type here.
+            /// Name of the event; `None` for an event without a type in this crate.
             pub fn name(&self) -> Option<HookEvent> {
                 match self {
                     $( HookEventInput::$Name(_) => Some(HookEvent::from($event)), )+
@@ -84,7 +84,7 @@ macro_rules! events {
                 }
             }
 
-            /// Reads what the event brings out of the members that are left.
+            /// Reads the fields of the event from the remaining members.
             fn read_members(
                 event: Option<&str>,
                 members: &Extra,
@@ -124,23 +124,23 @@ events! {
     PostToolUseFailure = "PostToolUseFailure",
     /// All tools of a message have run.
     PostToolBatch = "PostToolBatch",
-    /// The user should know something.
+    /// A notification for the user.
     Notification = "Notification",
     /// A prompt was sent.
     UserPromptSubmit = "UserPromptSubmit",
-    /// A prompt was made out of a command.
+    /// A command was expanded into a prompt.
     UserPromptExpansion = "UserPromptExpansion",
-    /// A session begins.
+    /// A session starts.
     SessionStart = "SessionStart",
     /// A session ends.
     SessionEnd = "SessionEnd",
     /// The turn is about to end.
     Stop = "Stop",
-    /// The turn ended with an error of the API.
+    /// The turn ended with an API error.
     StopFailure = "StopFailure",
-    /// A subagent begins.
+    /// A sub-agent starts.
     SubagentStart = "SubagentStart",
-    /// A subagent is about to end.
+    /// A sub-agent is about to end.
     SubagentStop = "SubagentStop",
     /// The conversation is about to be compacted.
     PreCompact = "PreCompact",
@@ -150,27 +150,27 @@ events! {
     PreModelSwitch = "PreModelSwitch",
     /// The model has changed.
     PostModelSwitch = "PostModelSwitch",
-    /// Somebody is about to be asked whether a tool may run.
-    PermissionRequest = "PermissionRequest",
-    /// A tool may not run.
+    /// The user is about to be asked for permission.
+    PermissionRequested = "PermissionRequest",
+    /// A tool call was denied.
     PermissionDenied = "PermissionDenied",
-    /// The CLI was started to set something up.
+    /// The CLI was started for setup.
     Setup = "Setup",
-    /// A teammate has nothing to do.
+    /// A teammate is idle.
     TeammateIdle = "TeammateIdle",
-    /// A task was put on the list.
+    /// A task was created.
     TaskCreated = "TaskCreated",
-    /// A task was done.
+    /// A task was completed.
     TaskCompleted = "TaskCompleted",
-    /// An MCP server asks the user something.
-    Elicitation = "Elicitation",
+    /// An MCP server asks the user for input.
+    ElicitationRequested = "Elicitation",
     /// The user answered an MCP server.
     ElicitationResult = "ElicitationResult",
     /// A settings file has changed.
     ConfigChange = "ConfigChange",
-    /// A worktree is wanted.
+    /// A worktree is requested.
     WorktreeCreate = "WorktreeCreate",
-    /// A worktree is no longer wanted.
+    /// A worktree is no longer needed.
     WorktreeRemove = "WorktreeRemove",
     /// A memory file was loaded.
     InstructionsLoaded = "InstructionsLoaded",
@@ -180,12 +180,12 @@ events! {
     FileChanged = "FileChanged",
     /// A folder was added to the session.
     DirectoryAdded = "DirectoryAdded",
-    /// A piece of a message is about to be shown.
+    /// A delta of a message is about to be shown.
     MessageDisplay = "MessageDisplay",
 }
 
 impl HookInput {
-    /// An event and what is common to all, with the name of the event set.
+    /// An event with its common fields, and with the name of the event set.
     pub fn new(base: HookBase, event: impl Into<HookEventInput>) -> Self {
         let event = event.into();
         let hook_event_name = event.name().or(base.hook_event_name);
@@ -202,7 +202,8 @@ impl Default for HookEventInput {
 impl Wire for HookInput {
     fn read(cursor: &mut Cursor<'_>, reading: &mut Reading) -> Result<Self, Misfit> {
         let mut base = HookBase::read(cursor, reading)?;
-        // The base keeps what is not its own; the event reads that, and each ends up with the rest of its own.
+        // The base keeps the members that it has no field for; the event reads those, and each keeps its own
+        // rest.
         let members = std::mem::take(&mut base.extra);
         let before = reading.refused.len();
         let event = base.hook_event_name.as_ref().map(HookEvent::as_str);
@@ -226,7 +227,7 @@ impl Wire for HookInput {
 
 object!(@through_wire HookInput);
 
-/// The members whose keys are the base's, and the others.
+/// Splits members into those with a key of the base, and the others.
 fn split(members: &Extra) -> (Extra, Extra) {
     let (mut own, mut others) = (Extra::default(), Extra::default());
     let mut cursor = members.cursor();

@@ -1,10 +1,10 @@
-//! Hooks: what happened, as the CLI tells it, and what a hook says to it.
+//! Hooks: their input from the CLI, and their output.
 //!
-//! A [`HookInput`] is what every event has (its [`HookBase`]) and what the event itself brings
-//! (a [`HookEventInput`], one variant per event). A [`HookOutput`] is what a hook may always say and what it may
-//! say to the event (a [`HookSpecificOutput`]).
+//! A [`HookInput`] has the fields common to all events (its [`HookBase`]) and those of the event (a
+//! [`HookEventInput`], one variant per event). A [`HookOutput`] has fields for any event and fields for the
+//! event at hand (a [`HookSpecificOutput`]).
 //!
-//! The same objects go to hooks that are commands, on their stdin.
+//! Hooks that are commands receive the same objects on their stdin.
 
 mod compact;
 mod elicitation;
@@ -20,7 +20,7 @@ mod tool;
 mod workspace;
 
 pub use compact::{CompactTrigger, PostCompact, PreCompact};
-pub use elicitation::{Elicitation, ElicitationResult};
+pub use elicitation::{ElicitationRequested, ElicitationResult};
 pub use event::HookEvent;
 pub use input::{HookBase, HookEffort, HookEventInput, HookInput};
 pub use model_switch::{CacheTtl, ModelSwitchPricing, ModelSwitchSource, PostModelSwitch, PreModelSwitch};
@@ -40,7 +40,7 @@ pub use specific::{
 };
 pub use team::{TaskCompleted, TaskCreated, TeammateIdle};
 pub use tool::{
-    PermissionDenied, PermissionRequest, PostToolBatch, PostToolUse, PostToolUseFailure, PreToolUse,
+    PermissionDenied, PermissionRequested, PostToolBatch, PostToolUse, PostToolUseFailure, PreToolUse,
     ToolCallSummary,
 };
 pub use workspace::{

@@ -3,7 +3,7 @@
 use crate::json::{object, open_string};
 
 open_string! {
-    /// Who changes the model.
+    /// Origin of a change of the model.
     pub struct ModelSwitchSource {
         SDK = "sdk",
         COMMAND = "command",
@@ -12,13 +12,13 @@ open_string! {
         RESUME = "resume",
     }
 
-    /// How long the prompt cache lives.
+    /// Lifetime of the prompt cache.
     pub struct CacheTtl {
         FIVE_MINUTES = "5m",
         ONE_HOUR = "1h",
     }
 
-    /// Where the prices of an estimate come from.
+    /// Source of the prices of an estimate.
     pub struct ModelSwitchPricing {
         DEFAULT = "default",
         CATALOG = "catalog",
@@ -31,7 +31,7 @@ object! {
     pub struct PreModelSwitch {
         opt from_model: String,
         opt to_model: String,
-        /// What was asked for, before it was resolved.
+        /// Requested model, before it was resolved.
         opt requested_model: String,
         opt source: ModelSwitchSource,
         opt context_tokens: u64,
@@ -45,7 +45,7 @@ object! {
     pub struct PostModelSwitch {
         opt from_model: String,
         opt to_model: String,
-        /// What was asked for, before it was resolved.
+        /// Requested model, before it was resolved.
         opt requested_model: String,
         opt source: ModelSwitchSource,
         opt context_tokens: u64,

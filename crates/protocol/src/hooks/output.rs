@@ -1,11 +1,11 @@
-//! What a hook says.
+//! Output of hooks.
 
 use super::event::HookEvent;
 use super::specific::{HookPermissionDecision, HookSpecificOutput, PreToolUseOutput};
 use crate::json::{Json, object, open_string};
 
 open_string! {
-    /// What a hook says about what happened.
+    /// Decision of a hook about an event.
     pub struct HookDecision {
         APPROVE = "approve",
         BLOCK = "block",
@@ -13,48 +13,48 @@ open_string! {
 }
 
 object! {
-    /// What a hook says. Nothing at all, the default, is no opinion.
+    /// Output of a hook. The default, an empty object, has no effect.
     ///
-    /// Either it answers now, or it says with `async` that its work goes on and that nobody should wait.
+    /// The hook either answers now, or sets `async` to continue its work without delaying the CLI.
     pub struct HookOutput {
         /// `false` ends the turn.
         opt keep_going: bool as "continue",
         opt suppress_output: bool as "suppressOutput",
-        /// What the user is told when the turn ends by `continue`.
+        /// Message for the user when `continue` ends the turn.
         opt stop_reason: String as "stopReason",
         opt decision: HookDecision,
-        /// What the user is told.
+        /// Message for the user.
         opt system_message: String as "systemMessage",
-        /// A sequence for the terminal; the CLI lets titles, notifications and the bell through.
+        /// Escape sequence for the terminal; the CLI passes titles, notifications and the bell.
         opt terminal_sequence: String as "terminalSequence",
-        /// Why, for `decision`.
+        /// Reason of `decision`.
         opt reason: String,
-        /// What the hook says to its event.
+        /// Output for the event at hand.
         opt hook_specific_output: HookSpecificOutput as "hookSpecificOutput",
-        /// Whether the hook's work goes on.
+        /// True if the hook continues in the background.
         opt is_async: bool as "async",
-        /// How long that may take, in milliseconds.
+        /// Timeout of the background work, in milliseconds.
         opt async_timeout: u64 as "asyncTimeout",
     }
 }
 
 impl HookOutput {
-    /// The tool may run, without a question.
+    /// Allows the tool call without a permission request.
     pub fn allow() -> Self {
         HookOutput::pre_tool_use(HookPermissionDecision::ALLOW, None)
     }
 
-    /// The tool may not run, and the model is told why.
+    /// Denies the tool call, with a reason for the model.
     pub fn deny(reason: impl Into<String>) -> Self {
         HookOutput::pre_tool_use(HookPermissionDecision::DENY, Some(reason.into()))
     }
 
-    /// Somebody is asked whether the tool may run.
+    /// Asks the user for permission.
     pub fn ask(reason: impl Into<String>) -> Self {
         HookOutput::pre_tool_use(HookPermissionDecision::ASK, Some(reason.into()))
     }
 
-    /// The turn ends with the call undone, so that it can be taken up later.
+    /// Ends the turn with the call unexecuted, so that it can be resumed later.
     pub fn defer(reason: impl Into<String>) -> Self {
         HookOutput::pre_tool_use(HookPermissionDecision::DEFER, Some(reason.into()))
     }
@@ -78,12 +78,12 @@ impl HookOutput {
         }))
     }
 
-    /// The model is told something besides. Nothing comes of it with events that take no words.
+    /// Adds context for the model. It has no effect for events that take no context.
     pub fn additional_context(event: &HookEvent, text: impl Into<String>) -> Self {
         HookOutput::specific(HookSpecificOutput::additional_context(event, text))
     }
 
-    /// What happened must not stand: a prompt is dropped, a turn goes on, a tool's result is objected to.
+    /// Blocks the event: a prompt is dropped, a turn continues, a tool's result is rejected.
     pub fn block(reason: impl Into<String>) -> Self {
         HookOutput {
             decision: Some(HookDecision::BLOCK),
@@ -92,17 +92,17 @@ impl HookOutput {
         }
     }
 
-    /// The turn ends.
+    /// Ends the turn.
     pub fn stop(reason: impl Into<String>) -> Self {
         HookOutput { keep_going: Some(false), stop_reason: Some(reason.into()), ..HookOutput::default() }
     }
 
-    /// The hook's work goes on, and nobody should wait.
+    /// Continues the hook's work in the background, without delaying the CLI.
     pub fn in_background(timeout_ms: Option<u64>) -> Self {
         HookOutput { is_async: Some(true), async_timeout: timeout_ms, ..HookOutput::default() }
     }
 
-    /// What the hook says to its event.
+    /// Output for the event at hand.
     pub fn specific(output: HookSpecificOutput) -> Self {
         HookOutput { hook_specific_output: Some(output), ..HookOutput::default() }
     }

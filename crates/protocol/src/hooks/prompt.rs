@@ -1,9 +1,9 @@
-//! Events around prompts and what is shown.
+//! Events around prompts and displayed messages.
 
 use crate::json::{object, open_string};
 
 open_string! {
-    /// Who sent a prompt.
+    /// Origin of a prompt.
     pub struct PromptSource {
         USER = "user",
         SDK = "sdk",
@@ -13,7 +13,7 @@ open_string! {
         POLL_EVENT = "poll_event",
     }
 
-    /// What a prompt was made out of.
+    /// Origin of an expanded prompt.
     pub struct ExpansionType {
         SLASH_COMMAND = "slash_command",
         MCP_PROMPT = "mcp_prompt",
@@ -21,7 +21,7 @@ open_string! {
 }
 
 object! {
-    /// The user should know something.
+    /// A notification for the user.
     pub struct Notification {
         def message: String,
         opt title: String,
@@ -35,7 +35,7 @@ object! {
         opt session_title: String,
     }
 
-    /// A prompt was made out of a command.
+    /// A command was expanded into a prompt.
     pub struct UserPromptExpansion {
         opt expansion_type: ExpansionType,
         req command_name: String,
@@ -44,12 +44,12 @@ object! {
         def prompt: String,
     }
 
-    /// A piece of a message is about to be shown.
+    /// A delta of a message is about to be shown.
     pub struct MessageDisplay {
         opt turn_id: String,
         opt message_id: String,
         opt index: u64,
-        /// Whether it is the last piece.
+        /// True for the last delta.
         def is_final: bool as "final",
         def delta: String,
     }

@@ -1,10 +1,10 @@
-//! Events around sessions, turns and subagents.
+//! Events around sessions, turns and sub-agents.
 
 use crate::json::{object, open_string};
 use crate::messages::AssistantError;
 
 open_string! {
-    /// Why a session begins.
+    /// Reason why a session starts.
     pub struct SessionStartSource {
         STARTUP = "startup",
         RESUME = "resume",
@@ -13,7 +13,7 @@ open_string! {
         FORK = "fork",
     }
 
-    /// Why a session ends.
+    /// Reason why a session ends.
     pub struct SessionEndReason {
         OTHER = "other",
         CLEAR = "clear",
@@ -22,7 +22,7 @@ open_string! {
         PROMPT_INPUT_EXIT = "prompt_input_exit",
     }
 
-    /// What the CLI was started to set up.
+    /// Kind of setup that the CLI was started for.
     pub struct SetupTrigger {
         INIT = "init",
         MAINTENANCE = "maintenance",
@@ -30,9 +30,9 @@ open_string! {
 }
 
 object! {
-    /// A session begins.
+    /// A session starts.
     ///
-    /// Hooks of a host hear of it only after a compaction or `/clear`.
+    /// Hooks of a host receive it only after a compaction or `/clear`.
     pub struct SessionStart {
         opt source: SessionStartSource,
         opt model: String,
@@ -48,33 +48,33 @@ object! {
         opt reason: SessionEndReason,
     }
 
-    /// The CLI was started to set something up.
+    /// The CLI was started for setup.
     pub struct Setup {
         opt trigger: SetupTrigger,
     }
 
     /// The turn is about to end.
     pub struct Stop {
-        /// Whether the turn goes on only because a hook made it.
+        /// True if the turn continues only because of a hook.
         def stop_hook_active: bool,
         opt last_assistant_message: String,
         def background_tasks: Vec<BackgroundTaskSummary>,
         def session_crons: Vec<SessionCronSummary>,
     }
 
-    /// The turn ended with an error of the API.
+    /// The turn ended with an API error.
     pub struct StopFailure {
         opt error: AssistantError,
         opt error_details: String,
         opt last_assistant_message: String,
     }
 
-    /// A subagent begins. Which one stands in the base.
+    /// A sub-agent starts. The base has its id.
     pub struct SubagentStart {}
 
-    /// A subagent is about to end. Which one stands in the base.
+    /// A sub-agent is about to end. The base has its id.
     pub struct SubagentStop {
-        /// Whether the subagent goes on only because a hook made it.
+        /// True if the sub-agent continues only because of a hook.
         def stop_hook_active: bool,
         opt agent_transcript_path: String,
         opt last_assistant_message: String,
@@ -82,7 +82,7 @@ object! {
         def session_crons: Vec<SessionCronSummary>,
     }
 
-    /// A task that still runs. Long texts are cut and say by how much.
+    /// A running background task. Long texts are cut, with a note of how much is missing.
     pub struct BackgroundTaskSummary {
         req id: String,
         opt kind: String as "type",
@@ -95,7 +95,7 @@ object! {
         opt name: String,
     }
 
-    /// Something that will be done later.
+    /// A scheduled prompt of the session.
     pub struct SessionCronSummary {
         req id: String,
         opt schedule: String,

@@ -1,4 +1,4 @@
-//! What a hook says to its event.
+//! Output of hooks for the event at hand.
 
 use super::event::HookEvent;
 use crate::control::ElicitationAction;
@@ -7,7 +7,7 @@ use crate::json::{Json, object, open_string};
 use crate::permissions::PermissionUpdate;
 
 open_string! {
-    /// What a hook says about something that is about to happen.
+    /// Permission decision of a hook.
     pub struct HookPermissionDecision {
         ASK = "ask",
         ALLOW = "allow",
@@ -17,116 +17,116 @@ open_string! {
 }
 
 object! {
-    /// What a hook says to a tool that is about to run.
+    /// Output before a tool runs.
     pub struct PreToolUseOutput {
         opt permission_decision: HookPermissionDecision as "permissionDecision",
         opt permission_decision_reason: String as "permissionDecisionReason",
-        /// What the tool gets instead of what the model asked for.
+        /// Input that replaces the one from the model.
         opt updated_input: Json as "updatedInput",
-        /// What the model is told besides.
+        /// Additional context for the model.
         opt additional_context: String as "additionalContext",
     }
 
-    /// What a hook says to a tool that has run.
+    /// Output after a tool has run.
     pub struct PostToolUseOutput {
-        /// What the model is told besides.
+        /// Additional context for the model.
         opt additional_context: String as "additionalContext",
-        /// What the classifier is told; at most 2000 UTF-16 units.
+        /// Context for the classifier; at most 2000 UTF-16 code units.
         opt classifier_context: String as "classifierContext",
-        /// What the model sees instead of what the tool gave.
+        /// Output that the model sees instead of the tool's.
         opt updated_tool_output: Json as "updatedToolOutput",
         /// The same for tools of MCP servers.
         opt updated_mcp_tool_output: Json as "updatedMCPToolOutput",
     }
 
-    /// What a hook says to events that take nothing but words.
+    /// Output for events that take only context.
     pub struct ContextOutput {
-        /// What the model is told besides.
+        /// Additional context for the model.
         opt additional_context: String as "additionalContext",
     }
 
-    /// What a hook says to a prompt.
+    /// Output for a prompt.
     pub struct UserPromptSubmitOutput {
-        /// What the model is told besides.
+        /// Additional context for the model.
         opt additional_context: String as "additionalContext",
         opt session_title: String as "sessionTitle",
         opt suppress_original_prompt: bool as "suppressOriginalPrompt",
     }
 
-    /// What a hook says to a prompt that was made out of a command.
+    /// Output for an expanded prompt.
     pub struct UserPromptExpansionOutput {
-        /// What the model is told besides.
+        /// Additional context for the model.
         opt additional_context: String as "additionalContext",
         opt suppress_original_prompt: bool as "suppressOriginalPrompt",
     }
 
-    /// What a hook says to a session that begins.
+    /// Output for the start of a session.
     pub struct SessionStartOutput {
-        /// What the model is told besides.
+        /// Additional context for the model.
         opt additional_context: String as "additionalContext",
         opt initial_user_message: String as "initialUserMessage",
         opt session_title: String as "sessionTitle",
-        /// Paths whose changes the hook wants to hear of.
+        /// Paths that the hook watches for changes.
         opt watch_paths: Vec<String> as "watchPaths",
         opt reload_skills: bool as "reloadSkills",
     }
 
-    /// What a hook says to a change of the model.
+    /// Output for a change of the model.
     pub struct PermissionDecisionOutput {
         opt permission_decision: HookPermissionDecision as "permissionDecision",
         opt permission_decision_reason: String as "permissionDecisionReason",
     }
 
-    /// What a hook says to the question whether a tool may run.
+    /// Output for a permission request.
     pub struct PermissionRequestOutput {
         opt decision: PermissionRequestDecision,
     }
 
-    /// The tool may run.
+    /// Allows the tool call.
     pub struct PermissionRequestAllow {
         opt updated_input: Json as "updatedInput",
         opt updated_permissions: Vec<PermissionUpdate> as "updatedPermissions",
     }
 
-    /// The tool may not run.
+    /// Denies the tool call.
     pub struct PermissionRequestDeny {
         opt message: String,
-        /// Whether the turn ends as well.
+        /// True if the turn ends as well.
         opt interrupt: bool,
     }
 
-    /// What a hook says to a refusal.
+    /// Output for a denied tool call.
     pub struct PermissionDeniedOutput {
-        /// Whether the model may try again.
+        /// True if the model may try again.
         opt retry: bool,
     }
 
-    /// What a hook says to a question of an MCP server, or to its answer.
+    /// Output for an elicitation, or for its answer.
     pub struct ElicitationOutput {
         opt action: ElicitationAction,
         opt content: Json,
     }
 
-    /// What a hook says when a worktree is wanted.
+    /// Output for a requested worktree.
     pub struct WorktreeCreateOutput {
         req worktree_path: String as "worktreePath",
     }
 
-    /// What a hook says to changes of folders and files.
+    /// Output for changes of folders and files.
     pub struct WatchOutput {
-        /// Paths whose changes the hook wants to hear of.
+        /// Paths that the hook watches for changes.
         opt watch_paths: Vec<String> as "watchPaths",
     }
 
-    /// What a hook says to a piece of a message.
+    /// Output for a delta of a message.
     pub struct MessageDisplayOutput {
-        /// What is shown instead.
+        /// Text shown instead.
         opt display_content: String as "displayContent",
     }
 }
 
 tagged! {
-    /// A hook's own answer to the question whether a tool may run, told apart by `behavior`.
+    /// Answer of a hook to a permission request, distinguished by `behavior`.
     pub enum PermissionRequestDecision by "behavior" {
         /// The tool may run.
         Allow(PermissionRequestAllow) = "allow",
@@ -134,63 +134,63 @@ tagged! {
         Deny(PermissionRequestDeny) = "deny",
     }
 
-    /// What a hook says to its event, told apart by `hookEventName`. Events not among these take nothing.
+    /// Output of a hook for its event, distinguished by `hookEventName`. Events not listed here take none.
     pub enum HookSpecificOutput by "hookEventName" {
-        /// To a tool that is about to run.
+        /// For a tool that is about to run.
         PreToolUse(PreToolUseOutput) = "PreToolUse",
-        /// To a tool that has run.
+        /// For a tool that has run.
         PostToolUse(PostToolUseOutput) = "PostToolUse",
-        /// To a tool that has failed.
+        /// For a tool that has failed.
         PostToolUseFailure(ContextOutput) = "PostToolUseFailure",
-        /// To the tools of a message.
+        /// For all tools of a message.
         PostToolBatch(ContextOutput) = "PostToolBatch",
-        /// To a notification.
+        /// For a notification.
         Notification(ContextOutput) = "Notification",
-        /// To a prompt.
+        /// For a prompt.
         UserPromptSubmit(UserPromptSubmitOutput) = "UserPromptSubmit",
-        /// To a prompt that was made out of a command.
+        /// For an expanded prompt.
         UserPromptExpansion(UserPromptExpansionOutput) = "UserPromptExpansion",
-        /// To a session that begins.
+        /// For the start of a session.
         SessionStart(SessionStartOutput) = "SessionStart",
-        /// To a turn that is about to end; words make it go on.
+        /// For a turn that is about to end; context makes it continue.
         Stop(ContextOutput) = "Stop",
-        /// To a subagent that begins.
+        /// For the start of a sub-agent.
         SubagentStart(ContextOutput) = "SubagentStart",
-        /// To a subagent that is about to end; words make it go on.
+        /// For a sub-agent that is about to end; context makes it continue.
         SubagentStop(ContextOutput) = "SubagentStop",
-        /// To a change of the model.
+        /// For a change of the model.
         PreModelSwitch(PermissionDecisionOutput) = "PreModelSwitch",
-        /// To a model that has changed.
+        /// For a completed change of the model.
         PostModelSwitch(ContextOutput) = "PostModelSwitch",
-        /// To the question whether a tool may run.
+        /// For a permission request.
         PermissionRequest(PermissionRequestOutput) = "PermissionRequest",
-        /// To a refusal.
+        /// For a denied tool call.
         PermissionDenied(PermissionDeniedOutput) = "PermissionDenied",
-        /// To a setup.
+        /// For a setup.
         Setup(ContextOutput) = "Setup",
-        /// To a question of an MCP server.
+        /// For an elicitation by an MCP server.
         Elicitation(ElicitationOutput) = "Elicitation",
-        /// To the answer to an MCP server.
+        /// For the answer to an elicitation.
         ElicitationResult(ElicitationOutput) = "ElicitationResult",
-        /// To the wish for a worktree.
+        /// For a requested worktree.
         WorktreeCreate(WorktreeCreateOutput) = "WorktreeCreate",
-        /// To a change of the working folder.
+        /// For a change of the working folder.
         CwdChanged(WatchOutput) = "CwdChanged",
-        /// To a change of a file.
+        /// For a change of a file.
         FileChanged(WatchOutput) = "FileChanged",
-        /// To a piece of a message.
+        /// For a delta of a message.
         MessageDisplay(MessageDisplayOutput) = "MessageDisplay",
     }
 }
 
 impl HookSpecificOutput {
-    /// Words for the model beside an event. Nothing comes of them with events that take none.
+    /// Additional context for the model. It has no effect for events that take no context.
     pub fn additional_context(event: &HookEvent, text: impl Into<String>) -> Self {
         let members = [("hookEventName", event.as_str()), ("additionalContext", &text.into())];
         let object: serde_json::Map<_, _> =
             members.into_iter().map(|(key, text)| (key.to_owned(), text.into())).collect();
         let raw = Json::from(serde_json::Value::Object(object));
-        // The table of variants knows which of them have room for words.
+        // The table of variants determines which of them have a field for context.
         raw.raw().read().unwrap_or(HookSpecificOutput::Unknown(raw))
     }
 }

@@ -3,14 +3,14 @@
 use crate::json::object;
 
 object! {
-    /// A teammate has nothing to do.
+    /// A teammate is idle.
     pub struct TeammateIdle {
         opt teammate_name: String,
         /// Deprecated by the CLI.
         opt team_name: String,
     }
 
-    /// A task was put on the list.
+    /// A task was created.
     pub struct TaskCreated {
         req task_id: String,
         def task_subject: String,
@@ -20,7 +20,7 @@ object! {
         opt team_name: String,
     }
 
-    /// A task was done.
+    /// A task was completed.
     pub struct TaskCompleted {
         req task_id: String,
         def task_subject: String,

@@ -29,7 +29,7 @@ object! {
         def tool_input: Json,
         opt tool_use_id: String,
         def error: String,
-        /// Whether it failed because it was interrupted.
+        /// True if it failed because of an interrupt.
         opt is_interrupt: bool,
         opt duration_ms: f64,
         opt mcp_server: McpServerRef,
@@ -40,7 +40,7 @@ object! {
         def tool_calls: Vec<ToolCallSummary>,
     }
 
-    /// A call of a tool that has run.
+    /// A finished tool call.
     pub struct ToolCallSummary {
         req tool_name: String,
         def tool_input: Json,
@@ -48,17 +48,17 @@ object! {
         opt tool_response: Json,
     }
 
-    /// Somebody is about to be asked whether a tool may run.
+    /// The user is about to be asked for permission.
     ///
-    /// The host may be asked at the same time by `can_use_tool`; whoever answers first decides.
-    pub struct PermissionRequest {
+    /// The host may receive `can_use_tool` at the same time; the first answer decides.
+    pub struct PermissionRequested {
         req tool_name: String,
         req tool_input: Json,
         def permission_suggestions: Vec<PermissionUpdate>,
         opt mcp_server: McpServerRef,
     }
 
-    /// A tool may not run.
+    /// A tool call was denied.
     pub struct PermissionDenied {
         req tool_name: String,
         def tool_input: Json,

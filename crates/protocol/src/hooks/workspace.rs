@@ -3,7 +3,7 @@
 use crate::json::{object, open_string};
 
 open_string! {
-    /// Which settings have changed.
+    /// Settings that have changed.
     pub struct ConfigSource {
         USER_SETTINGS = "user_settings",
         PROJECT_SETTINGS = "project_settings",
@@ -12,7 +12,7 @@ open_string! {
         SKILLS = "skills",
     }
 
-    /// Whose a memory file is.
+    /// Scope of a memory file.
     pub struct MemoryType {
         PROJECT = "Project",
         USER = "User",
@@ -20,7 +20,7 @@ open_string! {
         MANAGED = "Managed",
     }
 
-    /// Why a memory file was loaded.
+    /// Reason why a memory file was loaded.
     pub struct InstructionsLoadReason {
         SESSION_START = "session_start",
         NESTED_TRAVERSAL = "nested_traversal",
@@ -29,14 +29,14 @@ open_string! {
         COMPACT = "compact",
     }
 
-    /// What happened to a watched file.
+    /// Kind of change of a watched file.
     pub struct FileChange {
         CHANGE = "change",
         ADD = "add",
         UNLINK = "unlink",
     }
 
-    /// Who added a folder.
+    /// Origin of an added folder.
     pub struct DirectorySource {
         SLASH_COMMAND = "slash_command",
         REGISTER_REPO_ROOT = "register_repo_root",
@@ -50,12 +50,12 @@ object! {
         opt file_path: String,
     }
 
-    /// A worktree is wanted. The hook makes it and says where it is.
+    /// A worktree is requested. The hook creates it and returns its path.
     pub struct WorktreeCreate {
         req name: String,
     }
 
-    /// A worktree is no longer wanted.
+    /// A worktree is no longer needed.
     pub struct WorktreeRemove {
         req worktree_path: String,
     }
@@ -66,7 +66,7 @@ object! {
         opt memory_type: MemoryType,
         opt load_reason: InstructionsLoadReason,
         opt globs: Vec<String>,
-        /// The file whose reading made this one load.
+        /// File that triggered loading this one when it was read.
         opt trigger_file_path: String,
         /// The file that includes this one.
         opt parent_file_path: String,

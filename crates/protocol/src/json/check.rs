@@ -2,13 +2,13 @@ use std::fmt;
 
 use super::plain::plain_run;
 
-/// The bytes are not JSON: where, and what should have stood there.
+/// Syntax error in JSON text: its offset, and what the grammar expects there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SyntaxError {
     /// Byte offset of the first byte that does not fit.
     pub at: usize,
-    /// What the grammar wanted at that place.
+    /// Token that the grammar expects at that offset.
     pub expected: &'static str,
 }
 
@@ -29,14 +29,14 @@ pub fn check(text: &str) -> Result<(), SyntaxError> {
     checker.finish()
 }
 
-/// What a check learned on the way.
+/// Findings of a check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Checked {
-    /// A `\uD8xx` or `\uDCxx` escape stands without its partner somewhere in the text.
+    /// True if a `\uD8xx` or `\uDCxx` escape is not part of a pair.
     pub(crate) lone_surrogate: bool,
 }
 
-/// A grammar check in one forward pass over bytes that are known to be UTF-8.
+/// A grammar check in one forward pass over valid UTF-8.
 pub(crate) struct Checker<'a> {
     bytes: &'a [u8],
     pub(crate) at: usize,
@@ -48,7 +48,7 @@ impl<'a> Checker<'a> {
         Checker { bytes, at: 0, checked: Checked::default() }
     }
 
-    /// Only white space may follow.
+    /// Checks that only white space follows.
     pub(crate) fn finish(&mut self) -> Result<(), SyntaxError> {
         self.white();
         if self.at == self.bytes.len() { Ok(()) } else { Err(self.wanted("the end of the line")) }
@@ -78,7 +78,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// One value with everything inside it.
+    /// Checks one value with everything inside it.
     #[inline]
     pub(crate) fn value(&mut self) -> Result<(), SyntaxError> {
         // Most values are strings.
@@ -120,7 +120,7 @@ impl<'a> Checker<'a> {
                 b'n' => self.literal(b"null")?,
                 _ => return Err(self.wanted("a value")),
             }
-            // A value ended: close brackets until another one is due.
+            // A value ended: close brackets until another value is expected.
             loop {
                 let Some(object) = open.top() else { return Ok(()) };
                 self.white();
@@ -146,7 +146,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A key and its colon. Gives the span between the quotes and whether it holds escapes.
+    /// Checks a key and its colon. Returns the span between the quotes and whether it has escapes.
     #[inline]
     pub(crate) fn key(&mut self) -> Result<(usize, usize, bool), SyntaxError> {
         if self.peek() != b'"' {
@@ -161,7 +161,8 @@ impl<'a> Checker<'a> {
         Ok(span)
     }
 
-    /// A string; `at` stands on its opening quote. Gives the span between the quotes and whether it holds escapes.
+    /// Checks a string; `at` is its opening quote. Returns the span between the quotes and whether it has
+    /// escapes.
     #[inline]
     pub(crate) fn string(&mut self) -> Result<(usize, usize, bool), SyntaxError> {
         let start = self.at + 1;
@@ -173,7 +174,7 @@ impl<'a> Checker<'a> {
         self.escaped_string(start)
     }
 
-    /// The rest of a string whose first plain run ended at something other than the closing quote.
+    /// Checks the rest of a string whose first plain run did not end at the closing quote.
     fn escaped_string(&mut self, start: usize) -> Result<(usize, usize, bool), SyntaxError> {
         loop {
             match self.bytes.get(self.at) {
@@ -270,13 +271,13 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The open brackets, one bit each: set for an object, clear for an array.
+/// Open brackets, one bit each: set for an object, clear for an array.
 #[derive(Default)]
 struct Brackets {
-    /// The innermost (up to) 64.
+    /// The innermost (up to) 64 brackets.
     bits: u64,
     depth: usize,
-    /// Full words of the outer ones; stays empty for anything people write.
+    /// Full words of the outer ones; empty at any usual depth.
     outer: Vec<u64>,
 }
 
@@ -305,7 +306,7 @@ impl Brackets {
     }
 }
 
-/// The UTF-16 unit written as four hex digits at `at`.
+/// UTF-16 code unit written as four hex digits at `at`.
 pub(super) fn hex4(bytes: &[u8], at: usize) -> Option<u16> {
     let digits = bytes.get(at..at + 4)?;
     digits.iter().try_fold(0u16, |unit, digit| {

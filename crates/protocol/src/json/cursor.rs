@@ -1,10 +1,10 @@
 use super::plain::string_end;
 use super::{Raw, Text};
 
-/// A place in checked JSON text, moving forward value by value.
+/// A position in checked JSON text, moving forward value by value.
 ///
-/// The text was proved to be JSON before, so nothing here can fail; on text that was not, positions are
-/// clamped and the answers are meaningless but harmless.
+/// The text was checked before, so nothing here can fail; on unchecked text, positions are clamped and the
+/// results are meaningless but harmless.
 #[derive(Debug, Clone)]
 pub struct Cursor<'a> {
     text: &'a str,
@@ -17,14 +17,14 @@ impl<'a> Cursor<'a> {
         Cursor { text, at: 0, key_at: 0 }
     }
 
-    /// The first byte of the value the cursor stands on; 0 at the end.
+    /// First byte of the value at the cursor; 0 at the end.
     #[inline]
     pub fn peek(&mut self) -> u8 {
         self.white();
         self.byte()
     }
 
-    /// Takes the value the cursor stands on as it is written.
+    /// Takes the value at the cursor, as written.
     #[inline]
     pub fn raw(&mut self) -> Raw<'a> {
         self.white();
@@ -58,7 +58,7 @@ impl<'a> Cursor<'a> {
         self.enter(b'[')
     }
 
-    /// The next key of the entered object, leaving the cursor on its value; `None` once the object is left.
+    /// The next key of the entered object, with the cursor on its value; `None` once the object is left.
     #[inline]
     pub fn next_key(&mut self) -> Option<Text<'a>> {
         if self.peek() == b',' {
@@ -77,7 +77,7 @@ impl<'a> Cursor<'a> {
         Some(key)
     }
 
-    /// Whether another item of the entered array follows; on `false` the array is left.
+    /// True if another item of the entered array follows; on `false` the array is left.
     #[inline]
     pub fn next_item(&mut self) -> bool {
         match self.peek() {
@@ -94,7 +94,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Skips the value the cursor stands on.
+    /// Skips the value at the cursor.
     #[inline]
     pub fn skip(&mut self) {
         match self.peek() {
@@ -114,7 +114,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Moves on to the next string, a key or a value, and gives what was passed; `None` if there is none.
+    /// Moves to the next string, a key or a value, and returns the skipped text; `None` if there is none.
     #[inline]
     pub(crate) fn pass_to_string(&mut self) -> Option<&'a str> {
         let start = self.at;
@@ -123,12 +123,12 @@ impl<'a> Cursor<'a> {
         Some(self.since(start))
     }
 
-    /// The string under a key of the object the cursor stands on, without moving. The last one counts.
+    /// String under a key of the object at the cursor, without moving. The last one counts.
     pub(crate) fn tag(&self, key: &str) -> Option<Text<'a>> {
         self.tags(key).last().flatten()
     }
 
-    /// The same, but the first one: cheaper, and the right one unless there are several.
+    /// Same as [`Cursor::tag`], but the first one: cheaper, and equal unless the key is duplicated.
     pub(crate) fn first_tag(&self, key: &str) -> Option<Text<'a>> {
         self.tags(key).next().flatten()
     }
@@ -154,7 +154,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// The next key together with the whole member (`"key":value`) as written.
+    /// The next key with its whole member (`"key":value`), as written.
     pub(crate) fn next_member(&mut self) -> Option<(Text<'a>, &'a str)> {
         let key = self.next_key()?;
         let start = self.key_at;
@@ -162,7 +162,7 @@ impl<'a> Cursor<'a> {
         Some((key, self.since(start)))
     }
 
-    /// Where the last key begins: the start of the member that [`Cursor::since`] gives.
+    /// Offset of the last key: the start of the member that [`Cursor::since`] returns.
     pub(crate) fn key_at(&self) -> usize {
         self.key_at
     }
@@ -175,7 +175,7 @@ impl<'a> Cursor<'a> {
         self.at = at;
     }
 
-    /// The text from `start` to here.
+    /// Text from `start` to the cursor.
     #[inline]
     pub(crate) fn since(&self, start: usize) -> &'a str {
         self.slice(start, self.at)

@@ -2,10 +2,10 @@ use std::collections::HashMap;
 
 use super::{Raw, number};
 
-/// Whether two values are equal as JSON: key order, spelling of escapes and of numbers aside, of duplicate keys
+/// Compares two values as JSON: ignores key order and the spelling of escapes and numbers. Of duplicate keys
 /// the last counts, and a lone surrogate equals U+FFFD.
 ///
-/// Works on the text, without recursion, so that depth and size of numbers do not matter.
+/// Works on the text without recursion, so depth and size of numbers do not matter.
 pub fn same_json(left: Raw<'_>, right: Raw<'_>) -> bool {
     let mut pending = vec![(left, right)];
     while let Some((left, right)) = pending.pop() {

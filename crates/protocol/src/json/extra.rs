@@ -3,36 +3,36 @@ use std::fmt;
 use super::text::write_string;
 use super::{Cursor, Members, Raw, Text, Wire};
 
-/// The keys of an object that its typed fields would not write back alike: unknown keys, an explicit `null`,
-/// an explicit default, and values that did not fit.
+/// Members of an object that its typed fields would not write back identically: unknown keys, an explicit
+/// `null`, an explicit default, and values that did not fit.
 ///
-/// They are kept as written, in one piece of text.
+/// They are kept as written, in one string.
 #[derive(Clone, Default)]
 pub struct Extra {
-    /// Members as they stood in the line, joined by commas.
+    /// Members as written in the line, joined by commas.
     text: String,
 }
 
-/// What the members kept beside a frame's fields usually take.
+/// Usual size in bytes of the members kept for a frame.
 const EXTRA_BYTES_USUAL: usize = 128;
 
 impl Extra {
-    /// Whether nothing is kept.
+    /// True if there are no members.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// The value of a key. Of duplicate keys the last counts.
+    /// Value of a key. Of duplicate keys the last counts.
     pub fn get(&self, key: &str) -> Option<Raw<'_>> {
         self.iter().filter(|(name, _)| *name == key).last().map(|(_, value)| value)
     }
 
-    /// All members in the order they came.
+    /// All members in their original order.
     pub fn iter(&self) -> Members<'_> {
         Members::inside(&self.text)
     }
 
-    /// Sets a key, replacing what was there. Any [`serde_json::Value`] will do.
+    /// Sets a key, replacing its value. Accepts any [`serde_json::Value`].
     pub fn insert<T: Wire>(&mut self, key: &str, value: &T) {
         self.remove(key);
         let mut member = String::new();
@@ -42,7 +42,7 @@ impl Extra {
         self.keep(&member);
     }
 
-    /// Removes a key; says whether it was there.
+    /// Removes a key; returns whether it was present.
     pub fn remove(&mut self, key: &str) -> bool {
         let mut rest = Extra::default();
         let mut found = false;
@@ -78,14 +78,15 @@ impl Extra {
     #[inline]
     fn make_room(&mut self, length: usize) {
         if self.text.is_empty() {
-            // Most frames keep a few short members: room for them at once.
+            // Most frames keep a few short members: reserve space for them at once.
             self.text.reserve(length.max(EXTRA_BYTES_USUAL));
         } else {
             self.text.push(',');
         }
     }
 
-    /// Writes all members but those that `taken` names, with a comma before each but the first of the object.
+    /// Writes all members except those that `taken` names, with a comma before each but the first of the
+    /// object.
     pub(crate) fn write(&self, out: &mut String, first: &mut bool, taken: impl Fn(&str) -> bool) {
         let mut cursor = Cursor::new(&self.text);
         while let Some((name, member)) = cursor.next_member() {
@@ -99,12 +100,12 @@ impl Extra {
         }
     }
 
-    /// The members as they stand inside the object.
+    /// The members as text, without the brackets of the object.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Stands inside the object that the members make, to read typed values out of them.
+    /// Cursor inside the object of these members, for reading typed values.
     pub(crate) fn cursor(&self) -> Cursor<'_> {
         Cursor::new(&self.text)
     }
@@ -119,7 +120,7 @@ impl<'a> IntoIterator for &'a Extra {
     }
 }
 
-/// Equality is that of the JSON object the members make.
+/// Compares the members as one JSON object.
 impl PartialEq for Extra {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text

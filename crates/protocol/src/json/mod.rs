@@ -1,10 +1,10 @@
-//! JSON as bytes that are checked once and then read where they lie.
+//! JSON text that is checked once and then read in place.
 //!
 //! `check` walks a line once, without recursion, and proves that it is JSON.
-//! Everything else here ([`Raw`], [`Text`], [`Cursor`]) reads checked text in place: strings stay
-//! escaped until somebody asks, bodies are not decoded until somebody asks, and nothing is lost.
-//! serde's tagged and flattened representations are not used for foreign data: they buffer values and
-//! with that lose lone surrogates, large numbers and speed.
+//! All other types ([`Raw`], [`Text`], [`Cursor`]) read checked text in place: strings stay escaped and
+//! bodies undecoded until they are accessed, and nothing is lost. serde's tagged and flattened
+//! representations are not used for foreign data: they buffer values, which loses lone surrogates, large
+//! numbers and speed.
 
 mod check;
 mod cursor;

@@ -1,7 +1,7 @@
-//! Numbers as written. Integers are never squeezed through a double, doubles are the nearest ones
-//! (std's parser, so that no serde feature of another crate changes a cost by its last digit).
+//! Numbers as written. Integers are never converted through a double; doubles are the nearest ones (std's
+//! parser, so that no serde feature of another crate changes the last digit of a cost).
 
-/// Past this an integral double no longer names one integer.
+/// Limit above which an integral double no longer identifies one integer.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 pub(super) fn is_integer(text: &str) -> bool {

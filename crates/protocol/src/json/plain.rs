@@ -1,6 +1,6 @@
-//! How far a string runs before something special comes: a quote, a backslash or a raw control character.
+//! Plain runs of strings: the bytes before a quote, a backslash or a raw control character.
 
-/// A run longer than this is worth the call of a vector search.
+/// Length in bytes above which a vector search pays off.
 const SHORT_RUN: usize = 64;
 
 /// Index of the first special byte from `at` on, or the end.
@@ -10,7 +10,8 @@ pub(super) fn plain_run(bytes: &[u8], at: usize) -> usize {
     if end < at + SHORT_RUN { end } else { long_run(bytes, end) }
 }
 
-/// The same, but a run that is not short ends after a few bytes more than [`SHORT_RUN`], special or not.
+/// Same as [`plain_run`], but a run that is not short ends a few bytes after [`SHORT_RUN`], special byte or
+/// not.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn short_run(bytes: &[u8], at: usize) -> usize {
@@ -21,7 +22,8 @@ fn short_run(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// The same, but a run that is not short ends after a few bytes more than [`SHORT_RUN`], special or not.
+/// Same as [`plain_run`], but a run that is not short ends a few bytes after [`SHORT_RUN`], special byte or
+/// not.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 fn short_run(bytes: &[u8], at: usize) -> usize {
@@ -63,9 +65,9 @@ mod sse2 {
     }
 }
 
-/// Where a string of checked text ends, whose inside begins at `start`, and whether it has escapes if that is known.
+/// End of a string in checked text whose inside begins at `start`, and whether it has escapes, if known.
 ///
-/// What is checked need not be looked at byte by byte again: in a long string only quotes matter.
+/// Checked text need not be scanned byte by byte again: in a long string only quotes matter.
 #[inline]
 pub(super) fn string_end(bytes: &[u8], start: usize) -> (usize, Option<bool>) {
     let long = start + SHORT_RUN;
@@ -79,14 +81,14 @@ pub(super) fn string_end(bytes: &[u8], start: usize) -> (usize, Option<bool>) {
                 at += 2;
             }
             Some(b'"') | None => return (at.min(bytes.len()), Some(escaped)),
-            // A run that is still going on.
+            // The run continues.
             Some(_) => break,
         }
     }
     (closing_quote(bytes, at), escaped.then_some(true))
 }
 
-/// The first quote from `at` on that no backslash escapes. `at` must not stand inside an escape.
+/// First unescaped quote from `at` on. `at` must not be inside an escape.
 #[inline(never)]
 fn closing_quote(bytes: &[u8], at: usize) -> usize {
     let mut from = at;
@@ -106,7 +108,7 @@ const HIGHS: u64 = 0x8080_8080_8080_8080;
 const QUOTE: u64 = 0x22;
 const SLASH: u64 = 0x5c;
 
-/// Eight bytes at a time, in one register.
+/// Scans eight bytes at a time, in one register.
 #[inline]
 fn by_eight(bytes: &[u8], mut at: usize) -> usize {
     let long = at + SHORT_RUN;
@@ -119,7 +121,7 @@ fn by_eight(bytes: &[u8], mut at: usize) -> usize {
         let slash = slash.wrapping_sub(ONES) & !slash;
         let hits = (control | quote | slash) & HIGHS;
         if hits != 0 {
-            // The lowest hit is exact; borrows can only invent hits above it.
+            // The lowest hit is exact; borrows can only add false hits above it.
             return at + (hits.trailing_zeros() / 8) as usize;
         }
         at += 8;
@@ -136,7 +138,7 @@ fn by_eight(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The same for what may be a long run: vector search for the two marks, then one look for control characters.
+/// Same for a possibly long run: vector search for the two marks, then one pass for control characters.
 #[inline(never)]
 fn long_run(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
@@ -151,7 +153,7 @@ fn long_run(bytes: &[u8], at: usize) -> usize {
 mod tests {
     use super::{SHORT_RUN, by_eight, long_run, plain_run, string_end};
 
-    /// The way for other processors, to its end.
+    /// The path for other processors, to the end of the run.
     fn without_sse2(bytes: &[u8], at: usize) -> usize {
         let end = by_eight(bytes, at);
         if end < at + SHORT_RUN { end } else { long_run(bytes, end) }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{BodyError, Cursor, Strings, SyntaxError, Text, check, number, same_json, value};
 
-/// Any JSON value where it stands in the line, exactly as written.
+/// Any JSON value in place, exactly as written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Raw<'a>(&'a str);
 
@@ -16,7 +16,7 @@ impl<'a> Raw<'a> {
         Ok(Raw(text.trim_matches([' ', '\n', '\r', '\t'])))
     }
 
-    /// `text` must have been checked.
+    /// A value from text that was already checked.
     pub(crate) fn new(text: &'a str) -> Self {
         Raw(text)
     }
@@ -26,12 +26,12 @@ impl<'a> Raw<'a> {
         self.0
     }
 
-    /// Whether the value is `null`.
+    /// True if the value is `null`.
     pub fn is_null(self) -> bool {
         self.0 == "null"
     }
 
-    /// The value as a flag.
+    /// The value as a boolean.
     pub fn bool(self) -> Option<bool> {
         match self.0 {
             "true" => Some(true),
@@ -47,7 +47,7 @@ impl<'a> Raw<'a> {
         Some(Text::unseen(inner.strip_suffix('"').unwrap_or(inner)))
     }
 
-    /// The value as a counter. Integral numbers written as `1.0` or `1e3` count.
+    /// The value as an unsigned integer. Integral numbers written as `1.0` or `1e3` count.
     pub fn u64(self) -> Option<u64> {
         number::u64(self.0)
     }
@@ -57,56 +57,56 @@ impl<'a> Raw<'a> {
         number::i64(self.0)
     }
 
-    /// The value as the nearest double; `None` when it is no number or out of range (`1e400`).
+    /// The value as the nearest double; `None` when it is not a number or out of range (`1e400`).
     pub fn f64(self) -> Option<f64> {
         number::f64(self.0)
     }
 
-    /// Whether the value is an object.
+    /// True if the value is an object.
     pub fn is_object(self) -> bool {
         self.0.starts_with('{')
     }
 
-    /// Whether the value is an array.
+    /// True if the value is an array.
     pub fn is_array(self) -> bool {
         self.0.starts_with('[')
     }
 
-    /// The members of an object in the order written; none for other values.
+    /// The members of an object in the order written; empty for other values.
     pub fn members(self) -> Members<'a> {
         let mut cursor = self.cursor();
         Members(cursor.enter_object().then_some(cursor))
     }
 
-    /// The items of an array; none for other values.
+    /// The items of an array; empty for other values.
     pub fn items(self) -> Items<'a> {
         let mut cursor = self.cursor();
         Items(cursor.enter_array().then_some(cursor))
     }
 
-    /// The value of a key of an object. Of duplicate keys the last counts, as in JavaScript.
+    /// Value of a key of an object. Of duplicate keys the last counts, as in JavaScript.
     pub fn get(self, key: &str) -> Option<Raw<'a>> {
         self.members().filter(|(name, _)| *name == key).last().map(|(_, value)| value)
     }
 
-    /// Every string inside the value at any depth, with the key it stands under; keys themselves are left out.
+    /// Every string inside the value at any depth, with its key; keys themselves are left out.
     pub fn strings(self) -> Strings<'a> {
         Strings::of(self.cursor())
     }
 
-    /// Keys of an object that occur more than once; other readers may take another one than we do.
+    /// Keys of an object that occur more than once; other parsers may take another occurrence.
     pub fn duplicate_keys(self) -> Vec<String> {
         let mut seen = std::collections::HashSet::new();
         let twice = self.members().map(|(key, _)| key.get()).filter(|key| !seen.insert(key.clone()));
         twice.map(std::borrow::Cow::into_owned).collect()
     }
 
-    /// The value as a tree, if one can hold it.
+    /// The value as a tree, if its depth and numbers allow it.
     pub fn value(self) -> Result<Value, BodyError> {
         value::value(self)
     }
 
-    /// The value as any type that serde can read.
+    /// The value as any type that implements serde's `Deserialize`.
     pub fn read<T: DeserializeOwned>(self) -> Result<T, serde_json::Error> {
         serde_json::from_str(self.0)
     }
@@ -138,7 +138,7 @@ impl fmt::Display for Raw<'_> {
 pub struct Members<'a>(Option<Cursor<'a>>);
 
 impl<'a> Members<'a> {
-    /// `text` is the inside of an object, without its brackets.
+    /// The members in `text`, the inside of an object without its brackets.
     pub(super) fn inside(text: &'a str) -> Self {
         Members(Some(Cursor::new(text)))
     }
@@ -163,7 +163,7 @@ impl<'a> Iterator for Members<'a> {
 pub struct Items<'a>(Option<Cursor<'a>>);
 
 impl<'a> Items<'a> {
-    /// The next item through a reader of its own, so that its text is passed only once.
+    /// Reads the next item with `read`, so that its text is scanned only once.
     #[inline]
     pub(crate) fn next_with<T>(&mut self, read: impl FnOnce(&mut Cursor<'a>) -> T) -> Option<T> {
         let cursor = self.0.as_mut()?;
@@ -184,7 +184,7 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-/// Any JSON value, owned and exactly as written: nothing is too deep or too large for it.
+/// Any JSON value, owned and exactly as written, of any depth and size.
 #[derive(Clone)]
 pub struct Json(Box<str>);
 
@@ -194,7 +194,7 @@ impl Json {
         Raw::parse(text).map(Raw::to_json)
     }
 
-    /// The value, to read it in place.
+    /// The value, for reading it in place.
     pub fn raw(&self) -> Raw<'_> {
         Raw(&self.0)
     }
@@ -218,7 +218,7 @@ impl From<Value> for Json {
     }
 }
 
-/// Equality is that of JSON values: spelling and key order do not matter.
+/// Compares as JSON values: spelling and key order do not matter.
 impl PartialEq for Json {
     fn eq(&self, other: &Self) -> bool {
         same_json(self.raw(), other.raw())

@@ -2,8 +2,9 @@ use std::collections::HashMap;
 
 use super::{BODY_DEPTH_MAX, Raw, write_string};
 
-/// Writes the value so that every JSON parser takes it: lone surrogates become U+FFFD, of duplicate keys only the
-/// last is left. Numbers and the order of keys stay. What nests too deep is copied as it is.
+/// Writes the value so that every JSON parser accepts it: lone surrogates become U+FFFD, and of duplicate
+/// keys only the last remains. Numbers and the order of keys stay. Parts nested too deep are copied
+/// unchanged.
 pub fn write_strict(raw: Raw<'_>, out: &mut String) {
     write(raw, out, BODY_DEPTH_MAX);
 }

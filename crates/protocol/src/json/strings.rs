@@ -1,6 +1,6 @@
 use super::{Cursor, Text};
 
-/// Every string inside a value, with the key it stands under; see [`Raw::strings`](super::Raw::strings).
+/// Every string inside a value, with its key; see [`Raw::strings`](super::Raw::strings).
 #[derive(Debug, Clone)]
 pub struct Strings<'a> {
     cursor: Cursor<'a>,
@@ -20,7 +20,7 @@ impl<'a> Iterator for Strings<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let passed = self.cursor.pass_to_string()?;
-            // Only white space and a colon may stand between a key and its string.
+            // Only white space and a colon may be between a key and its string.
             if !passed.bytes().all(|byte| matches!(byte, b':' | b' ' | b'\n' | b'\r' | b'\t')) {
                 self.key = None;
             }

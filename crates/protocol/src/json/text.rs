@@ -4,15 +4,15 @@ use std::fmt;
 use super::check::hex4;
 use super::plain::plain_run;
 
-/// A JSON string as it stands in the line: still escaped, decoded when asked.
+/// A JSON string in place: still escaped, decoded on demand.
 #[derive(Clone, Copy)]
 pub struct Text<'a> {
-    /// What stands between the quotes.
+    /// Text between the quotes.
     inner: &'a str,
     escapes: Escapes,
 }
 
-/// Whether there is anything to decode; whoever looked already has told.
+/// Knowledge about escapes in a string.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Escapes {
     None,
@@ -26,7 +26,7 @@ impl<'a> Text<'a> {
         Text { inner, escapes: if escaped { Escapes::Some } else { Escapes::None } }
     }
 
-    /// Nobody has looked for escapes yet.
+    /// A string that was not searched for escapes yet.
     #[inline]
     pub(crate) fn unseen(inner: &'a str) -> Self {
         Text { inner, escapes: Escapes::Unknown }
@@ -41,7 +41,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The text, decoded. A surrogate without its partner becomes U+FFFD; [`Text::repaired`] tells.
+    /// The decoded text. A surrogate without its partner becomes U+FFFD; [`Text::repaired`] reports it.
     #[inline]
     pub fn get(self) -> Cow<'a, str> {
         if self.is_escaped() { Cow::Owned(unescape(self.inner).0) } else { Cow::Borrowed(self.inner) }
@@ -52,12 +52,12 @@ impl<'a> Text<'a> {
         self.inner
     }
 
-    /// Whether [`Text::get`] had to put U+FFFD in place of a lone surrogate.
+    /// True if [`Text::get`] replaces a lone surrogate by U+FFFD.
     pub fn repaired(self) -> bool {
         self.is_escaped() && unescape(self.inner).1
     }
 
-    /// Appends the decoded text to `out`, so that a stream of pieces needs one buffer.
+    /// Appends the decoded text to `out`, so that a stream of deltas needs one buffer.
     pub fn push_to(self, out: &mut String) {
         if self.is_escaped() {
             unescape_into(self.inner, out);
@@ -97,13 +97,13 @@ fn unescape(inner: &str) -> (String, bool) {
     (out, repaired)
 }
 
-/// Decodes checked text into `out`; says whether a lone surrogate was replaced.
+/// Decodes checked text into `out`; returns whether a lone surrogate was replaced.
 fn unescape_into(inner: &str, out: &mut String) -> bool {
     let mut repaired = false;
     let mut rest = inner;
     loop {
         let bytes = rest.as_bytes();
-        // Checked text has neither quotes nor control characters in it, so what ends a run is a backslash.
+        // Checked text has neither quotes nor control characters, so a run ends at a backslash.
         let slash = plain_run(bytes, 0);
         if slash == bytes.len() {
             break;
@@ -122,7 +122,7 @@ fn unescape_into(inner: &str, out: &mut String) -> bool {
                 repaired |= character.is_none();
                 character.unwrap_or(char::REPLACEMENT_CHARACTER)
             }
-            // A quote, a backslash or a slash stands for itself.
+            // A quote, a backslash or a slash represents itself.
             Some(other) if other.is_ascii() => char::from(*other),
             _ => break,
         });
@@ -132,7 +132,7 @@ fn unescape_into(inner: &str, out: &mut String) -> bool {
     repaired
 }
 
-/// The character whose hex digits begin at `at`, and how many bytes after `\u` it takes.
+/// The character whose hex digits begin at `at`, and the number of bytes it takes after `\u`.
 fn unicode(bytes: &[u8], at: usize) -> (Option<char>, usize) {
     let Some(high) = hex4(bytes, at) else {
         return (None, 4);
@@ -153,7 +153,7 @@ fn unicode(bytes: &[u8], at: usize) -> (Option<char>, usize) {
 
 /// Writes `text` as a JSON string.
 ///
-/// U+2028 and U+2029 are escaped as the CLI does, so that no line reader is ever misled.
+/// U+2028 and U+2029 are escaped as in the CLI, so that no line reader splits there.
 pub fn write_string(text: &str, out: &mut String) {
     out.push('"');
     let mut plain_from = 0;

@@ -4,17 +4,18 @@ use serde_json::{Map, Number, Value};
 
 use super::{Cursor, Raw, number};
 
-/// How deep a body may nest to become a tree. Building, printing and dropping a tree recurses, and must fit into a
-/// stack of 256 KiB in a debug build with every feature of `serde_json` on; nobody's tool nests half as deep.
+/// Maximum depth of a body that becomes a tree. Building, printing and dropping a tree recurses, and must fit
+/// into a stack of 256 KiB in a debug build with every feature of `serde_json` enabled; known tools stay
+/// below half of it.
 pub const BODY_DEPTH_MAX: usize = 64;
 
-/// Why a body cannot become a tree. The raw text is there all the same.
+/// Reason why a body cannot become a tree. The raw text is still available.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BodyError {
     /// Nested deeper than [`BODY_DEPTH_MAX`].
     TooDeep,
-    /// A number that neither 64 bits nor a double can hold.
+    /// A number that fits neither 64 bits nor a double.
     Number(String),
 }
 

@@ -2,27 +2,27 @@ use super::content::Content;
 use crate::json::wire::{ObjectOut, Slot, WireObject};
 use crate::json::{Cursor, Extra, Json, Misfit, Reading, object, open_string};
 
-/// A message of the Messages API, as it travels inside `assistant` and `user` frames.
+/// A message of the Messages API, as carried by `assistant` and `user` frames.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ApiMessage {
-    /// `assistant` or `user`; taken from the frame's type when the wire leaves it out.
+    /// `assistant` or `user`; derived from the frame's type when the wire omits it.
     pub role: String,
     /// Ordered blocks; a plain string reads as one text block.
     pub content: Content,
-    /// Names the API response. Several frames share it: one frame per block.
+    /// Id of the API response. Several frames share it: one frame per block.
     pub id: Option<String>,
-    /// The model; `<synthetic>` when no model was asked.
+    /// The model; `<synthetic>` if the client wrote the message.
     pub model: Option<String>,
-    /// Why the model stopped; on the wire `null` until the turn's result.
-    pub stop_reason: Option<StopReason>,
+    /// Reason why the model stopped; `null` on the wire until the turn's result.
+    pub stop_reason: Option<ApiStopReason>,
     /// The sequence that stopped the model.
     pub stop_sequence: Option<String>,
-    /// Tokens. Repeated on every frame of one response: count once per `id`.
+    /// Token counts. Repeated on every frame of one response: count once per `id`.
     pub usage: Option<UsageInfo>,
-    /// What the typed fields would not write back alike.
+    /// Members that the typed fields would not write back identically.
     pub extra: Extra,
-    /// The wire had no role.
+    /// True if the wire had no role.
     pub(crate) role_implied: bool,
 }
 
@@ -106,7 +106,7 @@ impl WireObject for ApiMessage {
 object!(@serde ApiMessage);
 
 object! {
-    /// Tokens of one API response or one turn. Cached input is counted apart from `input_tokens`.
+    /// Token counts of one API response or one turn. Cached input is counted separately from `input_tokens`.
     pub struct UsageInfo {
         def input_tokens: u64,
         def output_tokens: u64,
@@ -121,24 +121,24 @@ object! {
         opt output_tokens_details: OutputTokensDetails,
     }
 
-    /// Cache writes by how long they live.
+    /// Cache writes by lifetime.
     pub struct CacheCreation {
         def ephemeral_5m_input_tokens: u64,
         def ephemeral_1h_input_tokens: u64,
     }
 
-    /// Calls of tools that the API runs itself.
+    /// Number of calls of tools that run inside the API.
     pub struct ServerToolUsage {
         def web_search_requests: u64,
         def web_fetch_requests: u64,
     }
 
-    /// What the output tokens went to.
+    /// Breakdown of the output tokens.
     pub struct OutputTokensDetails {
         opt thinking_tokens: u64,
     }
 
-    /// Running totals of one model over a session.
+    /// Totals of one model over a session.
     pub struct ModelUsage {
         def input_tokens: u64 as "inputTokens",
         def output_tokens: u64 as "outputTokens",
@@ -158,8 +158,8 @@ object! {
 }
 
 open_string! {
-    /// Why the model stopped.
-    pub struct StopReason {
+    /// Reason why the model stopped.
+    pub struct ApiStopReason {
         END_TURN = "end_turn",
         MAX_TOKENS = "max_tokens",
         STOP_SEQUENCE = "stop_sequence",

@@ -5,11 +5,11 @@ object! {
     /// A response of the model: one completed content block per frame, several frames share `message.id`.
     pub struct AssistantMessage {
         req message: ApiMessage,
-        /// The call whose sub-agent said this.
+        /// Tool call whose sub-agent wrote this.
         opt parent_tool_use_id: String,
-        /// Only seed 000 knows it; the CLI does not send it.
+        /// Part of the `rusty_claw` wire format only; the CLI does not send it.
         opt duration_ms: u64,
-        /// Why the client itself wrote this message instead of a model.
+        /// Reason why the client wrote this message instead of a model.
         opt error: AssistantError,
         opt uuid: String,
         opt session_id: String,
@@ -18,9 +18,9 @@ object! {
         opt user_message_uuids: Vec<String>,
         opt resume_reason: String,
         opt resumed_from_incomplete_thinking: bool,
-        /// Earlier messages that this one replaces: take them off the screen.
+        /// Earlier messages that this one replaces: remove them from the screen.
         opt supersedes: Vec<String>,
-        /// Cut short by an interrupt; the text may end in mid-word.
+        /// True if an interrupt cut it off; the text may end inside a word.
         opt aborted: bool,
         opt agent_id: String,
         opt subagent_type: String,
@@ -30,14 +30,14 @@ object! {
         opt usage_report: UsageReport,
     }
 
-    /// The structured twin of a `/context` report.
+    /// A `/context` report as data.
     pub struct ContextUsageReport {
         opt model: String,
         opt total_tokens: u64,
         opt raw_max_tokens: u64,
         opt percentage: f64,
         opt over_limit: Json,
-        def categories: Vec<ContextCategory>,
+        def categories: Vec<ContextReportCategory>,
         def mcp_tools: Vec<Json>,
         def memory_files: Vec<Json>,
         def agents: Vec<Json>,
@@ -45,19 +45,19 @@ object! {
     }
 
     /// One row of a `/context` report.
-    pub struct ContextCategory {
+    pub struct ContextReportCategory {
         req name: String,
         def tokens: u64,
         opt kind: String,
     }
 
-    /// The structured twin of a `/usage` report.
+    /// A `/usage` report as data.
     pub struct UsageReport {
         opt session: SessionUsage,
         opt rate_limits: Json,
     }
 
-    /// What a session has used so far.
+    /// Usage of a session so far.
     pub struct SessionUsage {
         opt total_cost_usd: f64,
         opt total_api_duration_ms: f64,
@@ -69,7 +69,7 @@ object! {
 }
 
 open_string! {
-    /// What went wrong with the API, on frames that the client wrote in the model's place.
+    /// Kind of API error, on frames that the client wrote in the model's place.
     pub struct AssistantError {
         UNKNOWN = "unknown",
         AUTHENTICATION_FAILED = "authentication_failed",

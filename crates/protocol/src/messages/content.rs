@@ -7,8 +7,8 @@ use crate::json::{Cursor, Extra, Json, Misfit, Reading, Text, Wire, object, open
 
 /// One item of a message.
 ///
-/// The first four kinds have exactly the fields that seed 000 gives them; what the wire adds (a signature,
-/// citations, …) is kept beside the block, see [`Content::extra`].
+/// The first four kinds have exactly the fields of the `rusty_claw` wire format; further members (a signature,
+/// citations, …) are kept next to the block, see [`Content::extra`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ContentBlock {
@@ -17,56 +17,56 @@ pub enum ContentBlock {
         /// The text; may be empty.
         text: String,
     },
-    /// The model asks for a tool.
+    /// A tool call.
     ToolUse {
-        /// Names this call.
+        /// Id of the call.
         id: String,
-        /// Names the tool.
+        /// Name of the tool.
         name: String,
-        /// The tool's arguments.
+        /// Input of the tool.
         input: Value,
     },
-    /// What a tool gave back.
+    /// The result of a tool.
     ToolResult {
-        /// The call this answers.
+        /// Id of the call that it answers.
         tool_use_id: String,
         /// A string, a list of blocks, or any other JSON; `Null` when the key is absent.
         content: Value,
-        /// Whether the tool failed.
+        /// True if the tool failed.
         is_error: bool,
     },
-    /// The model's reasoning.
+    /// Reasoning of the model.
     Thinking {
-        /// The reasoning text.
+        /// Text of the reasoning.
         thinking: String,
     },
-    /// Reasoning that only the API can read.
+    /// Encrypted reasoning, readable by the API only.
     RedactedThinking(RedactedThinking),
-    /// A picture.
+    /// An image.
     Image(Image),
     /// A document, such as a PDF.
     Document(Document),
-    /// A search hit handed to the model.
+    /// A search result for the model.
     SearchResult(SearchResult),
-    /// A tool that a tool search found; inside tool results.
+    /// A tool found by a tool search; inside tool results.
     ToolReference(ToolReference),
-    /// A tool that the API runs itself.
+    /// A call of a tool that runs inside the API.
     ServerToolUse(ServerToolUse),
-    /// What such a tool gave back: `web_search_tool_result` and its kin.
+    /// The result of such a tool: `web_search_tool_result` and the like.
     ServerToolResult(ServerToolResult),
-    /// Blocks of the API that nobody needs to look into (`mcp_tool_use`, `compaction`, …).
+    /// Blocks that are internal to the API (`mcp_tool_use`, `compaction`, …).
     Opaque(Opaque),
-    /// A kind that is not known yet, or one whose body cannot be held.
+    /// An unknown kind, or one whose body does not fit.
     Unknown(Opaque),
 }
 
-/// The content of a message: a list of blocks, or (for users) a plain string, which reads as one text block.
+/// Content of a message: a list of blocks, or (for users) a plain string, which reads as one text block.
 ///
 /// Dereferences to the blocks.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Content {
     blocks: Vec<ContentBlock>,
-    /// Beside each block; shorter than `blocks` when the rest have none.
+    /// Extra members of each block; shorter than `blocks` when the rest have none.
     extras: Vec<Extra>,
     plain: bool,
 }
@@ -82,18 +82,18 @@ impl Content {
         Content { blocks, extras: Vec::new(), plain: false }
     }
 
-    /// Whether the wire has (or gets) a plain string instead of a list.
+    /// True if the wire form is a plain string instead of a list.
     pub fn is_plain(&self) -> bool {
         self.plain && matches!(self.blocks[..], [ContentBlock::Text { .. }])
     }
 
-    /// What the wire has in a block besides the block's own fields; empty past the end.
+    /// Members of a block on the wire without a field of their own; empty past the end.
     pub fn extra(&self, index: usize) -> &Extra {
         static NONE: std::sync::LazyLock<Extra> = std::sync::LazyLock::new(Extra::default);
         self.extras.get(index).unwrap_or(&NONE)
     }
 
-    /// Adds a block with what stands beside its fields.
+    /// Adds a block with its extra members.
     pub fn push(&mut self, block: ContentBlock, extra: Extra) {
         if !extra.is_empty() {
             self.extras.resize(self.blocks.len(), Extra::default());
@@ -213,7 +213,7 @@ impl ContentBlock {
     }
 }
 
-/// A block on its own; what stands beside the page's fields is not kept. Inside a message it is, see [`Content`].
+/// Reads a single block; its extra members are dropped. Inside a message they are kept, see [`Content`].
 impl Wire for ContentBlock {
     fn read(cursor: &mut Cursor<'_>, reading: &mut Reading) -> Result<Self, Misfit> {
         read_block(cursor, reading).map(|(block, _)| block)
@@ -226,9 +226,9 @@ impl Wire for ContentBlock {
 
 object!(@through_wire ContentBlock);
 
-/// Reads a block and what stands beside its fields.
+/// Reads a block and its extra members.
 ///
-/// Only something that is no object is an error: a block that cannot be held is kept as it is.
+/// Only a value that is not an object is an error: a block that does not fit is kept unchanged.
 pub(crate) fn read_block(
     cursor: &mut Cursor<'_>,
     reading: &mut Reading,
@@ -237,7 +237,8 @@ pub(crate) fn read_block(
         return Err(Misfit::here(cursor, "a content block"));
     }
     let (start, taken, before) = (cursor.at(), reading.taken, reading.refused.len());
-    // Looking no further than the first type saves a pass over a large block; reading it tells of another one.
+    // Reading only up to the first `type` saves a pass over a large block; the read itself notices a second
+    // one.
     let kind = cursor.first_tag("type").map(Text::get).unwrap_or_default();
     if matches!(&*kind, "text" | "thinking" | "tool_use" | "tool_result") {
         let read = read_block_as(&kind, cursor, reading);
@@ -352,11 +353,11 @@ pub(crate) fn write_block(block: &ContentBlock, extra: &Extra, out: &mut String)
     object.close();
 }
 
-/// A block kept whole, as it is written.
+/// A block kept unchanged.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Opaque {
-    /// The block's `type`; empty when it has none.
+    /// The `type` of the block; empty when it is missing.
     pub kind: String,
     /// The whole block.
     pub body: Json,
@@ -368,7 +369,7 @@ impl Opaque {
     }
 }
 
-/// Blocks of the API that are public but of no use to anybody outside it.
+/// Public blocks that are useful inside the API only.
 const OPAQUE: &[&str] =
     &["mcp_tool_use", "mcp_tool_result", "container_upload", "compaction", "fallback", "mid_conv_system"];
 
@@ -378,10 +379,10 @@ object! {
     struct ToolUseBlock { req id: String, req name: String, req input: Value }
     struct ToolResultBlock { req tool_use_id: String, def content: Value, def is_error: bool }
 
-    /// Reasoning that only the API can read.
+    /// Encrypted reasoning, readable by the API only.
     pub struct RedactedThinking { req data: String }
 
-    /// A picture.
+    /// An image.
     pub struct Image {
         req source: Source,
         opt cache_control: Json,
@@ -396,7 +397,7 @@ object! {
         opt cache_control: Json,
     }
 
-    /// Where the bytes of a picture or document come from.
+    /// Source of an image or document.
     pub struct Source {
         /// `base64`, `url`, `file`, `text` or `content`.
         def kind: String as "type",
@@ -406,7 +407,7 @@ object! {
         opt file_id: String,
     }
 
-    /// A search hit handed to the model.
+    /// A search result for the model.
     pub struct SearchResult {
         opt source: String,
         opt title: String,
@@ -414,17 +415,17 @@ object! {
         opt citations: Json,
     }
 
-    /// A tool that a tool search found.
+    /// A tool found by a tool search.
     pub struct ToolReference { req tool_name: String }
 
-    /// A call of a tool that the API runs itself.
+    /// A call of a tool that runs inside the API.
     pub struct ServerToolUse {
         req id: String,
         req name: String,
         req input: Json,
     }
 
-    /// What such a tool gave back.
+    /// The result of a tool that runs inside the API.
     pub struct ServerToolResult {
         req kind: ServerToolResultKind as "type",
         req tool_use_id: String,
@@ -433,7 +434,7 @@ object! {
 }
 
 open_string! {
-    /// Which tool of the API answered.
+    /// Kind of API tool that answered.
     pub struct ServerToolResultKind {
         WEB_SEARCH = "web_search_tool_result",
         WEB_FETCH = "web_fetch_tool_result",

@@ -1,7 +1,7 @@
-//! Every frame as an owned value, with the names of seed 000.
+//! Every frame as an owned value, with the names of the `rusty_claw` wire format.
 //!
-//! An enum is open: a wildcard arm is needed, and what nobody knows yet arrives as `Unknown` with its raw text.
-//! A value can be edited and written back without losing what it does not know.
+//! Enums are open: a match needs a wildcard arm, and an unknown kind arrives as `Unknown` with its raw text.
+//! A value can be edited and written back without losing unknown members.
 
 mod api;
 mod assistant;
@@ -18,10 +18,10 @@ use crate::frame::FrameRef;
 use crate::json::wire::{ObjectOut, WireObject, read_object};
 use crate::json::{Cursor, Json, Misfit, Raw, Reading, Wire, object};
 pub use api::{
-    ApiMessage, CacheCreation, ModelUsage, OutputTokensDetails, ServerToolUsage, StopReason, UsageInfo,
+    ApiMessage, ApiStopReason, CacheCreation, ModelUsage, OutputTokensDetails, ServerToolUsage, UsageInfo,
 };
 pub use assistant::{
-    AssistantError, AssistantMessage, ContextCategory, ContextUsageReport, SessionUsage, UsageReport,
+    AssistantError, AssistantMessage, ContextReportCategory, ContextUsageReport, SessionUsage, UsageReport,
 };
 pub use content::{
     Content, ContentBlock, Document, Image, Opaque, RedactedThinking, SearchResult, ServerToolResult,
@@ -31,7 +31,7 @@ pub(crate) use content::{read_block, write_block};
 pub use other::{
     ActiveGoal, AuthStatus, ControlCancelRequest, ConversationReset, Goal, KeepAlive, PartialMessage,
     PromptSuggestion, RateLimitInfo, RateLimitStatus, RateLimitType, StreamEvent, SubagentRetry,
-    ToolProgress, ToolUseSummary, UpdateEnvironmentVariables,
+    ToolProgressFrame, ToolUseSummary, UpdateEnvironmentVariables,
 };
 pub use result::{
     DeferredToolUse, InvalidConfigFile, PermissionDenial, ResultDetails, ResultError, ResultMessage,
@@ -44,74 +44,75 @@ pub use user::{Origin, OriginKind, Priority, UserMessage};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Message {
-    /// Lifecycle events. A subtype that nobody knows arrives as `Unknown`.
+    /// Lifecycle events. An unknown subtype arrives as `Unknown`.
     System(SystemMessage),
     /// A response of the model.
     Assistant(AssistantMessage),
-    /// Input, or what a tool gave back.
+    /// A message of the user, or the result of a tool.
     User(UserMessage),
-    /// How a turn ended.
+    /// Result of a turn.
     Result(ResultMessage),
-    /// One side asks the other.
+    /// A control request of either side.
     ControlRequest {
-        /// Ties the answer to the request.
+        /// Id that links the response to the request.
         request_id: String,
-        /// What is asked.
+        /// The request.
         request: ControlRequest,
     },
-    /// The answer.
+    /// The response to a control request.
     ControlResponse {
-        /// The request that this answers.
+        /// Id of the request.
         request_id: String,
-        /// The answer.
+        /// The response.
         response: ControlResponse,
     },
-    /// A plan's limits changed; the whole payload. See [`FrameRef::rate_limit`].
+    /// The plan's limits changed; the whole payload. See [`FrameRef::rate_limit`].
     RateLimitEvent(Value),
-    /// Seed 000's top-level MCP frame; the whole payload. On the real wire it is a control request.
+    /// Top-level MCP frame of the `rusty_claw` wire format; the whole payload. On the real wire it is a control
+    /// request.
     McpMessage(Value),
-    /// The model's answer while it is being written.
+    /// An event of a streamed answer.
     StreamEvent(Box<PartialMessage>),
-    /// A request is taken back.
+    /// Withdrawal of a request.
     ControlCancelRequest(ControlCancelRequest),
-    /// Nothing.
+    /// Keeps the connection open.
     KeepAlive(KeepAlive),
     /// A tool has been running for a while.
-    ToolProgress(ToolProgress),
-    /// One line about the tool calls before it.
+    ToolProgress(ToolProgressFrame),
+    /// One-line summary of the preceding tool calls.
     ToolUseSummary(ToolUseSummary),
-    /// A login is under way.
+    /// A login is in progress.
     AuthStatus(AuthStatus),
-    /// What the user may want to say next.
+    /// Suggestion for the user's next prompt.
     PromptSuggestion(PromptSuggestion),
-    /// A new conversation begins in the same process.
+    /// A new conversation starts in the same process.
     ConversationReset(ConversationReset),
-    /// A goal was set, has moved on, or is gone.
+    /// A goal was set, has changed, or is gone.
     ActiveGoal(ActiveGoal),
-    /// Changes the CLI's environment while it runs.
+    /// Changes the CLI's environment at run time.
     UpdateEnvironmentVariables(UpdateEnvironmentVariables),
-    /// A frame that is internal, new, or could not be read.
+    /// A frame that is internal, new or unreadable.
     Unknown(Unknown),
 }
 
-/// A frame kept whole.
+/// A frame kept unchanged.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Unknown {
-    /// The wire's `type`, if it is a string.
+    /// The `type` on the wire, if it is a string.
     pub kind: Option<String>,
-    /// The wire's `subtype`, if it has one.
+    /// The `subtype` on the wire, if present.
     pub subtype: Option<String>,
     /// The whole frame.
     pub raw: Json,
-    /// Why a frame of a known kind could not be read; `None` when the kind itself is unknown.
+    /// Reason why a frame of a known kind could not be read; `None` for an unknown kind.
     pub reason: Option<Misfit>,
 }
 
 const TAKEN: &[&str] = &["type"];
 
 impl Message {
-    /// Reads a frame. Never fails: what cannot be read is [`Message::Unknown`], with the reason.
+    /// Reads a frame. Never fails: an unreadable frame becomes [`Message::Unknown`], with the reason.
     pub(crate) fn read_frame(frame: &FrameRef<'_>, reading: &mut Reading) -> Self {
         let reason = match Self::read_known(frame, reading) {
             Ok(Some(message)) => return message,
@@ -127,7 +128,7 @@ impl Message {
         })
     }
 
-    /// `None` if nobody knows the kind.
+    /// Reads a frame of a known kind; `None` for an unknown kind.
     fn read_known(frame: &FrameRef<'_>, reading: &mut Reading) -> Result<Option<Self>, Misfit> {
         use crate::frame::Kind;
         let raw = frame.json();
@@ -183,7 +184,7 @@ impl Message {
         }))
     }
 
-    /// The wire's `type`.
+    /// The `type` on the wire.
     pub fn type_name(&self) -> &str {
         match self {
             Message::System(_) => "system",
@@ -217,7 +218,7 @@ impl Message {
         }
     }
 
-    /// The tools that an assistant message calls: id, name and input.
+    /// Tool calls of an assistant message: id, name and input.
     pub fn tool_calls(&self) -> Vec<(&str, &str, &Value)> {
         let Message::Assistant(assistant) = self else {
             return Vec::new();
@@ -231,8 +232,9 @@ impl Message {
 
     /// The message as one line of JSON, without the line end.
     ///
-    /// The line has every member and every value of the frame that the message came from, known or not. The order of members
-    /// and the spelling of values may differ; [`Frame::raw`](crate::Frame::raw) has the bytes as they came.
+    /// The line has every member and every value of the frame that the message came from, known or not. The
+    /// order of members and the spelling of values may differ; [`Frame::raw`](crate::Frame::raw) has the
+    /// original bytes.
     pub fn to_line(&self) -> String {
         let mut out = String::new();
         self.write(&mut out);
@@ -292,7 +294,7 @@ fn imply_role(message: &mut ApiMessage, role: &str) {
     }
 }
 
-/// Everything but `type`, as the tree that the page keeps.
+/// All members except `type`, as a tree.
 fn payload(frame: Raw<'_>) -> Result<Value, Misfit> {
     let mut map = Map::new();
     for (key, value) in frame.members().filter(|(key, _)| *key != "type") {
@@ -303,7 +305,7 @@ fn payload(frame: Raw<'_>) -> Result<Value, Misfit> {
     Ok(Value::Object(map))
 }
 
-/// The payload stays a tree; this only notices what the typed view would not fit.
+/// Records which fields would not fit the typed view; the payload itself stays a tree.
 fn check_rate_limit(frame: Raw<'_>, reading: &mut Reading) {
     let Some(info) = frame.get("rate_limit_info") else {
         return;

@@ -1,4 +1,4 @@
-//! The frames that are neither conversation nor control.
+//! Frames outside of the conversation and the control protocol.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::messages::AssistantError;
 use crate::stream::Event;
 
 object! {
-    /// `stream_event`: the model's answer while it is being written.
+    /// `stream_event`: an event of a streamed answer.
     pub struct PartialMessage {
         req event: Event,
         opt parent_tool_use_id: String,
@@ -20,14 +20,14 @@ object! {
         opt resume_reason: String,
     }
 
-    /// Seed 000's stand-alone stream event; the real frame is [`PartialMessage`].
+    /// Stand-alone stream event of the `rusty_claw` wire format; the real frame is [`PartialMessage`].
     pub struct StreamEvent {
         req event_type: String,
         req data: serde_json::Value,
     }
 
     /// `tool_progress`: a tool has been running for a while.
-    pub struct ToolProgress {
+    pub struct ToolProgressFrame {
         req tool_use_id: String,
         opt tool_name: String,
         opt parent_tool_use_id: String,
@@ -40,7 +40,7 @@ object! {
         opt session_id: String,
     }
 
-    /// A sub-agent's API call failed and will be tried again.
+    /// A sub-agent's API call failed and will be retried.
     pub struct SubagentRetry {
         opt agent_id: String,
         opt attempt: u64,
@@ -50,7 +50,7 @@ object! {
         opt error_category: AssistantError,
     }
 
-    /// `tool_use_summary`: one line about the tool calls before it.
+    /// `tool_use_summary`: one-line summary of the preceding tool calls.
     pub struct ToolUseSummary {
         req summary: String,
         def preceding_tool_use_ids: Vec<String>,
@@ -58,7 +58,7 @@ object! {
         opt session_id: String,
     }
 
-    /// `auth_status`: a login is under way.
+    /// `auth_status`: a login is in progress.
     pub struct AuthStatus {
         opt is_authenticating: bool as "isAuthenticating",
         def output: Vec<String>,
@@ -67,14 +67,14 @@ object! {
         opt session_id: String,
     }
 
-    /// `prompt_suggestion`: what the user may want to say next.
+    /// `prompt_suggestion`: suggestion for the user's next prompt.
     pub struct PromptSuggestion {
         req suggestion: String,
         opt uuid: String,
         opt session_id: String,
     }
 
-    /// `conversation_reset`: a new conversation begins in the same process; `session_id` is the old one.
+    /// `conversation_reset`: a new conversation starts in the same process; `session_id` is the old one.
     pub struct ConversationReset {
         opt new_conversation_id: String,
         opt trigger: String,
@@ -84,7 +84,7 @@ object! {
         opt session_id: String,
     }
 
-    /// `active_goal`: a goal was set, has moved on, or is gone.
+    /// `active_goal`: a goal was set, has changed, or is gone.
     pub struct ActiveGoal {
         opt value: Goal,
         opt uuid: String,
@@ -100,29 +100,29 @@ object! {
         opt last_reason: String,
     }
 
-    /// `keep_alive`: nothing; either side may send it.
+    /// `keep_alive`: keeps the connection open; either side may send it.
     pub struct KeepAlive {
         opt startup_mark: String,
     }
 
-    /// `control_cancel_request`: whoever sent a request takes it back.
+    /// `control_cancel_request`: the sender of a request withdraws it.
     pub struct ControlCancelRequest {
         req request_id: String,
     }
 
-    /// `update_environment_variables`: changes the CLI's environment while it runs.
+    /// `update_environment_variables`: changes the CLI's environment at run time.
     pub struct UpdateEnvironmentVariables {
         req variables: BTreeMap<String, String>,
         opt request_id: String,
     }
 
-    /// The body of a `rate_limit_event`: how a plan's limits stand.
+    /// Body of a `rate_limit_event`: state of the plan's limits.
     pub struct RateLimitInfo {
         req status: RateLimitStatus,
         /// Seconds since 1970.
         opt resets_at: i64 as "resetsAt",
         opt rate_limit_type: RateLimitType as "rateLimitType",
-        /// From 0 to 1.
+        /// Used share, from 0 to 1.
         opt utilization: f64,
         opt overage_status: RateLimitStatus as "overageStatus",
         opt overage_resets_at: i64 as "overageResetsAt",
@@ -139,7 +139,7 @@ object! {
 }
 
 impl RateLimitInfo {
-    /// Takes over what is spelled as seed 004 spells it; the CLI itself writes camelCase.
+    /// Takes over values with `snake_case` keys, which some programs write; the CLI writes `camelCase`.
     pub(crate) fn adopt_snake_case(&mut self) {
         let extra = &mut self.extra;
         adopt(&mut self.resets_at, extra, "resets_at");
@@ -160,9 +160,9 @@ fn adopt<T: Wire>(field: &mut Option<T>, extra: &mut Extra, key: &str) {
 }
 
 impl PartialMessage {
-    /// A delta in the shape that nearly all frames of a stream have, read with what decoding noted.
+    /// A delta in the shape of nearly all frames of a stream, read from the positions noted by decoding.
     ///
-    /// Gives up on anything unusual; the frame is then read by the table like any other.
+    /// Returns `None` for anything unusual; the frame is then read like any other.
     pub(crate) fn plain_delta(frame: &FrameRef<'_>) -> Option<Self> {
         let mut partial = PartialMessage { event: Event::plain_delta(frame)?, ..PartialMessage::default() };
         for member in frame.others()? {
@@ -182,14 +182,14 @@ impl PartialMessage {
 }
 
 open_string! {
-    /// Whether a limit lets requests through.
+    /// State of a limit.
     pub struct RateLimitStatus {
         ALLOWED = "allowed",
         ALLOWED_WARNING = "allowed_warning",
         REJECTED = "rejected",
     }
 
-    /// Which limit.
+    /// Name of a limit.
     pub struct RateLimitType {
         FIVE_HOUR = "five_hour",
         SEVEN_DAY = "seven_day",

@@ -2,45 +2,45 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::api::{ModelUsage, StopReason, UsageInfo};
+use super::api::{ApiStopReason, ModelUsage, UsageInfo};
 use super::user::Origin;
 use crate::json::wire::{ObjectOut, WireFields, WireObject, read_object};
 use crate::json::{Cursor, Extra, Json, Misfit, Reading, Wire, object, open_string};
 
-/// How a turn ended. One per turn, so many per process.
+/// Result of a turn. One per turn, so several per process.
 ///
-/// `Success` says that the turn ran to its end, not that it went well: look at [`ResultDetails::is_error`].
+/// `Success` means that the turn ran to its end, not that it succeeded: see [`ResultDetails::is_error`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-#[expect(clippy::large_enum_variant, reason = "the page's patterns need the fields unboxed")]
+#[expect(clippy::large_enum_variant, reason = "patterns of rusty_claw need the fields unboxed")]
 pub enum ResultMessage {
     /// The turn ran to its end.
     Success {
-        /// The final text, or the error's text.
+        /// Final text, or the error message.
         result: String,
         /// Wall time of the turn.
         duration_ms: Option<u64>,
-        /// Rounds of model and tools in this turn.
+        /// Number of rounds of model and tools in this turn.
         num_turns: Option<u32>,
         /// The session.
         session_id: Option<String>,
-        /// Running total of the session.
+        /// Total cost of the session so far.
         total_cost_usd: Option<f64>,
-        /// Tokens of this turn's main loop.
+        /// Token counts of this turn's main loop.
         usage: Option<UsageInfo>,
-        /// What the real CLI adds to the page's fields.
+        /// Fields that only the real CLI sends.
         details: Box<ResultDetails>,
     },
-    /// Seed 000's error; the real CLI sends the kinds under `Failed`.
+    /// Error of the `rusty_claw` wire format; the real CLI sends the kinds under `Failed`.
     Error {
-        /// What went wrong.
+        /// Error message.
         error: String,
         /// Every other key.
         extra: Value,
     },
-    /// Seed 000's pause for input; the real CLI asks through control requests instead.
+    /// Pause for input in the `rusty_claw` wire format; the real CLI uses control requests instead.
     InputRequired,
-    /// The turn ended early: an interrupt, a limit, a failed start, or a reason not known yet.
+    /// The turn ended early: an interrupt, a limit, a failed start, or an unknown reason.
     Failed(Box<ResultError>),
 }
 
@@ -48,37 +48,37 @@ pub enum ResultMessage {
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ResultError {
-    /// Which way it ended.
+    /// Kind of the early end.
     pub subtype: ResultSubtype,
-    /// Texts to show.
+    /// Error messages to show.
     pub errors: Vec<String>,
-    /// Why the process could not start.
+    /// Reason why the process could not start.
     pub startup_failure_reason: Option<String>,
     /// Wall time of the turn.
     pub duration_ms: Option<u64>,
-    /// Rounds of model and tools in this turn.
+    /// Number of rounds of model and tools in this turn.
     pub num_turns: Option<u32>,
     /// The session.
     pub session_id: Option<String>,
-    /// Running total of the session.
+    /// Total cost of the session so far.
     pub total_cost_usd: Option<f64>,
-    /// Tokens of this turn's main loop.
+    /// Token counts of this turn's main loop.
     pub usage: Option<UsageInfo>,
-    /// Everything else.
+    /// All other fields.
     pub details: ResultDetails,
 }
 
 object! {
-    /// What the real CLI says of a turn beyond the fields of seed 000.
+    /// Fields of a result that only the real CLI sends.
     pub struct ResultDetails {
         opt is_error: bool,
         /// Cumulative over the process.
         opt duration_api_ms: u64,
-        opt stop_reason: StopReason,
+        opt stop_reason: ApiStopReason,
         /// Cumulative, all models, sub-agents included.
         opt model_usage: BTreeMap<String, ModelUsage> as "modelUsage",
         opt permission_denials: Vec<PermissionDenial>,
-        /// Prompts still waiting: more results follow without input.
+        /// Prompts still queued: more results follow without input.
         opt queued_turn_count: u64,
         opt terminal_reason: TerminalReason,
         /// Counts from 0 per process; a gap means a lost result.
@@ -114,21 +114,21 @@ object! {
         opt invalid_config_file: InvalidConfigFile,
     }
 
-    /// A tool call that was not allowed.
+    /// A denied tool call.
     pub struct PermissionDenial {
         req tool_name: String,
         opt tool_use_id: String,
         opt tool_input: Json,
     }
 
-    /// A tool call that a hook put off: the turn ended before it ran.
+    /// A tool call that a hook deferred: the turn ended before it ran.
     pub struct DeferredToolUse {
         req id: String,
         req name: String,
         opt input: Json,
     }
 
-    /// The configuration file that could not be read.
+    /// A configuration file that could not be read.
     pub struct InvalidConfigFile {
         req path: String,
         opt is_global: bool,
@@ -136,7 +136,7 @@ object! {
         opt backup_path: String,
     }
 
-    /// The fields that every result shares, as they lie on the wire.
+    /// Fields common to all results, as on the wire.
     struct Shared {
         def result: String,
         opt duration_ms: u64,
@@ -152,7 +152,7 @@ object! {
 }
 
 open_string! {
-    /// The kinds of `result`.
+    /// Kinds of `result`.
     pub struct ResultSubtype {
         ERROR_DURING_EXECUTION = "error_during_execution",
         ERROR_MAX_TURNS = "error_max_turns",
@@ -163,7 +163,7 @@ open_string! {
         INPUT_REQUIRED = "input_required",
     }
 
-    /// What ended the loop of model and tools.
+    /// Reason why the loop of model and tools ended.
     pub struct TerminalReason {
         COMPLETED = "completed",
         BLOCKING_LIMIT = "blocking_limit",
@@ -188,7 +188,7 @@ open_string! {
 }
 
 impl ResultMessage {
-    /// A success in the form of seed 000.
+    /// A success in the `rusty_claw` wire format.
     pub fn success(result: impl Into<String>) -> Self {
         let result = result.into();
         let mut details = Box::<ResultDetails>::default();
@@ -206,7 +206,7 @@ impl ResultMessage {
         }
     }
 
-    /// The wire's `subtype`.
+    /// The `subtype` on the wire.
     pub fn subtype(&self) -> &str {
         match self {
             ResultMessage::Success { .. } => "success",
@@ -234,7 +234,7 @@ impl ResultMessage {
         let Shared { result, duration_ms, num_turns, session_id, total_cost_usd, usage, .. } = shared;
         let mut rest = shared.extra;
         if subtype == "success" {
-            // Error texts beside a success are no fields of its own.
+            // Error messages next to a success are not fields of its own.
             if !shared.errors.is_empty() {
                 rest.insert("errors", &shared.errors);
             }
@@ -268,7 +268,7 @@ impl ResultMessage {
         })))
     }
 
-    /// Writes everything but `type`.
+    /// Writes all members except `type`.
     pub(crate) fn write_members(&self, out: &mut ObjectOut<'_>) {
         out.string("subtype", self.subtype());
         match self {
@@ -311,7 +311,7 @@ impl ResultMessage {
 }
 
 impl Shared {
-    /// Writes both halves of a result; what is kept beside them stands with the details.
+    /// Writes both halves of a result; the extra members are with the details.
     fn write_with(&self, details: &ResultDetails, out: &mut ObjectOut<'_>) {
         self.write_fields(out);
         details.write_fields(out);
@@ -319,7 +319,7 @@ impl Shared {
     }
 }
 
-/// By itself, without the frame's `type`, a message is an object with a `subtype`.
+/// Without the frame's `type`, a message is an object with a `subtype`.
 impl Wire for ResultMessage {
     fn read(cursor: &mut Cursor<'_>, reading: &mut Reading) -> Result<Self, Misfit> {
         let subtype = cursor.tag("subtype").ok_or_else(|| Misfit::missing("subtype"))?;
@@ -335,7 +335,7 @@ impl Wire for ResultMessage {
 
 object!(@through_wire ResultMessage);
 
-/// The members as the tree that the page's types ask for.
+/// The members as a tree, for types with `extra: Value`.
 pub(crate) fn tree(extra: &Extra) -> Result<Value, Misfit> {
     let mut map = Map::new();
     for (key, value) in extra {

@@ -3,26 +3,26 @@ use super::content::Content;
 use crate::json::{Json, object, open_string};
 
 object! {
-    /// What a person, a tool or the client itself says to the model. The same shape goes both ways.
+    /// A message of the user, a tool or the client to the model. The shape is the same in both directions.
     pub struct UserMessage {
         req message: ApiMessage,
-        /// The call whose sub-agent this belongs to.
+        /// Tool call whose sub-agent this belongs to.
         opt parent_tool_use_id: String,
-        /// On input: chosen by the client, and the key for cancel, rewind and matching results.
+        /// On input: chosen by the client; used to cancel, to rewind and to match results.
         opt uuid: String,
         opt session_id: String,
-        /// The tool's whole structured output, see [`crate::tools`]; a string when the call failed.
+        /// The tool's whole structured output; see [`crate::tools`]. A string when the call failed.
         opt tool_use_result: Json,
         opt is_synthetic: bool as "isSynthetic",
-        /// An echo of what the client sent, not something new.
+        /// True for an echo of the client's own message.
         opt is_replay: bool as "isReplay",
         opt priority: Priority,
-        /// What made this message.
+        /// Origin of this message.
         opt origin: Origin,
         /// On input: `false` stores the message without starting a turn.
         opt should_query: bool as "shouldQuery",
         opt timestamp: String,
-        /// On input: deliver the text as it is, without slash commands and `@path`.
+        /// On input: delivers the text literally, without slash commands and `@path`.
         opt client_composed: bool,
         opt pasted_content: Vec<Json>,
         opt inline_pastes: Vec<String>,
@@ -32,7 +32,7 @@ object! {
         opt file_attachments: Vec<Json>,
     }
 
-    /// Who or what started a message or a turn. Treat a kind you do not know as not human.
+    /// Origin of a message or a turn. Treat an unknown kind as not human.
     pub struct Origin {
         req kind: OriginKind,
         opt server: String,
@@ -48,7 +48,7 @@ object! {
 }
 
 impl UserMessage {
-    /// A prompt as a client sends it, in the form of the official TypeScript SDK.
+    /// A prompt, in the form of the official TypeScript SDK.
     pub fn prompt(content: impl Into<Content>) -> Self {
         let mut message = UserMessage { message: ApiMessage::new("user", content), ..UserMessage::default() };
         message.extra.keep("\"parent_tool_use_id\":null");
@@ -57,10 +57,10 @@ impl UserMessage {
 }
 
 open_string! {
-    /// When a queued message is delivered.
+    /// Priority of a queued message.
     pub struct Priority { NEXT = "next", NOW = "now", LATER = "later" }
 
-    /// The kinds of [`Origin`].
+    /// Kinds of [`Origin`].
     pub struct OriginKind {
         UNCLASSIFIED = "unclassified",
         HUMAN = "human",

@@ -1,4 +1,4 @@
-//! The table of all message types.
+//! Table of all message types.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -6,17 +6,17 @@ use serde_json::{Map, Value};
 use super::envelope::Stamped;
 use super::{
     AuthError, AuthSuccess, ClaudeResponse, CloneProgress, CommandMessage, ErrorMessage, HealthCheckMessage,
-    HealthCheckResponse, HeartbeatMessage, PendingPermissionsMessage, PermissionRequest, PermissionResponse,
-    ProgressUpdateMessage, ProjectInitComplete, ProjectInitMessage, SessionComplete, SessionControlMessage,
-    SessionReady, SessionRecovered, SessionResumeMessage, SessionStatus, SessionSyncMessage,
-    SubAgentProgress, WrapperHandshakeMessage, WrapperStatus,
+    HealthCheckResponse, HeartbeatMessage, MobilePermissionRequest, PendingPermissionsMessage,
+    PermissionResponse, ProgressUpdateMessage, ProjectInitComplete, ProjectInitMessage, SessionComplete,
+    SessionControlMessage, SessionReady, SessionRecovered, SessionResumeMessage, SessionStatus,
+    SessionSyncMessage, SubAgentProgress, WrapperHandshakeMessage, WrapperStatus,
 };
 
-// A type is one line here, so that its name, its variant and how it is read and written cannot part.
-// The schema derives spell the names from the variants; a test holds them against this table.
+// Each type is one line here, so that its name, its variant, and its reader and writer stay together. The
+// schema derives take the names from the variants; a test compares them with this table.
 macro_rules! bodies {
     ($($(#[$doc:meta])* $kind:literal => $variant:ident($body:ty),)*) => {
-        /// What a message says, by its `type`.
+        /// Body of a message, by its `type`.
         #[derive(Debug, Clone, PartialEq)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[cfg_attr(feature = "schema", schemars(tag = "type", rename_all = "snake_case"))]
@@ -25,16 +25,16 @@ macro_rules! bodies {
         #[non_exhaustive]
         pub enum MobileBody {
             $($(#[$doc])* $variant($body),)*
-            /// A type this version does not know: the whole object, `type` included.
+            /// A type unknown to this version: the whole object, `type` included.
             ///
-            /// Written back as it came; an id and a time set on the message replace those in it.
+            /// Written back unchanged; an id and a timestamp set on the message replace those in it.
             #[cfg_attr(feature = "schema", schemars(skip))]
             #[cfg_attr(feature = "typescript", ts(skip))]
             Unknown(Map<String, Value>),
         }
 
         impl MobileBody {
-            /// Every `type` this version knows.
+            /// Every `type` known to this version.
             pub const KINDS: &'static [&'static str] = &[$($kind),*];
 
             /// The `type` of the message.
@@ -84,55 +84,55 @@ macro_rules! bodies {
 }
 
 bodies! {
-    /// To the phone: it is signed in.
+    /// To the phone: authentication succeeded.
     "auth_success" => AuthSuccess(AuthSuccess),
-    /// To the phone: it is not let in.
+    /// To the phone: authentication failed.
     "auth_error" => AuthError(AuthError),
-    /// To the phone: who it talks to.
+    /// To the phone: version and features of the server.
     "wrapper_handshake" => WrapperHandshake(WrapperHandshakeMessage),
     /// From the phone: a prompt.
     "command" => Command(CommandMessage),
     /// From the phone: open a project.
     "project_init" => ProjectInit(ProjectInitMessage),
-    /// To the phone: how far cloning has come.
+    /// To the phone: progress of cloning.
     "clone_progress" => CloneProgress(CloneProgress),
-    /// To the phone: the project is open, or is not.
+    /// To the phone: the project is open, or failed to open.
     "project_init_complete" => ProjectInitComplete(ProjectInitComplete),
     /// To the phone: text of the agent.
     "claude_response" => ClaudeResponse(ClaudeResponse),
-    /// To the phone: how far the work has come.
+    /// To the phone: progress of the work.
     "progress_update" => ProgressUpdate(ProgressUpdateMessage),
-    /// To the phone: how far one sub-agent has come.
+    /// To the phone: progress of one sub-agent.
     "sub_agent_progress" => SubAgentProgress(SubAgentProgress),
-    /// To the phone: may a tool do this?
-    "permission_request" => PermissionRequest(PermissionRequest),
-    /// From the phone: the answer. To the phone: the answer somebody else gave.
+    /// To the phone: a permission request.
+    "permission_request" => PermissionRequest(MobilePermissionRequest),
+    /// From the phone: the answer. To the phone: an answer given by another client.
     "permission_response" => PermissionResponse(PermissionResponse),
-    /// To the phone: everything that still waits for an answer.
+    /// To the phone: all pending permission requests.
     "pending_permissions" => PendingPermissions(PendingPermissionsMessage),
-    /// To the phone: what a session is doing.
+    /// To the phone: status of a session.
     "session_status" => SessionStatus(SessionStatus),
     /// From the phone: pause, resume, stop or restart.
     "session_control" => SessionControl(SessionControlMessage),
-    /// From the phone: it is back, and this is the last it saw.
+    /// From the phone: reconnect, with the last message it received.
     "session_resume" => SessionResume(SessionResumeMessage),
-    /// To the phone: what it missed.
+    /// To the phone: the messages it missed.
     "session_sync" => SessionSync(SessionSyncMessage),
-    /// To the phone: a session takes prompts.
+    /// To the phone: a session accepts prompts.
     "session_ready" => SessionReady(SessionReady),
-    /// To the phone: a session goes on after its agent crashed.
+    /// To the phone: a session continues after its agent crashed.
     "session_recovered" => SessionRecovered(SessionRecovered),
-    /// To the phone: a session is over.
+    /// To the phone: a session has ended.
     "session_complete" => SessionComplete(SessionComplete),
-    /// Both ways: still here.
+    /// Both ways: heartbeat.
     "heartbeat" => Heartbeat(HeartbeatMessage),
-    /// From the phone: is everything well?
+    /// From the phone: health check.
     "health_check" => HealthCheck(HealthCheckMessage),
-    /// To the phone: the answer.
+    /// To the phone: answer to a health check.
     "health_check_response" => HealthCheckResponse(HealthCheckResponse),
-    /// To the phone: the machine and the agent process.
+    /// To the phone: status of the machine and the agent process.
     "wrapper_status" => WrapperStatus(WrapperStatus),
-    /// To the phone: something went wrong.
+    /// To the phone: an error.
     "error" => Error(ErrorMessage),
 }
 

@@ -1,31 +1,31 @@
-//! Coming in and staying connected.
+//! Authentication, handshake and health of a connection.
 
 use serde::{Deserialize, Serialize};
 
-/// The phone is signed in.
+/// Authentication succeeded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct AuthSuccess {
-    /// The connection's session, to come back to.
+    /// Session of the connection, for reconnecting.
     pub session_id: String,
-    /// When it ends, in milliseconds since the epoch.
+    /// Expiry, in milliseconds since the epoch.
     pub expires_at: i64,
 }
 
-/// The phone is not let in.
+/// Authentication failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AuthError {
-    /// Why, for a program.
+    /// Reason, as a code for programs.
     pub code: String,
-    /// Why, for a person.
+    /// Reason, as text for the user.
     pub message: String,
 }
 
-/// Who the phone talks to, and what it can ask for.
+/// Handshake: version and features of the server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -35,38 +35,38 @@ pub struct WrapperHandshakeMessage {
     pub wrapper_version: String,
     /// Version of this wire.
     pub protocol_version: String,
-    /// Names of optional abilities.
+    /// Names of optional features.
     pub supported_features: Vec<String>,
     /// Port the phone connects to.
     pub websocket_port: u16,
-    /// The connection's session.
+    /// Session of the connection.
     pub session_id: String,
 }
 
-/// Still here.
+/// Heartbeat.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct HeartbeatMessage {}
 
-/// Is everything well?
+/// Health check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct HealthCheckMessage {}
 
-/// Whether everything is well.
+/// Answer to a health check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct HealthCheckResponse {
-    /// Id of the question.
+    /// Id of the health check.
     pub request_id: String,
-    /// Whether the server can do its work.
+    /// True if the server works.
     pub healthy: bool,
     /// Version of the server.
     pub wrapper_version: String,
-    /// How the agent process is, in a word.
+    /// One-word status of the agent process.
     pub claude_status: String,
 }

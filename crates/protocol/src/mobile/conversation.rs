@@ -1,4 +1,4 @@
-//! What is said: prompts, answers, errors.
+//! Prompts, answers and errors.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use serde_json::{Map, Value};
 pub struct CommandMessage {
     /// The prompt.
     pub command: String,
-    /// The app means a shell command.
+    /// True if the app means a shell command.
     ///
-    /// Shell commands are not offered. The mark is read all the same, so that such a message can be
-    /// refused instead of reaching the agent as a prompt.
+    /// Shell commands are not supported. The flag is still read, so that such a message can be refused
+    /// instead of reaching the agent as a prompt.
     #[serde(default)]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
     pub is_shell_command: bool,
@@ -30,33 +30,33 @@ pub struct CommandMessage {
 pub struct ClaudeResponse {
     /// The text.
     pub content: String,
-    /// More of the same answer follows; left out when it does not.
+    /// True if more of the same answer follows; omitted when false.
     #[serde(default, skip_serializing_if = "is_false")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
     pub is_partial: bool,
-    /// The conversation it belongs to.
+    /// Conversation it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub conversation_id: Option<String>,
-    /// Facts about the answer as text, such as `turnNumber` and `model`; left out when there are none.
+    /// Metadata of the answer as text, such as `turnNumber` and `model`; omitted when empty.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<BTreeMap<String, String>>"))]
     pub metadata: BTreeMap<String, String>,
 }
 
-/// Something went wrong.
+/// An error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ErrorMessage {
-    /// What, for a program.
+    /// Error code for programs.
     pub code: String,
-    /// What, for a person.
+    /// Error message for the user.
     pub message: String,
-    /// Facts about it.
+    /// Details of the error.
     #[serde(default)]
     pub details: Map<String, Value>,
-    /// Whether the session can go on.
+    /// True if the session can continue.
     #[serde(default = "yes")]
     pub recoverable: bool,
 }

@@ -1,4 +1,4 @@
-//! What every message has: a type, an id and a time.
+//! Envelope of every message: a type, an id and a timestamp.
 
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -9,28 +9,28 @@ use super::MobileBody;
 /// One message, in either direction.
 ///
 /// `id` and `timestamp` are optional both ways, since some messages travel without them.
-/// Pass over a message whose `type` you do not know: more may be added.
+/// Ignore messages with an unknown `type`: more may be added.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 pub struct MobileMessage {
-    /// Names the message, for a reply to quote.
+    /// Id of the message, quoted by replies.
     pub id: Option<String>,
-    /// When it was sent, in milliseconds since the epoch.
+    /// Time of sending, in milliseconds since the epoch.
     pub timestamp: Option<i64>,
-    /// What it says; in JSON its keys stand beside `type`, `id` and `timestamp`.
+    /// Body; its JSON keys are next to `type`, `id` and `timestamp`.
     #[cfg_attr(feature = "schema", schemars(flatten))]
     #[cfg_attr(feature = "typescript", ts(flatten))]
     pub body: MobileBody,
 }
 
 impl MobileMessage {
-    /// A message without id and time.
+    /// A message without id and timestamp.
     pub fn new(body: impl Into<MobileBody>) -> Self {
         Self { id: None, timestamp: None, body: body.into() }
     }
 
-    /// The same message with an id and the time it is sent, in milliseconds since the epoch.
+    /// The same message with an id and a time of sending, in milliseconds since the epoch.
     #[must_use]
     pub fn stamped(self, id: impl Into<String>, timestamp: i64) -> Self {
         Self { id: Some(id.into()), timestamp: Some(timestamp), ..self }
@@ -48,8 +48,8 @@ impl Serialize for MobileMessage {
     }
 }
 
-// Read through a `Value` and not with `flatten` and `tag`: those lose numbers in a build where some
-// crate has switched on `arbitrary_precision`.
+// Read through a `Value` and not with `flatten` and `tag`: those lose numbers in a build in which another
+// crate enables `arbitrary_precision`.
 impl<'de> Deserialize<'de> for MobileMessage {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut object = Map::deserialize(deserializer)?;
@@ -73,7 +73,7 @@ impl<'de> Deserialize<'de> for MobileMessage {
     }
 }
 
-/// A body with its envelope around it, as it is written.
+/// Serializes a body together with its envelope.
 #[derive(Serialize)]
 pub(super) struct Stamped<'a, T> {
     #[serde(rename = "type")]
@@ -86,7 +86,7 @@ pub(super) struct Stamped<'a, T> {
     pub(super) body: &'a T,
 }
 
-/// Takes an optional key out of an object; absent and `null` are both none.
+/// Removes an optional key from an object; absent and `null` both give `None`.
 pub(super) fn take<T, E>(object: &mut Map<String, Value>, key: &str) -> Result<Option<T>, E>
 where
     T: DeserializeOwned,

@@ -1,25 +1,23 @@
-//! Asking before a tool does something.
+//! Permission requests and their answers.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::envelope::{Stamped, take};
 
-/// May a tool do this? The answer quotes the id of the message.
+/// A permission request of a tool. The answer quotes the id of the message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "MobilePermissionRequest"))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
-#[cfg_attr(feature = "typescript", ts(rename = "MobilePermissionRequest"))]
-pub struct PermissionRequest {
+pub struct MobilePermissionRequest {
     /// Name of the tool.
     pub tool: String,
-    /// What it wants to do, in a word.
+    /// One-word action of the tool.
     pub action: String,
-    /// Facts to decide by, such as `file` and `preview`.
+    /// Details for the decision, such as `file` and `preview`.
     #[serde(default)]
     pub details: Map<String, Value>,
-    /// How much can go wrong.
+    /// Risk of the action.
     #[serde(default)]
     pub risk: RiskLevel,
     /// Seconds until it is decided without the phone.
@@ -27,19 +25,19 @@ pub struct PermissionRequest {
     pub timeout: Option<u64>,
 }
 
-// Closed on purpose: the policy for when nobody is there has to decide about every level.
-/// How much can go wrong.
+// Closed on purpose: the policy for unattended requests has to decide about every level.
+/// Risk of an action.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum RiskLevel {
-    /// Something is looked at.
+    /// Reads only.
     Low,
-    /// Something is changed.
+    /// Changes something.
     #[default]
     Medium,
-    /// Something can be lost.
+    /// Can lose something.
     High,
 }
 
@@ -51,44 +49,43 @@ pub enum RiskLevel {
 pub struct PermissionResponse {
     /// Id of the request.
     pub request_id: String,
-    /// Whether the tool may.
+    /// True if the tool may run.
     pub approved: bool,
-    /// Whether the answer holds for requests like this one from now on.
+    /// True if the decision also applies to similar requests from now on.
     #[serde(default)]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
     pub remember: bool,
 }
 
-/// Everything that still waits for an answer, for a phone that comes back.
+/// All pending permission requests, for a phone that reconnects.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PendingPermissionsMessage {
     /// The requests, oldest first.
-    pub permissions: Vec<PendingPermission>,
+    pub permissions: Vec<MobilePendingPermission>,
 }
 
-/// A request that still waits, as the object it was first sent as.
+/// A pending request, with the keys of the original message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "MobilePendingPermission", transform = add_type))]
+#[cfg_attr(feature = "schema", schemars(transform = add_type))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-#[cfg_attr(feature = "typescript", ts(rename = "MobilePendingPermission"))]
 #[cfg_attr(
     feature = "typescript",
     ts(type = "{ type: \"permission_request\", id: string, timestamp?: number } & MobilePermissionRequest")
 )]
-pub struct PendingPermission {
-    /// Id of the request, for the answer to quote.
+pub struct MobilePendingPermission {
+    /// Id of the request, quoted by the answer.
     pub id: String,
-    /// When it was asked, in milliseconds since the epoch.
+    /// Time of the request, in milliseconds since the epoch.
     pub timestamp: Option<i64>,
     /// The request.
     #[cfg_attr(feature = "schema", schemars(flatten))]
-    pub request: PermissionRequest,
+    pub request: MobilePermissionRequest,
 }
 
-impl Serialize for PendingPermission {
+impl Serialize for MobilePendingPermission {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Stamped {
             kind: "permission_request",
@@ -100,7 +97,7 @@ impl Serialize for PendingPermission {
     }
 }
 
-impl<'de> Deserialize<'de> for PendingPermission {
+impl<'de> Deserialize<'de> for MobilePendingPermission {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error;
 

@@ -1,44 +1,44 @@
-//! How far the work has come.
+//! Progress of the work.
 
 use serde::{Deserialize, Serialize};
 
-/// How far the work has come.
+/// Progress of the work.
 ///
-/// Apps exist for three shapes of this message. It is the union of them, so that one object can serve
-/// all three: steps, a named operation, and whether anything is going on at all.
+/// Apps exist for three shapes of this message. It is the union of them, so that one object serves all three:
+/// steps, a named operation, and an activity flag.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct ProgressUpdateMessage {
-    /// What is being done.
+    /// Current step, as text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_step: Option<String>,
-    /// Steps done.
+    /// Number of completed steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completed_steps: Option<u64>,
-    /// Steps in all.
+    /// Total number of steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_steps: Option<u64>,
-    /// From 0 to 100.
+    /// Percentage, from 0 to 100.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percentage: Option<f64>,
     /// Name of the operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
-    /// From 0 to 100, whole.
+    /// Percentage, as a whole number from 0 to 100.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<u8>,
     /// Parts of the operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sub_operations: Option<Vec<SubOperation>>,
-    /// Names the operation across messages.
+    /// Id of the operation across messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operation_id: Option<String>,
-    /// Whether anything is going on.
+    /// True if the agent is working.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_working: Option<bool>,
-    /// A line to show.
+    /// Status line to show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
 }
@@ -50,46 +50,46 @@ pub struct ProgressUpdateMessage {
 pub struct SubOperation {
     /// Its name.
     pub name: String,
-    /// How it is, in a word, such as `running` or `completed`.
+    /// One-word status, such as `running` or `completed`.
     pub status: String,
 }
 
-/// How far one sub-agent has come.
+/// Progress of one sub-agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct SubAgentProgress {
-    /// The sub-agent.
+    /// Id of the sub-agent.
     pub agent_id: String,
-    /// What it is for.
+    /// Type of the sub-agent.
     pub agent_type: SubAgentType,
-    /// The sub-agent that started it, unless the main agent did.
+    /// Parent sub-agent, unless the main agent started it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_agent_id: Option<String>,
     /// The project it works in.
     pub project_id: String,
-    /// How it is.
+    /// Status of the sub-agent.
     pub status: SubAgentStatus,
-    /// From 0 to 1.
+    /// Progress, from 0 to 1.
     pub progress: f64,
-    /// What it is doing.
+    /// Current task, as text.
     pub current_task: String,
-    /// When it started, in milliseconds since the epoch.
+    /// Start, in milliseconds since the epoch.
     pub start_time: i64,
-    /// When it ended, in milliseconds since the epoch.
+    /// End, in milliseconds since the epoch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_time: Option<i64>,
 }
 
-/// How a sub-agent is.
+/// Status of a sub-agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
 pub enum SubAgentStatus {
-    /// Started, not yet heard of.
+    /// Started, without any progress yet.
     Starting,
     /// At work.
     Running,
@@ -99,7 +99,7 @@ pub enum SubAgentStatus {
     Failed,
 }
 
-/// What a sub-agent is for.
+/// Type of a sub-agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -108,21 +108,21 @@ pub enum SubAgentStatus {
 pub enum SubAgentType {
     /// Runs tests.
     Testing,
-    /// Ships.
+    /// Deploys.
     Deployment,
-    /// Looks into something.
+    /// Analyses code.
     Analysis,
-    /// Reshapes code.
+    /// Refactors code.
     Refactoring,
     /// Writes documentation.
     Documentation,
     /// Builds.
     Build,
-    /// Looks for holes.
+    /// Looks for vulnerabilities.
     Security,
-    /// Makes things faster.
+    /// Improves performance.
     Performance,
-    /// None of these, or not known.
+    /// None of these, or unknown.
     #[default]
     Unknown,
 }

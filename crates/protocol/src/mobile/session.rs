@@ -1,34 +1,34 @@
-//! Steering a session and coming back to it.
+//! Control and resumption of sessions.
 
 use serde::{Deserialize, Serialize};
 
-/// What the phone wants a session to do.
+/// Command of the phone for a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SessionControlMessage {
-    /// The wish.
+    /// The command.
     pub action: SessionAction,
 }
 
-/// What a session can be told to do.
+/// Commands for a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
 pub enum SessionAction {
-    /// Wait.
+    /// Pauses it.
     Pause,
-    /// Go on.
+    /// Resumes it.
     Resume,
-    /// End.
+    /// Stops it.
     Stop,
-    /// End and begin again.
+    /// Stops and starts it again.
     Restart,
 }
 
-/// The phone is back, and this is the last it saw.
+/// Reconnect of a phone, with the last message it received.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -36,13 +36,13 @@ pub enum SessionAction {
 pub struct SessionResumeMessage {
     /// The session.
     pub session_id: String,
-    /// Id of the last message it has.
+    /// Id of the last received message.
     pub last_message_id: String,
-    /// Time of the last message it has, in milliseconds since the epoch.
+    /// Timestamp of the last received message, in milliseconds since the epoch.
     pub last_message_timestamp: i64,
 }
 
-/// The messages that a phone missed while it was away, in parts: the messages of a part follow it.
+/// Messages that a phone missed while it was disconnected, in parts: the messages of a part follow it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -50,25 +50,25 @@ pub struct SessionResumeMessage {
 pub struct SessionSyncMessage {
     /// The session.
     pub session_id: String,
-    /// The conversation, which outlives a session that is forked or resumed.
+    /// The conversation; its id survives a fork or resumption of the session.
     pub conversation_id: String,
     /// The missed messages of this part, oldest first.
     pub message_history: Vec<MessageSummary>,
-    /// The turn the session is in.
+    /// Current turn of the session.
     pub current_turn_number: u64,
-    /// What is going on, in words.
+    /// Descriptions of running operations.
     pub pending_operations: Vec<String>,
     /// The number of this part, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub part: Option<u64>,
-    /// The number of missed messages that come in later parts.
+    /// Number of missed messages in later parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub remaining: Option<u64>,
 }
 
-/// A message in short.
+/// Summary of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -80,13 +80,13 @@ pub struct MessageSummary {
     /// Its `type`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What it said, in a line.
+    /// One-line summary.
     pub summary: String,
 }
 
-// The keys of the next three are in snake case: apps know them as notifications, which are spelled so.
+// The keys of the next three are in snake case: apps receive them as notifications, which use it.
 
-/// A session takes prompts.
+/// A session accepts prompts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -95,7 +95,7 @@ pub struct SessionReady {
     pub session_id: String,
 }
 
-/// A session goes on after its agent crashed.
+/// A session continues after its agent crashed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -104,17 +104,17 @@ pub struct SessionRecovered {
     pub session_id: String,
 }
 
-/// A session is over.
+/// A session has ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SessionComplete {
     /// The session.
     pub session_id: String,
-    /// What came of it, in words.
+    /// Summary of its result.
     pub summary: String,
-    /// Number of files that were changed.
+    /// Number of modified files.
     pub files_modified: u64,
-    /// When it ended, as an RFC 3339 time.
+    /// End, as an RFC 3339 time.
     pub completion_time: String,
 }

@@ -1,4 +1,4 @@
-//! What a session, the agent process and the machine are doing.
+//! Status of sessions, of the agent process and of the machine.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// What a session is doing.
+/// Status of a session.
 ///
 /// Apps exist for two shapes of this message, and it is the union of them.
 /// Only `status` differs between the two; see `StatusReport`.
@@ -15,26 +15,26 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct SessionStatus {
-    /// What it is doing.
+    /// The status.
     pub status: StatusReport,
-    /// How far it has come.
+    /// Progress in steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<StepProgress>,
     /// The session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// Turns so far.
+    /// Number of turns so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_turns: Option<u64>,
-    /// Seconds so far.
+    /// Elapsed time in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub execution_time: Option<f64>,
-    /// What went wrong, when something did.
+    /// Error message, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// What a session is doing: an object for one kind of app, a word for the other.
+/// Status of a session: an object for one kind of app, a word for the other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -46,19 +46,19 @@ pub enum StatusReport {
     Word(RunStatus),
 }
 
-/// A state and a line about it.
+/// State and status line of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 pub struct StateReport {
     /// The state.
     pub state: SessionState,
-    /// A line to show.
+    /// Status line to show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
-/// The state of a session.
+/// State of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -67,17 +67,17 @@ pub struct StateReport {
 pub enum SessionState {
     /// It waits for a prompt.
     Idle,
-    /// It works.
+    /// It works on a turn.
     Processing,
-    /// It waits for a person's yes or no.
+    /// It waits for an answer to a permission request.
     WaitingForPermission,
-    /// It is done.
+    /// It has finished.
     Completed,
     /// It failed.
     Error,
 }
 
-/// The state of a session in three words.
+/// Status of a session as one of three words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -86,31 +86,31 @@ pub enum SessionState {
 pub enum RunStatus {
     /// It is open.
     Running,
-    /// It is done.
+    /// It has finished.
     Completed,
     /// It failed.
     Error,
 }
 
-/// How far a session has come, in steps.
+/// Progress of a session, in steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase")]
 pub struct StepProgress {
-    /// What is being done.
+    /// Current step, as text.
     pub current_step: String,
-    /// Steps done.
+    /// Number of completed steps.
     pub completed_steps: u64,
-    /// Steps in all, when known.
+    /// Total number of steps, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_steps: Option<u64>,
-    /// From 0 to 100, when known.
+    /// Percentage from 0 to 100, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percentage: Option<f64>,
 }
 
-/// What the agent process and the machine are doing.
+/// Status of the agent process and of the machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -124,12 +124,12 @@ pub struct WrapperStatus {
     pub resource_usage: ResourceUsage,
 }
 
-/// The agent process.
+/// Status of the agent process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 pub struct ClaudeCodeStatus {
-    /// Whether it runs.
+    /// True if it is running.
     pub running: bool,
     /// Its process id.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -139,13 +139,13 @@ pub struct ClaudeCodeStatus {
     pub uptime: Option<u64>,
 }
 
-/// What the machine has in use.
+/// Resource usage of the machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceUsage {
-    /// Processor time, from 0 to 100.
+    /// Processor usage in percent, from 0 to 100.
     pub cpu_percent: f64,
     /// Memory in megabytes.
     #[serde(rename = "memoryMB")]

@@ -4,8 +4,8 @@ use crate::messages::{ApiMessage, ContentBlock};
 
 /// Rebuilds a message from its stream events.
 ///
-/// Feed every event in order; the message so far can be looked at any time. A new `message_start` begins anew,
-/// which is also what happens when a cut stream is tried again.
+/// Push every event in order; the message so far is accessible at any time. A new `message_start` starts
+/// over, which also happens when a cut stream is retried.
 #[derive(Debug, Clone, Default)]
 pub struct Accumulator {
     message: Option<ApiMessage>,
@@ -13,13 +13,13 @@ pub struct Accumulator {
     finished: bool,
 }
 
-/// A block that is still growing.
+/// A block that is not complete yet.
 #[derive(Debug, Clone)]
 struct Open {
     index: u64,
     block: ContentBlock,
     extra: Extra,
-    /// The input's JSON text so far.
+    /// JSON text of the input so far.
     partial_json: String,
     signature: String,
     citations: Vec<Json>,
@@ -31,7 +31,7 @@ impl Accumulator {
         Self::default()
     }
 
-    /// Takes the next event. Gives the message when this event completed it.
+    /// Adds the next event. Returns the message if this event completed it.
     pub fn push(&mut self, event: &Event) -> Option<&ApiMessage> {
         match event {
             Event::MessageStart(start) => {
@@ -66,7 +66,7 @@ impl Accumulator {
                 }
             }
             Event::MessageStop(_) => {
-                // A stream that ends in mid-block still counts for what came.
+                // A stream that ends inside a block keeps the part that arrived.
                 for open in std::mem::take(&mut self.open) {
                     self.close(open);
                 }
@@ -78,17 +78,17 @@ impl Accumulator {
         None
     }
 
-    /// The message so far: the blocks that have ended.
+    /// The message so far, with its completed blocks.
     pub fn message(&self) -> Option<&ApiMessage> {
         self.message.as_ref()
     }
 
-    /// The block that is still growing, if it has the given index.
+    /// The incomplete block with the given index, if any.
     pub fn open_block(&self, index: u64) -> Option<&ContentBlock> {
         self.open.iter().find(|open| open.index == index).map(|open| &open.block)
     }
 
-    /// Whether the message is complete.
+    /// True if the message is complete.
     pub fn is_finished(&self) -> bool {
         self.finished
     }
@@ -116,7 +116,7 @@ impl Open {
     }
 
     fn finish(mut self) -> (ContentBlock, Extra) {
-        // Input that was cut, or that no tree can hold, leaves what the block began with.
+        // Input that was cut, or that does not fit a tree, leaves the block's initial input.
         if let Ok(raw) = Raw::parse(&self.partial_json) {
             match &mut self.block {
                 ContentBlock::ToolUse { input, .. } => {

@@ -1,62 +1,62 @@
 use crate::frame::FrameRef;
 use crate::json::wire::{ObjectOut, WireObject, read_object};
 use crate::json::{Cursor, Extra, Json, Misfit, Reading, Text, Wire, object};
-use crate::messages::{ApiMessage, ContentBlock, StopReason, UsageInfo, read_block, write_block};
+use crate::messages::{ApiMessage, ApiStopReason, ContentBlock, UsageInfo, read_block, write_block};
 use crate::view;
 
 /// One event of a streamed answer.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// A message begins, with no content yet.
+    /// A message starts, without content.
     MessageStart(Box<MessageStart>),
-    /// A block begins.
+    /// A block starts.
     ContentBlockStart(Box<BlockStart>),
-    /// A block goes on.
+    /// A delta of a block.
     ContentBlockDelta(BlockDelta),
     /// A block ends. The complete `assistant` frame of the block comes before this.
     ContentBlockStop(BlockStop),
-    /// Why the message stopped and what it used.
+    /// Stop reason and usage of the message.
     MessageDelta(Box<MessageDelta>),
     /// The message ends.
     MessageStop(Extra),
-    /// Nothing; keeps the connection open.
+    /// Keeps the connection open.
     Ping(Extra),
-    /// The API failed in mid-stream.
+    /// The API failed during the stream.
     Error(StreamError),
-    /// An event that is not known yet.
+    /// An unknown event.
     Unknown(Json),
 }
 
-/// What a block gains.
+/// Delta of a block.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Delta {
     /// More text.
     Text(TextDelta),
-    /// More of a tool's input, as JSON text cut anywhere.
+    /// More of a tool's input, as JSON text cut at any byte.
     InputJson(InputJsonDelta),
     /// More reasoning.
     Thinking(ThinkingDelta),
-    /// The reasoning's signature.
+    /// Signature of the reasoning.
     Signature(SignatureDelta),
     /// A citation.
     Citations(CitationsDelta),
-    /// A kind that is not known yet, or not public (`compaction_delta`).
+    /// An unknown kind, or one that is not public (`compaction_delta`).
     Unknown(Json),
 }
 
-/// `content_block_start`: a block, still empty or nearly so.
+/// `content_block_start`: a block, empty or nearly so.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct BlockStart {
-    /// Which block of the message.
+    /// Index of the block in the message.
     pub index: u64,
     /// The block.
     pub content_block: ContentBlock,
-    /// What the wire has in the block besides the block's own fields.
+    /// Members of the block on the wire without a field of their own.
     pub block_extra: Extra,
-    /// What the typed fields would not write back alike.
+    /// Members that the typed fields would not write back identically.
     pub extra: Extra,
 }
 
@@ -79,9 +79,9 @@ object! {
         opt usage: UsageInfo,
     }
 
-    /// Why the message stopped.
+    /// Reason why the message stopped.
     pub struct MessageDeltaBody {
-        opt stop_reason: StopReason,
+        opt stop_reason: ApiStopReason,
         opt stop_sequence: String,
     }
 
@@ -103,7 +103,7 @@ object! {
     struct Nothing {}
 }
 
-/// A block together with what stands beside its fields.
+/// A block with its extra members.
 #[derive(Debug, Clone, PartialEq)]
 struct WholeBlock(ContentBlock, Extra);
 
@@ -147,7 +147,7 @@ impl Event {
 }
 
 impl Event {
-    /// The event of a frame that is a delta and nothing else, from what decoding noted.
+    /// Event of a frame that is a plain delta, from the positions noted by decoding.
     pub(crate) fn plain_delta(frame: &FrameRef<'_>) -> Option<Event> {
         let (text, spans) = (frame.text(), frame.event_spans());
         if !spans.is_plain_delta() || spans.kind.text(text)? != "content_block_delta" {
@@ -155,14 +155,16 @@ impl Event {
         }
         let own = |text: Text<'_>| text.get().into_owned();
         let extra = Extra::default();
-        let delta = match view::Delta::of(frame)? {
-            view::Delta::Text(text) => Delta::Text(TextDelta { text: own(text), extra }),
-            view::Delta::InputJson(text) => {
+        let delta = match view::DeltaView::of(frame)? {
+            view::DeltaView::Text(text) => Delta::Text(TextDelta { text: own(text), extra }),
+            view::DeltaView::InputJson(text) => {
                 Delta::InputJson(InputJsonDelta { partial_json: own(text), extra })
             }
-            view::Delta::Thinking(text) => Delta::Thinking(ThinkingDelta { thinking: own(text), extra }),
-            view::Delta::Signature(text) => Delta::Signature(SignatureDelta { signature: own(text), extra }),
-            view::Delta::Other(_) => return None,
+            view::DeltaView::Thinking(text) => Delta::Thinking(ThinkingDelta { thinking: own(text), extra }),
+            view::DeltaView::Signature(text) => {
+                Delta::Signature(SignatureDelta { signature: own(text), extra })
+            }
+            view::DeltaView::Other(_) => return None,
         };
         let index = spans.index.raw(text)?.u64()?;
         Some(Event::ContentBlockDelta(BlockDelta { index, delta, extra: Extra::default() }))

@@ -1,4 +1,4 @@
-//! The model's answer while it is being written: events of the Messages API, and the message they make.
+//! Streamed answers: events of the Messages API, and the message that they form.
 
 mod accumulator;
 mod event;

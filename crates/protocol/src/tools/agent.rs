@@ -2,7 +2,7 @@ use super::macros::tagged;
 use crate::json::{Json, object, open_string};
 
 open_string! {
-    /// Where an agent works, if not in the same folder.
+    /// Isolation of an agent's working folder.
     pub struct AgentIsolation {
         WORKTREE = "worktree",
         REMOTE = "remote",
@@ -10,140 +10,140 @@ open_string! {
 }
 
 object! {
-    /// Work for another agent.
+    /// Input of the tool that starts an agent.
     pub struct AgentInput {
-        /// The work in a few words.
+        /// Short description of the task.
         opt description: String,
-        /// The work.
+        /// Prompt of the agent.
         req prompt: String,
-        /// Which agent.
+        /// Type of the agent.
         opt subagent_type: String,
-        /// Which model.
+        /// Model of the agent.
         opt model: String,
-        /// How hard it shall think.
+        /// Effort level of the agent.
         opt effort: String,
-        /// Whether to go on without waiting for it.
+        /// True to continue without waiting for it.
         opt run_in_background: bool,
-        /// What to call it, to talk with it later.
+        /// Name of the agent, for messages to it later.
         opt name: String,
-        /// The team that it belongs to.
+        /// Team of the agent.
         opt team_name: String,
-        /// Its permission mode.
+        /// Permission mode of the agent.
         opt mode: String,
-        /// Where it works.
+        /// Isolation of its working folder.
         opt isolation: AgentIsolation,
     }
 }
 
 tagged! {
-    /// What starting an agent gave.
+    /// Output of the tool that starts an agent.
     #[expect(clippy::large_enum_variant, reason = "read on demand, one at a time")]
     pub enum AgentOutput by "status" {
-        /// It did its work.
+        /// It finished.
         Completed(AgentCompleted) = "completed",
-        /// It works in the background.
+        /// It runs in the background.
         Launched(AgentLaunched) = "async_launched",
-        /// It works on another machine.
+        /// It runs on another machine.
         Remote(AgentRemote) = "remote_launched",
     }
 }
 
 object! {
-    /// The work of an agent that is done.
+    /// Result of a finished agent.
     pub struct AgentCompleted {
-        /// The agent.
+        /// Id of the agent.
         opt agent_id: String as "agentId",
-        /// Which kind of agent.
+        /// Type of the agent.
         opt agent_type: String as "agentType",
-        /// The work.
+        /// Prompt of the agent.
         opt prompt: String,
-        /// What it said in the end.
+        /// Final answer.
         opt content: Vec<AgentText>,
-        /// The model it used.
+        /// Model that it used.
         opt resolved_model: String as "resolvedModel",
-        /// The models it used, if several.
+        /// Models that it used, if several.
         opt models_used: Json as "modelsUsed",
-        /// How long it took.
+        /// Duration in milliseconds.
         opt total_duration_ms: u64 as "totalDurationMs",
-        /// The tokens of its last request, in and out.
+        /// Tokens of its last request, input and output.
         opt total_tokens: u64 as "totalTokens",
-        /// How many tools it called.
+        /// Number of tool calls.
         opt total_tool_use_count: u64 as "totalToolUseCount",
-        /// The usage of its last request.
+        /// Usage of its last request.
         opt usage: Json,
-        /// The tools it called.
+        /// Tools that it called.
         opt tools_used: Vec<String> as "toolsUsed",
-        /// The same, counted.
+        /// Number of tool calls by kind.
         opt tool_stats: AgentToolStats as "toolStats",
-        /// Whether a message can wake it again.
+        /// True if a message can resume it.
         opt can_continue_agent: bool as "canContinueAgent",
-        /// The worktree it worked in, if something is left there.
+        /// Worktree that it worked in, if it left changes there.
         opt worktree_path: String as "worktreePath",
-        /// The branch of that worktree.
+        /// Branch of that worktree.
         opt worktree_branch: String as "worktreeBranch",
     }
 
-    /// A block of what an agent said.
+    /// A text block of an agent's answer.
     pub struct AgentText {
         /// `text`.
         opt kind: String as "type",
-        /// What it said.
+        /// Text of the block.
         opt text: String,
     }
 
-    /// How often an agent used its tools.
+    /// Number of tool calls of an agent, by kind.
     pub struct AgentToolStats {
-        /// Files read.
+        /// Number of files read.
         opt read_count: u64 as "readCount",
-        /// Searches.
+        /// Number of searches.
         opt search_count: u64 as "searchCount",
-        /// Commands.
+        /// Number of commands.
         opt bash_count: u64 as "bashCount",
-        /// Files edited.
+        /// Number of files edited.
         opt edit_file_count: u64 as "editFileCount",
-        /// Lines added.
+        /// Number of lines added.
         opt lines_added: u64 as "linesAdded",
-        /// Lines removed.
+        /// Number of lines removed.
         opt lines_removed: u64 as "linesRemoved",
-        /// Any other tools.
+        /// Number of calls of other tools.
         opt other_tool_count: u64 as "otherToolCount",
-        /// Frames.
+        /// Number of frames.
         opt frame_count: u64 as "frameCount",
     }
 
-    /// An agent that works in the background.
+    /// An agent that runs in the background.
     pub struct AgentLaunched {
-        /// The agent, and its task.
+        /// Id of the agent, and of its task.
         opt agent_id: String as "agentId",
-        /// Whether it works in the background.
+        /// True if it runs in the background.
         opt is_async: bool as "isAsync",
-        /// The work in a few words.
+        /// Short description of the task.
         opt description: String,
-        /// The work.
+        /// Prompt of the agent.
         opt prompt: String,
-        /// The model it uses.
+        /// Model that it uses.
         opt resolved_model: String as "resolvedModel",
-        /// The models it uses, if several.
+        /// Models that it uses, if several.
         opt models_used: Json as "modelsUsed",
-        /// The file that it writes to.
+        /// File that receives its output.
         opt output_file: String as "outputFile",
-        /// Whether the caller has a tool to read that file.
+        /// True if the caller has a tool to read that file.
         opt can_read_output_file: bool as "canReadOutputFile",
-        /// Whether a message can wake it again.
+        /// True if a message can resume it.
         opt can_continue_agent: bool as "canContinueAgent",
     }
 
-    /// An agent that works on another machine.
+    /// An agent that runs on another machine.
     pub struct AgentRemote {
-        /// Its task.
+        /// Id of its task.
         opt task_id: String as "taskId",
-        /// The page of its session.
+        /// URL of its session.
         opt session_url: String as "sessionUrl",
-        /// The work in a few words.
+        /// Short description of the task.
         opt description: String,
-        /// The work.
+        /// Prompt of the agent.
         opt prompt: String,
-        /// The file that its words are written to.
+        /// File that receives its output.
         opt output_file: String as "outputFile",
     }
 }

@@ -6,58 +6,58 @@ object! {
     /// Questions for the user.
     pub struct AskUserQuestionInput {
         /// One to four questions.
-        req questions: Vec<Question>,
-        /// The answers by question, put in by whoever asked the user.
+        req questions: Vec<AskedQuestion>,
+        /// Answers by question, filled in by the client that asked the user.
         opt answers: BTreeMap<String, Json>,
-        /// What the user noted by question.
+        /// Notes of the user, by question.
         opt annotations: BTreeMap<String, Annotation>,
-        /// Where the questions come from.
+        /// Origin of the questions.
         opt metadata: Json,
     }
 
-    /// One question with the answers to choose from.
-    pub struct Question {
-        /// The question; the answers are kept under it.
+    /// One question with its options.
+    pub struct AskedQuestion {
+        /// Text of the question; key of its answer.
         req question: String,
-        /// A word for a label, of at most twelve characters.
+        /// Label of at most twelve characters.
         opt header: String,
-        /// What the user can choose.
+        /// Options.
         opt options: Vec<QuestionOption>,
-        /// Whether the user can choose several.
+        /// True if several options can be chosen.
         opt multi_select: bool as "multiSelect",
     }
 
-    /// One answer to choose.
+    /// One option of a question.
     pub struct QuestionOption {
-        /// The answer.
+        /// Text of the option.
         req label: String,
-        /// What it would mean.
+        /// Explanation of the option.
         opt description: String,
-        /// Something to look at before choosing it.
+        /// Preview of its result.
         opt preview: String,
     }
 
-    /// What belongs to an answer besides.
+    /// Annotation of an answer.
     pub struct Annotation {
-        /// The preview of the answer that was chosen.
+        /// Preview of the chosen option.
         opt preview: String,
-        /// What the user noted.
+        /// Note of the user.
         opt notes: String,
-        /// Why there is no answer: `skipped`, `replied_in_chat` or `dismissed`.
+        /// Reason of a missing answer: `skipped`, `replied_in_chat` or `dismissed`.
         opt unanswered: String,
     }
 
-    /// What the user answered.
+    /// Answers of the user.
     pub struct AskUserQuestionOutput {
         /// The questions.
-        opt questions: Vec<Question>,
-        /// The answers by question, as strings; several chosen are joined by commas.
+        opt questions: Vec<AskedQuestion>,
+        /// Answers by question, as strings; several chosen options are joined by commas.
         opt answers: BTreeMap<String, Json>,
-        /// What the user wrote instead of choosing.
+        /// Free text of the user instead of a choice.
         opt response: String,
-        /// What the user noted by question.
+        /// Notes of the user, by question.
         opt annotations: BTreeMap<String, Annotation>,
-        /// The milliseconds after which the user was taken to be away.
+        /// Timeout in milliseconds after which the user was considered away.
         opt afk_timeout_ms: u64 as "afkTimeoutMs",
     }
 }

@@ -2,81 +2,81 @@ use super::Patch;
 use crate::json::{Json, object};
 
 object! {
-    /// A command for the shell.
+    /// A shell command.
     pub struct BashInput {
-        /// What to run.
+        /// The command.
         req command: String,
-        /// After how many milliseconds to give up.
+        /// Timeout in milliseconds.
         opt timeout: u64,
-        /// What the command does, in a few words of the model.
+        /// Short description of the command, by the model.
         opt description: String,
-        /// Whether to go on without waiting for it.
+        /// True to continue without waiting for it.
         opt run_in_background: bool,
-        /// Whether to run it outside of the sandbox.
+        /// True to run it outside of the sandbox.
         opt dangerously_disable_sandbox: bool as "dangerouslyDisableSandbox",
     }
 
-    /// What a command printed, and how it ended.
+    /// Output and result of a command.
     pub struct BashOutput {
-        /// Standard output; standard error is mostly mixed into it.
+        /// Standard output; standard error is mostly merged into it.
         opt stdout: String,
         /// Standard error, and notes of the CLI.
         opt stderr: String,
-        /// Whether the user, or the timeout, ended it.
+        /// True if the user or the timeout ended it.
         opt interrupted: bool,
-        /// Whether `stdout` is an image.
+        /// True if `stdout` is an image.
         opt is_image: bool as "isImage",
-        /// Whether the command is one that prints nothing when it succeeds.
+        /// True if the command prints nothing on success.
         opt no_output_expected: bool as "noOutputExpected",
-        /// What the exit code means for this command, if it is not plainly an error.
+        /// Meaning of the exit code for this command, if it is not simply an error.
         opt return_code_interpretation: String as "returnCodeInterpretation",
-        /// The file with everything that was printed.
+        /// File with the complete output.
         opt raw_output_path: String as "rawOutputPath",
-        /// The file with the output that was too long to be given.
+        /// File with the output that was too long to return.
         opt persisted_output_path: String as "persistedOutputPath",
-        /// The bytes of that file.
+        /// Size of that file in bytes.
         opt persisted_output_size: u64 as "persistedOutputSize",
-        /// The task that the command goes on as.
+        /// Id of the background task that the command became.
         opt background_task_id: String as "backgroundTaskId",
-        /// Whether the user sent it to the background.
+        /// True if the user moved it to the background.
         opt backgrounded_by_user: bool as "backgroundedByUser",
-        /// The milliseconds after which it was sent there.
+        /// Time in milliseconds after which it was moved there.
         opt timed_out_after_ms: u64 as "timedOutAfterMs",
-        /// Whether it ran outside of the sandbox.
+        /// True if it ran outside of the sandbox.
         opt dangerously_disable_sandbox: bool as "dangerouslyDisableSandbox",
-        /// Content blocks, where the output is more than text.
+        /// Content blocks, if the output is more than text.
         opt structured_content: Json as "structuredContent",
-        /// The files that it changed.
+        /// Files that it changed.
         opt edit_diff: BashEditDiff as "bashEditDiff",
-        /// What it did with git.
+        /// Git operations that it performed.
         opt git_operation: Box<GitOperation> as "gitOperation",
-        /// A note that files read before have changed.
+        /// Note that files read before have changed.
         opt stale_read_file_state_hint: String as "staleReadFileStateHint",
-        /// A note about the limits of the host of the repository.
+        /// Note about rate limits of the repository's host.
         opt gh_rate_limit_hint: String as "ghRateLimitHint",
     }
 
-    /// The files that a command changed.
+    /// Files changed by a command.
     pub struct BashEditDiff {
-        /// Those that are shown.
+        /// Files with their diffs.
         opt files: Vec<BashEditedFile>,
-        /// How many are not shown.
+        /// Number of further changed files.
         opt more_files: u64 as "moreFiles",
-        /// The paths of all.
+        /// Paths of all changed files.
         opt changed_files: Vec<String> as "changedFiles",
     }
 
-    /// One file that a command changed.
+    /// One file changed by a command.
     pub struct BashEditedFile {
         /// Its path.
         opt file_path: String as "filePath",
-        /// What changed in it.
+        /// Diff of the file.
         opt hunks: Patch,
-        /// Whether it is new.
+        /// True if it is new.
         opt created: bool,
     }
 
-    /// What a command did with git.
+    /// Git operations performed by a command.
     pub struct GitOperation {
         /// A commit it made.
         opt commit: GitCommit,
@@ -84,7 +84,7 @@ object! {
         opt push: GitPush,
         /// A merge or a rebase.
         opt branch: GitBranch,
-        /// What it did with a pull request.
+        /// An action on a pull request.
         opt pr: GitPullRequest,
     }
 
@@ -106,7 +106,7 @@ object! {
 
     /// A merge or a rebase.
     pub struct GitBranch {
-        /// What was merged, or rebased onto.
+        /// Name of the merged branch, or of the new base.
         opt target: String as "ref",
         /// `merged` or `rebased`.
         opt action: String,
@@ -118,15 +118,15 @@ object! {
         opt number: u64,
         /// Its page.
         opt url: String,
-        /// What was done with it.
+        /// Action on the pull request.
         opt action: String,
     }
 
-    /// Asks for what a background command printed meanwhile; a tool of older CLIs.
+    /// Reads new output of a background command; a tool of older CLIs.
     pub struct BashOutputInput {
-        /// The background command.
+        /// Id of the background command.
         req bash_id: String,
-        /// A regular expression: only lines that match are wanted.
+        /// Regular expression that selects lines.
         opt filter: String,
     }
 }

@@ -2,67 +2,67 @@ use super::{GitDiff, Patch};
 use crate::json::object;
 
 object! {
-    /// Text to replace in a file.
+    /// Replacement of text in a file.
     pub struct EditInput {
-        /// The file's path, from the root.
+        /// Absolute path of the file.
         req file_path: String,
-        /// What to look for; it must be there once, unless all are to be replaced.
+        /// Text to replace; it must occur once, unless all occurrences are replaced.
         opt old_string: String,
-        /// What to put in its place.
+        /// New text.
         opt new_string: String,
-        /// Whether to replace every occurrence.
+        /// True to replace every occurrence.
         opt replace_all: bool,
     }
 
-    /// What an edit changed.
+    /// Result of an edit.
     pub struct EditOutput {
         /// The file's path.
         req file_path: String as "filePath",
-        /// What was looked for.
+        /// Replaced text.
         opt old_string: String as "oldString",
-        /// What was put in its place.
+        /// New text.
         opt new_string: String as "newString",
-        /// What the file contained before.
+        /// Content of the file before.
         opt original_file: String as "originalFile",
-        /// What changed.
+        /// Diff of the file.
         opt structured_patch: Patch as "structuredPatch",
-        /// Whether the user changed the text before agreeing.
+        /// True if the user changed the text before approval.
         opt user_modified: bool as "userModified",
-        /// Whether every occurrence was replaced.
+        /// True if every occurrence was replaced.
         opt replace_all: bool as "replaceAll",
         /// The state of the file in its repository.
         opt git_diff: GitDiff as "gitDiff",
     }
 
-    /// Several edits of one file at once; a tool of older CLIs.
+    /// Several edits of one file; a tool of older CLIs.
     pub struct MultiEditInput {
-        /// The file's path, from the root.
+        /// Absolute path of the file.
         req file_path: String,
-        /// The edits in their order; each sees what those before it left.
+        /// Edits in order; each applies to the result of those before it.
         opt edits: Vec<Replacement>,
     }
 
-    /// One edit of several.
+    /// One of several edits.
     pub struct Replacement {
-        /// What to look for.
+        /// Text to replace.
         opt old_string: String,
-        /// What to put in its place.
+        /// New text.
         opt new_string: String,
-        /// Whether to replace every occurrence.
+        /// True to replace every occurrence.
         opt replace_all: bool,
     }
 
-    /// What several edits changed.
+    /// Result of several edits.
     pub struct MultiEditOutput {
         /// The file's path.
         req file_path: String as "filePath",
         /// The edits.
         opt edits: Vec<Replacement>,
-        /// What the file contained before.
+        /// Content of the file before.
         opt original_file_contents: String as "originalFileContents",
-        /// What changed, all edits together.
+        /// Diff of all edits together.
         opt structured_patch: Patch as "structuredPatch",
-        /// Whether the user changed the text before agreeing.
+        /// True if the user changed the text before approval.
         opt user_modified: bool as "userModified",
     }
 }

@@ -8,9 +8,9 @@ use super::{
 use crate::json::{Json, Misfit, Raw, Reading};
 
 by_tool! {
-    /// What a tool is asked to do: the `input` of a `tool_use` block, of a permission request, of a hook.
+    /// Input of a tool call: the `input` of a `tool_use` block, of a permission request or of a hook.
     ///
-    /// It writes itself as the input alone, so it cannot be read back without the tool's name.
+    /// It is serialized as the input alone, so reading it back needs the name of the tool.
     pub enum ToolInput {
         Bash(BashInput) = "Bash",
         BashOutput(BashOutputInput) = "BashOutput",
@@ -38,7 +38,7 @@ by_tool! {
         SlashCommand(SlashCommandInput) = "SlashCommand",
         Monitor(MonitorInput) = "Monitor",
     } else {
-        /// Of a tool without a view, as it came.
+        /// Input of a tool without a typed view, unchanged.
         Other(Json),
     }
 }
@@ -46,18 +46,18 @@ by_tool! {
 impl ToolInput {
     /// Reads the input of the tool called `name`.
     ///
-    /// Models make mistakes, so an input may lack what the tool needs: the CLI refuses such a call, and this
-    /// gives the [`Misfit`].
+    /// Models make mistakes, so an input may lack required fields: the CLI refuses such a call, and this
+    /// function returns the [`Misfit`].
     pub fn read(name: &str, input: Raw<'_>) -> Result<Self, Misfit> {
         Self::read_with(name, input, &mut Reading::default())
     }
 
-    /// The same, and `reading` takes down the optional fields that did not fit.
+    /// Same as [`ToolInput::read`], and records the optional fields that did not fit in `reading`.
     pub fn read_with(name: &str, input: Raw<'_>, reading: &mut Reading) -> Result<Self, Misfit> {
         Self::typed(name, input, reading).unwrap_or_else(|| Ok(ToolInput::Other(input.to_json())))
     }
 
-    /// One line that tells a reader what the call is about: the command, the path, the question.
+    /// One-line summary of the call: the command, the path, the question.
     ///
     /// It has no control characters and at most [`SUMMARY_CHARS_MAX`](super::SUMMARY_CHARS_MAX) characters.
     pub fn summary(&self) -> String {

@@ -1,4 +1,5 @@
-/// Declares an enum with one variant per tool, chosen by the tool's name, and further variants for the rest.
+/// Declares an enum with one variant per tool, selected by the tool's name, and further variants for the
+/// rest.
 macro_rules! by_tool {
     (
         $(#[$meta:meta])*
@@ -20,7 +21,7 @@ macro_rules! by_tool {
         }
 
         impl $Name {
-            /// The tools that have a view, by their canonical names.
+            /// Tools with a typed view, by their canonical names.
             pub const TOOLS: &'static [&'static str] = &[$($tool),+];
 
             /// Reads the view of a tool; `None` for a tool without one.
@@ -37,7 +38,7 @@ macro_rules! by_tool {
             }
         }
 
-        /// Written as the value inside; the tool's name is not part of it.
+        /// Serializes the value inside; the tool's name is not part of it.
         impl serde::Serialize for $Name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {
@@ -49,7 +50,7 @@ macro_rules! by_tool {
     };
 }
 
-/// Declares an enum of objects that tell their shape by the string under one key.
+/// Declares an enum of objects, distinguished by the string under one key.
 macro_rules! tagged {
     (
         $(#[$meta:meta])*
@@ -66,7 +67,7 @@ macro_rules! tagged {
                 #[doc = concat!("\n\nIts `", $tag, "` is `", $value, "`.")]
                 $Variant($Type),
             )+
-            /// A shape that was not known when this was written, as it came.
+            /// A shape unknown to this version, unchanged.
             Unknown($crate::json::Json),
         }
 

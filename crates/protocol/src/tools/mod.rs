@@ -1,10 +1,9 @@
-//! Typed views of what tools are given and what they give back.
+//! Typed views of tool inputs and outputs.
 //!
-//! A tool's input and its result are foreign data that changes with every release of the CLI, so messages
-//! carry them raw.
-//! Who wants to look inside asks here, with the tool's name: [`ToolInput::read`] for the `input` of a
-//! `tool_use` block, [`ToolOutput::read`] for the `tool_use_result` beside a tool's result.
-//! A tool without a view stays raw, and a view writes back what it was read from.
+//! A tool's input and output are foreign data that change with every release of the CLI, so messages carry
+//! them raw. Typed access needs the tool's name: [`ToolInput::read`] reads the `input` of a `tool_use` block,
+//! [`ToolOutput::read`] the `tool_use_result` next to a tool's result. The data of a tool without a view stay
+//! raw, and a view writes back exactly what was read.
 //!
 //! ```
 //! use tidings_protocol::json::Raw;
@@ -41,7 +40,7 @@ pub use agent::{
     AgentCompleted, AgentInput, AgentIsolation, AgentLaunched, AgentOutput, AgentRemote, AgentText,
     AgentToolStats,
 };
-pub use ask::{Annotation, AskUserQuestionInput, AskUserQuestionOutput, Question, QuestionOption};
+pub use ask::{Annotation, AskUserQuestionInput, AskUserQuestionOutput, AskedQuestion, QuestionOption};
 pub use bash::{
     BashEditDiff, BashEditedFile, BashInput, BashOutput, BashOutputInput, GitBranch, GitCommit, GitOperation,
     GitPullRequest, GitPush,
@@ -65,10 +64,10 @@ pub use skill::{SkillInput, SkillOutput, SlashCommandInput};
 pub use summary::SUMMARY_CHARS_MAX;
 pub use tasks::{
     ListedTask, StatusChange, Task, TaskCreateInput, TaskCreateOutput, TaskGetInput, TaskGetOutput,
-    TaskListInput, TaskListOutput, TaskStatus, TaskStopInput, TaskStopOutput, TaskUpdateInput,
+    TaskListInput, TaskListOutput, TaskListStatus, TaskStopInput, TaskStopOutput, TaskUpdateInput,
     TaskUpdateOutput,
 };
-pub use todo::{TodoItem, TodoStatus, TodoWriteInput, TodoWriteOutput};
+pub use todo::{TodoWriteInput, TodoWriteItem, TodoWriteOutput, TodoWriteStatus};
 pub use web::{
     WebFetchInput, WebFetchOutput, WebHits, WebLink, WebSearchInput, WebSearchOutput, WebSearchPart,
 };

@@ -1,35 +1,35 @@
 use crate::json::object;
 
 object! {
-    /// Something to watch: a command whose lines, or a socket whose messages, wake the agent.
+    /// A monitor: a command whose lines, or a socket whose messages, wake the agent.
     pub struct MonitorInput {
-        /// What it watches, in a few words.
+        /// Short description of the monitor.
         opt description: String,
         /// The command.
         opt command: String,
         /// The socket.
         opt ws: MonitorSocket,
-        /// After how many milliseconds to stop.
+        /// Timeout in milliseconds.
         opt timeout_ms: u64,
-        /// Whether to watch as long as the session lives.
+        /// True to run until the session ends.
         opt persistent: bool,
     }
 
-    /// A web socket to watch.
+    /// A WebSocket to monitor.
     pub struct MonitorSocket {
-        /// Its address.
+        /// URL of the socket.
         opt url: String,
-        /// The subprotocols to offer.
+        /// Subprotocols to offer.
         opt protocols: Vec<String>,
     }
 
-    /// What watches now.
+    /// A started monitor.
     pub struct MonitorOutput {
-        /// Its task.
+        /// Id of its task.
         opt task_id: String as "taskId",
-        /// After how many milliseconds it stops.
+        /// Timeout in milliseconds.
         opt timeout_ms: u64 as "timeoutMs",
-        /// Whether it watches as long as the session lives.
+        /// True if it runs until the session ends.
         opt persistent: bool,
     }
 }

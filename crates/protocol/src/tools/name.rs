@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// The name a tool has today. Older CLIs, and older transcripts, use other names for some.
+/// Current name of a tool. Older CLIs and transcripts use other names for some.
 pub fn canonical_name(name: &str) -> &str {
     match name {
         "Task" => "Agent",
@@ -14,40 +14,40 @@ pub fn canonical_name(name: &str) -> &str {
     }
 }
 
-/// What kind of work a tool does, to group and to decorate it.
+/// Kind of work that a tool does, for grouping and icons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolFamily {
     /// Reads and changes files.
     File,
-    /// Runs commands, and watches or stops what runs in the background.
+    /// Runs commands, and monitors or stops background tasks.
     Command,
     /// Finds files, text, symbols or tools.
     Search,
-    /// Goes to the web.
+    /// Accesses the web.
     Web,
-    /// Keeps the list of what is to be done.
+    /// Maintains the list of tasks.
     Task,
     /// Runs a slash command or a skill.
     SlashCommand,
-    /// Starts other agents and talks with them.
+    /// Starts other agents and sends them messages.
     SubAgent,
-    /// Belongs to an MCP server, or deals with the servers.
+    /// Belongs to an MCP server, or manages the servers.
     Mcp,
     /// Enters and leaves plan mode.
     Plan,
     /// Asks the user.
     Question,
-    /// Anything else, and every tool that was not known when this was written.
+    /// Anything else, and every tool unknown to this version.
     #[serde(other)]
     Other,
 }
 
-/// The family of a tool, by its name of today or an older one.
+/// Family of a tool, by its current or an older name.
 ///
-/// `TaskStop` and `TaskOutput` are [`ToolFamily::Command`]: they were `KillShell` and `BashOutput` before, and
-/// have nothing to do with the list of tasks.
+/// `TaskStop` and `TaskOutput` are [`ToolFamily::Command`]: they were `KillShell` and `BashOutput` before,
+/// and are unrelated to the list of tasks.
 pub fn family(name: &str) -> ToolFamily {
     match canonical_name(name) {
         "Read" | "Write" | "Edit" | "MultiEdit" | "NotebookEdit" | "NotebookRead" | "LS" => ToolFamily::File,
@@ -69,9 +69,9 @@ pub fn family(name: &str) -> ToolFamily {
     }
 }
 
-/// The server and the tool of an MCP tool's name, `mcp__server__tool`.
+/// Server and tool in the name of an MCP tool, `mcp__server__tool`.
 ///
-/// The first `__` after the prefix ends the server, as in the CLI: what follows may contain more of them.
+/// The first `__` after the prefix ends the server, as in the CLI: the tool's name may contain more of them.
 pub fn mcp_parts(name: &str) -> Option<(&str, &str)> {
     let (server, tool) = name.strip_prefix("mcp__")?.split_once("__")?;
     (!server.is_empty() && !tool.is_empty()).then_some((server, tool))

@@ -1,13 +1,13 @@
 use crate::json::{object, open_string};
 
 open_string! {
-    /// What a cell of a notebook holds.
+    /// Type of a notebook cell.
     pub struct CellType {
         CODE = "code",
         MARKDOWN = "markdown",
     }
 
-    /// What to do with a cell.
+    /// Operation on a cell.
     pub struct NotebookEditMode {
         REPLACE = "replace",
         INSERT = "insert",
@@ -16,41 +16,41 @@ open_string! {
 }
 
 object! {
-    /// A cell of a Jupyter notebook to change.
+    /// An edit of a cell of a Jupyter notebook.
     pub struct NotebookEditInput {
-        /// The notebook's path, from the root.
+        /// Absolute path of the notebook.
         req notebook_path: String,
-        /// The cell; a new one comes after it.
+        /// Id of the cell; a new one is inserted after it.
         opt cell_id: String,
-        /// What the cell shall contain.
+        /// New content of the cell.
         opt new_source: String,
-        /// What kind of cell it shall be.
+        /// New type of the cell.
         opt cell_type: CellType,
-        /// What to do; replaced if not said.
+        /// Operation; `replace` by default.
         opt edit_mode: NotebookEditMode,
     }
 
-    /// What changed in a notebook.
+    /// Result of an edit of a notebook.
     pub struct NotebookEditOutput {
         /// The notebook's path.
         opt notebook_path: String,
-        /// The cell.
+        /// Id of the cell.
         opt cell_id: String,
-        /// What kind of cell it is.
+        /// Type of the cell.
         opt cell_type: CellType,
         /// The language of the notebook.
         opt language: String,
-        /// What was done.
+        /// Operation that was performed.
         opt edit_mode: NotebookEditMode,
-        /// What the cell contains now.
+        /// New content of the cell.
         opt new_source: String,
-        /// What it contained before.
+        /// Previous content of the cell.
         opt old_source: String,
-        /// Why nothing was done; empty if all went well.
+        /// Error message; empty on success.
         opt error: String,
-        /// The whole notebook before.
+        /// Content of the notebook before.
         opt original_file: String,
-        /// The whole notebook now.
+        /// Content of the notebook now.
         opt updated_file: String,
     }
 }

@@ -8,10 +8,10 @@ use super::{
 use crate::json::{Json, Misfit, Raw, Reading};
 
 by_tool! {
-    /// What a tool gave: the `tool_use_result` beside a tool's result, the `tool_response` of a hook.
+    /// Output of a tool: the `tool_use_result` next to a tool's result, or the `tool_response` of a hook.
     ///
-    /// This is what the CLI knows, not what the model was told; that is the `tool_result` block.
-    /// It writes itself as the output alone, so it cannot be read back without the tool's name.
+    /// This is the CLI's structured result; the model receives the `tool_result` block.
+    /// It is serialized as the output alone, so reading it back needs the name of the tool.
     pub enum ToolOutput {
         Bash(BashOutput) = "Bash",
         Read(ReadOutput) = "Read",
@@ -37,11 +37,11 @@ by_tool! {
         Skill(SkillOutput) = "Skill",
         Monitor(MonitorOutput) = "Monitor",
     } else {
-        /// A plain string, from whichever tool: an error, a refusal, or all that the tool had to say.
+        /// A plain string, from any tool: an error, a refusal, or its whole output.
         Text(String),
-        /// The content blocks of an MCP tool, as they came.
+        /// Content blocks of an MCP tool, unchanged.
         Blocks(Json),
-        /// Of a tool without a view, as it came.
+        /// Output of a tool without a typed view, unchanged.
         Other(Json),
     }
 }
@@ -52,14 +52,14 @@ impl ToolOutput {
         Self::read_with(name, output, &mut Reading::default())
     }
 
-    /// The same, and `reading` takes down the optional fields that did not fit.
+    /// Same as [`ToolOutput::read`], and records the optional fields that did not fit in `reading`.
     pub fn read_with(name: &str, output: Raw<'_>, reading: &mut Reading) -> Result<Self, Misfit> {
         if let Some(text) = output.text() {
             return Ok(ToolOutput::Text(text.get().into_owned()));
         }
         if output.is_array() {
             return Ok(match canonical_name(name) {
-                // Their lists are of servers' resources and tools, not of content blocks.
+                // Their lists contain servers' resources and tools, not content blocks.
                 "ListMcpResourcesTool" | "RefreshMcpTools" => ToolOutput::Other(output.to_json()),
                 _ => ToolOutput::Blocks(output.to_json()),
             });

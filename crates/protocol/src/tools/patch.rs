@@ -1,49 +1,49 @@
 use crate::json::object;
 
-/// What an edit changed, as hunks of a unified diff.
+/// Diff of a file, as hunks of a unified diff.
 pub type Patch = Vec<Hunk>;
 
 object! {
     /// One hunk of a unified diff.
     pub struct Hunk {
-        /// The first line of the old file that it shows, counted from 1.
+        /// First line in the old file, from 1.
         opt old_start: u64 as "oldStart",
-        /// How many lines of the old file it shows.
+        /// Number of lines of the old file.
         opt old_lines: u64 as "oldLines",
-        /// The first line of the new file that it shows, counted from 1.
+        /// First line in the new file, from 1.
         opt new_start: u64 as "newStart",
-        /// How many lines of the new file it shows.
+        /// Number of lines of the new file.
         opt new_lines: u64 as "newLines",
-        /// The lines, each with a space, `+` or `-` before it.
+        /// Lines, each prefixed by a space, `+` or `-`.
         req lines: Vec<String>,
     }
 
     /// The state of an edited file in its repository.
     pub struct GitDiff {
-        /// The file, from the root of the repository.
+        /// Path of the file, relative to the root of the repository.
         opt filename: String,
         /// `modified` or `added`.
         opt status: String,
-        /// Lines added since the last commit.
+        /// Number of lines added since the last commit.
         opt additions: u64,
-        /// Lines removed since the last commit.
+        /// Number of lines removed since the last commit.
         opt deletions: u64,
-        /// Both together.
+        /// Number of changed lines in total.
         opt changes: u64,
         /// The unified diff.
         opt patch: String,
-        /// The repository on its host, `owner/name`.
+        /// Name of the repository on its host, `owner/name`.
         opt repository: String,
     }
 }
 
 impl Hunk {
-    /// How many lines it adds.
+    /// Number of lines that it adds.
     pub fn added(&self) -> usize {
         self.starting_with('+')
     }
 
-    /// How many lines it removes.
+    /// Number of lines that it removes.
     pub fn removed(&self) -> usize {
         self.starting_with('-')
     }

@@ -4,43 +4,43 @@ object! {
     /// Enters plan mode.
     pub struct EnterPlanModeInput {}
 
-    /// What holds in plan mode.
+    /// Result of entering plan mode.
     pub struct EnterPlanModeOutput {
-        /// The words for the model.
+        /// Message for the model.
         opt message: String,
     }
 
-    /// A plan for the user to agree to.
+    /// A plan for the user to approve.
     pub struct ExitPlanModeInput {
-        /// The plan in Markdown; newer CLIs have it in a file instead.
+        /// The plan in Markdown; newer CLIs store it in a file instead.
         opt plan: String,
-        /// What shall be allowed without asking while the plan is carried out.
+        /// Actions allowed without a permission request during the plan.
         opt allowed_prompts: Vec<AllowedPrompt> as "allowedPrompts",
     }
 
-    /// Something to be allowed without asking.
+    /// An action allowed without a permission request.
     pub struct AllowedPrompt {
-        /// The tool.
+        /// Name of the tool.
         opt tool: String,
-        /// What may be done with it, in words: "run tests".
+        /// Description of the action: "run tests".
         opt prompt: String,
     }
 
-    /// The plan that the user agreed to.
+    /// The plan that the user approved.
     pub struct ExitPlanModeOutput {
         /// The plan, if there is one.
         opt plan: String,
-        /// Whether another agent made it.
+        /// True if another agent made it.
         opt is_agent: bool as "isAgent",
-        /// The file with the plan.
+        /// File that holds the plan.
         opt file_path: String as "filePath",
-        /// Whether there is a tool to start agents for it.
+        /// True if a tool that starts agents is available for it.
         opt has_task_tool: bool as "hasTaskTool",
-        /// Whether the user changed it.
+        /// True if the user changed it.
         opt plan_was_edited: bool as "planWasEdited",
-        /// Whether the leader of the team has to agree yet.
+        /// True if the team leader still has to approve.
         opt awaiting_leader_approval: bool as "awaitingLeaderApproval",
-        /// The request to the leader.
+        /// Id of the request to the leader.
         opt request_id: String as "requestId",
     }
 }

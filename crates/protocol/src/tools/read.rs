@@ -4,39 +4,39 @@ use crate::json::{Json, object};
 object! {
     /// A file to read.
     pub struct ReadInput {
-        /// Its path, from the root.
+        /// Absolute path of the file.
         req file_path: String,
-        /// The line to begin with, counted from 1.
+        /// First line to read, from 1.
         opt offset: u64,
-        /// How many lines to read.
+        /// Number of lines to read.
         opt limit: u64,
-        /// Which pages of a PDF file, as `1-5`.
+        /// Pages of a PDF file, such as `1-5`.
         opt pages: String,
-        /// Whether to read a file above the usual limit.
+        /// True to read a file above the usual limit.
         opt allow_large: bool,
     }
 }
 
 tagged! {
-    /// What reading a file gave, by the kind of file.
+    /// Output of reading a file, by kind of file.
     pub enum ReadOutput by "type" {
         /// Lines of text.
         Text(ReadText) = "text",
-        /// A picture.
+        /// An image.
         Image(ReadImage) = "image",
         /// A Jupyter notebook.
         Notebook(ReadNotebook) = "notebook",
         /// A PDF file as a whole.
         Pdf(ReadPdf) = "pdf",
-        /// Pages of a PDF file, each as a picture.
+        /// Pages of a PDF file, each as an image.
         Parts(ReadParts) = "parts",
-        /// The file is as it was when it was read before.
+        /// The file has not changed since it was last read.
         Unchanged(ReadUnchanged) = "file_unchanged",
     }
 }
 
 impl ReadOutput {
-    /// The path of the file, where it is given: a picture does not name its file.
+    /// Path of the file, if known: an image does not name its file.
     pub fn file_path(&self) -> Option<&str> {
         match self {
             ReadOutput::Text(text) => text.file.file_path.as_deref(),
@@ -60,33 +60,33 @@ object! {
     pub struct TextFile {
         /// Its path.
         opt file_path: String as "filePath",
-        /// The lines that were read, without numbers.
+        /// Lines that were read, without numbers.
         opt content: String,
-        /// How many lines these are.
+        /// Number of these lines.
         opt num_lines: u64 as "numLines",
-        /// The number of the first.
+        /// Number of the first line.
         opt start_line: u64 as "startLine",
-        /// How many lines the file has.
+        /// Number of lines in the file.
         opt total_lines: u64 as "totalLines",
-        /// Whether it was cut because it had too many tokens.
+        /// True if it was truncated because it had too many tokens.
         opt truncated_by_token_cap: bool as "truncatedByTokenCap",
     }
 
-    /// A picture.
+    /// An image.
     pub struct ReadImage {
-        /// The picture.
+        /// The image.
         req file: ImageFile,
     }
 
-    /// A picture.
+    /// An image.
     pub struct ImageFile {
         /// Its bytes in Base64.
         opt base64: String,
         /// Its media type.
         opt media_type: String as "type",
-        /// The bytes of the file.
+        /// Size of the file in bytes.
         opt original_size: u64 as "originalSize",
-        /// Its width and height, before and after it was scaled.
+        /// Width and height, before and after scaling.
         opt dimensions: Json,
     }
 
@@ -116,45 +116,45 @@ object! {
         opt file_path: String as "filePath",
         /// Its bytes in Base64.
         opt base64: String,
-        /// How many bytes these are.
+        /// Size of the file in bytes.
         opt original_size: u64 as "originalSize",
     }
 
-    /// Pages of a PDF file, each as a picture.
+    /// Pages of a PDF file, each as an image.
     pub struct ReadParts {
-        /// Where the pictures are.
+        /// Location of the images.
         req file: PartsFile,
         /// The number of the first page.
         opt first_page: u64 as "firstPage",
-        /// The pictures.
+        /// The images.
         opt pages: Vec<PartPage>,
     }
 
-    /// A PDF file that was taken apart.
+    /// A PDF file split into pages.
     pub struct PartsFile {
         /// Its path.
         opt file_path: String as "filePath",
-        /// The bytes of the file.
+        /// Size of the file in bytes.
         opt original_size: u64 as "originalSize",
-        /// How many pages were taken.
+        /// Number of extracted pages.
         opt count: u64,
-        /// The folder with one picture per page.
+        /// Folder with one image per page.
         opt output_dir: String as "outputDir",
     }
 
-    /// One page of a PDF file as a picture.
+    /// One page of a PDF file as an image.
     pub struct PartPage {
-        /// The picture in Base64.
+        /// The image in Base64.
         opt base64: String,
         /// Its media type.
         opt media_type: String as "mediaType",
-        /// Why there is no picture.
+        /// Reason of a missing image.
         opt error: String,
     }
 
-    /// The file is as it was when it was read before.
+    /// The file has not changed since it was last read.
     pub struct ReadUnchanged {
-        /// Which file.
+        /// The file.
         req file: UnchangedFile,
     }
 

@@ -1,7 +1,7 @@
 use crate::json::{object, open_string};
 
 open_string! {
-    /// What a search through files shows.
+    /// Kind of output of a search through files.
     pub struct GrepMode {
         FILES_WITH_MATCHES = "files_with_matches",
         CONTENT = "content",
@@ -10,107 +10,107 @@ open_string! {
 }
 
 object! {
-    /// Names of files to find.
+    /// A search for file names.
     pub struct GlobInput {
-        /// The pattern, as `src/**/*.rs`.
+        /// Pattern, such as `src/**/*.rs`.
         req pattern: String,
-        /// Where to look; the working directory if not said.
+        /// Folder to search; defaults to the working folder.
         opt path: String,
     }
 
-    /// The names of files that were found.
+    /// Result of a search for file names.
     pub struct GlobOutput {
-        /// The names.
+        /// Names of the files.
         opt filenames: Vec<String>,
-        /// How many these are.
+        /// Number of these names.
         opt num_files: u64 as "numFiles",
-        /// Whether there are more.
+        /// True if there are more.
         opt truncated: bool,
-        /// How many there are.
+        /// Total number of matches.
         opt total_matches: u64 as "totalMatches",
-        /// Whether that number is final.
+        /// True if that number is exact.
         opt count_is_complete: bool as "countIsComplete",
-        /// Whether the search was given up.
+        /// True if the search was aborted.
         opt timed_out: bool as "timedOut",
-        /// How long it took.
+        /// Duration in milliseconds.
         opt duration_ms: u64 as "durationMs",
     }
 
-    /// Text to find in files.
+    /// A search for text in files.
     pub struct GrepInput {
         /// The regular expression.
         req pattern: String,
-        /// Where to look; the working directory if not said.
+        /// File or folder to search; defaults to the working folder.
         opt path: String,
-        /// Which names of files to look into.
+        /// Pattern for file names.
         opt glob: String,
-        /// Which type of files to look into, as `rust`.
+        /// File type, such as `rust`.
         opt file_type: String as "type",
-        /// What to show.
+        /// Kind of output.
         opt output_mode: GrepMode,
-        /// How many lines to show after a match.
+        /// Number of lines to show after a match.
         opt after: u64 as "-A",
-        /// How many lines to show before a match.
+        /// Number of lines to show before a match.
         opt before: u64 as "-B",
-        /// How many lines to show around a match.
+        /// Number of lines to show around a match.
         opt around: u64 as "-C",
-        /// The same under its other name.
+        /// The same, under its other name.
         opt context: u64,
-        /// Whether to show the numbers of lines.
+        /// True to show line numbers.
         opt line_numbers: bool as "-n",
-        /// Whether upper and lower case are the same.
+        /// True to ignore case.
         opt ignore_case: bool as "-i",
-        /// Whether to show only what matched.
+        /// True to show only the matching text.
         opt only_matching: bool as "-o",
-        /// How much to show.
+        /// Maximum number of results.
         opt head_limit: u64,
-        /// How much to leave out before.
+        /// Number of results to skip.
         opt offset: u64,
-        /// Whether a match may go over several lines.
+        /// True if a match may span several lines.
         opt multiline: bool,
     }
 
-    /// What a search through files found.
+    /// Result of a search through files.
     pub struct GrepOutput {
-        /// What is shown.
+        /// Kind of output.
         opt mode: GrepMode,
-        /// The files with matches, unless lines are shown.
+        /// Files with matches, unless lines are shown.
         opt filenames: Vec<String>,
-        /// How many these are.
+        /// Number of these files.
         opt num_files: u64 as "numFiles",
         /// The lines, or the counts.
         opt content: String,
-        /// How many lines are shown.
+        /// Number of lines shown.
         opt num_lines: u64 as "numLines",
-        /// How many matches were counted.
+        /// Number of matches.
         opt num_matches: u64 as "numMatches",
-        /// How many files there are.
+        /// Total number of files.
         opt total_files: u64 as "totalFiles",
-        /// How many lines there are.
+        /// Total number of lines.
         opt total_lines: u64 as "totalLines",
-        /// The limit, if something was left out because of it.
+        /// Limit, if it truncated the result.
         opt applied_limit: u64 as "appliedLimit",
-        /// How much was left out before.
+        /// Number of results skipped.
         opt applied_offset: u64 as "appliedOffset",
-        /// Whether the search was given up.
+        /// True if the search was aborted.
         opt timed_out: bool as "timedOut",
     }
 
-    /// Tools to find among those whose descriptions are not loaded.
+    /// A search among tools whose descriptions are not loaded.
     pub struct ToolSearchInput {
-        /// Words, or `select:` and names.
+        /// Search words, or `select:` and names.
         req query: String,
-        /// How many to give.
+        /// Maximum number of results.
         opt max_results: u64,
     }
 
-    /// The tools that were found.
+    /// Tools found by a search.
     pub struct ToolSearchOutput {
         /// Their names.
         opt matches: Vec<String>,
-        /// What was looked for.
+        /// The query.
         opt query: String,
-        /// How many tools are not loaded.
+        /// Number of tools that are not loaded.
         opt total_deferred_tools: u64,
     }
 }

@@ -1,31 +1,31 @@
 use crate::json::object;
 
 object! {
-    /// A skill to load.
+    /// Input of the tool that loads a skill.
     pub struct SkillInput {
         /// Its name; older CLIs call it `command`.
         opt skill: String,
-        /// The same, as older CLIs call it.
+        /// The name, under the key of older CLIs.
         opt command: String,
-        /// What to tell it.
+        /// Arguments of the skill.
         opt args: String,
     }
 
-    /// The skill that was loaded.
+    /// Result of loading a skill.
     pub struct SkillOutput {
-        /// Whether it was loaded.
+        /// True if it was loaded.
         opt success: bool,
         /// Its name.
         opt command_name: String as "commandName",
         /// The tools that it allows.
         opt allowed_tools: Vec<String> as "allowedTools",
-        /// The model that it asks for.
+        /// Model that it requests.
         opt model: String,
     }
 
-    /// A slash command to run; a tool of older CLIs.
+    /// Input of the tool that runs a slash command; a tool of older CLIs.
     pub struct SlashCommandInput {
-        /// The command with its slash and what follows it.
+        /// The command with its slash and its arguments.
         req command: String,
     }
 }

@@ -1,14 +1,16 @@
 use std::fmt::{self, Write as _};
 
-use super::{ReadInput, TaskStatus, TaskUpdateInput, TodoItem, TodoStatus, TodoWriteInput, ToolInput};
+use super::{
+    ReadInput, TaskListStatus, TaskUpdateInput, TodoWriteInput, TodoWriteItem, TodoWriteStatus, ToolInput,
+};
 
-/// How many characters a summary may have.
+/// Maximum length of a summary, in characters.
 pub const SUMMARY_CHARS_MAX: usize = 200;
 
 /// The summary of a tool's input.
 pub(super) fn of(input: &ToolInput) -> String {
     let mut line = Line::default();
-    // The only error is that the line is full.
+    // The only possible error is a full line.
     let _ = write_summary(&mut line, input);
     line.finish()
 }
@@ -87,18 +89,18 @@ fn read(line: &mut Line, input: &ReadInput) -> fmt::Result {
     suffix(line, " pages ", input.pages.as_deref())
 }
 
-/// How much is done, and what is being done.
+/// Number of finished items, and the current one.
 fn todos(line: &mut Line, input: &TodoWriteInput) -> fmt::Result {
-    let is = |item: &&TodoItem, status: TodoStatus| item.status.as_ref() == Some(&status);
-    let done = input.todos.iter().filter(|item| is(item, TodoStatus::COMPLETED)).count();
+    let is = |item: &&TodoWriteItem, status: TodoWriteStatus| item.status.as_ref() == Some(&status);
+    let done = input.todos.iter().filter(|item| is(item, TodoWriteStatus::COMPLETED)).count();
     write!(line, "{done} of {} done", input.todos.len())?;
-    let current = input.todos.iter().find(|item| is(item, TodoStatus::IN_PROGRESS));
+    let current = input.todos.iter().find(|item| is(item, TodoWriteStatus::IN_PROGRESS));
     suffix(line, ": ", current.map(|item| item.active_form.as_ref().unwrap_or(&item.content).as_str()))
 }
 
 fn task_update(line: &mut Line, input: &TaskUpdateInput) -> fmt::Result {
     write!(line, "task {}", input.task_id)?;
-    suffix(line, ": ", input.status.as_ref().map(TaskStatus::as_str))?;
+    suffix(line, ": ", input.status.as_ref().map(TaskListStatus::as_str))?;
     suffix(line, ": ", input.subject.as_deref())
 }
 
@@ -110,13 +112,13 @@ fn first<const N: usize>(line: &mut Line, texts: [&Option<String>; N]) -> fmt::R
     texts.into_iter().flatten().next().map_or(Ok(()), |text| line.write_str(text))
 }
 
-/// A line that takes what fits: white space becomes one space, and a full line refuses more, so that a
-/// command of a megabyte is not looked through.
+/// A line of limited length: white space is collapsed, and a full line refuses more, so that a command of a
+/// megabyte is not scanned to its end.
 #[derive(Default)]
 struct Line {
     text: String,
     chars: usize,
-    /// White space that is written only if something follows.
+    /// Pending white space, written only if more text follows.
     gap: bool,
     full: bool,
 }
@@ -136,7 +138,7 @@ impl Line {
 impl fmt::Write for Line {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for character in text.chars() {
-            // Control characters could make a terminal do things.
+            // Control characters could steer a terminal.
             if character.is_whitespace() || character.is_control() {
                 self.gap = !self.text.is_empty();
                 continue;

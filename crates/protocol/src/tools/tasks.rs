@@ -1,8 +1,8 @@
 use crate::json::{Json, object, open_string};
 
 open_string! {
-    /// How far a task is.
-    pub struct TaskStatus {
+    /// Status of a task.
+    pub struct TaskListStatus {
         PENDING = "pending",
         IN_PROGRESS = "in_progress",
         COMPLETED = "completed",
@@ -11,31 +11,31 @@ open_string! {
 }
 
 object! {
-    /// A task for the list of tasks.
+    /// A new task for the list of tasks.
     pub struct TaskCreateInput {
-        /// What: "Run the tests".
+        /// Title: "Run the tests".
         req subject: String,
-        /// What exactly.
+        /// Description of the task.
         opt description: String,
-        /// The words while it is being done: "Running the tests".
+        /// Text while it is in progress: "Running the tests".
         opt active_form: String as "activeForm",
-        /// Anything to keep with it.
+        /// Arbitrary metadata.
         opt metadata: Json,
     }
 
-    /// The task that was put on the list.
+    /// The task that was created.
     pub struct TaskCreateOutput {
-        /// The task with its number.
+        /// The task with its id.
         opt task: Task,
     }
 
-    /// A task to look up.
+    /// A lookup of a task.
     pub struct TaskGetInput {
-        /// Its number.
+        /// Id of the task.
         req task_id: String as "taskId",
     }
 
-    /// The task that was looked up.
+    /// Result of a lookup of a task.
     pub struct TaskGetOutput {
         /// The task, if there is one.
         opt task: Task,
@@ -43,65 +43,65 @@ object! {
 
     /// A task.
     pub struct Task {
-        /// Its number.
+        /// Id of the task.
         opt id: String,
-        /// What.
+        /// Title of the task.
         opt subject: String,
-        /// What exactly.
+        /// Description of the task.
         opt description: String,
-        /// How far it is.
-        opt status: TaskStatus,
-        /// The tasks that wait for it.
+        /// Status of the task.
+        opt status: TaskListStatus,
+        /// Tasks that are blocked by it.
         opt blocks: Vec<String>,
-        /// The tasks that it waits for.
+        /// Tasks that block it.
         opt blocked_by: Vec<String> as "blockedBy",
     }
 
-    /// What to change about a task.
+    /// Changes to a task.
     pub struct TaskUpdateInput {
-        /// Its number.
+        /// Id of the task.
         req task_id: String as "taskId",
-        /// What.
+        /// New title.
         opt subject: String,
-        /// What exactly.
+        /// New description.
         opt description: String,
-        /// The words while it is being done.
+        /// New text while it is in progress.
         opt active_form: String as "activeForm",
-        /// How far it is; `deleted` takes it off the list.
-        opt status: TaskStatus,
-        /// Tasks that wait for it from now on.
+        /// New status; `deleted` removes it from the list.
+        opt status: TaskListStatus,
+        /// Further tasks that are blocked by it.
         opt add_blocks: Vec<String> as "addBlocks",
-        /// Tasks that it waits for from now on.
+        /// Further tasks that block it.
         opt add_blocked_by: Vec<String> as "addBlockedBy",
-        /// Who does it.
+        /// New owner.
         opt owner: String,
-        /// What to keep with it.
+        /// New metadata.
         opt metadata: Json,
     }
 
-    /// What was changed about a task.
+    /// Result of an update of a task.
     pub struct TaskUpdateOutput {
-        /// Whether it was changed.
+        /// True if it was changed.
         opt success: bool,
-        /// Its number.
+        /// Id of the task.
         opt task_id: String as "taskId",
-        /// What was changed.
+        /// Names of the changed fields.
         opt updated_fields: Vec<String> as "updatedFields",
-        /// Why it was not changed.
+        /// Error message.
         opt error: String,
-        /// How far it was and is.
+        /// Status before and after.
         opt status_change: StatusChange as "statusChange",
     }
 
-    /// A step of a task.
+    /// A change of a task's status.
     pub struct StatusChange {
-        /// How far it was.
-        opt from: TaskStatus,
-        /// How far it is.
-        opt to: TaskStatus,
+        /// Previous status.
+        opt from: TaskListStatus,
+        /// New status.
+        opt to: TaskListStatus,
     }
 
-    /// Asks for the list of tasks.
+    /// Request for the list of tasks.
     pub struct TaskListInput {}
 
     /// The list of tasks.
@@ -110,37 +110,37 @@ object! {
         opt tasks: Vec<ListedTask>,
     }
 
-    /// A task as the list shows it.
+    /// A task in the list.
     pub struct ListedTask {
-        /// Its number.
+        /// Id of the task.
         opt id: String,
-        /// What.
+        /// Title of the task.
         opt subject: String,
-        /// How far it is.
-        opt status: TaskStatus,
-        /// Who does it.
+        /// Status of the task.
+        opt status: TaskListStatus,
+        /// Owner of the task.
         opt owner: String,
-        /// The tasks that it waits for.
+        /// Tasks that block it.
         opt blocked_by: Vec<String> as "blockedBy",
     }
 
-    /// Something in the background to stop: a command, an agent.
+    /// Request to stop a background task: a command or an agent.
     pub struct TaskStopInput {
-        /// The task.
+        /// Id of the task.
         opt task_id: String,
-        /// The same, as older CLIs call it.
+        /// The id, under the key of older CLIs.
         opt shell_id: String,
     }
 
-    /// What was stopped.
+    /// Result of stopping a task.
     pub struct TaskStopOutput {
-        /// That it was stopped.
+        /// Message that it was stopped.
         opt message: String,
-        /// The task.
+        /// Id of the task.
         opt task_id: String,
-        /// What kind of task it was.
+        /// Type of the task.
         opt task_type: String,
-        /// The command that ran.
+        /// Command of the task.
         opt command: String,
     }
 }

@@ -1,8 +1,8 @@
 use crate::json::{object, open_string};
 
 open_string! {
-    /// How far an item of the list is.
-    pub struct TodoStatus {
+    /// Status of an item of the to-do list.
+    pub struct TodoWriteStatus {
         PENDING = "pending",
         IN_PROGRESS = "in_progress",
         COMPLETED = "completed",
@@ -10,27 +10,27 @@ open_string! {
 }
 
 object! {
-    /// The list of what is to be done, as it shall be from now on.
+    /// The new to-do list.
     pub struct TodoWriteInput {
         /// The whole list.
-        req todos: Vec<TodoItem>,
+        req todos: Vec<TodoWriteItem>,
     }
 
-    /// The list of what is to be done, before and after.
+    /// The to-do list, before and after.
     pub struct TodoWriteOutput {
         /// The list before.
-        opt old_todos: Vec<TodoItem> as "oldTodos",
+        opt old_todos: Vec<TodoWriteItem> as "oldTodos",
         /// The list now.
-        opt new_todos: Vec<TodoItem> as "newTodos",
+        opt new_todos: Vec<TodoWriteItem> as "newTodos",
     }
 
-    /// Something to be done.
-    pub struct TodoItem {
-        /// What: "Run the tests".
+    /// An item of the to-do list.
+    pub struct TodoWriteItem {
+        /// Text: "Run the tests".
         req content: String,
-        /// How far it is.
-        opt status: TodoStatus,
-        /// The words while it is being done: "Running the tests".
+        /// Status of the item.
+        opt status: TodoWriteStatus,
+        /// Text while it is in progress: "Running the tests".
         opt active_form: String as "activeForm",
     }
 }

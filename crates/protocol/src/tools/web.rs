@@ -1,82 +1,82 @@
 use crate::json::{Cursor, Json, Misfit, Reading, Wire, object};
 
 object! {
-    /// A page to read.
+    /// A web page to read.
     pub struct WebFetchInput {
-        /// Its address.
+        /// URL of the page.
         req url: String,
-        /// What to find out from it.
+        /// Question about the page.
         opt prompt: String,
-        /// Where in the page to begin.
+        /// Offset in the page.
         opt offset: u64,
     }
 
-    /// What a page said.
+    /// Result of reading a web page.
     pub struct WebFetchOutput {
-        /// The address that was read.
+        /// URL that was read.
         opt url: String,
-        /// The answer found in it.
+        /// Answer to the question.
         opt result: String,
-        /// The status of the HTTP response.
+        /// HTTP status code.
         opt code: u64,
-        /// The same in words.
+        /// HTTP status text.
         opt code_text: String as "codeText",
-        /// The bytes of the page.
+        /// Size of the page in bytes.
         opt bytes: u64,
-        /// How long it took.
+        /// Duration in milliseconds.
         opt duration_ms: u64 as "durationMs",
     }
 
-    /// A search of the web.
+    /// A web search.
     pub struct WebSearchInput {
-        /// What to look for.
+        /// Search query.
         req query: String,
-        /// Only on these hosts.
+        /// Hosts to search exclusively.
         opt allowed_domains: Vec<String>,
-        /// Not on these hosts.
+        /// Hosts to exclude.
         opt blocked_domains: Vec<String>,
     }
 
-    /// What a search of the web found.
+    /// Result of a web search.
     pub struct WebSearchOutput {
-        /// What was looked for.
+        /// Search query.
         opt query: String,
-        /// What was found, and what the searching model said about it.
+        /// Search results, and text of the searching model.
         opt results: Vec<WebSearchPart>,
-        /// How long it took.
+        /// Duration in seconds.
         opt duration_seconds: f64 as "durationSeconds",
-        /// How many searches were made.
+        /// Number of searches made.
         opt search_count: u64 as "searchCount",
     }
 
-    /// What one search found.
+    /// Results of one search.
     pub struct WebHits {
-        /// The search among the blocks of the searching model.
+        /// Id of the search among the blocks of the searching model.
         opt tool_use_id: String,
         /// The pages.
         opt content: Vec<WebLink>,
     }
 
-    /// A page that was found.
+    /// A web page that was found.
     pub struct WebLink {
         /// Its title.
         opt title: String,
-        /// Its address.
+        /// URL of the page.
         opt url: String,
-        /// Some of its text.
+        /// Excerpt of its text.
         opt snippet: String,
     }
 }
 
-/// A part of what a search of the web gave.
+/// One part of the result of a web search.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum WebSearchPart {
-    /// What the searching model said.
+    /// Text of the searching model.
     Text(String),
-    /// What one search found.
+    /// Results of one search.
     Hits(WebHits),
-    /// A shape that was not known when this was written, as it came.
+    /// A shape unknown to this version, unchanged.
     Unknown(Json),
 }
 

@@ -2,7 +2,7 @@ use super::{GitDiff, Patch};
 use crate::json::{object, open_string};
 
 open_string! {
-    /// Whether a written file is new.
+    /// Kind of a write: a new file or an update.
     pub struct WriteKind {
         CREATE = "create",
         UPDATE = "update",
@@ -10,27 +10,27 @@ open_string! {
 }
 
 object! {
-    /// A file to write as a whole.
+    /// A file to write.
     pub struct WriteInput {
-        /// Its path, from the root.
+        /// Absolute path of the file.
         req file_path: String,
-        /// What it shall contain.
+        /// New content of the file.
         opt content: String,
     }
 
-    /// What writing a file changed.
+    /// Result of writing a file.
     pub struct WriteOutput {
-        /// Whether the file is new.
+        /// Kind of the write.
         opt kind: WriteKind as "type",
         /// Its path.
         req file_path: String as "filePath",
-        /// What it contains now.
+        /// New content of the file.
         opt content: String,
-        /// What changed; empty for a new file.
+        /// Diff of the file; empty for a new file.
         opt structured_patch: Patch as "structuredPatch",
-        /// What it contained before.
+        /// Previous content of the file.
         opt original_file: String as "originalFile",
-        /// Whether the user changed the text before agreeing.
+        /// True if the user changed the text before approval.
         opt user_modified: bool as "userModified",
         /// The state of the file in its repository.
         opt git_diff: GitDiff as "gitDiff",

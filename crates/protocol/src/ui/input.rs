@@ -7,18 +7,18 @@ use serde_json::Value;
 
 use super::TurnId;
 
-/// One message from a person to a session.
+/// One message from a user to a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ControllerInputPayload {
-    /// Session it is for.
+    /// Session that receives it.
     pub session_id: i64,
-    /// What the person wrote.
+    /// Text that the user wrote.
     pub content: String,
-    /// The person's turn; count up by one per message.
+    /// The user's turn; count up by one per message.
     pub turn_id: TurnId,
-    /// Facts of the client's own, carried along unread.
+    /// Arbitrary data of the client, passed on unread.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub metadata: Option<HashMap<String, Value>>,

@@ -12,73 +12,73 @@ use super::native::{
 };
 use super::{AskUserQuestionsRequest, PermissionRequest, StopReason, TurnId};
 
-/// One event of a session, for whoever shows it to people.
+/// One event of a session, for clients that show it.
 ///
-/// Handle the variants you care about and pass over the rest: more may be added.
+/// Handle the variants you need and ignore the rest: more may be added.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[non_exhaustive]
 pub enum UiMessage {
-    /// A piece of the answer, as it is being generated.
+    /// A delta of the answer, as it is generated.
     ///
-    /// The pieces of a turn concatenate to its text; a piece may end anywhere between two characters.
+    /// The deltas of a turn concatenate to its text; a delta may end between any two characters.
     TextChunk {
-        /// The piece.
+        /// The delta.
         text: String,
         /// Session it belongs to.
         session_id: i64,
         /// Turn it belongs to.
         turn_id: TurnId,
     },
-    /// A tool has begun to run.
+    /// A tool has started.
     ToolExecuting {
         /// Id of this call, repeated by its `ToolCompleted`.
         tool_use_id: String,
         /// Name of the tool.
         tool_name: String,
-        /// What the tool was called with.
+        /// Input of the call.
         input: Value,
         /// Session it belongs to.
         session_id: i64,
     },
-    /// A tool has ended, well or badly.
+    /// A tool has finished, with success or failure.
     ToolCompleted {
         /// Id from the `ToolExecuting` of this call.
         tool_use_id: String,
-        /// What the tool returned, or why it failed.
+        /// Output of the tool, or the reason of its failure.
         result: String,
         /// Session it belongs to.
         session_id: i64,
     },
-    /// A turn is over: no text and no tool of this turn follows, and the next prompt is welcome.
+    /// A turn is complete: no more text or tools of this turn follow, and the next prompt may be sent.
     Complete {
         /// Session it belongs to.
         session_id: i64,
         /// Turn that is over.
         turn_id: TurnId,
-        /// Why generation stopped.
+        /// Reason why generation stopped.
         stop_reason: StopReason,
     },
-    /// A tool waits for one permission.
+    /// A tool call waits for permission.
     PermissionRequired {
         /// Call that waits; the answer names it.
         tool_use_id: String,
-        /// What is asked for.
+        /// The request.
         request: PermissionRequest,
         /// Session it belongs to.
         session_id: i64,
     },
-    /// Several tools of one turn wait for permission; each may be allowed or denied on its own.
+    /// Several tool calls of one turn wait for permission; each may be allowed or denied on its own.
     BatchPermissionRequired {
         /// Batch that waits; the answer names it.
         batch_id: String,
-        /// What is asked for, one entry per call.
+        /// The requests, one per call.
         requests: Vec<PermissionRequest>,
         /// Session it belongs to.
         session_id: i64,
     },
-    /// The agent asks the person something.
+    /// The agent asks the user questions.
     UserInteractionRequired {
         /// Call that waits; the answer names it.
         tool_use_id: String,
@@ -96,18 +96,18 @@ pub enum UiMessage {
         /// Session it belongs to.
         session_id: i64,
     },
-    /// Something went wrong; the session may well go on.
+    /// An error; the session may continue.
     Error {
-        /// What went wrong.
+        /// Error message.
         message: String,
-        /// Session it belongs to, or none when it concerns the whole agent.
+        /// Session it belongs to; none when it concerns the whole agent.
         session_id: Option<i64>,
     },
     /// A note for logs rather than for the conversation.
     System {
         /// The note.
         message: String,
-        /// Session it belongs to, or none when it concerns the whole agent.
+        /// Session it belongs to; none when it concerns the whole agent.
         session_id: Option<i64>,
     },
     /// Text to show that the model did not write, such as the output of a slash command.
@@ -117,83 +117,83 @@ pub enum UiMessage {
         /// Session it belongs to.
         session_id: i64,
     },
-    /// A slash command is done.
+    /// A slash command has finished.
     CommandComplete {
         /// The command.
         command: String,
         /// Session it belongs to.
         session_id: i64,
     },
-    // Variants of our own go below this line. The twelve above keep exactly the fields they have:
-    // clients match them without `..`, so that even one more field would break their build.
-    /// A session has begun, or goes on in a new process.
+    // Our own variants go below this line. The twelve above keep exactly the fields they have: clients match
+    // them without `..`, so one more field would break their build.
+    /// A session has started, or continues in a new process.
     SessionStarted(SessionStarted),
     /// A session has a new title.
     SessionTitle(SessionTitle),
-    /// A session is doing something else than before.
+    /// A session has changed its state.
     SessionStateChanged(SessionStateChanged),
-    /// The model or the permission mode is another one.
+    /// The model or the permission mode has changed.
     SettingsChanged(SettingsChanged),
-    /// A prompt was taken and waits for its turn.
+    /// A prompt was accepted and waits for its turn.
     PromptQueued(PromptQueued),
-    /// Something was said to the agent.
+    /// A prompt reached the agent.
     UserPrompt(UserPrompt),
     /// A prompt that was sent will not be answered.
     PromptDropped(PromptDropped),
-    /// The agent has begun a turn.
+    /// The agent has started a turn.
     TurnStarted(TurnStarted),
-    /// A block of text is whole.
+    /// A block of text is complete.
     TextEnded(TextEnded),
-    /// A piece of the model's reasoning.
+    /// A delta of the model's reasoning.
     Thinking(Thinking),
-    /// The model is writing the input of a call.
+    /// The model is writing the input of a tool call.
     ToolPreparing(ToolPreparing),
-    /// A call is still running.
+    /// A tool call is still running.
     ToolProgress(ToolProgress),
-    /// What a call returned, as data.
+    /// Structured result of a tool call.
     ToolDetails(ToolDetails),
-    /// Something that happened inside a sub-agent.
+    /// An event inside a sub-agent.
     Lane(Lane),
-    /// A sub-agent has begun.
+    /// A sub-agent has started.
     SubAgentStarted(SubAgentStarted),
-    /// A sub-agent is at work.
+    /// A sub-agent has made progress.
     SubAgentProgressed(SubAgentProgressed),
     /// A sub-agent has ended.
     SubAgentEnded(SubAgentEnded),
-    /// Other work beside the conversation began or changed.
+    /// Another background task has started or changed.
     TaskChanged(TaskChanged),
-    /// How far the work has come.
+    /// Progress of the work.
     Progress(Progress),
-    /// The agent's list of things to do.
+    /// The agent's to-do list.
     TodoList(TodoList),
-    /// The agent asks whether to carry out a plan.
+    /// The agent proposes a plan and waits for approval.
     PlanProposed(PlanProposed),
-    /// History was summarised to make room.
+    /// The history was compacted.
     Compacted(Compacted),
-    /// How the limits of the person's plan stand.
+    /// State of the rate limits of the user's plan.
     RateLimit(RateLimit),
-    /// A call of the API failed and will be tried again.
+    /// An API call failed and will be retried.
     Retrying(Retrying),
-    /// How a turn went.
+    /// Result of a turn.
     TurnResult(TurnResult),
-    /// What is known about a request for permission.
+    /// Details of a permission request.
     PermissionDetails(PermissionDetails),
-    /// What is known about a question.
+    /// Details of a question.
     QuestionDetails(QuestionDetails),
-    /// A request for permission waits no longer.
+    /// A permission request was resolved.
     PermissionResolved(PermissionResolved),
-    /// A question waits no longer.
+    /// A question was resolved.
     InteractionResolved(InteractionResolved),
-    /// Something that was shown does not count any more.
+    /// Something already shown was retracted.
     Retracted(Retracted),
-    /// What the person may want to say next.
+    /// Suggestion for the user's next prompt.
     Suggestion(Suggestion),
     /// A frame that has no event of its own.
     RawFrame(RawFrame),
 }
 
 impl UiMessage {
-    /// The session this event is to be routed to; none when it concerns the whole agent.
+    /// Session that this event belongs to; none when it concerns the whole agent.
     ///
     /// ```
     /// use tidings_protocol::ui::UiMessage;
@@ -258,7 +258,7 @@ impl UiMessage {
         }
     }
 
-    /// Whether this is one of the twelve events of the page, which every client of this wire knows.
+    /// True for the twelve events of the original UI wire, which every client knows.
     pub fn is_seed(&self) -> bool {
         matches!(
             self,
@@ -277,13 +277,13 @@ impl UiMessage {
         )
     }
 
-    /// Whether this is one of our own events.
+    /// True for our own events.
     pub fn is_native(&self) -> bool {
         !self.is_seed()
     }
 }
 
-// A structure is made into its event with `.into()`.
+// Converts a structure into its event with `.into()`.
 macro_rules! from_native {
     ($($Name:ident)+) => {$(
         impl From<$Name> for UiMessage {

@@ -1,27 +1,27 @@
-//! What a tool asks to be allowed to do.
+//! Permission requests of tools.
 
 use serde::{Deserialize, Serialize};
 
-/// One thing a tool wants to do and may not do unasked.
+/// One action of a tool that needs permission.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PermissionRequest {
-    /// What kind of thing `target` names.
+    /// Kind of thing that `target` names.
     pub target_type: TargetType,
     /// The path, domain, command or tool.
     pub target: String,
-    /// How much is asked for.
+    /// Level of access requested.
     pub level: PermissionLevel,
-    /// The request in words.
+    /// The request as text.
     pub description: String,
-    /// Why the tool needs it, where it said so.
+    /// Reason given by the tool, if any.
     pub reason: Option<String>,
-    /// Whether everything below a directory is meant as well.
+    /// True if everything below a directory is included.
     pub recursive: bool,
 }
 
-/// What a permission is about.
+/// Kind of target of a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -33,22 +33,22 @@ pub enum TargetType {
     Domain,
     /// A shell command.
     Command,
-    /// A tool as a whole, where it reaches none of the other three.
+    /// A tool as a whole, when none of the other three applies.
     Tool,
 }
 
-// Closed on purpose: a policy has to decide about every level, and must not compile when it forgot one.
-/// How much a permission allows; each level includes those before it.
+// Closed on purpose: a policy has to decide about every level, and must not compile if it omits one.
+/// Level of access that a permission grants; each level includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum PermissionLevel {
-    /// Look.
+    /// Read only.
     Read,
     /// Change.
     Write,
     /// Run.
     Execute,
-    /// Anything, including what destroys.
+    /// Anything, destructive actions included.
     Admin,
 }

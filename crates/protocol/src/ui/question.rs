@@ -1,13 +1,13 @@
-//! What an agent asks a person.
+//! Questions of an agent to the user.
 
 use serde::{Deserialize, Serialize};
 
-/// The questions of one call, to be answered together.
+/// The questions of one call, answered together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AskUserQuestionsRequest {
-    /// In the order to be shown.
+    /// In display order.
     pub questions: Vec<Question>,
 }
 
@@ -16,19 +16,19 @@ pub struct AskUserQuestionsRequest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Question {
-    /// Names the question in the answer; unique within its request.
+    /// Id of the question in the answer; unique within its request.
     pub id: String,
-    /// The question in words.
+    /// The question as text.
     pub text: String,
-    /// How it is to be answered.
+    /// Kind of answer expected.
     pub question_type: QuestionType,
-    /// What can be chosen, for the two choice types.
+    /// Options, for the two choice types.
     pub options: Option<Vec<String>>,
-    /// Whether it must be answered.
+    /// True if an answer is mandatory.
     pub required: bool,
 }
 
-/// How a question is to be answered.
+/// Kind of answer that a question expects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -38,6 +38,6 @@ pub enum QuestionType {
     SingleChoice,
     /// Any number of the options.
     MultiChoice,
-    /// Words of the person's own.
+    /// Free text.
     FreeText,
 }

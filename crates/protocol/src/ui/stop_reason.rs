@@ -1,34 +1,35 @@
-//! Why a turn stopped.
+//! Reason why a turn stopped.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Why generation stopped.
+/// Reason why generation stopped.
 ///
-/// Written in this wire's spelling (`EndTurn`); the spelling of the Messages API (`end_turn`) is read as well.
-/// A reason nobody here knows is kept as it came.
+/// Written in this wire's spelling (`EndTurn`); the spelling of the Messages API (`end_turn`) is read as
+/// well.
+/// An unknown reason is kept unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[non_exhaustive]
 pub enum StopReason {
-    /// The model was done.
+    /// The model finished.
     EndTurn,
     /// The answer reached the token limit.
     MaxTokens,
     /// The model wrote a stop sequence.
     StopSequence,
-    /// The model waits for a tool.
+    /// The model called a tool.
     ToolUse,
-    /// Any other reason, letter for letter.
+    /// Any other reason, unchanged.
     #[cfg_attr(feature = "schema", schemars(untagged))]
     #[cfg_attr(feature = "typescript", ts(untagged, type = "(string & {})"))]
     Other(String),
 }
 
 impl StopReason {
-    /// The reason as it is written.
+    /// The reason in the spelling of this wire.
     ///
     /// ```
     /// use tidings_protocol::ui::StopReason;

@@ -1,4 +1,4 @@
-//! Numbers for the turns of a conversation.
+//! Ids of the turns of a conversation.
 
 use std::cmp::Ordering;
 use std::error::Error;
@@ -8,20 +8,20 @@ use std::str::FromStr;
 use serde::de::{self, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// One turn of a session: whose it is and which.
+/// Id of a turn of a session: its side and its number.
 ///
-/// People count their turns, the agent counts its own, both from one.
+/// Each side counts its own turns, from one.
 /// The order is that of a conversation: `u1`, `a1`, `u2`, `a2`.
 ///
 /// It is written as `{"role":"User","sequence":1}`.
-/// Read are also `{"owner":"u","number":1}` and `"u1"`, which other programs of this family write.
+/// Also read: `{"owner":"u","number":1}` and `"u1"`, which related programs write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TurnId {
-    /// Whose turn it is.
+    /// Side that the turn belongs to.
     pub role: Role,
-    /// Which of that side's turns it is.
+    /// Number of the turn on its side, from one.
     pub sequence: u64,
 }
 
@@ -31,18 +31,18 @@ pub struct TurnId {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum Role {
-    /// The person.
+    /// The user.
     User,
     /// The agent.
     Assistant,
 }
 
-/// The text is no [`TurnId`].
+/// Error for text that is not a [`TurnId`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ParseTurnIdError(());
 
 impl TurnId {
-    /// A turn of the person.
+    /// A turn of the user.
     ///
     /// ```
     /// use tidings_protocol::ui::TurnId;

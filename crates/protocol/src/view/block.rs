@@ -8,29 +8,29 @@ pub enum Block<'a> {
     Text(Text<'a>),
     /// Reasoning.
     Thinking(Text<'a>),
-    /// A tool is called.
+    /// A tool call.
     ToolUse {
-        /// Names the call.
+        /// Id of the call.
         id: Text<'a>,
-        /// Names the tool.
+        /// Name of the tool.
         name: Text<'a>,
-        /// The arguments, as written.
+        /// Input, as written.
         input: Raw<'a>,
     },
-    /// What a tool gave back.
+    /// The result of a tool.
     ToolResult {
-        /// The call this answers.
+        /// Id of the call that it answers.
         tool_use_id: Text<'a>,
         /// A string, a list of blocks or other JSON.
         content: Option<Raw<'a>>,
-        /// Whether the tool failed.
+        /// True if the tool failed.
         is_error: bool,
     },
     /// Any other block, as written.
     Other(Raw<'a>),
 }
 
-/// The blocks of a message's content.
+/// Iterator over the blocks of a message's content.
 #[derive(Debug, Clone)]
 pub struct Blocks<'a>(Source<'a>);
 
@@ -63,12 +63,12 @@ impl<'a> Iterator for Blocks<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// A block; one that lacks what its kind needs is `Other`.
+    /// A block; one that lacks a required member is `Other`.
     pub fn of(raw: Raw<'a>) -> Self {
         Block::read(&mut raw.cursor())
     }
 
-    /// Passes over the block once and notes its parts on the way.
+    /// Scans the block once and collects its parts.
     fn read(cursor: &mut Cursor<'a>) -> Self {
         if cursor.peek() != b'{' {
             return Block::Other(cursor.raw());

@@ -1,59 +1,59 @@
-//! Frames in place: the parts that a reader in a hurry wants, without copying the rest.
+//! Views of frames in place: the most used parts, without copying the rest.
 
 mod block;
 mod event;
 
-use crate::frame::{FrameRef, Kind, SaidSpans};
+use crate::frame::{FrameRef, Kind, MessageSpans};
 use crate::json::{Raw, Text};
 pub use block::{Block, Blocks};
-pub use event::{Delta, Event};
+pub use event::{DeltaView, EventView};
 
 /// A frame by its kind, borrowed from its line.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum View<'a> {
     /// A response of the model.
-    Assistant(Said<'a>),
-    /// Input, or what a tool gave back.
-    User(Said<'a>),
-    /// A piece of a streamed answer.
-    StreamEvent(Event<'a>),
-    /// How a turn ended.
-    Result(Ended<'a>),
-    /// Lifecycle events; the rest of the frame is reached by key.
+    Assistant(MessageView<'a>),
+    /// A message of the user, or the result of a tool.
+    User(MessageView<'a>),
+    /// An event of a streamed answer.
+    StreamEvent(EventView<'a>),
+    /// Result of a turn.
+    Result(ResultView<'a>),
+    /// Lifecycle events; the rest of the frame is accessible by key.
     System(Body<'a>),
-    /// One side asks the other; the members of the request.
+    /// A control request; the members of the request.
     ControlRequest(Body<'a>),
-    /// The answer; the members of the response.
+    /// A control response; the members of the response.
     ControlResponse(Body<'a>),
-    /// Any other kind that is known.
+    /// Any other known kind.
     Other(Body<'a>),
-    /// A kind that is not.
+    /// An unknown kind.
     Unknown,
 }
 
-/// Something said, by the model or to it.
+/// A message of the model, or to it.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct Said<'a> {
-    /// The content, string or list.
+pub struct MessageView<'a> {
+    /// Content, a string or a list.
     pub content: Option<Raw<'a>>,
-    /// Names the API response.
+    /// Id of the API response.
     pub message_id: Option<Text<'a>>,
     /// The model.
     pub model: Option<Text<'a>>,
-    /// Tokens, as written.
+    /// Token counts, as written.
     pub usage: Option<Raw<'a>>,
-    /// Why the model stopped; `null` while it had not.
+    /// Reason why the model stopped; `null` until then.
     pub stop_reason: Option<Raw<'a>>,
 }
 
-impl<'a> Said<'a> {
+impl<'a> MessageView<'a> {
     #[inline]
     fn of(frame: &FrameRef<'a>) -> Self {
-        let SaidSpans { content, id, model, usage, stop_reason } = frame.said_spans();
+        let MessageSpans { content, id, model, usage, stop_reason } = frame.message_spans();
         let text = frame.text();
-        Said {
+        MessageView {
             content: content.raw(text),
             message_id: id.text(text),
             model: model.text(text),
@@ -62,34 +62,34 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// The blocks one by one; plain text is one text block.
+    /// Iterates over the blocks; plain text is one text block.
     pub fn blocks(&self) -> Blocks<'a> {
         Blocks::of(self.content)
     }
 }
 
-/// The end of a turn.
+/// Result of a turn.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct Ended<'a> {
-    /// Which way it ended.
+pub struct ResultView<'a> {
+    /// Kind of the result.
     pub subtype: Option<Text<'a>>,
     /// The final text.
     pub result: Option<Text<'a>>,
-    /// Whether it failed; may be so with subtype `success`.
+    /// True if the turn failed; possible with the subtype `success` too.
     pub is_error: bool,
-    /// Tokens of the turn, as written.
+    /// Token counts of the turn, as written.
     pub usage: Option<Raw<'a>>,
-    /// Running total of the session, as written.
+    /// Total cost of the session so far, as written.
     pub total_cost_usd: Option<Raw<'a>>,
 }
 
-/// Members of a frame (or of what it carries), by key.
+/// Members of a frame (or of its payload), by key.
 #[derive(Debug, Clone, Copy)]
 pub struct Body<'a>(Option<Raw<'a>>);
 
 impl<'a> Body<'a> {
-    /// The value of a key.
+    /// Value of a key.
     pub fn get(&self, key: &str) -> Option<Raw<'a>> {
         self.0?.get(key)
     }
@@ -103,13 +103,13 @@ impl<'a> Body<'a> {
 impl<'a> View<'a> {
     #[inline]
     pub(crate) fn of(frame: &FrameRef<'a>) -> Self {
-        // A flat control frame (seed 000) carries its members itself.
+        // A flat control frame (rusty_claw wire format) has its members at the top level.
         let carried = || Body(frame.body().filter(|body| body.is_object()).or(Some(frame.json())));
         match frame.kind() {
-            Kind::StreamEvent => View::StreamEvent(Event::of(frame)),
-            Kind::Assistant => View::Assistant(Said::of(frame)),
-            Kind::User => View::User(Said::of(frame)),
-            Kind::Result => View::Result(ended(frame)),
+            Kind::StreamEvent => View::StreamEvent(EventView::of(frame)),
+            Kind::Assistant => View::Assistant(MessageView::of(frame)),
+            Kind::User => View::User(MessageView::of(frame)),
+            Kind::Result => View::Result(result_view(frame)),
             Kind::System => View::System(Body(Some(frame.json()))),
             Kind::ControlRequest => View::ControlRequest(carried()),
             Kind::ControlResponse => View::ControlResponse(carried()),
@@ -119,17 +119,18 @@ impl<'a> View<'a> {
     }
 }
 
-fn ended<'a>(frame: &FrameRef<'a>) -> Ended<'a> {
-    let mut ended = Ended { subtype: None, result: None, is_error: false, usage: None, total_cost_usd: None };
+fn result_view<'a>(frame: &FrameRef<'a>) -> ResultView<'a> {
+    let mut view =
+        ResultView { subtype: None, result: None, is_error: false, usage: None, total_cost_usd: None };
     for (key, value) in frame.json().members() {
         match &*key.get() {
-            "subtype" => ended.subtype = value.text(),
-            "result" => ended.result = value.text(),
-            "is_error" => ended.is_error = value.bool() == Some(true),
-            "usage" => ended.usage = Some(value),
-            "total_cost_usd" => ended.total_cost_usd = Some(value),
+            "subtype" => view.subtype = value.text(),
+            "result" => view.result = value.text(),
+            "is_error" => view.is_error = value.bool() == Some(true),
+            "usage" => view.usage = Some(value),
+            "total_cost_usd" => view.total_cost_usd = Some(value),
             _ => {}
         }
     }
-    ended
+    view
 }

@@ -1,6 +1,6 @@
-//! Recorded control frames, each answer with the request it answers.
+//! Recorded control frames, each response with its request.
 //!
-//! The shipped recordings are always read; `TIDINGS_CORPUS` names a folder of more.
+//! The shipped recordings are always read; `TIDINGS_CORPUS` names a folder with more.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -13,24 +13,24 @@ use tidings_protocol::control::{Call, ControlResponse};
 use tidings_protocol::json::Refused;
 use tidings_protocol::messages::Message;
 
-/// Scenarios whose host sends nonsense on purpose.
+/// Scenarios whose host sends invalid data on purpose.
 const NONSENSE: &[&str] = &["120", "121", "168"];
 
 /// A control frame of a recording.
 pub(crate) struct Recorded {
-    /// Where it stands, for a failing test to say.
+    /// File and line, for failure messages.
     pub(crate) place: String,
-    /// The frame as it was recorded, and as it is written back.
+    /// The recorded frame, and the frame as written back.
     pub(crate) line: String,
     pub(crate) written: String,
     pub(crate) refused: Vec<Refused>,
     pub(crate) kind: Kind,
 }
 
-/// What a control frame is.
+/// Content of a control frame.
 pub(crate) enum Kind {
     Request(Call),
-    /// With the request that it answers, if the recording has it.
+    /// With its request, if the recording has it.
     Response(ControlResponse, Option<Call>),
 }
 
@@ -54,9 +54,9 @@ pub(crate) fn all() -> Vec<Recorded> {
     recorded
 }
 
-/// The keys that have no type in a value printed for debugging.
+/// Untyped keys in the debug output of a value.
 ///
-/// An explicit `null` or default stays beside the typed fields too, but says nothing that they do not.
+/// An explicit `null` or default is kept in `extra` too, but adds no information.
 pub(crate) fn untyped(value: &impl Debug) -> Vec<String> {
     let debug = format!("{value:?}");
     let mut keys = Vec::new();
@@ -87,7 +87,7 @@ fn read_run(scenario: &Path, run: &str, recorded: &mut Vec<Recorded>) {
         if side == "stdin" && NONSENSE.contains(&&*number) {
             continue;
         }
-        // Not every run has both files, and some scenarios do not speak UTF-8 on purpose.
+        // Not every run has both files, and some scenarios have invalid UTF-8 on purpose.
         let Ok(bytes) = fs::read(&file) else { continue };
         for (index, line) in String::from_utf8_lossy(&bytes).lines().enumerate() {
             let Ok(frame) = Frame::from_json(line) else {
@@ -97,7 +97,7 @@ fn read_run(scenario: &Path, run: &str, recorded: &mut Vec<Recorded>) {
             frames.push((place, side, line.to_owned(), frame.typed()));
         }
     }
-    // Both sides choose ids; the side that a request comes from is part of its name.
+    // Both sides choose ids; the sender of a request is part of its key.
     let mut asked = BTreeMap::new();
     for (_, side, _, typed) in &frames {
         if let Message::ControlRequest { request_id, request } = &typed.message {

@@ -1,4 +1,4 @@
-//! F3–F5, F8–F14, F17, F18 on single frames.
+//! Faults F3–F5, F8–F14, F17 and F18 on single frames.
 
 use serde_json::json;
 use tidings_protocol::json::{BODY_DEPTH_MAX, Raw, same_json};
@@ -23,7 +23,7 @@ fn f3_a_type_nobody_knows_is_kept_and_ends_nothing() {
         let frame = FrameRef::from_json(&line).unwrap();
         let kind = frame.type_name().unwrap();
         let renamed = line.replacen(&format!("\"type\":\"{kind}\""), "\"type\":\"brand_new\"", 1);
-        // The first `"type"` of some frames stands deeper; those keep their own.
+        // The first `"type"` of some frames is nested; those keep their kind.
         let Ok(frame) = Frame::from_json(&renamed) else { panic!("{renamed}") };
         assert_eq!(frame.raw(), renamed.as_bytes());
         if frame.type_name().as_deref() == Some("brand_new") {
@@ -58,7 +58,7 @@ fn f5_new_values_of_known_enums_are_kept() {
     assert_eq!(result.error_text().as_deref(), Some("hot"));
     let Message::Result(ResultMessage::Failed(error)) = result.message() else { panic!("{result:?}") };
     assert_eq!(error.subtype.as_str(), "error_solar_flare");
-    // Every short string of every recorded frame, replaced by one that nobody knows: still read, still kept.
+    // Every short string of every recorded frame, replaced by an unknown one: still read, still kept.
     for line in recorded() {
         let typed = FrameRef::from_json(&line).unwrap().typed();
         if matches!(typed.message, Message::Unknown(_)) {
@@ -84,7 +84,7 @@ fn f8_a_line_cut_at_any_byte_is_an_error_with_place_and_excerpt() {
         let error = FrameRef::decode(&line.as_bytes()[..cut]).unwrap_err();
         assert!(error.at <= cut, "{error}");
         assert!(!error.to_string().is_empty() && !error.hint().is_empty());
-        // The tail of a line whose head was lost is no frame either.
+        // The tail of a line without its head is not a frame either.
         assert!(FrameRef::decode(&line.as_bytes()[cut + 1..]).is_err());
     }
 }
@@ -98,7 +98,7 @@ fn f9_a_lone_surrogate_is_read_shown_and_kept() {
         assert!(frame.repaired());
         assert_eq!(frame.raw(), line.as_bytes());
         assert_eq!(frame.message().content_blocks()[0].as_text(), Some(shown));
-        // What we write ourselves has no half characters.
+        // Lines written by this crate have no lone surrogates.
         assert!(!frame.message().to_line().contains("\\ud8"));
     }
     let in_input = Frame::from_json(&tool_frame(r#"{"k\ud800":"\udfff"}"#)).unwrap();
@@ -135,7 +135,7 @@ fn f11_depth_neither_aborts_nor_costs_the_frame() {
                 assert!(same_json(frame.json(), Raw::parse(&message.to_line()).unwrap()));
             }
         }
-        // Brackets that do not match are found however deep they are.
+        // Mismatched brackets are found at any depth.
         let crooked = tool_frame(&format!("{}{}", "[".repeat(200), "}".repeat(200)));
         assert!(matches!(Frame::from_json(&crooked).unwrap_err().kind, DecodeErrorKind::Syntax(_)));
     });
@@ -160,7 +160,7 @@ fn f14_of_duplicate_keys_the_last_counts_everywhere() {
     let input = frame.tool_calls()[0].input;
     assert_eq!(input.get("command").unwrap().text().unwrap().get(), "rm -rf /");
     assert_eq!(input.duplicate_keys(), ["command"]);
-    // Written anew there is one, so that whoever is asked sees what will run.
+    // The line written anew has only one, so that the user decides about exactly the call that will run.
     assert_eq!(message.to_line().matches("command").count(), 1);
     let block = |members: &str| format!(r#"{{"type":"assistant","message":{{"content":[{{{members}}}]}}}}"#);
     for members in [
@@ -208,7 +208,7 @@ fn f18_invalid_utf8_is_named_and_can_still_be_read() {
     for at in 0..line.len() {
         let mut damaged = line.clone();
         damaged[at] = 0xff;
-        // Before the object there is no frame at all; inside, the bad byte has a place.
+        // Before the object the line is not a frame; inside, the error has the offset of the bad byte.
         let error = FrameRef::decode(&damaged).unwrap_err();
         assert_eq!((error.kind, error.at), (DecodeErrorKind::Utf8, at));
         if let Ok(frame) = Frame::decode_lossy(&damaged) {

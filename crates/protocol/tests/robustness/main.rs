@@ -1,4 +1,4 @@
-//! What must never happen, whatever comes in: the faults F1–F18 and the table of JSON oddities.
+//! Robustness against any input: the faults F1–F18 and the table of JSON oddities.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -9,7 +9,7 @@ mod splitting;
 
 use tidings_protocol::ndjson::{Line, Splitter};
 
-/// An assistant frame around one text, given as it stands between the quotes.
+/// An assistant frame around one text, given in escaped form.
 fn text_frame(escaped: &str) -> String {
     format!(
         r#"{{"type":"assistant","message":{{"role":"assistant","content":[{{"type":"text","text":"{escaped}"}}]}},"session_id":"s"}}"#
@@ -23,7 +23,7 @@ fn tool_frame(input: &str) -> String {
     )
 }
 
-/// The lines of `bytes`, pushed in pieces of `step`, each with a word for its kind.
+/// The lines of `bytes`, pushed `step` bytes at a time, each with the name of its kind.
 fn split(bytes: &[u8], step: usize, cap: usize) -> Vec<(&'static str, Vec<u8>)> {
     fn word(line: Line<'_>) -> (&'static str, Vec<u8>) {
         match line {

@@ -1,4 +1,4 @@
-//! F12 and the rows on numbers.
+//! Fault F12, and the oddities of numbers.
 
 use proptest::prelude::*;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! The remaining rows: what frames can hold and what becomes of it.
+//! The remaining oddities: unusual content of frames, and how it is read.
 
 use tidings_protocol::json::{Raw, same_json, write_string};
 use tidings_protocol::messages::{Content, Message};
@@ -91,7 +91,7 @@ fn content_is_a_string_or_a_list_and_keeps_its_form() {
         assert_eq!(message.content_blocks().len(), blocks);
         assert!(message.to_line().contains(&format!("\"content\":{content}")), "{}", message.to_line());
     }
-    // Content that is neither makes the frame unknown, with the reason, and loses nothing.
+    // Any other content makes the frame unknown, with the reason, and loses nothing.
     let line = r#"{"type":"user","message":{"role":"user","content":42}}"#;
     let Message::Unknown(unknown) = Frame::from_json(line).unwrap().message() else { panic!() };
     let reason = unknown.reason.unwrap().to_string();
@@ -119,7 +119,7 @@ fn an_edited_message_keeps_what_it_does_not_know() {
     let written = Message::User(user).to_line();
     let expected = r#"{"type":"user","message":{"role":"user","content":"b","novel":[1.50]},"future":{"x":null},"priority":"now"}"#;
     assert!(same_json(Raw::parse(expected).unwrap(), Raw::parse(&written).unwrap()), "{written}");
-    assert!(written.contains("1.50"), "a number nobody touched keeps its spelling");
+    assert!(written.contains("1.50"), "an unedited number keeps its spelling");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Framing: F1, F2, F6, F7, F15, F16.
+//! Splitting into lines: faults F1, F2, F6, F7, F15, F16.
 
 use tidings_protocol::FrameRef;
 use tidings_protocol::ndjson::{LINE_BYTES_MAX, Line, OVERSIZED_HEAD_BYTES, Splitter};
@@ -53,7 +53,7 @@ fn f6_only_lf_ends_a_line() {
     let line = "{\"type\":\"x\",\"t\":\"a\u{2028}b\u{2029}c\u{85}d\"}\n".to_owned();
     assert_eq!(split(line.as_bytes(), 7, 1 << 20).len(), 1);
     assert_eq!(FrameRef::decode(line.as_bytes()).unwrap().name(), "x");
-    // Vertical tab and form feed are no line ends either, though inside a string they break the JSON.
+    // Vertical tab and form feed do not end lines either, though inside a string they break the JSON.
     assert_eq!(split(b"{\"a\":\"\x0b\x0c\"}\n", 3, 1 << 20).len(), 1);
 }
 
@@ -106,7 +106,7 @@ fn f16_crlf_bom_blank_lines_and_a_missing_last_line_end_are_tolerated() {
             .map(|(_, line)| FrameRef::decode(line).unwrap().name().into_owned())
             .collect();
         assert_eq!(names, ["user", "result"], "{variant:?}");
-        // Nothing of the stream is lost: the lines make the whole.
+        // Nothing of the stream is lost: the lines concatenate to it.
         let whole: Vec<u8> = lines.into_iter().flat_map(|(_, line)| line).collect();
         assert_eq!(whole, variant.as_bytes());
     }

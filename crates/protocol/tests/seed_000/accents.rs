@@ -1,7 +1,8 @@
-//! Where the real wire differs from the page: both accents are read, and each is written back as it came.
+//! Differences between the real wire and the `rusty_claw` wire format: both are read, and each is written
+//! back unchanged.
 
 use serde_json::{Value, json};
-use tidings_protocol::control::{Call, CanUseTool, ControlStyle, Outcome as Reply};
+use tidings_protocol::control::{Call, CanUseTool, ControlOutcome, ControlStyle};
 use tidings_protocol::messages::{ContentBlock, Message, ResultMessage, ResultSubtype, SystemMessage};
 use tidings_protocol::stream::Event;
 use tidings_protocol::view::{self, View};
@@ -39,7 +40,10 @@ fn s0_6_nested_and_flat_responses_answer_the_same() {
         assert_eq!(frame(line).name(), "control_response/error");
         let Message::ControlResponse { request_id, response } = typed(line) else { panic!("no response") };
         assert_eq!(request_id, "r");
-        assert!(matches!(&response.outcome, Reply::Error(failure) if failure.error == "no"), "{line}");
+        assert!(
+            matches!(&response.outcome, ControlOutcome::Error(failure) if failure.error == "no"),
+            "{line}"
+        );
     }
 }
 
@@ -73,7 +77,7 @@ fn s0_32_a_tools_input_and_the_decision_have_two_spellings() {
     ];
     for (line, allowed, message) in answers {
         let Message::ControlResponse { response, .. } = typed(line) else { panic!("{line}") };
-        let Reply::Success(success) = &response.outcome else { panic!("{line}") };
+        let ControlOutcome::Success(success) = &response.outcome else { panic!("{line}") };
         let decision = success.reply::<CanUseTool>().unwrap();
         assert_eq!((decision.is_allowed(), decision.message()), (Some(allowed), message), "{line}");
     }
@@ -97,7 +101,7 @@ fn s0_33_a_hooks_id_and_input_have_two_spellings() {
 fn s0_24_tools_are_objects_or_bare_names() {
     let line = r#"{"type":"system","subtype":"init","session_id":"s","mcp_servers":[],
         "tools":["Bash",{"name":"bash"},{"name":"Read","description":"Reads"},"Edit"]}"#;
-    // Which of the forms each tool had, `typed` checks by comparing what is written.
+    // `typed` checks the form of each tool by comparing what is written.
     let Message::System(SystemMessage::Init { tools, .. }) = typed(line) else { panic!("no init") };
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["Bash", "bash", "Read", "Edit"]);
@@ -178,7 +182,8 @@ fn s0_26_the_real_stream_event_is_a_frame() {
     assert_eq!(partial.event.kind(), "content_block_delta");
     assert!(matches!(&partial.event, Event::ContentBlockDelta(delta) if delta.index == 0));
     let frame = frame(line);
-    let View::StreamEvent(view::Event::BlockDelta { delta: view::Delta::Text(text), .. }) = frame.view()
+    let View::StreamEvent(view::EventView::BlockDelta { delta: view::DeltaView::Text(text), .. }) =
+        frame.view()
     else {
         panic!("{:?}", frame.view());
     };

@@ -1,11 +1,12 @@
-//! S0.27 to S0.32: how the page uses its types, and its wire examples.
+//! S0.27 to S0.32: use of the types, and the wire examples.
 //!
-//! The page's functions run word for word in the tests of the `tidings` crate, with fixtures of their own.
+//! The functions of the specification run unchanged in the tests of the `tidings` crate, with their own
+//! fixtures.
 
 use std::io::{BufRead, BufReader, Read};
 
 use serde_json::{Value, json};
-use tidings_protocol::control::{Call, CanUseTool, Outcome};
+use tidings_protocol::control::{Call, CanUseTool, ControlOutcome};
 use tidings_protocol::messages::{ContentBlock, Message, ResultMessage, SystemMessage};
 use tidings_protocol::permissions::PermissionResult;
 
@@ -47,7 +48,7 @@ fn s0_29_the_four_sessions_load() {
     }
 }
 
-/// Every variant and every field that the page's own match names; only the last arms are ours.
+/// Every variant and every field of the match in the specification; only the last arms are ours.
 fn arm(message: Message) -> &'static str {
     match message {
         Message::System(system) => match system {
@@ -136,7 +137,7 @@ fn s0_32_the_control_examples_are_read() {
         panic!("no control response");
     };
     assert_eq!(request_id, "req_002");
-    let Outcome::Success(success) = &response.outcome else { panic!("{response:?}") };
+    let ControlOutcome::Success(success) = &response.outcome else { panic!("{response:?}") };
     let decision: PermissionResult = success.reply::<CanUseTool>().unwrap();
     assert_eq!(decision.is_allowed(), Some(false));
     assert_eq!(decision.message(), Some("Dangerous command blocked"));

@@ -5,7 +5,7 @@ use tidings_protocol::messages::{ContentBlock, Message};
 
 use super::typed;
 
-/// A block where it belongs: inside a message, which writes back everything that stood in it.
+/// A block inside a message, which writes back all members of the block.
 #[track_caller]
 fn block(text: &str) -> ContentBlock {
     let line = format!(r#"{{"type":"user","message":{{"role":"user","content":[{text}]}}}}"#);
@@ -60,7 +60,7 @@ fn s0_18_tool_result_content_is_any_json_and_is_error_is_false_by_default() {
 #[test]
 fn s0_18_explicit_and_missing_is_error_are_written_as_they_came() {
     for is_error in ["", r#","is_error":false"#, r#","is_error":true"#] {
-        // `block` compares what is written with what was read.
+        // `block` compares the written text with the read one.
         block(&format!(r#"{{"type":"tool_result","tool_use_id":"t","content":"c"{is_error}}}"#));
     }
 }

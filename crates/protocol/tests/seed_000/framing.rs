@@ -5,13 +5,13 @@ use std::fmt::Debug;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
-use tidings_protocol::control::{Call, ControlRequest, ControlResponse, ControlStyle, Outcome};
+use tidings_protocol::control::{Call, ControlOutcome, ControlRequest, ControlResponse, ControlStyle};
 use tidings_protocol::messages::{
     ApiMessage, AssistantMessage, Content, ContentBlock, McpServerInfo, Message, ResultMessage, StreamEvent,
     SystemMessage, ToolInfo, UsageInfo, UserMessage,
 };
 use tidings_protocol::ndjson::{Line, Splitter};
-use tidings_protocol::{DecodeErrorKind, Frame, Kind, Outcome as Ending};
+use tidings_protocol::{DecodeErrorKind, Frame, Kind, Outcome};
 
 use super::{frame, read, same, typed, value};
 
@@ -60,11 +60,11 @@ fn s0_2_type_tells_the_eight_variants_apart() {
     assert!(matches!(variant("mcp_message"), Message::McpMessage(_)));
     assert!(matches!(typed(example!("compact-boundary.ndjson")), Message::System(_)));
     assert!(matches!(typed(example!("can-use-tool.ndjson")), Message::ControlRequest { .. }));
-    // The tag is the only thing that counts, and it is spelled in snake case.
+    // Only the tag matters, and its spelling is snake case.
     assert!(matches!(variant("RateLimitEvent"), Message::Unknown(_)));
 }
 
-/// Compiles only if the type has all four traits; runs them too.
+/// Compiles only if the type has all four traits; also runs them.
 #[track_caller]
 fn has_all_four<T: Debug + Clone + Serialize + DeserializeOwned>(text: &str) {
     let read: T = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in {text}"));
@@ -109,9 +109,9 @@ fn s0_4_a_session_runs_from_init_to_one_result() {
     assert_eq!(ends, [false, false, false, false, true]);
 
     let ending = |line: &str| frame(line).outcome();
-    assert_eq!(ending(r#"{"type":"result","subtype":"success","result":""}"#), Some(Ending::Completed));
-    assert_eq!(ending(example!("error-result.ndjson")), Some(Ending::Failed));
-    assert_eq!(ending(example!("input-required.ndjson")), Some(Ending::InputRequired));
+    assert_eq!(ending(r#"{"type":"result","subtype":"success","result":""}"#), Some(Outcome::Completed));
+    assert_eq!(ending(example!("error-result.ndjson")), Some(Outcome::Failed));
+    assert_eq!(ending(example!("input-required.ndjson")), Some(Outcome::InputRequired));
     assert_eq!(ending(example!("compact-boundary.ndjson")), None);
 }
 
@@ -158,7 +158,7 @@ fn s0_6_control_response_is_flat() {
     };
     assert_eq!(request_id, "req_001");
     assert_eq!(response.style, ControlStyle::Flat);
-    assert!(matches!(response.outcome, Outcome::Success(_)));
+    assert!(matches!(response.outcome, ControlOutcome::Success(_)));
 
     let written = value(&Message::ControlResponse { request_id: "req_9".to_owned(), response }.to_line());
     assert_eq!(written, json!({"type": "control_response", "request_id": "req_9", "subtype": "success"}));

@@ -1,8 +1,8 @@
-//! Seed page 000: the message types of `rusty_claw`, statement by statement.
+//! The message types of `rusty_claw`, statement by statement of their specification.
 //!
-//! The page's examples are files in `fixtures/seed/`; what it says in prose is asserted on variations of them.
+//! Its examples are files in `fixtures/seed/`; its prose is asserted on variations of them.
 
-/// An example of the page, by the name of its file.
+/// An example of the specification, by file name.
 macro_rules! example {
     ($name:literal) => {
         include_str!(concat!("../fixtures/seed/000-", $name))
@@ -25,7 +25,7 @@ use tidings_protocol::Frame;
 use tidings_protocol::json::{Raw, same_json};
 use tidings_protocol::messages::Message;
 
-/// The message of a line, whatever it is.
+/// The message of a line, of any kind.
 #[track_caller]
 fn read(line: &str) -> Message {
     frame(line).message()
@@ -36,7 +36,7 @@ fn frame(line: &str) -> Frame {
     Frame::from_json(line).unwrap_or_else(|error| panic!("{error} in {line}"))
 }
 
-/// The message of a line that must have a type, fit it, and write back what was read.
+/// The message of a line, which must be typed completely and round-trip.
 #[track_caller]
 fn typed(line: &str) -> Message {
     let typed = frame(line).typed();
@@ -58,7 +58,7 @@ fn value(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in {text}"))
 }
 
-/// The path of the required field that a frame lacks, which makes it unknown.
+/// Path of the required field that a frame lacks, which makes it unknown.
 #[track_caller]
 fn lacks(line: &str) -> String {
     match read(line) {

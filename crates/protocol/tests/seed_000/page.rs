@@ -1,8 +1,8 @@
-//! The page's types a second time, strict and written with serde alone.
+//! Independent types for the `rusty_claw` wire format, strict and written with serde alone.
 //!
-//! Our writer and our reader share their code and so their mistakes; this reader shares nothing with them.
-//! Tags are taken off by hand, since serde's own tagging fails on numbers once somebody switches
-//! `serde_json/arbitrary_precision` on.
+//! Our writer and our reader share their code and thus their errors; this reader shares nothing with them.
+//! Tags are removed by hand, since serde's own tagging fails on numbers in a build in which another crate
+//! enables `serde_json/arbitrary_precision`.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -120,7 +120,7 @@ struct StreamEvent {
     data: Value,
 }
 
-/// What a program built after the page makes of a line: read with the page's types, written again with them.
+/// Reads a line with the types of the format, and writes it again with them.
 pub(crate) fn through(line: &str) -> Result<Value, String> {
     let mut members: Map<String, Value> = serde_json::from_str(line).map_err(|error| error.to_string())?;
     let Some(kind) = members.remove("type") else {
@@ -151,7 +151,7 @@ fn tagged(mut members: Map<String, Value>) -> Result<Value, String> {
     Ok(written)
 }
 
-/// The page shows the envelope of control frames and not their types: an id and a subtype, side by side.
+/// Control frames: the specification shows only their envelope, an id and a subtype, side by side.
 fn control(members: Map<String, Value>) -> Result<Value, String> {
     for key in ["request_id", "subtype"] {
         if !members.get(key).is_some_and(Value::is_string) {

@@ -1,4 +1,4 @@
-//! S0.20 to S0.22: how a session ends.
+//! S0.20 to S0.22: results of a session.
 
 use serde_json::json;
 use tidings_protocol::Outcome;

@@ -1,4 +1,4 @@
-//! S0.12 to S0.15: what is said by the model and to it.
+//! S0.12 to S0.15: messages of the model and to it.
 
 use serde_json::json;
 use tidings_protocol::messages::{ApiMessage, ContentBlock, Message, UserMessage};

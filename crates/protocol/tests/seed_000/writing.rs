@@ -1,6 +1,6 @@
-//! Writing the page's accent: `seed::to_seed`, and the constructors.
+//! Writer for the `rusty_claw` wire format: `seed::to_seed`, and the constructors.
 //!
-//! What is written is read by [`super::page`], which has only the page's types.
+//! [`super::page`], which has only the types of that format, reads the output.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ use tidings_protocol::seed::to_seed;
 
 use super::{page, read, typed, value};
 
-/// The message in the page's accent, after the page's own types have read it.
+/// The message in the `rusty_claw` wire format, read by the independent types.
 #[track_caller]
 fn seed(message: &Message) -> Value {
-    let line = to_seed(message).expect("the page has a shape for it");
+    let line = to_seed(message).expect("the format has a shape for it");
     page::through(&line).unwrap_or_else(|error| panic!("{error} in {line}"));
     value(&line)
 }
@@ -44,7 +44,7 @@ fn s0_32_the_pages_examples_pass_unchanged() {
         r#"{"type":"mcp_message","server_name":"calc","message":{"id":1}}"#,
     ];
     for example in examples {
-        // The examples in one piece are spread over lines, the sessions have one object per line.
+        // Single examples span several lines, sessions have one object per line.
         let lines: Vec<&str> = if example.lines().count() > 1 && example.starts_with("{\n") {
             vec![example]
         } else {
@@ -252,7 +252,7 @@ fn s0_2_a_real_recording_becomes_a_session_of_the_page() {
                 let kind = written.get("type").and_then(Value::as_str).unwrap_or("stream event");
                 *kinds.entry(kind.to_owned()).or_default() += 1;
             }
-            // Lifecycle events are the only ones that the page does not know.
+            // Lifecycle events are the only ones that the format does not have.
             None => assert!(matches!(message, Message::System(_)), "{line}"),
         }
     }

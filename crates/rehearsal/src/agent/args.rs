@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-/// How many values a flag takes.
+/// Number of values of a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Takes {
     Nothing,
     One,
-    Perhaps,
+    Optional,
     Many,
 }
 
-use Takes::{Many, Nothing, One, Perhaps};
+use Takes::{Many, Nothing, One, Optional};
 
-/// Every flag that hosts are known to pass, under the name by which it is kept.
+/// Every flag that known hosts pass, with the key under which it is stored.
 const FLAGS: &[(&str, &[&str], Takes)] = &[
     ("add-dir", &["--add-dir"], Many),
     ("agent", &["--agent"], One),
@@ -28,7 +28,7 @@ const FLAGS: &[(&str, &[&str], Takes)] = &[
     ("bare", &["--bare"], Nothing),
     ("betas", &["--betas"], Many),
     ("continue", &["--continue", "-c"], Nothing),
-    ("debug", &["--debug", "-d"], Perhaps),
+    ("debug", &["--debug", "-d"], Optional),
     ("debug-file", &["--debug-file"], One),
     ("disallowed-tools", &["--disallowedTools", "--disallowed-tools"], Many),
     ("effort", &["--effort"], One),
@@ -59,7 +59,7 @@ const FLAGS: &[(&str, &[&str], Takes)] = &[
     ("project-config-root", &["--project-config-root"], One),
     ("prompt-suggestions", &["--prompt-suggestions"], Nothing),
     ("replay-user-messages", &["--replay-user-messages"], Nothing),
-    ("resume", &["--resume", "-r"], Perhaps),
+    ("resume", &["--resume", "-r"], Optional),
     ("resume-drops-turn", &["--resume-drops-turn"], One),
     ("resume-session-at", &["--resume-session-at"], One),
     ("session-id", &["--session-id"], One),
@@ -81,18 +81,18 @@ const FLAGS: &[(&str, &[&str], Takes)] = &[
     ("workload", &["--workload"], One),
 ];
 
-/// The modes that `--permission-mode` takes; `manual` is what the wire calls `default`.
+/// Modes that `--permission-mode` accepts; `manual` is `default` on the wire.
 const MODES: &[&str] = &["acceptEdits", "auto", "bypassPermissions", "manual", "dontAsk", "plan", "default"];
 
-/// What `claude` was called with.
+/// Parsed command line of `claude`.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Args {
     flags: BTreeMap<&'static str, Vec<String>>,
-    /// The prompt, if one was given.
+    /// Prompt on the command line, if any.
     pub(super) prompt: Option<String>,
 }
 
-/// How answers are printed.
+/// Output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     Text,
@@ -101,7 +101,7 @@ pub(super) enum Format {
 }
 
 impl Args {
-    /// Reads the command line; the error is what the CLI says on stderr before it exits with 1.
+    /// Parses the command line; the error is the CLI's message on stderr before it exits with 1.
     pub(super) fn parse(words: &[String]) -> Result<Self, String> {
         let mut args = Args::default();
         let mut words = words.iter().peekable();
@@ -126,13 +126,13 @@ impl Args {
             let values = args.flags.entry(key).or_default();
             match (takes, attached) {
                 (Nothing, _) => {}
-                (One | Perhaps | Many, Some(value)) => values.push(value),
-                // A value that begins with a dash belongs to the flag all the same.
+                (One | Optional | Many, Some(value)) => values.push(value),
+                // A value that begins with a dash still belongs to the flag.
                 (One, None) => match words.next() {
                     Some(value) => values.push(value.clone()),
                     None => return Err(format!("error: option '{name} <value>' argument missing")),
                 },
-                (Perhaps, None) => values.extend(plain(&mut words)),
+                (Optional, None) => values.extend(plain(&mut words)),
                 (Many, None) => {
                     while let Some(value) = plain(&mut words) {
                         values.push(value);
@@ -144,7 +144,7 @@ impl Args {
         Ok(args)
     }
 
-    /// Whether a flag was given.
+    /// True if the flag was given.
     pub(super) fn has(&self, key: &str) -> bool {
         self.flags.contains_key(key)
     }
@@ -160,12 +160,12 @@ impl Args {
         values.flat_map(|value| split_rules(value)).filter(|rule| !rule.is_empty()).collect()
     }
 
-    /// All values of a flag as they were written.
+    /// All values of a flag, as written.
     pub(super) fn values(&self, key: &str) -> &[String] {
         self.flags.get(key).map_or(&[], Vec::as_slice)
     }
 
-    /// How the host wants the answers.
+    /// The output format.
     pub(super) fn output(&self) -> Format {
         match self.get("output-format") {
             Some("json") => Format::Json,
@@ -174,7 +174,7 @@ impl Args {
         }
     }
 
-    /// Whether stdin carries frames; otherwise it is a prompt.
+    /// True if stdin carries frames; otherwise it is a prompt.
     pub(super) fn reads_frames(&self) -> bool {
         self.get("input-format") == Some("stream-json")
     }

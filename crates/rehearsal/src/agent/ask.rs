@@ -1,21 +1,26 @@
-//! Asking the host whether a call may run.
+//! Permission requests to the host.
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::frames::{members, text};
 use super::hooks::Verdict;
 use super::permission::{INTERACTIVE, Permit, accepted, rejected};
 use super::session::Session;
 use super::stop::Flow;
-use super::talk::Talk;
 use super::tools::{Call, Outcome};
 use super::wait::Reply;
 use crate::script::Ask;
 
 impl Session {
-    /// Asks the host; a `PermissionRequest` hook may be faster.
-    pub(super) fn ask(&mut self, talk: &Talk, call: &mut Call, verdict: &Verdict) -> Flow<Permit> {
-        let request = self.can_use_tool(talk, call, verdict);
+    /// Requests permission from the host; a `PermissionRequest` hook may answer first.
+    pub(super) fn ask(
+        &mut self,
+        conversation: &Conversation,
+        call: &mut Call,
+        verdict: &Verdict,
+    ) -> Flow<Permit> {
+        let request = self.can_use_tool(conversation, call, verdict);
         let id = call.id.clone();
         self.with_turn(|turn| {
             turn.calls.iter_mut().filter(|open| open.id == id).for_each(|open| open.asked = true);
@@ -25,8 +30,13 @@ impl Session {
         let input = json!({
             "tool_name": call.name, "tool_input": call.input, "permission_suggestions": request["permission_suggestions"],
         });
-        let hooks =
-            self.send_hooks("PermissionRequest", Some(&call.name), Some(&id), talk.agent.as_ref(), &input)?;
+        let hooks = self.send_hooks(
+            "PermissionRequest",
+            Some(&call.name),
+            Some(&id),
+            conversation.agent.as_ref(),
+            &input,
+        )?;
         let permit = self.race(call, &asked, hooks)?;
         self.emit_state("running")?;
         self.with_turn(|turn| {
@@ -35,7 +45,7 @@ impl Session {
         Ok(permit)
     }
 
-    /// Whoever answers first decides; the other request is withdrawn.
+    /// The first answer decides; the other request is withdrawn.
     fn race(
         &mut self,
         call: &mut Call,
@@ -54,7 +64,7 @@ impl Session {
                 let Some(reply) = self.fetch(&hook) else { continue };
                 waiting.retain(|id| *id != hook);
                 let mut verdict = Verdict::default();
-                self.weigh(&mut verdict, "PermissionRequest", Some(&call.name), reply, false)?;
+                self.add_hook_reply(&mut verdict, "PermissionRequest", Some(&call.name), reply, false)?;
                 if let Some(decision) = verdict.permission {
                     self.cancel(asked)?;
                     return self.host_decides(call, &Reply::Success(decision));
@@ -97,7 +107,7 @@ impl Session {
         Ok(Permit::Deny(Outcome::error(&message).with_meta(rejected(&call.id, "user_reject"))))
     }
 
-    fn can_use_tool(&self, talk: &Talk, call: &Call, verdict: &Verdict) -> Value {
+    fn can_use_tool(&self, conversation: &Conversation, call: &Call, verdict: &Verdict) -> Value {
         let interactive = INTERACTIVE.contains(&call.name.as_str());
         let mut request =
             json!({"subtype": "can_use_tool", "tool_name": call.name, "display_name": call.name});
@@ -122,19 +132,19 @@ impl Session {
             request["decision_reason_hook_source"] = json!("callback");
         }
         request["tool_use_id"] = json!(call.id);
-        if let Some(agent) = &talk.agent {
+        if let Some(agent) = &conversation.agent {
             request["agent_id"] = json!(agent.id);
         }
-        if let Some(Ask::With(said)) = &call.block.ask {
+        if let Some(Ask::With(extra)) = &call.block.ask {
             let mut all = members(&request);
-            all.extend(said.clone());
+            all.extend(extra.clone());
             request = Value::Object(all);
         }
         request
     }
 }
 
-/// What the host may answer so that it is not asked again.
+/// Rule updates that would make the request unnecessary next time.
 fn suggestions(call: &Call) -> Value {
     let rule = match call.input.get("command").and_then(Value::as_str) {
         Some(command) => json!({"toolName": call.name, "ruleContent": command}),

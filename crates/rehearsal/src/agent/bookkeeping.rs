@@ -1,15 +1,15 @@
-//! Lines of the session file that are not part of the conversation: the queue, the title, the costs.
+//! Lines of the session file outside of the conversation: the queue, the title, the costs.
 
 use serde_json::json;
 
+use super::conversation::Conversation;
 use super::prompt::Prompt;
 use super::session::Session;
 use super::stop::Flow;
-use super::talk::Talk;
 use super::usage::shown_dollars;
 
 impl Session {
-    /// What entered or left the queue.
+    /// Records an operation on the queue.
     pub(super) fn note_queue(&mut self, operation: &str, content: Option<&str>) {
         let stamp = self.stamp();
         let mut entry = json!({"type": "queue-operation", "operation": operation, "timestamp": stamp, "sessionId": self.id});
@@ -19,8 +19,8 @@ impl Session {
         self.append(None, &entry);
     }
 
-    /// A message that joined a turn.
-    pub(super) fn note_absorbed(&mut self, talk: &mut Talk, prompt: &Prompt) -> Flow {
+    /// Records a message that joined a turn.
+    pub(super) fn note_absorbed(&mut self, conversation: &mut Conversation, prompt: &Prompt) -> Flow {
         let stamp = self.stamp();
         let entry = json!({
             "type": "queue-operation", "operation": "remove", "timestamp": stamp, "sessionId": self.id,
@@ -32,9 +32,9 @@ impl Session {
             "type": "queued_command", "prompt": prompt.text, "source_uuid": prompt.uuid, "delivery_id": self.ids.uuid(),
             "commandMode": "prompt", "timestamp": stamp,
         });
-        let mut entry = self.chained(talk, "attachment", &uuid);
+        let mut entry = self.chained(conversation, "attachment", &uuid);
         entry.insert("attachment".to_owned(), attachment);
-        self.write(talk, entry)
+        self.write(conversation, entry)
     }
 
     pub(super) fn note_title(&mut self, title: &str) {
@@ -42,7 +42,7 @@ impl Session {
         self.append(None, &entry);
     }
 
-    /// What the session cost so far, for whoever resumes it.
+    /// Writes the cost of the session so far, for a later resumption.
     pub(super) fn close_transcript(&mut self) {
         if self.turns == 0 {
             return;

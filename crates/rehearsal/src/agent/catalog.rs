@@ -1,4 +1,4 @@
-//! What the stand-in says it has. // tidy: flat table
+//! Tools, commands, models and agents of the stand-in. // tidy: flat table
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ pub(super) const TOOLS: &[&str] = &[
     "Write",
 ];
 
-/// Commands that a host may offer, with what they do and take.
+/// Commands that a host may offer, with description and arguments.
 const COMMANDS: &[(&str, &str, &str)] = &[
     ("clear", "Start with an empty conversation", "[name]"),
     ("compact", "Summarise the conversation to free context", "<instructions>"),
@@ -44,7 +44,7 @@ const COMMANDS: &[(&str, &str, &str)] = &[
     ("usage", "Show what the session cost", ""),
 ];
 
-/// Models by short name, full name, and the name that people read.
+/// Models by short name, full name and display name.
 const MODELS: &[(&str, &str, &str)] = &[
     ("default", "claude-opus-5-5", "Default (recommended)"),
     ("opus", "claude-opus-5-5", "Opus"),
@@ -53,10 +53,10 @@ const MODELS: &[(&str, &str, &str)] = &[
     ("haiku", "claude-haiku-5-5", "Haiku"),
 ];
 
-/// Agents that are always there.
+/// Built-in agents.
 pub(super) const AGENTS: &[&str] = &["claude", "Explore", "general-purpose", "Plan", "statusline-setup"];
 
-/// What hosts may rely on, as `system/init` tells it.
+/// Capabilities listed in `system/init`.
 pub(super) const CAPABILITIES: &[&str] = &[
     "interrupt_receipt_v1",
     "interrupt_cancel_queued_v1",
@@ -65,23 +65,23 @@ pub(super) const CAPABILITIES: &[&str] = &[
     "sdk_mcp_tools_list_changed",
 ];
 
-/// The names of the commands.
+/// Names of the commands.
 pub(super) fn command_names() -> Vec<&'static str> {
     COMMANDS.iter().map(|(name, _, _)| *name).collect()
 }
 
-/// The commands as `initialize` lists them.
+/// The commands in the form of `initialize`.
 pub(super) fn commands() -> Value {
     let shown = |(name, description, hint): &(&str, &str, &str)| json!({"name": name, "description": description, "argumentHint": hint, "builtin": true});
     COMMANDS.iter().map(shown).collect()
 }
 
-/// The agents as `initialize` lists them.
+/// The agents in the form of `initialize`.
 pub(super) fn agents() -> Value {
     AGENTS.iter().map(|name| json!({"name": name, "description": format!("The agent {name}")})).collect()
 }
 
-/// The models as `initialize` and `list_models` list them.
+/// The models in the form of `initialize` and `list_models`.
 pub(super) fn models() -> Value {
     let shown = |(value, resolved, display): &(&str, &str, &str)| {
         json!({

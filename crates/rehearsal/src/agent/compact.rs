@@ -1,35 +1,40 @@
-//! `/compact`: the conversation becomes its summary.
+//! `/compact`: replaces the conversation by its summary.
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::frames::Frame;
-use super::model::Answer;
+use super::model::ModelAnswer;
 use super::prompt::Prompt;
 use super::result::Ending;
 use super::session::Session;
 use super::stop::Flow;
-use super::talk::Talk;
 use super::usage::Tokens;
 use crate::script::Turn;
 
-/// What the model is asked.
-const ASK: &str = "Write a summary of the conversation so far, from which somebody else could go on.";
+/// Prompt for the summary.
+const ASK: &str = "Write a summary of the conversation so far, from which a new session can proceed.";
 
 impl Session {
-    /// Asks the model for a summary and goes on with it.
-    pub(super) fn compact(&mut self, talk: &mut Talk, prompt: &Prompt, instructions: &str) -> Flow<Ending> {
+    /// Requests a summary from the model and continues with it.
+    pub(super) fn compact(
+        &mut self,
+        conversation: &mut Conversation,
+        prompt: &Prompt,
+        instructions: &str,
+    ) -> Flow<Ending> {
         let started = self.now();
         let before = self.context.context();
         self.emit(Frame::system("status").with("status", "compacting"))?;
         let custom = if instructions.is_empty() { Value::Null } else { json!(instructions) };
         let input = json!({"trigger": "manual", "custom_instructions": custom});
         self.run_hooks("PreCompact", Some("manual"), None, None, &input)?;
-        talk.say(format!("{ASK} {instructions}"));
-        let answer = self.ask_model(talk)?;
-        talk.said.pop();
+        conversation.add(format!("{ASK} {instructions}"));
+        let answer = self.ask_model(conversation)?;
+        conversation.texts.pop();
         let turn = match answer {
-            Answer::Turn(turn) => turn,
-            Answer::Failed(failure) => {
+            ModelAnswer::Turn(turn) => turn,
+            ModelAnswer::Failed(failure) => {
                 let frame =
                     Frame::system("status").with("status", Value::Null).with("compact_result", "failed");
                 self.emit(frame.with("compact_error", failure.text.as_str()))?;
@@ -37,9 +42,9 @@ impl Session {
                 return Ok(Ending::local(&failure.text, Some("compact")));
             }
         };
-        let said = spoken(&turn);
+        let summary = answer_text(&turn);
         let model = self.model.clone();
-        let tokens = Tokens::of(turn.usage, talk.said.iter().map(String::len).sum(), said.len());
+        let tokens = Tokens::of(turn.usage, conversation.texts.iter().map(String::len).sum(), summary.len());
         self.ledger.spend(&model, tokens);
         self.run_hooks(
             "SessionStart",
@@ -48,19 +53,19 @@ impl Session {
             None,
             &json!({"source": "compact", "model": model}),
         )?;
-        let input = json!({"trigger": "manual", "compact_summary": said});
+        let input = json!({"trigger": "manual", "compact_summary": summary});
         self.run_hooks("PostCompact", Some("manual"), None, None, &input)?;
         self.emit(Frame::system("status").with("status", Value::Null).with("compact_result", "success"))?;
         self.emit_init()?;
-        self.boundary(talk, before, started)?;
-        self.summary(talk, &said)?;
+        self.boundary(conversation, before, started)?;
+        self.summary(conversation, &summary)?;
         self.replayed_text("<local-command-stdout>Compacted</local-command-stdout>")?;
         let uuid = prompt.uuid.clone().unwrap_or_else(|| self.ids.uuid());
-        self.note_prompt(talk, prompt, &uuid)?;
+        self.note_prompt(conversation, prompt, &uuid)?;
         Ok(Ending::local("", Some("compact")))
     }
 
-    fn boundary(&mut self, talk: &mut Talk, before: u64, started: u64) -> Flow {
+    fn boundary(&mut self, conversation: &mut Conversation, before: u64, started: u64) -> Flow {
         let duration_ms = self.now().saturating_sub(started);
         let after = before / 4;
         let dropped = before - after;
@@ -72,17 +77,17 @@ impl Session {
             "trigger": "manual", "preTokens": before, "postTokens": after, "cumulativeDroppedTokens": dropped,
             "durationMs": duration_ms,
         });
-        let logical = talk.file.parent.clone();
+        let logical = conversation.file.parent.clone();
         let frame = Frame::system("compact_boundary")
             .with("compact_metadata", wire)
             .with("logical_parent_uuid", logical);
         let uuid = self.emit(frame)?;
-        self.note_boundary(talk, disk, &uuid)
+        self.note_boundary(conversation, disk, &uuid)
     }
 
-    fn summary(&mut self, talk: &mut Talk, said: &str) -> Flow {
+    fn summary(&mut self, conversation: &mut Conversation, summary: &str) -> Flow {
         let summary =
-            said.split_once("<summary>").map_or(said, |(_, rest)| rest.trim_end_matches("</summary>"));
+            summary.split_once("<summary>").map_or(summary, |(_, rest)| rest.trim_end_matches("</summary>"));
         let text = format!(
             "This session is being continued from a previous conversation.\n\nSummary:\n{}",
             summary.trim()
@@ -98,14 +103,14 @@ impl Session {
             .with("isReplay", false)
             .with("isSynthetic", true);
         let uuid = self.emit(frame)?;
-        self.note_summary(talk, &message, &uuid)?;
-        talk.said.clear();
-        talk.say(text);
+        self.note_summary(conversation, &message, &uuid)?;
+        conversation.texts.clear();
+        conversation.add(text);
         Ok(())
     }
 }
 
-/// The text of an answer.
-pub(super) fn spoken(turn: &Turn) -> String {
+/// Text of an answer.
+pub(super) fn answer_text(turn: &Turn) -> String {
     turn.content().iter().filter_map(|block| block.text.clone()).collect::<Vec<_>>().join("\n")
 }

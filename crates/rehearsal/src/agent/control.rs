@@ -1,4 +1,4 @@
-//! What the host may ask of the CLI.
+//! Control requests of the host.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::frames::{Frame, text};
 use super::hooks::Hooks;
-use super::mcp::Server;
+use super::mcp::McpServer;
 use super::session::{MODEL, Session, full_name};
 use super::stop::{Flow, Stop};
 
-/// The modes that `set_permission_mode` takes.
+/// Modes that `set_permission_mode` accepts.
 const MODES: &[&str] = &["acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan"];
 
 impl Session {
@@ -23,7 +23,7 @@ impl Session {
             "set_model" => self.set_model(id, request),
             "set_permission_mode" => self.set_mode(id, text(request, "mode")),
             "mcp_status" => {
-                let servers: Vec<Value> = self.servers.iter().map(Server::status).collect();
+                let servers: Vec<Value> = self.servers.iter().map(McpServer::status).collect();
                 self.answer(id, Some(json!({"mcpServers": servers})))
             }
             "rewind_files" => self.rewind_files(id, request),
@@ -59,7 +59,7 @@ impl Session {
             }
             "get_plan" => self.answer(id, Some(json!({"exists": false}))),
             "reload_plugins" => {
-                let servers: Vec<Value> = self.servers.iter().map(Server::status).collect();
+                let servers: Vec<Value> = self.servers.iter().map(McpServer::status).collect();
                 let body = json!({
                     "commands": super::catalog::commands(), "agents": super::catalog::agents(), "plugins": [],
                     "mcpServers": servers, "error_count": 0,
@@ -97,7 +97,7 @@ impl Session {
             | "seed_read_state"
             | "set_has_subscribers"
             | "message_rated" => self.answer(id, None),
-            // A server of the host's says something by itself; nobody here listens.
+            // A message that a server of the host sends on its own; the stand-in ignores it.
             "mcp_message" => self.answer(id, Some(json!({}))),
             other => {
                 let message = format!("Unsupported control request subtype: {other}");
@@ -106,7 +106,7 @@ impl Session {
         }
     }
 
-    /// A success; some have nothing to say.
+    /// Sends a success, with or without a body.
     pub(super) fn answer(&mut self, id: Option<&Value>, body: Option<Value>) -> Flow {
         let mut response = json!({"subtype": "success"});
         if let Some(id) = id {
@@ -134,7 +134,7 @@ impl Session {
         self.hooks = Hooks::parse(&request["hooks"]);
         for name in request["sdkMcpServers"].as_array().into_iter().flatten().filter_map(Value::as_str) {
             if !self.servers.iter().any(|server| server.name == name) {
-                self.servers.push(Server::named(name));
+                self.servers.push(McpServer::named(name));
             }
         }
         for key in ["systemPrompt", "appendSystemPrompt"] {
@@ -148,7 +148,7 @@ impl Session {
             self.title = Some(title.to_owned());
             self.emit(Frame::system("session_title_changed").with("title", title))?;
         }
-        self.greet_servers()?;
+        self.initialize_servers()?;
         let body = self.initialize_body(request["hooks"].is_object());
         let mut response = json!({"subtype": "success", "response": body});
         if let Some(id) = id {
@@ -182,17 +182,17 @@ impl Session {
             "estimated_cache_write_usd": 0, "pricing": "catalog",
         });
         self.run_hooks("PreModelSwitch", None, None, None, &switch)?;
-        let said = format!("<local-command-stdout>Set model to `{model}`</local-command-stdout>");
-        self.replayed_text(&said)?;
+        let output = format!("<local-command-stdout>Set model to `{model}`</local-command-stdout>");
+        self.replayed_text(&output)?;
         self.answer(id, Some(json!({"model": model})))?;
         self.run_hooks("PostModelSwitch", None, None, None, &switch).map(drop)
     }
 
-    /// A `user` frame that shows what a command printed.
-    pub(super) fn replayed_text(&mut self, said: &str) -> Flow {
+    /// Sends a `user` frame with the output of a command.
+    pub(super) fn replayed_text(&mut self, output: &str) -> Flow {
         let stamp = self.stamp();
         let frame = Frame::new("user")
-            .with("message", json!({"role": "user", "content": said}))
+            .with("message", json!({"role": "user", "content": output}))
             .with("session_id", self.id.as_str())
             .with("parent_tool_use_id", Value::Null)
             .with("uuid", self.ids.uuid())
@@ -243,16 +243,16 @@ impl Session {
         let mut added = Vec::new();
         for (name, config) in &wanted {
             if config["type"] == "sdk" && !self.servers.iter().any(|server| server.name == *name) {
-                self.servers.push(Server::named(name));
+                self.servers.push(McpServer::named(name));
                 added.push(name.clone());
             }
         }
-        self.greet_servers()?;
+        self.initialize_servers()?;
         self.list_server_tools()?;
         self.answer(id, Some(json!({"added": added, "removed": removed, "errors": {}})))
     }
 
-    /// Only files of the working directory.
+    /// Reads a file, only inside of the working directory.
     fn read_file(&mut self, id: Option<&Value>, path: &str) -> Flow {
         let full = Path::new(&self.cwd).join(path);
         let inside = full.starts_with(&self.cwd) && !path.contains("..");

@@ -1,4 +1,4 @@
-//! What must arrive, and a report when it did not.
+//! Expectations of a script, and a report on those that were not met.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::player::Request;
 use crate::script::Expect;
 
-/// The expectations of a script and how often each was met.
+/// The expectations of a script, with the number of matches of each.
 #[derive(Debug, Default)]
 pub(super) struct Expectations {
     list: Vec<(Expect, usize)>,
@@ -18,20 +18,20 @@ impl Expectations {
         Expectations { list: expects.iter().map(|expect| (expect.clone(), 0)).collect() }
     }
 
-    /// A line arrived on stdin.
+    /// Counts a line on stdin.
     pub(super) fn line(&mut self, line: &Value) {
         for (expect, met) in &mut self.list {
             if expect
                 .stdin
                 .as_ref()
-                .is_some_and(|wanted| wanted.iter().all(|(key, value)| within(value, &line[key])))
+                .is_some_and(|wanted| wanted.iter().all(|(key, value)| is_subset(value, &line[key])))
             {
                 *met += 1;
             }
         }
     }
 
-    /// The model was asked.
+    /// Counts a request to the model.
     pub(super) fn request(&mut self, request: &Request) {
         for (expect, met) in &mut self.list {
             if expect.request.as_ref().is_some_and(|when| when.matches(request)) {
@@ -40,7 +40,7 @@ impl Expectations {
         }
     }
 
-    /// What was not met, one line each; nothing if all is well.
+    /// Unmet expectations, one line each; `None` if all are met.
     pub(super) fn report(&self) -> Option<String> {
         let mut report = String::new();
         for (index, (expect, met)) in self.list.iter().enumerate() {
@@ -69,11 +69,11 @@ fn what(expect: &Expect) -> String {
     }
 }
 
-/// Whether all that is wanted is there; objects may have more members, everything else must be equal.
-fn within(wanted: &Value, found: &Value) -> bool {
+/// True if `found` has everything in `wanted`; objects may have more members, everything else must be equal.
+fn is_subset(wanted: &Value, found: &Value) -> bool {
     match (wanted, found) {
         (Value::Object(wanted), Value::Object(found)) => {
-            wanted.iter().all(|(key, value)| found.get(key).is_some_and(|other| within(value, other)))
+            wanted.iter().all(|(key, value)| found.get(key).is_some_and(|other| is_subset(value, other)))
         }
         (Value::Number(wanted), Value::Number(found)) => wanted.as_f64() == found.as_f64(),
         _ => wanted == found,

@@ -1,4 +1,4 @@
-//! What goes wrong, and before which frame.
+//! Faults, and the frames before which they happen.
 
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
@@ -6,17 +6,18 @@ use std::process::{Command, Stdio};
 use super::stop::{Flow, Stop};
 use crate::script::{Fault, FaultKind};
 
-/// How long a grandchild lives unless the script says: long enough to be found, short enough to be forgotten.
+/// Default lifetime of a grandchild in milliseconds: long enough to be found, short enough to need no
+/// cleanup.
 const GRANDCHILD_MS: u64 = 60_000;
 
-/// How long a long line is unless the script says.
+/// Default length of a long line, in bytes.
 const LONG_LINE_BYTES: usize = 64 << 20;
 
-/// The faults of a script that are still to come.
+/// Pending faults of a script.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     waiting: Vec<Fault>,
-    /// Nothing is written any more.
+    /// True if nothing is written any more.
     pub(super) muted: bool,
 }
 
@@ -25,23 +26,23 @@ impl Faults {
         Faults { waiting: faults.to_vec(), muted: false }
     }
 
-    /// Whether the script has a fault of this kind that lasts for the whole run.
+    /// True if the script has a fault of this kind that lasts for the whole run.
     pub(super) fn lasts(&self, kind: FaultKind) -> bool {
         self.waiting.iter().any(|fault| fault.kind == kind)
     }
 
-    /// Does what is due before the `number`th frame, whose line is given.
+    /// Triggers the faults that are due before the `number`th frame, whose line is given.
     pub(super) fn before(&mut self, number: usize, line: &str, out: &mut dyn Write) -> Flow {
         while let Some(at) =
             self.waiting.iter().position(|fault| fault.at_frame == number && happens(fault.kind))
         {
             let fault = self.waiting.remove(at);
-            self.strike(&fault, line, out)?;
+            self.trigger(&fault, line, out)?;
         }
         Ok(())
     }
 
-    /// Whether the answer in this frame gets a foreign id.
+    /// True if the response in this frame gets an unknown id.
     pub(super) fn wrong_id(&mut self, number: usize) -> bool {
         let due = |fault: &Fault| fault.kind == FaultKind::WrongId && fault.at_frame <= number;
         match self.waiting.iter().position(due) {
@@ -53,7 +54,7 @@ impl Faults {
         }
     }
 
-    fn strike(&mut self, fault: &Fault, line: &str, out: &mut dyn Write) -> Flow {
+    fn trigger(&mut self, fault: &Fault, line: &str, out: &mut dyn Write) -> Flow {
         match fault.kind {
             FaultKind::Noise => {
                 let text = fault.text.as_deref().unwrap_or_default();
@@ -78,7 +79,7 @@ impl Faults {
     }
 }
 
-/// A host that is gone ends the process, without a word.
+/// Maps a failed write to the end of the process: the host is gone.
 pub(super) fn written(result: io::Result<()>) -> Flow {
     result.map_err(|_| Stop::Exit(1))
 }
@@ -87,7 +88,7 @@ fn happens(kind: FaultKind) -> bool {
     !matches!(kind, FaultKind::IgnoreEof | FaultKind::IgnoreTerm | FaultKind::WrongId)
 }
 
-/// A valid frame of exactly `length` bytes and a line feed, written in pieces.
+/// Writes a valid frame of exactly `length` bytes and a line feed, in parts.
 fn long_line(length: usize, out: &mut dyn Write) -> io::Result<()> {
     let (head, tail) =
         (r#"{"type":"system","subtype":"notification","priority":"low","key":"long","text":""#, "\"}\n");
@@ -103,11 +104,11 @@ fn long_line(length: usize, out: &mut dyn Write) -> io::Result<()> {
     out.flush()
 }
 
-/// A process in a session of its own: killing our process group does not reach it.
+/// Starts a process in its own session: killing our process group does not reach it.
 fn grandchild(ms: u64) {
     let mut command = Command::new("setsid");
     command.arg("sleep").arg(format!("{}.{:03}", ms / 1_000, ms % 1_000));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // It is the point of this fault that nobody waits for the child.
+    // The point of this fault is that no process waits for the child.
     drop(command.spawn());
 }

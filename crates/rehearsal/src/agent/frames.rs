@@ -1,12 +1,12 @@
-//! One frame for the host, with its keys in the order they were given.
+//! Frames for the host, with their keys in the given order.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::Value;
 
-use super::text::lower;
+use super::surrogates::restore_surrogates;
 
-/// A JSON object that remembers the order of its keys, as hosts may trip over it.
+/// A JSON object that keeps the order of its keys, since hosts may depend on it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Frame(Vec<(String, Value)>);
 
@@ -21,13 +21,13 @@ impl Frame {
         Frame::new("system").with("subtype", subtype)
     }
 
-    /// With one more member; one of the same name is replaced where it stands.
+    /// Adds a member, or replaces its value in place.
     pub(super) fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.set(key, value.into());
         self
     }
 
-    /// With one more member if there is a value.
+    /// Adds a member if there is a value.
     pub(super) fn maybe(self, key: &str, value: Option<impl Into<Value>>) -> Self {
         match value {
             Some(value) => self.with(key, value),
@@ -35,7 +35,7 @@ impl Frame {
         }
     }
 
-    /// With all members of a JSON object.
+    /// Adds all members of a JSON object.
     pub(super) fn merged(mut self, members: &serde_json::Map<String, Value>) -> Self {
         for (key, value) in members {
             self.set(key, value.clone());
@@ -51,14 +51,14 @@ impl Frame {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// The frame's name: `assistant`, `system/init`, …
+    /// True if the frame has this name: `assistant`, `system/init`, …
     pub(super) fn is(&self, kind: &str) -> bool {
         self.get("type").and_then(Value::as_str) == Some(kind)
     }
 
     /// The frame as one line, without the line feed.
     pub(super) fn line(&self) -> String {
-        lower(serde_json::to_string(self).unwrap_or_default())
+        restore_surrogates(serde_json::to_string(self).unwrap_or_default())
     }
 
     fn set(&mut self, key: &str, value: Value) {
@@ -79,12 +79,12 @@ impl Serialize for Frame {
     }
 }
 
-/// The members of a JSON object; none for anything else.
+/// Members of a JSON object; empty for any other value.
 pub(super) fn members(value: &Value) -> serde_json::Map<String, Value> {
     value.as_object().cloned().unwrap_or_default()
 }
 
-/// A member that is a text, or nothing.
+/// A string member; empty if there is none.
 pub(super) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }

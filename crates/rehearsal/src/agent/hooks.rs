@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::conversation::Agent;
 use super::frames::{Frame, members, text};
 use super::session::Session;
 use super::stop::Flow;
-use super::talk::Agent;
 use super::wait::Reply;
 
-/// How long a hook may take unless the host says.
+/// Default timeout of a hook, in seconds.
 const TIMEOUT_S: f64 = 60.0;
 
 /// The hooks of a session, by event.
@@ -26,10 +26,10 @@ struct Matcher {
     blocks_on_failure: bool,
 }
 
-/// What the hooks of one event said, taken together.
+/// Combined output of the hooks of one event.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Verdict {
-    /// `decision: block`, or a failure that counts as one.
+    /// Reason of `decision: block`, or of a failure that counts as one.
     pub(super) block: Option<String>,
     /// `continue: false`
     pub(super) stop: Option<String>,
@@ -39,7 +39,7 @@ pub(super) struct Verdict {
     /// The `decision` of a `PermissionRequest` hook.
     pub(super) permission: Option<Value>,
     pub(super) context: Vec<String>,
-    /// A hook did not answer in time.
+    /// True if a hook did not answer in time.
     pub(super) late: bool,
 }
 
@@ -72,7 +72,8 @@ impl Matcher {
         }
     }
 
-    /// `Bash`, `Edit|Write`, `mcp__.*`, `*`: names, alternatives, and a wildcard at the end.
+    /// True if the pattern matches: `Bash`, `Edit|Write`, `mcp__.*`, `*` (names, alternatives, and a wildcard
+    /// at the end).
     fn fits(&self, subject: Option<&str>) -> bool {
         let (Some(pattern), Some(subject)) = (self.pattern.as_deref(), subject) else {
             return true;
@@ -86,7 +87,7 @@ impl Matcher {
 }
 
 impl Verdict {
-    /// Why a prompt does not reach the model: the outcome's name, whether the prompt stays, and the reason.
+    /// Refusal of a prompt: name of the outcome, whether the prompt is kept, and the reason.
     pub(super) fn refuses_prompt(&self) -> Option<(&'static str, bool, String)> {
         match (&self.stop, &self.block) {
             (Some(reason), _) => Some(("stopped_by_hook", true, reason.clone())),
@@ -123,7 +124,7 @@ impl Verdict {
 }
 
 impl Session {
-    /// Runs all hooks of an event at once and waits for their answers.
+    /// Runs all hooks of an event in parallel and waits for their answers.
     pub(super) fn run_hooks(
         &mut self,
         event: &str,
@@ -136,12 +137,12 @@ impl Session {
         let mut verdict = Verdict::default();
         for (id, timeout, blocks) in open {
             let reply = self.reply(&id, Some(timeout))?;
-            self.weigh(&mut verdict, event, subject, reply, blocks)?;
+            self.add_hook_reply(&mut verdict, event, subject, reply, blocks)?;
         }
         Ok(verdict)
     }
 
-    /// Sends the requests of an event; each has an id, a timeout, and whether a failure blocks.
+    /// Sends the requests of an event; each has an id, a timeout, and a flag whether a failure blocks.
     pub(super) fn send_hooks(
         &mut self,
         event: &str,
@@ -167,7 +168,7 @@ impl Session {
     }
 
     /// Adds one answer to the verdict.
-    pub(super) fn weigh(
+    pub(super) fn add_hook_reply(
         &mut self,
         verdict: &mut Verdict,
         event: &str,
@@ -187,7 +188,7 @@ impl Session {
                 }
             }
             Reply::Error(error) if blocks => verdict.block = Some(error),
-            Reply::Error(error) => self.complain(&format!("Error in hook callback: {error}")),
+            Reply::Error(error) => self.print_error(&format!("Error in hook callback: {error}")),
             Reply::Late => verdict.late = true,
             Reply::Closed => {}
         }

@@ -1,13 +1,13 @@
 use std::hash::{BuildHasher, RandomState};
 
-/// Makes up ids that look like those of the CLI and of the API.
+/// Generates ids in the format of the CLI and of the API.
 #[derive(Debug, Clone)]
 pub struct Ids {
     state: u64,
 }
 
 impl Ids {
-    /// The same seed gives the same ids.
+    /// Ids from a seed: the same seed gives the same ids.
     pub fn seeded(seed: u64) -> Self {
         Ids { state: seed }
     }
@@ -48,17 +48,17 @@ impl Ids {
         self.letters("toolu_01", 22)
     }
 
-    /// The id of a background shell task.
+    /// Id of a background shell task.
     pub(super) fn shell(&mut self) -> String {
         self.letters("b", 8).to_lowercase()
     }
 
-    /// The id of an agent.
+    /// Id of an agent.
     pub(super) fn agent(&mut self) -> String {
         format!("a{:016x}", self.number())
     }
 
-    /// The id of one run of a task.
+    /// Id of one run of a task.
     pub(super) fn run(&mut self) -> String {
         let number = self.number();
         format!("0m{:07x}-{:08x}", number >> 36, number & 0xffff_ffff)
@@ -74,7 +74,7 @@ impl Ids {
         id
     }
 
-    /// `SplitMix64`: a few lines, and good enough for names.
+    /// `SplitMix64`: short, and good enough for ids.
     fn number(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;

@@ -1,4 +1,4 @@
-//! What the stand-in says about itself: `system/init`, `initialize`, context and cost.
+//! Self-description of the stand-in: `system/init`, `initialize`, context and cost.
 
 use serde_json::{Value, json};
 
@@ -8,11 +8,11 @@ use super::session::Session;
 use super::stop::Flow;
 use super::usage::{dollars, shown_dollars};
 
-/// Tokens of a context window.
+/// Size of the context window in tokens.
 const WINDOW: u64 = 1_000_000;
 
 impl Session {
-    /// The tools of this session.
+    /// Tools of this session.
     pub(super) fn tool_names(&self) -> Vec<String> {
         let all = || TOOLS.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let mut tools = match (&self.script.agent.tools, self.args.has("tools")) {
@@ -25,7 +25,7 @@ impl Session {
         if self.schema.is_some() {
             tools.push("StructuredOutput".to_owned());
         }
-        tools.extend(self.servers.iter().flat_map(super::mcp::Server::tool_names));
+        tools.extend(self.servers.iter().flat_map(super::mcp::McpServer::tool_names));
         tools
     }
 
@@ -43,7 +43,7 @@ impl Session {
         list
     }
 
-    /// `system/init`, at the beginning of every turn.
+    /// Sends `system/init`, at the start of every turn.
     pub(super) fn emit_init(&mut self) -> Flow {
         let servers: Vec<Value> = self
             .servers
@@ -86,7 +86,7 @@ impl Session {
         self.emit(frame).map(drop)
     }
 
-    /// The answer to `initialize`.
+    /// Reply to `initialize`.
     pub(super) fn initialize_body(&self, hooks: bool) -> Value {
         let body = json!({
             "commands": commands(),
@@ -121,7 +121,7 @@ impl Session {
         Value::Object(body)
     }
 
-    /// What fills the context window.
+    /// Usage of the context window.
     pub(super) fn context_usage(&self) -> Value {
         let used = self.context.context();
         let free = WINDOW.saturating_sub(used);
@@ -158,7 +158,7 @@ impl Session {
         })
     }
 
-    /// What the session cost, for programs.
+    /// Cost of the session, as data.
     pub(super) fn usage_report(&self) -> Value {
         json!({
             "session": {
@@ -170,7 +170,7 @@ impl Session {
         })
     }
 
-    /// What the session cost, for people.
+    /// Cost of the session, as text.
     pub(super) fn cost_text(&self) -> String {
         let mut text = format!("Total cost:            ${:.4}\n", dollars(self.ledger.cost_nano()));
         text.push_str("Total code changes:    0 lines added, 0 lines removed\nUsage by model:");

@@ -1,4 +1,4 @@
-//! What arrives: lines from stdin and signals, in one queue.
+//! Input: lines from stdin and signals, in one queue.
 
 use std::io::{BufRead, BufReader, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -6,27 +6,27 @@ use std::thread;
 
 use serde_json::Value;
 
-use super::text::lift;
+use super::surrogates::replace_lone_surrogates;
 use super::world::Signal;
 
-/// Lines that may wait while the stand-in is busy. A host that writes more waits, as at the real pipe.
+/// Maximum number of queued lines. A host that writes more blocks, as with the real pipe.
 const WAITING_MAX: usize = 256;
 
-/// Something that arrived.
+/// One input.
 #[derive(Debug)]
 pub(super) enum Input {
-    /// A line of stdin, without its end.
+    /// A line of stdin, without its line end.
     Line(String),
     /// Stdin is closed.
     End,
-    /// The process got a signal.
+    /// The process received a signal.
     Signal(Signal),
 }
 
-/// Reads stdin and signals from now on.
+/// Starts reading stdin and signals.
 ///
-/// The threads end with stdin and with the sender of the signals; nobody waits for them, since a host may keep
-/// stdin open for ever.
+/// The threads end with stdin and with the sender of the signals; they are not joined, since a host may keep
+/// stdin open without end.
 pub(super) fn listen(stdin: Box<dyn Read + Send>, signals: Option<Receiver<Signal>>) -> Receiver<Input> {
     let (sender, receiver) = sync_channel(WAITING_MAX);
     if let Some(signals) = signals {
@@ -63,21 +63,21 @@ fn read_lines(stdin: Box<dyn Read + Send>, sender: &SyncSender<Input>) {
     drop(sender.send(Input::End));
 }
 
-/// A line as JSON, or what the CLI says on stderr before it exits with 1.
+/// Parses a line as JSON; the error is the CLI's message on stderr before it exits with 1.
 pub(super) fn parse(line: &str) -> Result<Option<Value>, String> {
     if line.trim().is_empty() {
         return Ok(None);
     }
-    let complaint = |kind: &str, what: &str| {
+    let error_line = |kind: &str, what: &str| {
         format!("Error parsing streaming input line (type={kind}, {} chars): {what}", line.chars().count())
     };
-    match serde_json::from_str::<Value>(&lift(line)) {
-        Ok(Value::Null) => Err(complaint("unknown", "TypeError")),
-        // Arrays, texts and numbers are valid JSON and mean nothing.
+    match serde_json::from_str::<Value>(&replace_lone_surrogates(line)) {
+        Ok(Value::Null) => Err(error_line("unknown", "TypeError")),
+        // Arrays, strings and numbers are valid JSON without meaning here.
         Ok(value) => Ok(value.is_object().then_some(value)),
         Err(_) => {
             let kind = line.split_once("\"type\":\"").and_then(|(_, rest)| rest.split_once('"'));
-            Err(complaint(kind.map_or("unknown", |(kind, _)| kind), "SyntaxError"))
+            Err(error_line(kind.map_or("unknown", |(kind, _)| kind), "SyntaxError"))
         }
     }
 }

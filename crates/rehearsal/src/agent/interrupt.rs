@@ -1,20 +1,20 @@
-//! A turn that the host ended.
+//! Interrupts of a turn by the host.
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::result::Ending;
 use super::session::Session;
 use super::stop::{Flow, Stop};
-use super::talk::Talk;
 use super::tools::Outcome;
-use super::turn::Phase;
+use super::turn::TurnPhase;
 
-/// What a call that was stopped gives back.
+/// Result of a call that was stopped.
 const REJECTED: &str =
     "The user does not want to proceed with this tool use. Stop, and wait to be told how to go on.";
 
 impl Session {
-    /// `interrupt`: what waits is withdrawn, the receipt is written, and the turn ends.
+    /// `interrupt`: withdraws open requests, writes the receipt, and ends the turn.
     pub(super) fn interrupt(&mut self, id: Option<&Value>, request: &Value) -> Flow {
         for open in std::mem::take(&mut self.open) {
             self.cancel(&open)?;
@@ -34,30 +34,30 @@ impl Session {
         if self.turn.is_some() { Err(Stop::Interrupted) } else { Ok(()) }
     }
 
-    /// What the host sees of an interrupted turn.
-    pub(super) fn interrupted(&mut self, talk: &mut Talk) -> Flow {
+    /// Sends the frames that end an interrupted turn.
+    pub(super) fn interrupted(&mut self, conversation: &mut Conversation) -> Flow {
         let (stream, calls, phase, preempted) = self
             .turn
             .as_mut()
             .map(|turn| (turn.stream.take(), std::mem::take(&mut turn.calls), turn.phase, turn.preempted))
             .unwrap_or_default();
-        if phase == Phase::Model {
+        if phase == TurnPhase::Model {
             if let Some(stream) = stream {
                 let content = json!({"type": "text", "text": stream.text});
                 let begun = stream.in_text && !stream.text.is_empty();
                 if begun {
-                    let uuid = self.assistant_frame(talk, &stream, &content, true)?;
-                    self.note_aborted(talk, &stream, &content, &uuid)?;
-                    talk.say(stream.text.as_str());
+                    let uuid = self.assistant_frame(conversation, &stream, &content, true)?;
+                    self.note_aborted(conversation, &stream, &content, &uuid)?;
+                    conversation.add(stream.text.as_str());
                 }
                 if !preempted {
-                    self.user_text(talk, "[Request interrupted by user]", false)?;
+                    self.user_text(conversation, "[Request interrupted by user]", false)?;
                 }
                 if begun {
-                    self.close_stream(talk, &stream)?;
+                    self.close_stream(conversation, &stream)?;
                 }
             } else if !preempted {
-                self.user_text(talk, "[Request interrupted by user]", false)?;
+                self.user_text(conversation, "[Request interrupted by user]", false)?;
             }
             return self.aborted("aborted_streaming");
         }
@@ -68,9 +68,9 @@ impl Session {
             if call.asked {
                 self.deny(&call.id, &call.name, &call.input);
             }
-            self.tool_result(talk, &call.id, &call.assistant_uuid, &outcome)?;
+            self.tool_result(conversation, &call.id, &call.assistant_uuid, &outcome)?;
         }
-        self.user_text(talk, "[Request interrupted by user for tool use]", false)?;
+        self.user_text(conversation, "[Request interrupted by user for tool use]", false)?;
         self.aborted("aborted_tools")
     }
 
@@ -80,15 +80,19 @@ impl Session {
         let text = format!("[ede_diagnostic] result_type=user last_content_type=n/a stop_reason={reason}");
         self.result(Ending::error("error_during_execution", terminal, &text))?;
         if self.leaving {
-            // An interrupt by signal is a wish to leave, and leaves in peace.
+            // An interrupt by signal also ends the process, with success.
             self.exit_code = 0;
         }
         Ok(())
     }
 
-    /// The events that a host needs to close what it has begun to show.
-    fn close_stream(&mut self, talk: &Talk, stream: &super::turn::Stream) -> Flow {
-        self.stream_event(talk, stream, json!({"type": "content_block_stop", "index": stream.index}))?;
+    /// Sends the events that a host needs to close an incomplete stream.
+    fn close_stream(&mut self, conversation: &Conversation, stream: &super::turn::Stream) -> Flow {
+        self.stream_event(
+            conversation,
+            stream,
+            json!({"type": "content_block_stop", "index": stream.index}),
+        )?;
         let delta =
             json!({"container": null, "stop_details": null, "stop_reason": null, "stop_sequence": null});
         let mut usage = stream.tokens.in_delta();
@@ -98,7 +102,7 @@ impl Session {
         usage["fallback_credit"] = Value::Null;
         let end =
             json!({"type": "message_delta", "context_management": null, "delta": delta, "usage": usage});
-        self.stream_event(talk, stream, end)?;
-        self.stream_abandoned(talk, stream, stream.index + 1)
+        self.stream_event(conversation, stream, end)?;
+        self.stream_abandoned(conversation, stream, stream.index + 1)
     }
 }

@@ -1,4 +1,4 @@
-//! MCP servers that live in the host: JSON-RPC inside control requests.
+//! MCP servers inside the host: JSON-RPC inside control requests.
 
 use serde_json::{Value, json};
 
@@ -8,36 +8,39 @@ use super::stop::Flow;
 use super::tools::{Call, Outcome};
 use super::wait::Reply;
 
-/// A server of the host's.
+/// A server inside the host.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Server {
+pub(super) struct McpServer {
     pub(super) name: String,
-    /// What the server said about itself; nothing before the handshake.
+    /// McpServer information; absent before the handshake.
     pub(super) info: Option<Value>,
     tools: Vec<Value>,
-    /// The number of the next JSON-RPC request.
+    /// Id of the next JSON-RPC request.
     next: u64,
 }
 
-impl Server {
+impl McpServer {
     /// The servers of type `sdk` in `--mcp-config`.
-    pub(super) fn from_config(configs: &[String]) -> Vec<Server> {
+    pub(super) fn from_config(configs: &[String]) -> Vec<McpServer> {
         let configs = configs.iter().filter_map(|config| serde_json::from_str::<Value>(config).ok());
         let servers =
             configs.flat_map(|config| config["mcpServers"].as_object().cloned().unwrap_or_default());
-        servers.filter(|(_, config)| config["type"] == "sdk").map(|(name, _)| Server::named(&name)).collect()
+        servers
+            .filter(|(_, config)| config["type"] == "sdk")
+            .map(|(name, _)| McpServer::named(&name))
+            .collect()
     }
 
     pub(super) fn named(name: &str) -> Self {
-        Server { name: name.to_owned(), ..Server::default() }
+        McpServer { name: name.to_owned(), ..McpServer::default() }
     }
 
-    /// The names by which the model calls the tools.
+    /// Names of the tools for the model.
     pub(super) fn tool_names(&self) -> Vec<String> {
         self.tools.iter().map(|tool| format!("mcp__{}__{}", self.name, text(tool, "name"))).collect()
     }
 
-    /// The server as `mcp_status` shows it.
+    /// The server in the form of `mcp_status`.
     pub(super) fn status(&self) -> Value {
         let tools = self.tools.iter().map(|tool| {
             let read_only = tool["annotations"]["readOnlyHint"] == true;
@@ -61,8 +64,8 @@ impl Server {
 }
 
 impl Session {
-    /// Greets the servers of the host; what they can do is asked for after `initialize` is answered.
-    pub(super) fn greet_servers(&mut self) -> Flow {
+    /// Initializes the servers of the host; their tools are listed after `initialize` is answered.
+    pub(super) fn initialize_servers(&mut self) -> Flow {
         let client = json!({
             "name": "claude-code", "title": "Claude Code", "version": self.version(),
             "description": "A stand-in for Claude Code", "websiteUrl": "https://claude.com/claude-code",
@@ -78,7 +81,7 @@ impl Session {
         Ok(())
     }
 
-    /// Asks the servers for their tools.
+    /// Requests the tools of the servers.
     pub(super) fn list_server_tools(&mut self) -> Flow {
         for at in 0..self.servers.len() {
             if self.servers[at].info.is_none() || !self.servers[at].tools.is_empty() {
@@ -97,7 +100,7 @@ impl Session {
         Ok(())
     }
 
-    /// The server and tool that a name such as `mcp__calc__add` means.
+    /// McpServer and tool in a name such as `mcp__calc__add`.
     pub(super) fn server_of<'a>(&self, name: &'a str) -> Option<(&'a str, &'a str)> {
         let (server, tool) = name.strip_prefix("mcp__")?.split_once("__")?;
         self.servers
@@ -106,7 +109,7 @@ impl Session {
             .then_some((server, tool))
     }
 
-    /// Calls a tool of the host's.
+    /// Calls a tool of the host.
     pub(super) fn call_server(&mut self, call: &Call) -> Flow<Outcome> {
         let Some((server, tool)) = self.server_of(&call.name) else {
             return Ok(Outcome::error("the server is gone"));
@@ -122,7 +125,7 @@ impl Session {
         })
     }
 
-    /// What the host should show for a call of one of its tools.
+    /// Display metadata for a call of a tool of the host.
     pub(super) fn tool_meta(&self, content: &Value) -> Option<Value> {
         let (server, tool) =
             self.server_of(text(content, "name")).filter(|_| content["type"] == "tool_use")?;
@@ -132,7 +135,7 @@ impl Session {
         Some(json!([meta]))
     }
 
-    /// One JSON-RPC request; the error is its text.
+    /// Sends one JSON-RPC request; the error is its message.
     fn rpc(&mut self, at: usize, method: &str, params: Option<Value>) -> Flow<Result<Value, String>> {
         let mut message = json!({"method": method, "jsonrpc": "2.0", "id": self.servers[at].next});
         self.servers[at].next += 1;
@@ -156,7 +159,7 @@ impl Session {
     }
 }
 
-/// `add_two` is `Add Two` on a button.
+/// Display name of a tool: `add_two` becomes `Add Two`.
 pub(super) fn display_name(tool: &str) -> String {
     let words = tool.split(['_', '-']).filter(|word| !word.is_empty()).map(|word| {
         let mut letters = word.chars();
@@ -168,7 +171,7 @@ pub(super) fn display_name(tool: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// A tool's answer in the shapes of the API and of the host.
+/// Converts a tool's answer into the formats of the API and of the host.
 fn outcome(result: &Value) -> Outcome {
     let blocks: Vec<Value> = result["content"].as_array().into_iter().flatten().map(block).collect();
     let texts = super::prompt::content_text(&Value::Array(blocks.clone()));

@@ -1,15 +1,17 @@
-//! The stand-in for the `claude` CLI: the same frames on the same pipes, from a script.
+//! Stand-in for the `claude` CLI: the same frames on the same pipes, from a script.
 //!
 //! [`run`] takes the command line of `claude`, a [`Script`] and a [`World`] and plays until the host is done.
-//! Flags, frames, control exchanges and session files are those of Claude Code 2.1.325, as recorded; what the model
-//! says and what tools give back comes from the script.
+//! Flags, frames, control requests and session files are those of Claude Code 2.1.325, as recorded; the
+//! answers of the model and the results of tools come from the script.
 
+mod answer;
 mod args;
 mod ask;
 mod bookkeeping;
 mod catalog;
 mod compact;
 mod control;
+mod conversation;
 mod expect;
 mod faults;
 mod frames;
@@ -30,13 +32,11 @@ mod resume;
 mod schema;
 mod session;
 mod slash;
-mod speak;
 mod stop;
 mod stream;
 mod subagent;
-mod talk;
+mod surrogates;
 mod tasks;
-mod text;
 mod tools;
 mod transcript;
 mod turn;
@@ -54,15 +54,15 @@ pub use world::{Signal, States, World, stepping_clock};
 
 use crate::script::Script;
 
-/// The script that plays when none is given.
+/// Default script.
 pub const DEMO: &str = include_str!("../demo.toml");
 
-/// Is `claude`, called with these arguments; gives back the exit code.
+/// Plays `claude` with these arguments; returns the exit code.
 pub fn run(arguments: &[String], script: Script, mut world: World) -> i32 {
     let args = match Args::parse(arguments) {
         Ok(args) => args,
-        Err(complaint) => {
-            drop(writeln!(world.stderr, "{complaint}"));
+        Err(error_line) => {
+            drop(writeln!(world.stderr, "{error_line}"));
             return 1;
         }
     };

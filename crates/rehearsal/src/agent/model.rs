@@ -1,53 +1,53 @@
-//! The model's part: the script answers, and fails where it says so.
+//! Answers and failures of the model, from the script.
 
 use serde_json::Value;
 
+use super::conversation::Conversation;
 use super::frames::Frame;
 use super::session::Session;
 use super::stop::Flow;
-use super::talk::Talk;
 use crate::player::Request;
 use crate::script::{ApiFailure, Emit, Turn};
 
-/// Overloads after which the fallback model is tried.
+/// Number of overload errors after which the fallback model is used.
 const OVERLOADS_MAX: u32 = 3;
 
-/// What came of a request.
+/// Outcome of a request to the model.
 #[derive(Debug)]
-pub(super) enum Answer {
-    /// The model answers.
+pub(super) enum ModelAnswer {
+    /// An answer of the model.
     Turn(Box<Turn>),
-    /// The API failed for good.
+    /// A permanent failure of the API.
     Failed(Failure),
 }
 
-/// A failure as the host sees it.
+/// A failure in the form that the host sees.
 #[derive(Debug, Clone)]
 pub(super) struct Failure {
     pub(super) status: Option<u16>,
-    /// The API's name for it.
+    /// Error type of the API.
     pub(super) kind: Option<String>,
-    /// The CLI's name for it.
+    /// Error name of the CLI.
     pub(super) name: &'static str,
     pub(super) text: String,
 }
 
 impl Session {
-    /// Asks until there is an answer, or a failure that trying again does not cure.
-    pub(super) fn ask_model(&mut self, talk: &Talk) -> Flow<Answer> {
+    /// Requests an answer, with retries, until there is one or the failure is permanent.
+    pub(super) fn ask_model(&mut self, conversation: &Conversation) -> Flow<ModelAnswer> {
         let mut attempt = 0;
         let mut overloads = 0;
         let mut last: Option<Failure> = None;
         loop {
-            let Some(turn) = self.next_answer(talk) else {
-                // A script that ends with failures has failed for good.
-                return Ok(Answer::Failed(last.unwrap_or_else(exhausted)));
+            let Some(turn) = self.next_answer(conversation) else {
+                // A script that ends with failures has failed permanently.
+                return Ok(ModelAnswer::Failed(last.unwrap_or_else(exhausted)));
             };
             self.emit_scripted(&turn.before)?;
             let failure = match &turn.error {
                 Some(error) => failure(error),
                 None if turn.drop => Failure::dropped(),
-                None => return Ok(Answer::Turn(Box::new(turn))),
+                None => return Ok(ModelAnswer::Turn(Box::new(turn))),
             };
             if failure.status == Some(529) {
                 overloads += 1;
@@ -57,21 +57,21 @@ impl Session {
                 }
             }
             if !retryable(failure.status) || attempt >= self.retries_max {
-                return Ok(Answer::Failed(failure));
+                return Ok(ModelAnswer::Failed(failure));
             }
             attempt += 1;
             let retry_after = turn.error.as_ref().and_then(|error| error.retry_after);
-            self.emit_retry(talk, &failure, attempt, retry_after)?;
+            self.emit_retry(conversation, &failure, attempt, retry_after)?;
             self.pause(0)?;
             last = Some(failure);
         }
     }
 
-    /// Frames that the script wants here.
+    /// Sends the frames that the script has here.
     pub(super) fn emit_scripted(&mut self, emits: &[Emit]) -> Flow {
         for emit in emits {
             self.pause(emit.delay_ms)?;
-            // A control request of the CLI's has neither.
+            // Control frames have neither a uuid nor a session id.
             let frame = match emit.frame.get("type").and_then(Value::as_str) {
                 Some(kind) => Frame::new(kind).merged(&emit.frame),
                 None => Frame::default().merged(&emit.frame),
@@ -88,15 +88,15 @@ impl Session {
         Ok(())
     }
 
-    /// The tools that the model is offered, by the names it calls them.
+    /// Tools offered to the model, by the names it uses.
     pub(super) fn offered_tools(&self) -> Vec<String> {
         let tools = self.tool_names();
         tools.into_iter().map(|name| if name == "Task" { "Agent".to_owned() } else { name }).collect()
     }
 
-    fn next_answer(&mut self, talk: &Talk) -> Option<Turn> {
+    fn next_answer(&mut self, conversation: &Conversation) -> Option<Turn> {
         let mut texts = vec![self.system_text()];
-        texts.extend(talk.said.iter().cloned());
+        texts.extend(conversation.texts.iter().cloned());
         let mut request = Request {
             model: self.model.clone(),
             last: texts.last().cloned().unwrap_or_default(),
@@ -109,15 +109,15 @@ impl Session {
         found.map(|(_, turn)| turn)
     }
 
-    /// The part of the system prompt that the host decides, and the tools that are loaded on demand.
+    /// Part of the system prompt set by the host, and the tools that are loaded on demand.
     fn system_text(&self) -> String {
-        let tools = self.servers.iter().flat_map(super::mcp::Server::tool_names);
+        let tools = self.servers.iter().flat_map(super::mcp::McpServer::tool_names);
         self.system.iter().cloned().chain(tools).collect::<Vec<_>>().join("\n")
     }
 
     pub(super) fn emit_retry(
         &mut self,
-        talk: &Talk,
+        conversation: &Conversation,
         failure: &Failure,
         attempt: u32,
         retry_after: Option<f64>,
@@ -128,7 +128,7 @@ impl Session {
                 .map_or(0, |delay| u64::try_from(delay.as_millis()).unwrap_or(0))
         });
         let name = if failure.status == Some(529) { "overloaded" } else { failure.name };
-        if let Some(agent) = &talk.agent {
+        if let Some(agent) = &conversation.agent {
             let retry = serde_json::json!({
                 "agent_id": agent.id, "attempt": attempt, "max_retries": self.retries_max, "retry_delay_ms": delay_ms,
                 "error_status": failure.status, "error_category": name,
@@ -151,7 +151,7 @@ impl Session {
         self.emit(frame).map(drop)
     }
 
-    /// Goes on with the fallback model, if there is one.
+    /// Continues with the fallback model, if there is one.
     fn fall_back(&mut self) -> Flow<bool> {
         let Some(fallback) =
             self.args.get("fallback-model").map(str::to_owned).filter(|name| *name != self.model)
@@ -191,7 +191,7 @@ fn failure(error: &ApiFailure) -> Failure {
 }
 
 impl Failure {
-    /// The connection broke.
+    /// Failure of a broken connection.
     pub(super) fn dropped() -> Self {
         Failure { status: None, kind: None, name: "unknown", text: "API Error: Connection error.".to_owned() }
     }

@@ -1,4 +1,4 @@
-//! What tools give back when the script leaves something open.
+//! Default results of tools, where the script has none.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::frames::text;
 use super::prompt::content_text;
 use super::tools::{Call, Outcome};
 
-/// The result that the script gives, with what the real tool would add.
+/// Result given by the script, with the additions of the real tool.
 pub(super) fn scripted(call: &Call) -> Outcome {
     let given = call.block.result.clone();
     if call.block.is_error {
@@ -20,7 +20,7 @@ pub(super) fn scripted(call: &Call) -> Outcome {
     Outcome { content, is_error: (call.name == "Bash").then_some(false), output, ..Outcome::default() }
 }
 
-/// What the model reads when a tool went well and the script says nothing.
+/// Default result for the model when a tool succeeded.
 fn usual(call: &Call) -> Value {
     let path = text(&call.input, "file_path");
     match call.name.as_str() {
@@ -33,7 +33,7 @@ fn usual(call: &Call) -> Value {
     }
 }
 
-/// What the host gets.
+/// Structured output for the host.
 fn structured(call: &Call, content: &Value) -> Value {
     let input = &call.input;
     let shown = content_text(content);
@@ -65,7 +65,7 @@ fn structured(call: &Call, content: &Value) -> Value {
     }
 }
 
-/// The host's answers as the model reads them.
+/// The user's answers in the form that the model reads.
 fn answers(input: &Value) -> String {
     let answers = input.get("answers").and_then(Value::as_object).cloned().unwrap_or_default();
     let pairs: Vec<String> =

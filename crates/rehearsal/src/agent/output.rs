@@ -1,4 +1,4 @@
-//! What the host gets to read.
+//! Output for the host.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use super::faults::{Faults, written};
 use super::frames::Frame;
 use super::stop::Flow;
 
-/// Stdout: counts the frames, and lets the faults happen.
+/// Stdout: counts the frames, and triggers the faults.
 pub(super) struct Output {
     out: Box<dyn Write + Send>,
     format: Format,
@@ -24,12 +24,12 @@ impl Output {
         Output { out, format, frames: 0, kept: None, faults }
     }
 
-    /// What is due before anything is read.
+    /// Triggers the faults that are due before anything is read.
     pub(super) fn begin(&mut self) -> Flow {
         self.faults.before(0, "", &mut self.out)
     }
 
-    /// Writes one frame; formats other than `stream-json` show no frames.
+    /// Writes one frame; formats other than `stream-json` print no frames.
     pub(super) fn frame(&mut self, frame: Frame) -> Flow {
         if self.format != Format::StreamJson {
             if let Some(kept) = &mut self.kept {
@@ -39,11 +39,11 @@ impl Output {
         }
         self.frames += 1;
         let answers = frame.is("control_response");
-        let frame = if answers && self.faults.wrong_id(self.frames) { foreign(frame) } else { frame };
+        let frame = if answers && self.faults.wrong_id(self.frames) { with_unknown_id(frame) } else { frame };
         self.line(&frame.line())
     }
 
-    /// Writes text as it is, for the formats without frames.
+    /// Writes text unchanged, for the formats without frames.
     pub(super) fn plain(&mut self, text: &str) -> Flow {
         self.frames += 1;
         self.line(text)
@@ -58,8 +58,8 @@ impl Output {
     }
 }
 
-/// The same answer, for a request that nobody made.
-fn foreign(frame: Frame) -> Frame {
+/// The same response, for an unknown request id.
+fn with_unknown_id(frame: Frame) -> Frame {
     let mut response = frame.get("response").cloned().unwrap_or_default();
     if let Some(members) = response.as_object_mut() {
         members.insert("request_id".to_owned(), Value::from("nobody-asked"));

@@ -1,39 +1,39 @@
-//! Whether a call may run.
+//! Permission decisions about tool calls.
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::frames::{Frame, text};
 use super::hooks::Verdict;
 use super::session::Session;
 use super::stop::Flow;
-use super::talk::Talk;
 use super::tools::{Call, Outcome};
 use crate::script::Ask;
 
-/// What was decided about a call.
+/// Decision about a call.
 #[derive(Debug)]
 pub(super) enum Permit {
-    /// It runs; the value says why.
+    /// It runs; the value is the source of the decision.
     Allow(Value),
-    /// It does not run, and the model reads why.
+    /// It does not run, and the model receives the reason.
     Deny(Outcome),
     /// It does not run, and the turn ends.
     DenyAndStop(Outcome),
-    /// A hook puts it off.
+    /// A hook defers it.
     Defer,
     /// A hook ends the turn.
     Stop,
 }
 
-/// Tools that only a person can answer.
+/// Tools that only the user can answer.
 pub(super) const INTERACTIVE: &[&str] = &["AskUserQuestion", "ExitPlanMode"];
 
-/// Tools that `acceptEdits` allows, and commands of Bash that only touch files.
+/// Tools that `acceptEdits` allows, and Bash commands that only touch files.
 const EDITS: &[&str] = &["Edit", "Write", "NotebookEdit"];
 const FILE_COMMANDS: &[&str] = &["mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"];
 
 impl Session {
-    /// Whether the CLI would ask about this call, were there no rules and modes.
+    /// True if the CLI would request permission for this call without any rules and modes.
     pub(super) fn needs_asking(&self, call: &Call) -> bool {
         match &call.block.ask {
             Some(Ask::Plain(ask)) => *ask,
@@ -43,10 +43,11 @@ impl Session {
     }
 
     /// Decides about a call; hooks and the host may change its input.
-    pub(super) fn permit(&mut self, talk: &Talk, call: &mut Call) -> Flow<Permit> {
+    pub(super) fn permit(&mut self, conversation: &Conversation, call: &mut Call) -> Flow<Permit> {
         let input = json!({"tool_name": call.name, "tool_input": call.input, "tool_use_id": call.id});
         let (name, id) = (call.name.clone(), call.id.clone());
-        let verdict = self.run_hooks("PreToolUse", Some(&name), Some(&id), talk.agent.as_ref(), &input)?;
+        let verdict =
+            self.run_hooks("PreToolUse", Some(&name), Some(&id), conversation.agent.as_ref(), &input)?;
         if let Some(permit) = self.hook_decides(call, &verdict) {
             return Ok(permit);
         }
@@ -77,20 +78,20 @@ impl Session {
         {
             let reason = "no approval surface in this session; permission request denied automatically";
             let message = format!(
-                "Permission to use {name} was denied: it requires approval, and nobody can be asked in this session."
+                "Permission to use {name} was denied: it requires approval, and this session has no approval source."
             );
             return self.denied_unasked(call, &message, "asyncAgent", Some(reason));
         }
-        self.ask(talk, call, &verdict)
+        self.ask(conversation, call, &verdict)
     }
 
-    /// Notes a refusal for the result.
+    /// Records a denial for the result.
     pub(super) fn deny(&mut self, id: &str, name: &str, input: &Value) {
         let denial = json!({"tool_name": name, "tool_use_id": id, "tool_input": input});
         self.with_turn(|turn| turn.denials.push(denial));
     }
 
-    /// Applies what the host wants changed from now on.
+    /// Applies the permission updates of the host.
     pub(super) fn update_permissions(&mut self, updates: &Value) -> Flow {
         for update in updates.as_array().into_iter().flatten() {
             match text(update, "type") {
@@ -110,7 +111,7 @@ impl Session {
         Ok(())
     }
 
-    /// Sets the mode and tells the host, if it is another one.
+    /// Sets the mode and notifies the host of a change.
     pub(super) fn change_mode(&mut self, mode: &str) -> Flow {
         if self.mode != mode {
             mode.clone_into(&mut self.mode);
@@ -139,7 +140,7 @@ impl Session {
         verdict.decision.as_ref().is_some_and(|(decision, _)| decision == "defer").then_some(Permit::Defer)
     }
 
-    /// The rule or mode that lets a call through unasked.
+    /// Rule or mode that allows a call without a request.
     fn allowed_by(&self, call: &Call) -> Option<&'static str> {
         if INTERACTIVE.contains(&call.name.as_str()) {
             return None;
@@ -187,7 +188,7 @@ pub(super) fn rejected(id: &str, source: &str) -> Value {
     json!({"id": id, "non_execution_kind": "permission-rule", "permission_decision": decision})
 }
 
-/// `Bash`, `Bash(ls)`, `Bash(git log:*)`, `Bash(touch a *)`, `mcp__calc`
+/// True if the rule matches: `Bash`, `Bash(ls)`, `Bash(git log:*)`, `Bash(touch a *)`, `mcp__calc`.
 fn rule_fits(rule: &str, name: &str, subject: &str) -> bool {
     match rule.split_once('(') {
         None => rule == name || name.strip_prefix(rule).is_some_and(|rest| rest.starts_with("__")),

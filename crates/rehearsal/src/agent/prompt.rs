@@ -1,25 +1,25 @@
-//! What the host wants answered, and the queue it waits in.
+//! Prompts of the host, and their queue.
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::frames::{Frame, text};
 use super::result::Ending;
 use super::session::Session;
 use super::stop::{Flow, Stop};
-use super::talk::Talk;
 
 /// One message for the model.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Prompt {
-    /// The content as the host sent it: a text or blocks.
+    /// Content as sent by the host: a text or blocks.
     pub(super) content: Value,
     /// Its text.
     pub(super) text: String,
-    /// The host's name for it.
+    /// Id given by the host.
     pub(super) uuid: Option<String>,
-    /// The model is not asked; the message only stands in the conversation.
+    /// True if the message is only added to the conversation, without a request to the model.
     pub(super) silent: bool,
-    /// Who made it, if not the host.
+    /// Origin, if the host did not send it.
     pub(super) origin: Option<Value>,
 }
 
@@ -28,12 +28,12 @@ impl Prompt {
         Prompt { content: Value::from(text), text: text.to_owned(), ..Prompt::default() }
     }
 
-    /// Whether this is not answered together with others.
+    /// True if it is not answered together with others.
     fn stands_alone(&self) -> bool {
         self.silent || self.origin.is_some() || self.command().is_some()
     }
 
-    /// The command, if this is one: `/compact now` is `compact`, `now`.
+    /// The command, if this is one: `/compact now` gives `compact` and `now`.
     pub(super) fn command(&self) -> Option<(&str, &str)> {
         let rest = self.text.strip_prefix('/')?;
         let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -43,11 +43,11 @@ impl Prompt {
 }
 
 impl Session {
-    /// A `user` frame arrived.
+    /// Accepts a `user` frame.
     pub(super) fn take_user(&mut self, frame: &Value) -> Flow {
         let role = frame["message"].get("role").and_then(Value::as_str).unwrap_or("undefined");
         if role != "user" {
-            self.complain(&format!("Error: Expected message role 'user', got '{role}'"));
+            self.print_error(&format!("Error: Expected message role 'user', got '{role}'"));
             return Err(Stop::Exit(1));
         }
         let content = frame["message"]["content"].clone();
@@ -79,7 +79,7 @@ impl Session {
         Ok(())
     }
 
-    /// The prompts of the next turn: those that wait are answered together, commands stand alone.
+    /// Prompts of the next turn: queued ones are answered together, commands alone.
     pub(super) fn next_prompts(&mut self) -> Option<Vec<Prompt>> {
         let first = self.queue.pop_front()?;
         let mut prompts = vec![first];
@@ -90,12 +90,12 @@ impl Session {
         Some(prompts)
     }
 
-    /// Messages that came while tools were at work join the turn, instead of waiting for the next one.
-    pub(super) fn absorb(&mut self, talk: &mut Talk) -> Flow {
+    /// Adds messages that arrived while tools were running to the current turn.
+    pub(super) fn absorb(&mut self, conversation: &mut Conversation) -> Flow {
         while self.queue.front().is_some_and(|prompt| !prompt.stands_alone()) {
             let Some(prompt) = self.queue.pop_front() else { break };
-            self.note_absorbed(talk, &prompt)?;
-            talk.say(prompt.text.as_str());
+            self.note_absorbed(conversation, &prompt)?;
+            conversation.add(prompt.text.as_str());
             if let Some(uuid) = prompt.uuid {
                 self.lifecycle(&uuid, "started")?;
                 self.with_turn(|turn| turn.absorbed.push(uuid));
@@ -104,13 +104,13 @@ impl Session {
         Ok(())
     }
 
-    /// Tells the host what became of a message that it gave a uuid.
+    /// Notifies the host of the state of a message with a uuid.
     pub(super) fn lifecycle(&mut self, uuid: &str, state: &str) -> Flow {
         let frame = Frame::new("command_lifecycle").with("command_uuid", uuid).with("state", state);
         self.emit(frame).map(drop)
     }
 
-    /// A hook did not let the prompt through.
+    /// Ends the turn of a prompt that a hook blocked.
     pub(super) fn refused_prompt(
         &mut self,
         kind: &str,
@@ -133,7 +133,7 @@ impl Session {
         Ok(Ending::local(&text, None))
     }
 
-    /// `--replay-user-messages`: what arrived is shown again, once the model begins to answer.
+    /// `--replay-user-messages`: prepares the echo of the messages, sent when the model starts to answer.
     pub(super) fn prepare_replay(&mut self, prompts: &[Prompt], uuids: &[String]) {
         if !self.args.has("replay-user-messages") {
             return;
@@ -151,14 +151,14 @@ impl Session {
         }
     }
 
-    /// Shows what was prepared.
+    /// Sends the prepared echoes.
     pub(super) fn replay(&mut self) -> Flow {
         let frames = self.turn.as_mut().map(|turn| std::mem::take(&mut turn.replays)).unwrap_or_default();
         frames.into_iter().try_for_each(|frame| self.emit(frame).map(drop))
     }
 }
 
-/// The text of a message's content.
+/// Text of a message's content.
 pub(super) fn content_text(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

@@ -9,24 +9,24 @@ use super::session::Session;
 use super::stop::{Flow, Stop};
 use super::usage::{Tokens, shown_dollars};
 
-/// How a turn ended.
+/// Result of a turn.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ending {
     subtype: &'static str,
     is_error: bool,
     terminal: Option<&'static str>,
-    /// The text of a success.
+    /// Text of a success.
     text: Option<String>,
     errors: Vec<String>,
     stop_reason: Option<Value>,
-    /// The model was asked, so there are times to tell.
+    /// True if a request was made to the model, so that durations exist.
     timed: bool,
-    /// The model was not asked at all.
+    /// True if no request was made to the model.
     local: bool,
     extra: Vec<(&'static str, Value)>,
 }
 
-/// What the agents of a session did.
+/// Statistics of the sub-agents of a session.
 #[derive(Debug, Clone, Default)]
 pub(super) struct AgentStats {
     pub(super) background: usize,
@@ -81,13 +81,13 @@ impl Ending {
         }
     }
 
-    /// With one more member.
+    /// Adds a member.
     pub(super) fn with(mut self, key: &'static str, value: Value) -> Self {
         self.extra.push((key, value));
         self
     }
 
-    /// A command that needs no model, or a prompt that did not reach it.
+    /// Result of a command that needs no model, or of a prompt that did not reach it.
     pub(super) fn local(text: &str, command: Option<&str>) -> Self {
         let extra = command.map(|command| ("local_command", json!(command))).into_iter().collect();
         let stop_reason = Some(Value::Null);
@@ -170,7 +170,7 @@ impl Session {
             }
         }
         let frame = frame
-            // Messages that wait do not count, since they become part of the next turn.
+            // Queued messages do not count, since they become part of the next turn.
             .with("queued_turn_count", 0)
             .with("result_index", self.results)
             .with("model_usage_since_last_result", self.ledger.since_last());
@@ -180,9 +180,9 @@ impl Session {
         self.print_result(frame, &text)
     }
 
-    /// The session cannot even begin: a bare result, a word on stderr, and the end.
+    /// Ends a session that cannot start: a minimal result, a message on stderr, and the exit.
     pub(super) fn startup_failure(&mut self, text: &str, reason: Option<Value>) -> Flow {
-        self.complain(text);
+        self.print_error(text);
         let frame = Frame::new("result")
             .with("subtype", "error_during_execution")
             .with("duration_ms", 0)

@@ -1,4 +1,4 @@
-//! Going on with a session that is on disk.
+//! Resumption of sessions on disk.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,22 +9,22 @@ use super::frames::text;
 use super::prompt::content_text;
 use super::session::Session;
 use super::stop::{Flow, Stop};
-use super::text::lift;
+use super::surrogates::replace_lone_surrogates;
 use super::usage::Tokens;
 
 impl Session {
-    /// Finds or begins the session that the command line asks for.
+    /// Opens or creates the session of the command line.
     pub(super) fn open_session(&mut self) -> Flow {
         let given = self.args.get("session-id").map(str::to_owned);
         if given.as_deref().is_some_and(|id| !is_uuid(id)) {
-            self.complain("Error: Invalid session ID. Must be a valid UUID.");
+            self.print_error("Error: Invalid session ID. Must be a valid UUID.");
             return Err(Stop::Exit(1));
         }
         let source = if self.args.has("resume") {
             Some(self.args.get("resume").unwrap_or_default().to_owned())
         } else if self.args.has("continue") {
             let Some(id) = self.newest_session() else {
-                self.complain("No conversation found to continue");
+                self.print_error("No conversation found to continue");
                 return Err(Stop::Exit(1));
             };
             Some(id)
@@ -33,7 +33,7 @@ impl Session {
         };
         let Some(source) = source else {
             if let Some(id) = given.filter(|_| self.transcript_path(None).exists()) {
-                self.complain(&format!("Error: Session ID {id} is already in use."));
+                self.print_error(&format!("Error: Session ID {id} is already in use."));
                 return Err(Stop::Exit(1));
             }
             return Ok(());
@@ -54,8 +54,10 @@ impl Session {
         let Ok(file) = fs::read_to_string(self.transcript_path(None)) else {
             return self.startup_failure(&format!("No conversation found with session ID: {source}"), None);
         };
-        let mut entries: Vec<Value> =
-            file.lines().filter_map(|line| serde_json::from_str(&lift(line)).ok()).collect();
+        let mut entries: Vec<Value> = file
+            .lines()
+            .filter_map(|line| serde_json::from_str(&replace_lone_surrogates(line)).ok())
+            .collect();
         if let Some(at) = self.args.get("resume-session-at").map(str::to_owned) {
             let Some(last) = entries.iter().position(|entry| text(entry, "uuid") == at) else {
                 return self.startup_failure(&format!("No message found with message.uuid of: {at}"), None);
@@ -73,33 +75,33 @@ impl Session {
             }
         }
         for entry in &entries {
-            self.recall(entry);
+            self.restore(entry);
         }
         Ok(())
     }
 
-    /// Takes one entry of the file back into memory.
-    fn recall(&mut self, entry: &Value) {
+    /// Restores the state from one entry of the file.
+    fn restore(&mut self, entry: &Value) {
         match text(entry, "type") {
             "user" | "assistant" => {
                 let message = &entry["message"];
-                self.talk.say(content_text(&message["content"]));
+                self.conversation.add(content_text(&message["content"]));
             }
-            "system" if entry["subtype"] == "compact_boundary" => self.talk.said.clear(),
+            "system" if entry["subtype"] == "compact_boundary" => self.conversation.texts.clear(),
             "custom-title" => self.title = Some(text(entry, "customTitle").to_owned()),
-            "cost-state" => self.recall_costs(&entry["modelUsage"]),
+            "cost-state" => self.restore_costs(&entry["modelUsage"]),
             _ => {}
         }
-        // The title of a copy has an id too, but no place in the tree.
+        // The title of a copy has an id too, but is not part of the tree.
         let in_tree = entry.get("parentUuid").is_some();
         if let Some(uuid) = entry.get("uuid").and_then(Value::as_str).filter(|_| in_tree) {
-            self.talk.file.parent = Some(uuid.to_owned());
-            self.talk.file.begun = true;
+            self.conversation.file.parent = Some(uuid.to_owned());
+            self.conversation.file.begun = true;
         }
     }
 
-    /// The totals go on where the last process stopped.
-    fn recall_costs(&mut self, models: &Value) {
+    /// Restores the totals of the last process.
+    fn restore_costs(&mut self, models: &Value) {
         self.ledger = super::usage::Ledger::default();
         for (model, usage) in models.as_object().into_iter().flatten() {
             let count = |key: &str| usage.get(key).and_then(Value::as_u64).unwrap_or_default();
@@ -116,7 +118,7 @@ impl Session {
         drop(self.ledger.since_last());
     }
 
-    /// The session of this project that was written last.
+    /// Most recently written session of this project.
     fn newest_session(&self) -> Option<String> {
         let project: PathBuf = self.transcript_path(None).parent()?.to_owned();
         let files = fs::read_dir(project).ok()?.filter_map(Result::ok);

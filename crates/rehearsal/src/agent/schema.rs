@@ -1,14 +1,14 @@
-//! The check of a structured output against its schema, with the CLI's own error messages.
+//! Validation of structured output against its schema, with the CLI's own error messages.
 
 use serde_json::Value;
 
-/// References that are followed one after the other; a schema that refers to itself has no end otherwise.
+/// Maximum length of a chain of references; a schema may refer to itself.
 const DEPTH_MAX: usize = 64;
 
 /// Failed attempts after which the CLI ends the turn.
 pub(super) const ATTEMPTS_MAX: usize = 5;
 
-/// What the model is told about an output that does not fit; `None` if it fits.
+/// Error message for the model about output that does not match; `None` if it matches.
 pub(super) fn mismatch(schema: &Value, output: &Value) -> Option<String> {
     let mut errors = Vec::new();
     Check { root: schema, errors: &mut errors }.check(schema, output, "", 0);
@@ -36,7 +36,7 @@ impl Check<'_> {
         let before = self.errors.len();
         self.kind(schema, value, at);
         if self.errors.len() > before {
-            // The other keywords are about values of the right type.
+            // The other keywords apply to values of the right type.
             return;
         }
         match value {
@@ -190,7 +190,7 @@ fn is_a(value: &Value, name: &str) -> bool {
     }
 }
 
-/// JSON Schema has one kind of number: `1` is `1.0`.
+/// Compares numbers as JSON Schema does: `1` equals `1.0`.
 fn is_same(left: &Value, right: &Value) -> bool {
     match (left.as_f64(), right.as_f64()) {
         (Some(left), Some(right)) => left.total_cmp(&right).is_eq(),
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// D8: an output is checked, and a misfit is told in the words of the CLI.
+    /// D8: output is validated, and a mismatch is reported with the messages of the CLI.
     #[test]
     fn d8_an_output_that_does_not_fit_is_told_as_the_cli_tells_it() {
         let schema = json!({
@@ -247,7 +247,7 @@ mod tests {
             let expected = expected.map(|words| format!("Output does not match required schema: {words}"));
             assert_eq!(mismatch(&schema, &output), expected, "{output}");
         }
-        // A schema that refers to itself has an end.
+        // A schema that refers to itself terminates.
         assert_eq!(mismatch(&json!({"$ref": "#"}), &json!(1)), None);
     }
 }

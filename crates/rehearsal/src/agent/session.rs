@@ -1,4 +1,4 @@
-//! The state of one run, and its main loop.
+//! State of one run, and its main loop.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -8,18 +8,18 @@ use std::sync::mpsc::Receiver;
 use serde_json::Value;
 
 use super::args::{Args, Format};
+use super::conversation::Conversation;
 use super::expect::Expectations;
 use super::faults::Faults;
 use super::frames::Frame;
 use super::hooks::Hooks;
 use super::ids::Ids;
 use super::input::{Input, listen};
-use super::mcp::Server;
+use super::mcp::McpServer;
 use super::output::Output;
 use super::prompt::Prompt;
 use super::result::AgentStats;
 use super::stop::{Flow, Stop};
-use super::talk::Talk;
 use super::tasks::Task;
 use super::turn::TurnState;
 use super::usage::{Ledger, Tokens};
@@ -27,10 +27,10 @@ use super::world::{States, World, timestamp};
 use crate::player::Player;
 use crate::script::{FaultKind, Script};
 
-/// The version whose behaviour was recorded.
+/// Version whose behaviour was recorded.
 pub(super) const VERSION: &str = "2.1.325";
 
-/// The model unless one is asked for.
+/// Default model.
 pub(super) const MODEL: &str = "claude-opus-5-5";
 
 /// One run of the stand-in.
@@ -54,28 +54,28 @@ pub(super) struct Session {
     pub(super) mode: String,
     pub(super) title: Option<String>,
     pub(super) hooks: Hooks,
-    pub(super) servers: Vec<Server>,
-    /// Permission rules that allow: from the command line, and from the host's answers.
+    pub(super) servers: Vec<McpServer>,
+    /// Allow rules: from the command line, and from the host's answers.
     pub(super) rules: Vec<String>,
     pub(super) schema: Option<Value>,
-    /// System prompts that the host gave, in the order they are read.
+    /// System prompts given by the host, in reading order.
     pub(super) system: Vec<String>,
-    /// Agents that the host defined.
+    /// Agents defined by the host.
     pub(super) agents: serde_json::Map<String, Value>,
     pub(super) initialized: bool,
     pub(super) queue: VecDeque<Prompt>,
-    /// The uuids of messages that were taken, since a repeated one is not run twice.
+    /// Ids of accepted messages: a repeated one is not run twice.
     pub(super) taken: Vec<String>,
     pub(super) stdin_ended: bool,
-    /// The run ends after this turn.
+    /// True if the run ends after this turn.
     pub(super) leaving: bool,
     pub(super) turn: Option<TurnState>,
     pub(super) turns: usize,
-    /// Answers of the host that nobody has fetched yet.
+    /// Responses of the host that were not fetched yet.
     pub(super) replies: Vec<Value>,
-    /// Requests to the host that wait for an answer.
+    /// Ids of pending requests to the host.
     pub(super) open: Vec<String>,
-    pub(super) talk: Talk,
+    pub(super) conversation: Conversation,
     pub(super) ledger: Ledger,
     pub(super) context: Tokens,
     pub(super) stats: AgentStats,
@@ -91,7 +91,7 @@ impl Session {
         let format = args.output();
         let id = args.get("session-id").map_or_else(|| world.ids.uuid(), str::to_owned);
         let started_ms = (world.clock)();
-        // A prompt on the command line leaves nothing to read.
+        // A prompt on the command line replaces stdin.
         let stdin = if args.prompt.is_some() && !args.reads_frames() {
             Box::new(std::io::empty())
         } else {
@@ -115,7 +115,7 @@ impl Session {
             mode: args.mode(),
             title: args.get("title").or(args.get("name")).map(str::to_owned),
             hooks: Hooks::default(),
-            servers: Server::from_config(args.values("mcp-config")),
+            servers: McpServer::from_config(args.values("mcp-config")),
             rules: args.list("allowed-tools"),
             schema: args.get("json-schema").and_then(|schema| serde_json::from_str(schema).ok()),
             system: system_prompts(&args),
@@ -132,7 +132,7 @@ impl Session {
             turns: 0,
             replies: Vec::new(),
             open: Vec::new(),
-            talk: Talk::default(),
+            conversation: Conversation::default(),
             ledger: Ledger::default(),
             context: Tokens::default(),
             stats: AgentStats::default(),
@@ -146,7 +146,7 @@ impl Session {
         }
     }
 
-    /// Plays to the end; the error says how it ended early.
+    /// Plays to the end; the error is the reason of an early end.
     pub(super) fn play(&mut self) -> Flow {
         self.out.begin()?;
         if self.args.has("verbose") {
@@ -172,7 +172,7 @@ impl Session {
         }
     }
 
-    /// What is written when the run is over, and the exit code.
+    /// Writes the end of the run and returns the exit code.
     pub(super) fn close(&mut self, ended: Flow) -> i32 {
         self.close_transcript();
         let code = match ended {
@@ -182,14 +182,14 @@ impl Session {
         };
         match self.expect.report() {
             Some(report) => {
-                self.complain(report.trim_end());
+                self.print_error(report.trim_end());
                 if code == 0 { 1 } else { code }
             }
             None => code,
         }
     }
 
-    /// Writes a frame for the host; `session_id` and `uuid` are added unless they are there.
+    /// Sends a frame to the host; `session_id` and `uuid` are added if absent.
     pub(super) fn emit(&mut self, frame: Frame) -> Flow<String> {
         let frame = if frame.has("session_id") { frame } else { frame.with("session_id", self.id.as_str()) };
         let frame = if frame.has("uuid") { frame } else { frame.with("uuid", self.ids.uuid()) };
@@ -198,7 +198,7 @@ impl Session {
         Ok(uuid)
     }
 
-    /// Tells the host whether the session runs, idles or waits for a person.
+    /// Notifies the host of the session state: running, idle or waiting for the user.
     pub(super) fn emit_state(&mut self, state: &str) -> Flow {
         if self.states == States::Hidden {
             return Ok(());
@@ -209,9 +209,9 @@ impl Session {
         self.emit(frame).map(drop)
     }
 
-    /// Says something on stderr.
-    pub(super) fn complain(&mut self, text: &str) {
-        // Nobody is left to tell if stderr is closed.
+    /// Writes a message to stderr.
+    pub(super) fn print_error(&mut self, text: &str) {
+        // A closed stderr is ignored.
         drop(writeln!(self.err, "{text}"));
     }
 
@@ -231,7 +231,7 @@ impl Session {
         self.args.has("include-partial-messages")
     }
 
-    /// Stdin is a prompt as it stands.
+    /// Reads stdin as a plain prompt.
     fn take_plain_prompt(&mut self) -> Flow {
         let mut text = self.args.prompt.clone().unwrap_or_default();
         while self.args.prompt.is_none() {
@@ -248,7 +248,7 @@ impl Session {
         }
         self.stdin_ended = true;
         if text.is_empty() {
-            self.complain(
+            self.print_error(
                 "Error: Input must be provided either through stdin or as a prompt argument when using --print",
             );
             return Err(Stop::Exit(1));
@@ -262,7 +262,7 @@ impl Session {
     }
 }
 
-/// The system prompts of the command line; a file that cannot be read is empty.
+/// System prompts of the command line; an unreadable file is empty.
 fn system_prompts(args: &Args) -> Vec<String> {
     let texts =
         ["system-prompt", "append-system-prompt"].iter().filter_map(|key| args.get(key)).map(str::to_owned);
@@ -270,7 +270,7 @@ fn system_prompts(args: &Args) -> Vec<String> {
     texts.chain(files.map(|path| std::fs::read_to_string(path).unwrap_or_default())).collect()
 }
 
-/// The model that a short name means.
+/// Full name of a model given by short name.
 pub(super) fn full_name(name: &str) -> &str {
     match name {
         "opus" | "default" | "best" => MODEL,

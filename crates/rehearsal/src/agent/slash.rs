@@ -1,34 +1,34 @@
-//! Commands that need no model.
+//! Slash commands that need no model.
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::frames::Frame;
-use super::model::Answer;
+use super::model::ModelAnswer;
 use super::prompt::Prompt;
 use super::result::Ending;
 use super::session::{Session, full_name};
 use super::stop::Flow;
-use super::talk::Talk;
 use super::usage::{Ledger, Tokens};
 
 /// Commands that only a terminal can show.
 const TERMINAL_ONLY: &[&str] = &["status", "help", "config", "login", "logout", "theme", "vim"];
 
 impl Session {
-    /// Runs a command; nothing means that the model shall read it as text.
+    /// Runs a command; `None` means that the model reads it as text.
     pub(super) fn slash(
         &mut self,
-        talk: &mut Talk,
+        conversation: &mut Conversation,
         prompt: &Prompt,
         name: &str,
         arguments: &str,
     ) -> Flow<Option<Ending>> {
-        let said = match name {
-            "compact" => return self.compact(talk, prompt, arguments).map(Some),
-            "clear" | "reset" | "new" => return self.clear(talk, prompt).map(Some),
+        let output = match name {
+            "compact" => return self.compact(conversation, prompt, arguments).map(Some),
+            "clear" | "reset" | "new" => return self.clear(conversation, prompt).map(Some),
             "cost" | "usage" | "stats" => {
                 let text = self.cost_text();
-                return self.local(talk, "usage", arguments, &text).map(Some);
+                return self.local(conversation, "usage", arguments, &text).map(Some);
             }
             "context" => {
                 let used = self.context.context();
@@ -42,7 +42,7 @@ impl Session {
             "agents" => {
                 "Ask Claude to create or update subagents, or edit the files in .claude/agents.".to_owned()
             }
-            "recap" => self.recap(talk)?,
+            "recap" => self.recap(conversation)?,
             "effort" => "Usage: /effort <low|medium|high|xhigh|max|auto>".to_owned(),
             "mcp" if self.servers.is_empty() => "No MCP servers are configured.".to_owned(),
             "mcp" => {
@@ -55,47 +55,62 @@ impl Session {
                 self.emit(Frame::system("session_title_changed").with("title", arguments))?;
                 format!("Session renamed to: {arguments}")
             }
-            name if TERMINAL_ONLY.contains(&name) => return self.unavailable(talk, name).map(Some),
+            name if TERMINAL_ONLY.contains(&name) => return self.unavailable(conversation, name).map(Some),
             _ => return Ok(None),
         };
-        self.local(talk, name, arguments, &said).map(Some)
+        self.local(conversation, name, arguments, &output).map(Some)
     }
 
-    /// The model sums up in one line.
-    fn recap(&mut self, talk: &mut Talk) -> Flow<String> {
-        talk.say("Recap this session in one line.");
-        let answer = self.ask_model(talk)?;
-        talk.said.pop();
+    /// Requests a one-line summary from the model.
+    fn recap(&mut self, conversation: &mut Conversation) -> Flow<String> {
+        conversation.add("Recap this session in one line.");
+        let answer = self.ask_model(conversation)?;
+        conversation.texts.pop();
         Ok(match answer {
-            Answer::Turn(turn) => {
-                let said = super::compact::spoken(&turn);
-                let asked = talk.said.iter().map(String::len).sum();
+            ModelAnswer::Turn(turn) => {
+                let output = super::compact::answer_text(&turn);
+                let asked = conversation.texts.iter().map(String::len).sum();
                 let model = self.model.clone();
-                self.ledger.spend(&model, Tokens::of(turn.usage, asked, said.len()));
-                said
+                self.ledger.spend(&model, Tokens::of(turn.usage, asked, output.len()));
+                output
             }
-            Answer::Failed(failure) => failure.text,
+            ModelAnswer::Failed(failure) => failure.text,
         })
     }
 
-    /// What a command says, as if the model had said it.
-    fn local(&mut self, talk: &mut Talk, name: &str, arguments: &str, said: &str) -> Flow<Ending> {
+    /// Sends the output of a command as a message of the model.
+    fn local(
+        &mut self,
+        conversation: &mut Conversation,
+        name: &str,
+        arguments: &str,
+        output: &str,
+    ) -> Flow<Ending> {
         let run = ("local_command_run", json!({"command": name, "args": arguments}));
-        self.show_local(talk, said, run)?;
-        Ok(Ending::local(said, Some(name)))
+        self.show_local(conversation, output, run)?;
+        Ok(Ending::local(output, Some(name)))
     }
 
-    fn unavailable(&mut self, talk: &mut Talk, name: &str) -> Flow<Ending> {
-        let said = format!("/{name} isn't available in this environment.");
-        self.show_local(talk, &said, ("local_command_outcome", json!({"kind": "unavailable_headless"})))?;
-        Ok(Ending::local(&said, None))
+    fn unavailable(&mut self, conversation: &mut Conversation, name: &str) -> Flow<Ending> {
+        let output = format!("/{name} isn't available in this environment.");
+        self.show_local(
+            conversation,
+            &output,
+            ("local_command_outcome", json!({"kind": "unavailable_headless"})),
+        )?;
+        Ok(Ending::local(&output, None))
     }
 
-    fn show_local(&mut self, talk: &mut Talk, said: &str, (key, value): (&str, Value)) -> Flow {
+    fn show_local(
+        &mut self,
+        conversation: &mut Conversation,
+        output: &str,
+        (key, value): (&str, Value),
+    ) -> Flow {
         self.emit_init()?;
-        let message = self.synthetic_message(said, "end_turn", None);
+        let message = self.synthetic_message(output, "end_turn", None);
         let stamp = self.stamp();
-        let source = format!("<local-command-stdout>{said}</local-command-stdout>");
+        let source = format!("<local-command-stdout>{output}</local-command-stdout>");
         let frame = Frame::new("assistant")
             .with("message", message)
             .with("parent_tool_use_id", Value::Null)
@@ -104,17 +119,17 @@ impl Session {
             .with("timestamp", stamp)
             .with("local_command_source", source.as_str())
             .with(key, value);
-        let frame = if said.starts_with("## Context") {
+        let frame = if output.starts_with("## Context") {
             frame.with("context_usage", self.context_report())
         } else {
             frame
         };
         let uuid = self.emit(frame)?;
         let message = json!({"role": "user", "content": source});
-        self.note_user(talk, &message, &uuid)
+        self.note_user(conversation, &message, &uuid)
     }
 
-    /// The structured twin of `/context`.
+    /// The `/context` report as data.
     fn context_report(&self) -> Value {
         json!({
             "model": self.model, "total_tokens": self.context.context(), "raw_max_tokens": 1_000_000, "percentage": 0,
@@ -124,7 +139,7 @@ impl Session {
     }
 
     /// `/clear`: a new session in the same process.
-    fn clear(&mut self, talk: &mut Talk, prompt: &Prompt) -> Flow<Ending> {
+    fn clear(&mut self, conversation: &mut Conversation, prompt: &Prompt) -> Flow<Ending> {
         self.run_hooks("SessionEnd", Some("clear"), None, None, &json!({"reason": "clear"}))?;
         let stamp = self.stamp();
         let next = self.ids.uuid();
@@ -139,7 +154,7 @@ impl Session {
         self.emit(frame)?;
         self.close_transcript();
         self.id = next;
-        *talk = Talk::default();
+        *conversation = Conversation::default();
         self.ledger = Ledger::default();
         self.tasks.clear();
         self.emit_tasks()?;

@@ -1,7 +1,7 @@
-/// Why what the stand-in was doing ends early.
+/// Reason for an early end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// The process ends with this code.
+    /// The process exits with this code.
     Exit(i32),
     /// The process kills itself with this signal.
     Killed(i32),
@@ -9,5 +9,5 @@ pub(super) enum Stop {
     Interrupted,
 }
 
-/// What everything that writes, waits or asks gives back.
+/// Result of every function that writes, waits or sends requests.
 pub(super) type Flow<T = ()> = Result<T, Stop>;

@@ -1,18 +1,18 @@
-//! The events of a streamed answer, for hosts that want to see them.
+//! Events of a streamed answer, for hosts that request them.
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::frames::Frame;
 use super::session::Session;
 use super::stop::Flow;
-use super::talk::Talk;
 use super::turn::Stream;
 use crate::script::Pace;
 
 impl Session {
-    /// The beginning of an answer.
-    pub(super) fn stream_start(&mut self, talk: &Talk, stream: &Stream) -> Flow {
-        if !self.streams() || talk.agent.is_some() {
+    /// Sends the start of an answer.
+    pub(super) fn stream_start(&mut self, conversation: &Conversation, stream: &Stream) -> Flow {
+        if !self.streams() || conversation.agent.is_some() {
             return Ok(());
         }
         let message = json!({
@@ -31,17 +31,17 @@ impl Session {
         self.emit(frame).map(drop)
     }
 
-    /// The beginning of a block and its pieces, in the pace of the script.
+    /// Sends the start of a block and its deltas, at the pace of the script.
     pub(super) fn stream_block(
         &mut self,
-        talk: &Talk,
+        conversation: &Conversation,
         stream: &mut Stream,
         content: &Value,
         pace: Pace,
     ) -> Flow {
         let (empty, mut deltas) = deltas(content, pace.chunk_chars);
         let thinking = content["type"] == "thinking";
-        let shown = self.streams() && talk.agent.is_none();
+        let shown = self.streams() && conversation.agent.is_none();
         let index = stream.index;
         let mark = |frame: Frame| if thinking { frame.with("thinking_display", "updates") } else { frame };
         if shown {
@@ -71,16 +71,21 @@ impl Session {
                 );
                 self.emit(if signed { frame } else { mark(frame) })?;
             }
-            if talk.agent.is_none() {
+            if conversation.agent.is_none() {
                 self.with_turn(|turn| turn.stream = Some(stream.clone()));
             }
         }
         self.pause(0)
     }
 
-    /// One event of a stream, if the host wants to see them.
-    pub(super) fn stream_event(&mut self, talk: &Talk, stream: &Stream, event: Value) -> Flow {
-        if !self.streams() || talk.agent.is_some() {
+    /// Sends one event of a stream, if the host requested them.
+    pub(super) fn stream_event(
+        &mut self,
+        conversation: &Conversation,
+        stream: &Stream,
+        event: Value,
+    ) -> Flow {
+        if !self.streams() || conversation.agent.is_some() {
             return Ok(());
         }
         let frame = self.event_frame(stream, event);
@@ -96,9 +101,14 @@ impl Session {
             .with("api_message_id", stream.message_id.as_str())
     }
 
-    /// The end of a stream that was not finished: what came after `from` is void.
-    pub(super) fn stream_abandoned(&mut self, talk: &Talk, stream: &Stream, from: usize) -> Flow {
-        if !self.streams() || talk.agent.is_some() {
+    /// Ends an incomplete stream: everything from block `from` on is void.
+    pub(super) fn stream_abandoned(
+        &mut self,
+        conversation: &Conversation,
+        stream: &Stream,
+        from: usize,
+    ) -> Flow {
+        if !self.streams() || conversation.agent.is_some() {
             return Ok(());
         }
         let left = json!({"api_message_id": stream.message_id, "from_block_index": from});
@@ -107,12 +117,12 @@ impl Session {
     }
 }
 
-/// About four characters make a token.
+/// Estimated number of tokens: four characters per token.
 fn tokens(chars: usize) -> usize {
     (chars + 2) / 4
 }
 
-/// A block as it begins, and the deltas that fill it.
+/// The start of a block, and the deltas that fill it.
 fn deltas(content: &Value, chunk_chars: usize) -> (Value, Vec<Value>) {
     let mut empty = content.clone();
     let pieces = |text: &str, kind: &str, key: &str| -> Vec<Value> {

@@ -1,37 +1,37 @@
-//! What goes on in the background, and the turns that it starts when it is done.
+//! Background tasks, and the turns that they start when they end.
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::conversation::Agent;
 use super::frames::{Frame, text};
 use super::prompt::Prompt;
 use super::session::Session;
 use super::stop::Flow;
-use super::talk::Agent;
 use super::tools::{Call, Outcome};
 use super::usage::Tokens;
 
-/// Something in the background.
+/// A background task.
 #[derive(Debug, Clone)]
 pub(super) struct Task {
-    /// Its names; a shell command has no prompt.
+    /// Ids and description; a shell command has no prompt.
     pub(super) agent: Agent,
     pub(super) work: Work,
 }
 
-/// What the task does.
+/// Kind of work of a task.
 #[derive(Debug, Clone)]
 pub(super) enum Work {
     Agent,
-    /// A shell command, which goes on from its start on, whatever turns do meanwhile.
+    /// A shell command, which runs from its start on, independent of turns.
     Shell {
         done: Instant,
     },
 }
 
 impl Session {
-    /// `Bash` with `run_in_background`.
+    /// Starts a task for `Bash` with `run_in_background`.
     pub(super) fn run_shell_task(&mut self, call: &Call) -> Flow<Outcome> {
         let agent = Agent {
             id: self.ids.shell(),
@@ -41,7 +41,7 @@ impl Session {
             started_ms: self.now(),
             ..Agent::default()
         };
-        let said = format!(
+        let message = format!(
             "Command running in background with ID: {}. You will be notified when it completes.",
             agent.id
         );
@@ -53,17 +53,17 @@ impl Session {
         self.tasks.push(Task { agent: agent.clone(), work: Work::Shell { done } });
         self.emit_tasks()?;
         self.emit_started(&agent)?;
-        Ok(Outcome { content: json!(said), is_error: Some(false), output, ..Outcome::default() })
+        Ok(Outcome { content: json!(message), is_error: Some(false), output, ..Outcome::default() })
     }
 
-    /// Brings the oldest task to its end; the model hears of it in a turn of its own.
+    /// Completes the oldest task; the model is notified in a separate turn.
     ///
-    /// The real CLI works on tasks during turns too. Here they end when the turn is over, so that a script plays the
-    /// same every time.
+    /// The real CLI works on tasks during turns too. Here they end when the turn is over, so that a script
+    /// plays the same every time.
     pub(super) fn finish_task(&mut self) -> Flow {
         let Some(task) = self.tasks.first().cloned() else { return Ok(()) };
         let (agent, summary, tokens) = match task.work {
-            Work::Agent => self.work(task.agent)?,
+            Work::Agent => self.run_subagent(task.agent)?,
             Work::Shell { done } => {
                 if !self.is_done_by(done)? {
                     return Ok(());
@@ -74,7 +74,7 @@ impl Session {
             }
         };
         if !self.tasks.iter().any(|open| open.agent.id == agent.id) {
-            // The host stopped it meanwhile.
+            // The host stopped it in the meantime.
             return Ok(());
         }
         self.tasks.retain(|open| open.agent.id != agent.id);
@@ -90,7 +90,7 @@ impl Session {
         Ok(())
     }
 
-    /// Waits for a command; false when there is something else to do first, such as a prompt.
+    /// Waits for a command; false when other work comes first, such as a prompt.
     fn is_done_by(&mut self, done: Instant) -> Flow<bool> {
         let tasks = self.tasks.len();
         while self.queue.is_empty() && !self.leaving && self.tasks.len() == tasks {
@@ -102,7 +102,7 @@ impl Session {
         Ok(false)
     }
 
-    /// `stop_task`: one that nobody knows is stopped already.
+    /// `stop_task`: an unknown task counts as stopped.
     pub(super) fn stop_task(&mut self, id: Option<&Value>, task_id: &str) -> Flow {
         if let Some(at) = self.tasks.iter().position(|task| task.agent.id == task_id) {
             let task = self.tasks.remove(at);
@@ -113,7 +113,7 @@ impl Session {
         self.answer(id, Some(json!({})))
     }
 
-    /// All that runs in the background.
+    /// Sends the list of background tasks.
     pub(super) fn emit_tasks(&mut self) -> Flow {
         let shown = |task: &Task| {
             let agent = &task.agent;

@@ -1,27 +1,27 @@
-//! Tool calls: who may run, what they give back, and in which order the host hears of it.
+//! Tool calls: permission, results, and the order of their frames.
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::frames::{Frame, text};
 use super::permission::Permit;
 use super::prompt::content_text;
 use super::session::Session;
 use super::stop::{Flow, Stop};
-use super::talk::Talk;
-use super::turn::Phase;
+use super::turn::TurnPhase;
 use crate::script::Block;
 
-/// A call that the model makes.
+/// A tool call of the model.
 #[derive(Debug, Clone)]
 pub(super) struct Call {
     pub(super) id: String,
     pub(super) name: String,
     pub(super) input: Value,
-    /// What the script says about it.
+    /// The script's block for it.
     pub(super) block: Block,
-    /// The frame that showed the call.
+    /// Id of the frame that showed the call.
     pub(super) assistant_uuid: String,
 }
 
@@ -32,11 +32,11 @@ pub(super) struct OpenCall {
     pub(super) name: String,
     pub(super) input: Value,
     pub(super) assistant_uuid: String,
-    /// The host is being asked about it.
+    /// True if a request about it is pending at the host.
     pub(super) asked: bool,
 }
 
-/// What a tool gave back.
+/// Result of a tool.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outcome {
     /// For the model: a text, or blocks.
@@ -44,22 +44,22 @@ pub(super) struct Outcome {
     pub(super) is_error: Option<bool>,
     /// For the host.
     pub(super) output: Value,
-    /// How it came to run, or not to.
+    /// Decision that allowed or denied it.
     pub(super) meta: Option<Value>,
     pub(super) structured: Option<Value>,
 }
 
-/// What comes after the tools.
+/// Continuation after the tools.
 #[derive(Debug)]
-pub(super) enum After {
-    /// There were none.
+pub(super) enum AfterTools {
+    /// There were no tool calls.
     Nothing,
-    GoOn,
-    /// A hook put a call off.
+    Continue,
+    /// A hook deferred a call.
     Deferred(Value),
     /// A hook ended the turn.
     Stopped,
-    /// The answer that the schema asks for.
+    /// Structured output that matches the schema.
     Structured(Value),
 }
 
@@ -74,12 +74,12 @@ impl Call {
         }
     }
 
-    /// Whether it only starts a command, which goes on in the background.
+    /// True if it only starts a command that runs in the background.
     fn is_shell_task(&self) -> bool {
         self.name == "Bash" && self.input.get("run_in_background") == Some(&json!(true))
     }
 
-    /// How long the model waits for the result; what goes on in the background takes its time there.
+    /// Time in milliseconds until the result is available; background tasks take their time later.
     fn takes_ms(&self) -> u64 {
         if self.is_shell_task() { 0 } else { self.block.takes_ms }
     }
@@ -104,7 +104,7 @@ impl Outcome {
     }
 }
 
-/// A call that may run, and when it is done.
+/// A call that may run, and the time of its end.
 struct Running {
     call: Call,
     meta: Value,
@@ -112,89 +112,98 @@ struct Running {
 }
 
 impl Session {
-    /// Runs the calls of one answer: side by side, except those that a person is asked about.
-    pub(super) fn run_calls(&mut self, talk: &mut Talk, calls: Vec<Call>) -> Flow<After> {
+    /// Runs the calls of one answer: in parallel, except those that need permission.
+    pub(super) fn run_calls(
+        &mut self,
+        conversation: &mut Conversation,
+        calls: Vec<Call>,
+    ) -> Flow<AfterTools> {
         if calls.is_empty() {
-            return Ok(After::Nothing);
+            return Ok(AfterTools::Nothing);
         }
-        if talk.agent.is_none() {
+        if conversation.agent.is_none() {
             let open = calls.iter().map(OpenCall::from).collect();
-            self.with_turn(|turn| (turn.calls, turn.phase) = (open, Phase::Tools));
+            self.with_turn(|turn| (turn.calls, turn.phase) = (open, TurnPhase::Tools));
         }
         let mut batch = Vec::new();
         let mut running: Vec<Running> = Vec::new();
-        let mut after = After::GoOn;
+        let mut after = AfterTools::Continue;
         for mut call in calls {
             if let Some(outcome) = self.unknown_tool(&call) {
-                self.finish(talk, &call, &outcome, &mut batch)?;
+                self.finish(conversation, &call, &outcome, &mut batch)?;
                 continue;
             }
             if self.needs_asking(&call) {
-                self.finish_all(talk, &mut running, &mut batch, &mut after)?;
+                self.finish_all(conversation, &mut running, &mut batch, &mut after)?;
             }
-            match self.permit(talk, &mut call)? {
+            match self.permit(conversation, &mut call)? {
                 Permit::Allow(meta) => {
                     let done = Instant::now() + Duration::from_millis(call.takes_ms());
                     running.push(Running { call, meta, done });
                 }
-                Permit::Deny(outcome) => self.finish(talk, &call, &outcome, &mut batch)?,
+                Permit::Deny(outcome) => self.finish(conversation, &call, &outcome, &mut batch)?,
                 Permit::DenyAndStop(outcome) => {
-                    self.finish(talk, &call, &outcome, &mut batch)?;
+                    self.finish(conversation, &call, &outcome, &mut batch)?;
                     return Err(Stop::Interrupted);
                 }
                 Permit::Defer => {
                     self.with_turn(|turn| turn.calls.clear());
-                    return Ok(After::Deferred(
+                    return Ok(AfterTools::Deferred(
                         json!({"id": call.id, "name": call.name, "input": call.input}),
                     ));
                 }
                 Permit::Stop => {
                     self.with_turn(|turn| turn.calls.clear());
-                    return Ok(After::Stopped);
+                    return Ok(AfterTools::Stopped);
                 }
             }
         }
-        self.finish_all(talk, &mut running, &mut batch, &mut after)?;
-        let verdict =
-            self.run_hooks("PostToolBatch", None, None, talk.agent.as_ref(), &json!({"tool_calls": batch}))?;
-        talk.said.extend(verdict.context);
-        if talk.agent.is_none() {
-            self.with_turn(|turn| turn.phase = Phase::Model);
+        self.finish_all(conversation, &mut running, &mut batch, &mut after)?;
+        let verdict = self.run_hooks(
+            "PostToolBatch",
+            None,
+            None,
+            conversation.agent.as_ref(),
+            &json!({"tool_calls": batch}),
+        )?;
+        conversation.texts.extend(verdict.context);
+        if conversation.agent.is_none() {
+            self.with_turn(|turn| turn.phase = TurnPhase::Model);
         }
         if verdict.stop.is_some() {
-            return Ok(After::Stopped);
+            return Ok(AfterTools::Stopped);
         }
         Ok(after)
     }
 
     fn finish_all(
         &mut self,
-        talk: &mut Talk,
+        conversation: &mut Conversation,
         running: &mut Vec<Running>,
         batch: &mut Vec<Value>,
-        after: &mut After,
+        after: &mut AfterTools,
     ) -> Flow {
         running.sort_by_key(|running| running.call.takes_ms());
         for Running { call, meta, done } in running.drain(..) {
             let left = done.saturating_duration_since(Instant::now());
             self.pause(u64::try_from(left.as_millis()).unwrap_or(u64::MAX))?;
-            let mut outcome = self.run_tool(talk, &call)?;
-            // What failed before it ran was not decided about either.
+            let mut outcome = self.run_tool(conversation, &call)?;
+            // A call that failed before it ran has no permission decision either.
             let refused = outcome.failed() && content_text(&outcome.content).starts_with("<tool_use_error>");
             outcome.meta = (!refused).then_some(meta);
             if let Some(value) = outcome.structured.clone() {
-                *after = After::Structured(value);
+                *after = AfterTools::Structured(value);
             }
-            if self.after_tool(talk, &call, &outcome)? {
-                *after = After::Stopped;
+            if self.after_tool(conversation, &call, &outcome)? {
+                *after = AfterTools::Stopped;
             }
-            self.finish(talk, &call, &outcome, batch)?;
+            self.finish(conversation, &call, &outcome, batch)?;
         }
         Ok(())
     }
 
-    /// The hooks that run after a tool; true when one of them ends the turn.
-    fn after_tool(&mut self, talk: &mut Talk, call: &Call, outcome: &Outcome) -> Flow<bool> {
+    /// Runs the hooks after a tool; true when one of them ends the turn.
+    fn after_tool(&mut self, conversation: &mut Conversation, call: &Call, outcome: &Outcome) -> Flow<bool> {
         let mut input = json!({"tool_name": call.name, "tool_input": call.input});
         let event = if outcome.failed() {
             input["tool_use_id"] = json!(call.id);
@@ -207,24 +216,31 @@ impl Session {
             "PostToolUse"
         };
         input["duration_ms"] = json!(call.takes_ms());
-        let verdict = self.run_hooks(event, Some(&call.name), Some(&call.id), talk.agent.as_ref(), &input)?;
-        talk.said.extend(verdict.context);
-        talk.said.extend(verdict.block);
+        let verdict =
+            self.run_hooks(event, Some(&call.name), Some(&call.id), conversation.agent.as_ref(), &input)?;
+        conversation.texts.extend(verdict.context);
+        conversation.texts.extend(verdict.block);
         Ok(verdict.stop.is_some())
     }
 
-    /// Shows a result and notes it for the batch.
-    fn finish(&mut self, talk: &mut Talk, call: &Call, outcome: &Outcome, batch: &mut Vec<Value>) -> Flow {
+    /// Sends a result and records it for the batch.
+    fn finish(
+        &mut self,
+        conversation: &mut Conversation,
+        call: &Call,
+        outcome: &Outcome,
+        batch: &mut Vec<Value>,
+    ) -> Flow {
         batch.push(json!({
             "tool_name": call.name, "tool_input": call.input, "tool_use_id": call.id, "tool_response": outcome.content,
         }));
-        self.tool_result(talk, &call.id, &call.assistant_uuid, outcome)
+        self.tool_result(conversation, &call.id, &call.assistant_uuid, outcome)
     }
 
-    /// A `user` frame with the result of one call.
+    /// Sends a `user` frame with the result of one call.
     pub(super) fn tool_result(
         &mut self,
-        talk: &mut Talk,
+        conversation: &mut Conversation,
         id: &str,
         assistant: &str,
         outcome: &Outcome,
@@ -235,26 +251,27 @@ impl Session {
         }
         let message = json!({"role": "user", "content": [block]});
         let stamp = self.stamp();
-        let mut frame =
-            Frame::new("user").with("message", message.clone()).with("parent_tool_use_id", talk.parent());
-        if let Some(agent) = &talk.agent {
+        let mut frame = Frame::new("user")
+            .with("message", message.clone())
+            .with("parent_tool_use_id", conversation.parent());
+        if let Some(agent) = &conversation.agent {
             frame = frame.with("agent_id", agent.id.as_str());
         }
         frame =
             frame.with("session_id", self.id.as_str()).with("uuid", self.ids.uuid()).with("timestamp", stamp);
-        if talk.agent.is_none() {
+        if conversation.agent.is_none() {
             frame = frame.with("tool_use_result", outcome.output.clone());
         }
         frame = frame.maybe("tool_result_meta", outcome.meta.clone().map(|meta| Value::Array(vec![meta])));
-        if let Some(agent) = &talk.agent {
+        if let Some(agent) = &conversation.agent {
             frame = frame
                 .with("subagent_type", agent.kind.as_str())
                 .with("task_description", agent.description.as_str());
         }
         let uuid = self.emit(frame)?;
-        self.note_result(talk, &message, outcome, assistant, &uuid)?;
-        talk.say(content_text(&outcome.content));
-        if talk.agent.is_none() {
+        self.note_result(conversation, &message, outcome, assistant, &uuid)?;
+        conversation.add(content_text(&outcome.content));
+        if conversation.agent.is_none() {
             self.count_round();
             self.with_turn(|turn| turn.calls.retain(|call| call.id != id));
         }
@@ -290,11 +307,11 @@ impl Session {
         }
     }
 
-    fn run_tool(&mut self, talk: &mut Talk, call: &Call) -> Flow<Outcome> {
+    fn run_tool(&mut self, conversation: &mut Conversation, call: &Call) -> Flow<Outcome> {
         let scripted = call.block.result.is_some() || call.block.output.is_some();
         match call.name.as_str() {
             "StructuredOutput" if self.schema.is_some() => Ok(self.structured_output(call)),
-            "Agent" if !scripted => self.run_agent(talk, call),
+            "Agent" if !scripted => self.run_agent(conversation, call),
             "Bash" if call.is_shell_task() => self.run_shell_task(call),
             name if !scripted && self.server_of(name).is_some() => self.call_server(call),
             _ => Ok(super::outcomes::scripted(call)),

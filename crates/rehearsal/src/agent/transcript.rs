@@ -1,4 +1,4 @@
-//! The session file: what the CLI leaves on disk.
+//! The session file that the CLI writes to disk.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -6,35 +6,35 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
+use super::conversation::Conversation;
 use super::frames::Frame;
 use super::model::Failure;
 use super::prompt::Prompt;
 use super::session::Session;
 use super::stop::Flow;
-use super::talk::Talk;
-use super::text::lower;
+use super::surrogates::restore_surrogates;
 use super::tools::Outcome;
 use super::turn::Stream;
 use crate::script::Turn;
 
-/// A session file that grows.
+/// State of a growing session file.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Transcript {
-    /// The last entry of the chain.
+    /// Last entry of the chain.
     pub(super) parent: Option<String>,
-    /// The agent whose file this is.
+    /// Sub-agent whose file this is.
     pub(super) agent: Option<String>,
-    /// Whether anything was written.
+    /// True if something was written.
     pub(super) begun: bool,
 }
 
 impl Session {
-    /// The directory of this project's sessions: the path with dashes.
+    /// Folder name of this project's sessions: its path with dashes.
     pub(super) fn project_key(&self) -> String {
         self.cwd.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
     }
 
-    /// The file of the session, or of one of its agents.
+    /// File of the session, or of one of its sub-agents.
     pub(super) fn transcript_path(&self, agent: Option<&str>) -> PathBuf {
         let project = self.config_dir.join("projects").join(self.project_key());
         match agent {
@@ -43,10 +43,15 @@ impl Session {
         }
     }
 
-    /// A prompt, and before the first one what the file begins with.
-    pub(super) fn note_prompt(&mut self, talk: &mut Talk, prompt: &Prompt, uuid: &str) -> Flow {
+    /// Records a prompt, and before the first one the start of the file.
+    pub(super) fn note_prompt(
+        &mut self,
+        conversation: &mut Conversation,
+        prompt: &Prompt,
+        uuid: &str,
+    ) -> Flow {
         let message = json!({"role": "user", "content": prompt.content});
-        let mut entry = self.chained(talk, "user", uuid);
+        let mut entry = self.chained(conversation, "user", uuid);
         entry.insert("message".to_owned(), message);
         entry.insert("permissionMode".to_owned(), json!(self.mode));
         entry.insert("promptSource".to_owned(), json!("sdk"));
@@ -55,46 +60,46 @@ impl Session {
         if let Some(origin) = &prompt.origin {
             entry.insert("origin".to_owned(), origin.clone());
         }
-        let first = !talk.file.begun;
-        self.write(talk, entry)?;
+        let first = !conversation.file.begun;
+        self.write(conversation, entry)?;
         if first {
             let stamp = self.stamp();
             let uuid = self.ids.uuid();
-            let mut entry = self.chained(talk, "attachment", &uuid);
+            let mut entry = self.chained(conversation, "attachment", &uuid);
             entry.insert("attachment".to_owned(), json!({"type": "date", "date": stamp[..10]}));
-            self.write(talk, entry)?;
+            self.write(conversation, entry)?;
         }
         Ok(())
     }
 
-    /// A `user` entry that is no prompt.
-    pub(super) fn note_user(&mut self, talk: &mut Talk, message: &Value, uuid: &str) -> Flow {
-        let mut entry = self.chained(talk, "user", uuid);
+    /// Records a `user` entry that is not a prompt.
+    pub(super) fn note_user(&mut self, conversation: &mut Conversation, message: &Value, uuid: &str) -> Flow {
+        let mut entry = self.chained(conversation, "user", uuid);
         entry.insert("message".to_owned(), message.clone());
-        self.write(talk, entry)
+        self.write(conversation, entry)
     }
 
-    /// The result of a call hangs under the call.
+    /// Records the result of a call, with the call as its parent.
     pub(super) fn note_result(
         &mut self,
-        talk: &mut Talk,
+        conversation: &mut Conversation,
         message: &Value,
         outcome: &Outcome,
         assistant: &str,
         uuid: &str,
     ) -> Flow {
-        talk.file.parent = Some(assistant.to_owned());
-        let mut entry = self.chained(talk, "user", uuid);
+        conversation.file.parent = Some(assistant.to_owned());
+        let mut entry = self.chained(conversation, "user", uuid);
         entry.insert("message".to_owned(), message.clone());
         entry.insert("toolUseResult".to_owned(), outcome.output.clone());
         entry.insert("sourceToolAssistantUUID".to_owned(), json!(assistant));
-        self.write(talk, entry)
+        self.write(conversation, entry)
     }
 
-    /// An answer: one entry per block, each with the final usage.
+    /// Records an answer: one entry per block, each with the final usage.
     pub(super) fn note_answer(
         &mut self,
-        talk: &mut Talk,
+        conversation: &mut Conversation,
         turn: &Turn,
         stream: &Stream,
         contents: &[Value],
@@ -106,20 +111,23 @@ impl Session {
                 "content": [content], "stop_reason": turn.stop_reason(), "stop_sequence": null,
                 "usage": stream.tokens.at_end(), "stop_details": null,
             });
-            let entry = self.answer_entry(talk, stream, message, index, uuid);
-            self.write(talk, entry)?;
+            let entry = self.answer_entry(conversation, stream, message, index, uuid);
+            self.write(conversation, entry)?;
         }
-        if talk.agent.is_none() {
-            let leaf = talk.file.parent.clone();
-            self.write_plain(talk, json!({"type": "last-prompt", "leafUuid": leaf, "sessionId": self.id}))?;
+        if conversation.agent.is_none() {
+            let leaf = conversation.file.parent.clone();
+            self.write_plain(
+                conversation,
+                json!({"type": "last-prompt", "leafUuid": leaf, "sessionId": self.id}),
+            )?;
         }
         Ok(())
     }
 
-    /// What was said before an interrupt.
+    /// Records the text before an interrupt.
     pub(super) fn note_aborted(
         &mut self,
-        talk: &mut Talk,
+        conversation: &mut Conversation,
         stream: &Stream,
         content: &Value,
         uuid: &str,
@@ -128,20 +136,20 @@ impl Session {
             "model": stream.model, "id": stream.message_id, "type": "message", "role": "assistant",
             "content": [content], "stop_reason": null, "stop_sequence": null, "usage": stream.tokens.at_start(),
         });
-        let mut entry = self.answer_entry(talk, stream, message, stream.index, uuid);
+        let mut entry = self.answer_entry(conversation, stream, message, stream.index, uuid);
         entry.insert("isAbortedMidStream".to_owned(), json!(true));
-        self.write(talk, entry)
+        self.write(conversation, entry)
     }
 
-    /// A failure of the API.
+    /// Records a failure of the API.
     pub(super) fn note_failure(
         &mut self,
-        talk: &mut Talk,
+        conversation: &mut Conversation,
         message: &Value,
         failure: &Failure,
         uuid: &str,
     ) -> Flow {
-        let mut entry = self.chained(talk, "assistant", uuid);
+        let mut entry = self.chained(conversation, "assistant", uuid);
         entry.insert("message".to_owned(), message.clone());
         entry.insert("error".to_owned(), json!(failure.name));
         entry.insert("isApiErrorMessage".to_owned(), json!(true));
@@ -149,40 +157,50 @@ impl Session {
             entry.insert("apiErrorStatus".to_owned(), json!(status));
         }
         entry.insert("madeBy".to_owned(), json!("model"));
-        self.write(talk, entry)
+        self.write(conversation, entry)
     }
 
-    /// Where the conversation was cut; what follows has no parent.
-    pub(super) fn note_boundary(&mut self, talk: &mut Talk, metadata: Value, uuid: &str) -> Flow {
-        let logical = talk.file.parent.take();
-        let mut entry = self.chained(talk, "system", uuid);
+    /// Records the boundary of a compaction; the next entry has no parent.
+    pub(super) fn note_boundary(
+        &mut self,
+        conversation: &mut Conversation,
+        metadata: Value,
+        uuid: &str,
+    ) -> Flow {
+        let logical = conversation.file.parent.take();
+        let mut entry = self.chained(conversation, "system", uuid);
         entry.insert("subtype".to_owned(), json!("compact_boundary"));
         entry.insert("logicalParentUuid".to_owned(), json!(logical));
         entry.insert("content".to_owned(), json!("Conversation compacted"));
         entry.insert("isMeta".to_owned(), json!(false));
         entry.insert("level".to_owned(), json!("info"));
         entry.insert("compactMetadata".to_owned(), metadata);
-        self.write(talk, entry)
+        self.write(conversation, entry)
     }
 
-    /// The summary that stands for what was cut.
-    pub(super) fn note_summary(&mut self, talk: &mut Talk, message: &Value, uuid: &str) -> Flow {
-        let mut entry = self.chained(talk, "user", uuid);
+    /// Records the summary that replaces the earlier conversation.
+    pub(super) fn note_summary(
+        &mut self,
+        conversation: &mut Conversation,
+        message: &Value,
+        uuid: &str,
+    ) -> Flow {
+        let mut entry = self.chained(conversation, "user", uuid);
         entry.insert("message".to_owned(), message.clone());
         entry.insert("isVisibleInTranscriptOnly".to_owned(), json!(true));
         entry.insert("isCompactSummary".to_owned(), json!(true));
-        self.write(talk, entry)
+        self.write(conversation, entry)
     }
 
     fn answer_entry(
         &mut self,
-        talk: &Talk,
+        conversation: &Conversation,
         stream: &Stream,
         message: Value,
         index: usize,
         uuid: &str,
     ) -> Map<String, Value> {
-        let mut entry = self.chained(talk, "assistant", uuid);
+        let mut entry = self.chained(conversation, "assistant", uuid);
         entry.insert("message".to_owned(), message);
         entry.insert("apiBlockIndex".to_owned(), json!(index));
         entry.insert("requestId".to_owned(), json!(stream.request_id));
@@ -193,17 +211,22 @@ impl Session {
         entry
     }
 
-    /// What every entry of the chain has.
-    pub(super) fn chained(&mut self, talk: &Talk, kind: &str, uuid: &str) -> Map<String, Value> {
+    /// Fields common to all entries of the chain.
+    pub(super) fn chained(
+        &mut self,
+        conversation: &Conversation,
+        kind: &str,
+        uuid: &str,
+    ) -> Map<String, Value> {
         let mut entry = Map::new();
-        entry.insert("parentUuid".to_owned(), json!(talk.file.parent));
-        entry.insert("isSidechain".to_owned(), json!(talk.file.agent.is_some()));
+        entry.insert("parentUuid".to_owned(), json!(conversation.file.parent));
+        entry.insert("isSidechain".to_owned(), json!(conversation.file.agent.is_some()));
         if kind == "user"
             && let Some(turn) = &self.turn
         {
             entry.insert("promptId".to_owned(), json!(turn.prompt_id));
         }
-        if let Some(agent) = &talk.file.agent {
+        if let Some(agent) = &conversation.file.agent {
             entry.insert("agentId".to_owned(), json!(agent));
         }
         for (key, value) in [
@@ -224,14 +247,14 @@ impl Session {
     }
 
     /// Appends an entry of the chain.
-    pub(super) fn write(&mut self, talk: &mut Talk, entry: Map<String, Value>) -> Flow {
-        talk.file.parent = entry.get("uuid").and_then(Value::as_str).map(str::to_owned);
-        self.write_plain(talk, Value::Object(entry))
+    pub(super) fn write(&mut self, conversation: &mut Conversation, entry: Map<String, Value>) -> Flow {
+        conversation.file.parent = entry.get("uuid").and_then(Value::as_str).map(str::to_owned);
+        self.write_plain(conversation, Value::Object(entry))
     }
 
-    fn write_plain(&mut self, talk: &mut Talk, entry: Value) -> Flow {
-        talk.file.begun = true;
-        let agent = talk.file.agent.clone();
+    fn write_plain(&mut self, conversation: &mut Conversation, entry: Value) -> Flow {
+        conversation.file.begun = true;
+        let agent = conversation.file.agent.clone();
         self.append(agent.as_deref(), &entry);
         if self.args.has("session-mirror") && !self.args.has("no-session-persistence") {
             let path = self.transcript_path(agent.as_deref());
@@ -242,7 +265,7 @@ impl Session {
         Ok(())
     }
 
-    /// A disk that is full or read-only does not stop the real CLI either.
+    /// Appends a line; like the real CLI, it ignores a full or read-only disk.
     pub(super) fn append(&mut self, agent: Option<&str>, entry: &Value) {
         if self.args.has("no-session-persistence") {
             return;
@@ -250,7 +273,7 @@ impl Session {
         let path = self.transcript_path(agent);
         let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| {
             let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
-            file.write_all(format!("{}\n", lower(entry.to_string())).as_bytes())
+            file.write_all(format!("{}\n", restore_surrogates(entry.to_string())).as_bytes())
         });
         drop(written);
     }

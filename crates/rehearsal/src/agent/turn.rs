@@ -1,55 +1,55 @@
-//! One turn: from what the host says to the result.
+//! One turn: from the prompts of the host to the result.
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::frames::Frame;
-use super::model::{Answer, Failure};
+use super::model::{Failure, ModelAnswer};
 use super::prompt::Prompt;
-use super::recover::{Resume, breaks};
+use super::recover::{Resume, has_broken_stream};
 use super::result::Ending;
 use super::session::Session;
 use super::stop::{Flow, Stop};
-use super::talk::Talk;
-use super::tools::{After, OpenCall};
+use super::tools::{AfterTools, OpenCall};
 use super::usage::Tokens;
 
-/// What a turn knows about itself.
+/// State of a turn.
 #[derive(Debug, Default)]
 pub(super) struct TurnState {
-    /// The uuids that the host gave to the messages of this turn.
+    /// Ids that the host gave to the messages of this turn.
     pub(super) uuids: Vec<String>,
-    /// Those of messages that joined later.
+    /// Ids of messages that joined later.
     pub(super) absorbed: Vec<String>,
     pub(super) prompt_id: String,
     pub(super) origin: Option<Value>,
-    /// The host's messages, to be shown again.
+    /// Echoes of the host's messages.
     pub(super) replays: Vec<Frame>,
     pub(super) started_ms: u64,
-    /// Requests of the model's and answers of the tools, as the CLI counts turns.
+    /// Number of requests to the model and of tool results, as the CLI counts turns.
     pub(super) rounds: usize,
     pub(super) tokens: Tokens,
     pub(super) denials: Vec<Value>,
     pub(super) stop_reason: Value,
     pub(super) last_text: String,
     pub(super) structured: Option<Value>,
-    /// What was wrong with each structured output that did not fit the schema.
+    /// Errors of structured outputs that did not match the schema.
     pub(super) misfits: Vec<String>,
-    /// Whether a frame has named the messages that it answers.
+    /// True if a frame has named the messages that it answers.
     pub(super) named: bool,
-    /// The stream that is under way.
+    /// The current stream.
     pub(super) stream: Option<Stream>,
     /// Calls without a result.
     pub(super) calls: Vec<OpenCall>,
-    pub(super) phase: Phase,
-    /// A more urgent message ended the turn.
+    pub(super) phase: TurnPhase,
+    /// True if a more urgent message ended the turn.
     pub(super) preempted: bool,
     pub(super) stop_hook_active: bool,
     pub(super) first_request: Option<Tokens>,
 }
 
-/// Whose turn it is within the turn.
+/// TurnPhase of a turn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum TurnPhase {
     #[default]
     Model,
     Tools,
@@ -64,7 +64,7 @@ pub(super) struct Stream {
     pub(super) index: usize,
     pub(super) text: String,
     pub(super) tokens: Tokens,
-    /// Whether a text block is open.
+    /// True if a text block is open.
     pub(super) in_text: bool,
 }
 
@@ -84,18 +84,18 @@ impl Session {
             uuids: uuids.clone(),
             ..TurnState::default()
         });
-        let mut talk = std::mem::take(&mut self.talk);
-        let played = self.play_turn(&mut talk, prompts);
+        let mut conversation = std::mem::take(&mut self.conversation);
+        let played = self.play_turn(&mut conversation, prompts);
         let finished = match played {
             Ok(ending) => {
                 let absorbed = self.turn.as_ref().map(|turn| turn.absorbed.clone()).unwrap_or_default();
                 let told = absorbed.iter().try_for_each(|uuid| self.lifecycle(uuid, "completed"));
                 told.and_then(|()| self.result(ending)).map(|()| "completed")
             }
-            Err(Stop::Interrupted) => self.interrupted(&mut talk).map(|()| "cancelled"),
+            Err(Stop::Interrupted) => self.interrupted(&mut conversation).map(|()| "cancelled"),
             Err(stop) => Err(stop),
         };
-        self.talk = talk;
+        self.conversation = conversation;
         self.turn = None;
         let state = finished?;
         if self.queue.is_empty() {
@@ -107,9 +107,9 @@ impl Session {
         Ok(())
     }
 
-    fn play_turn(&mut self, talk: &mut Talk, prompts: &[Prompt]) -> Flow<Ending> {
+    fn play_turn(&mut self, conversation: &mut Conversation, prompts: &[Prompt]) -> Flow<Ending> {
         if let Some((name, arguments)) = prompts[0].command()
-            && let Some(ending) = self.slash(talk, &prompts[0], name, arguments)?
+            && let Some(ending) = self.slash(conversation, &prompts[0], name, arguments)?
         {
             return Ok(ending);
         }
@@ -123,24 +123,24 @@ impl Session {
             prompts.iter().map(|prompt| prompt.uuid.clone().unwrap_or_else(|| self.ids.uuid())).collect();
         self.prepare_replay(prompts, &uuids);
         for (prompt, uuid) in prompts.iter().zip(&uuids) {
-            self.note_prompt(talk, prompt, uuid)?;
-            talk.say(prompt.text.as_str());
+            self.note_prompt(conversation, prompt, uuid)?;
+            conversation.add(prompt.text.as_str());
         }
         if prompts[0].silent {
             self.replay()?;
             return Ok(Ending::local("", None));
         }
         for context in &verdict.context {
-            talk.say(format!("UserPromptSubmit hook additional context: {context}"));
+            conversation.add(format!("UserPromptSubmit hook additional context: {context}"));
         }
         if self.over_budget() {
             return Ok(self.budget_ending());
         }
-        self.converse(talk)
+        self.converse(conversation)
     }
 
-    /// Asks the model and runs its tools until it stops.
-    fn converse(&mut self, talk: &mut Talk) -> Flow<Ending> {
+    /// Requests answers of the model and runs its tools until it stops.
+    fn converse(&mut self, conversation: &mut Conversation) -> Flow<Ending> {
         let rounds_max = self.args.get("max-turns").and_then(|max| max.parse::<usize>().ok());
         let (mut requests, mut resumptions) = (0, 0);
         let mut again = false;
@@ -152,39 +152,39 @@ impl Session {
                 self.emit(status.maybe("user_message_uuids", uuids))?;
             }
             requests += 1;
-            let turn = match self.ask_model(talk)? {
-                Answer::Turn(turn) => turn,
-                Answer::Failed(failure) => return self.api_failed(talk, &failure),
+            let turn = match self.ask_model(conversation)? {
+                ModelAnswer::Turn(turn) => turn,
+                ModelAnswer::Failed(failure) => return self.api_failed(conversation, &failure),
             };
-            if breaks(&turn) {
-                again = self.speak_broken(talk, &turn)? == Resume::Again;
+            if has_broken_stream(&turn) {
+                again = self.send_broken_answer(conversation, &turn)? == Resume::Retry;
                 continue;
             }
-            let calls = self.speak(talk, &turn)?;
+            let calls = self.send_answer(conversation, &turn)?;
             if self.over_budget() {
                 return Ok(self.budget_ending());
             }
-            let after = self.run_calls(talk, calls)?;
+            let after = self.run_calls(conversation, calls)?;
             self.emit_scripted(&turn.after)?;
             match after {
-                After::Nothing if turn.stop_reason() == "max_tokens" => {
-                    if let Some(ending) = self.resume_after_limit(talk, resumptions)? {
+                AfterTools::Nothing if turn.stop_reason() == "max_tokens" => {
+                    if let Some(ending) = self.resume_after_limit(conversation, resumptions)? {
                         return Ok(ending);
                     }
                     resumptions += 1;
                     continue;
                 }
-                After::Nothing => match self.may_stop(talk)? {
+                AfterTools::Nothing => match self.may_stop(conversation)? {
                     Some(ending) => return Ok(ending),
                     None => continue,
                 },
-                After::Deferred(call) => return Ok(Ending::deferred(call)),
-                After::Stopped => return Ok(Ending::hook_stopped()),
-                After::Structured(value) => {
+                AfterTools::Deferred(call) => return Ok(Ending::deferred(call)),
+                AfterTools::Stopped => return Ok(Ending::hook_stopped()),
+                AfterTools::Structured(value) => {
                     self.with_turn(|turn| turn.structured = Some(value.clone()));
                     return Ok(Ending::completed(value.to_string()));
                 }
-                After::GoOn => self.absorb(talk)?,
+                AfterTools::Continue => self.absorb(conversation)?,
             }
             let misfits = self.turn.as_ref().map(|turn| turn.misfits.as_slice()).unwrap_or_default();
             if let [.., last] = misfits
@@ -205,8 +205,8 @@ impl Session {
         }
     }
 
-    /// Asks the Stop hooks; nothing means that the model goes on.
-    fn may_stop(&mut self, talk: &mut Talk) -> Flow<Option<Ending>> {
+    /// Runs the Stop hooks; `None` means that the model continues.
+    fn may_stop(&mut self, conversation: &mut Conversation) -> Flow<Option<Ending>> {
         let (active, last) = self
             .turn
             .as_ref()
@@ -224,7 +224,7 @@ impl Session {
         };
         self.with_turn(|turn| turn.stop_hook_active = true);
         let text = format!("Stop hook feedback:\n{reason}");
-        self.user_text(talk, &text, true)?;
+        self.user_text(conversation, &text, true)?;
         let notice = Frame::system("notification").with("key", "stop-hook-error");
         let notice =
             notice.with("text", "Stop hook error occurred · ctrl+o to see").with("priority", "immediate");
@@ -232,25 +232,25 @@ impl Session {
         Ok(None)
     }
 
-    /// A `user` frame with a text that the CLI puts into the conversation.
-    pub(super) fn user_text(&mut self, talk: &mut Talk, text: &str, synthetic: bool) -> Flow {
+    /// Sends a `user` frame with a text that the CLI adds to the conversation.
+    pub(super) fn user_text(&mut self, conversation: &mut Conversation, text: &str, synthetic: bool) -> Flow {
         let message = json!({"role": "user", "content": [{"type": "text", "text": text}]});
         let stamp = self.stamp();
         let frame = Frame::new("user")
             .with("message", message.clone())
-            .with("parent_tool_use_id", talk.parent())
+            .with("parent_tool_use_id", conversation.parent())
             .with("timestamp", stamp)
             .maybe("isSynthetic", synthetic.then_some(true));
         let uuid = self.emit(frame)?;
-        self.note_user(talk, &message, &uuid)?;
-        talk.say(text);
+        self.note_user(conversation, &message, &uuid)?;
+        conversation.add(text);
         self.count_round();
         Ok(())
     }
 
-    /// The API failed for good: the failure is shown as if the model had said it.
-    fn api_failed(&mut self, talk: &mut Talk, failure: &Failure) -> Flow<Ending> {
-        self.speak_failure(talk, failure)?;
+    /// Shows a permanent failure of the API as a message of the model.
+    fn api_failed(&mut self, conversation: &mut Conversation, failure: &Failure) -> Flow<Ending> {
+        self.send_failure(conversation, failure)?;
         let input = json!({"error": failure.name, "last_assistant_message": failure.text});
         self.run_hooks("StopFailure", None, None, None, &input)?;
         Ok(Ending::api_error(failure))
@@ -260,14 +260,14 @@ impl Session {
         self.with_turn(|turn| turn.rounds += 1);
     }
 
-    /// Changes the turn that is under way, if one is.
+    /// Changes the current turn, if there is one.
     pub(super) fn with_turn(&mut self, change: impl FnOnce(&mut TurnState)) {
         if let Some(turn) = &mut self.turn {
             change(turn);
         }
     }
 
-    /// The uuids of the messages being answered: the last one, and all.
+    /// Ids of the messages being answered: the last one, and all; only until a frame has named them.
     pub(super) fn uuids_once(&self) -> Option<(String, Vec<String>)> {
         let turn = self.turn.as_ref().filter(|turn| !turn.named)?;
         turn.uuids.last().map(|last| (last.clone(), turn.uuids.clone()))

@@ -1,4 +1,4 @@
-//! Tokens and what they cost.
+//! Token counts and costs.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::script::Usage;
 
-/// Tokens of one answer, or of many.
+/// Token counts of one answer or of several.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Tokens {
     pub(super) input: u64,
@@ -17,11 +17,11 @@ pub(super) struct Tokens {
     pub(super) web_searches: u64,
 }
 
-/// Tokens per character when the script does not say: about what English text comes to.
+/// Characters per token when the script gives no counts: about the average of English text.
 const CHARS_PER_TOKEN: usize = 4;
 
 impl Tokens {
-    /// What the script says, or a guess from the length of the texts.
+    /// Counts from the script, or an estimate from the length of the texts.
     pub(super) fn of(usage: Option<Usage>, asked: usize, answered: usize) -> Self {
         match usage {
             Some(usage) => Tokens {
@@ -49,12 +49,12 @@ impl Tokens {
         self.web_searches += other.web_searches;
     }
 
-    /// What fills the context window.
+    /// Tokens in the context window.
     pub(super) fn context(self) -> u64 {
         self.input + self.output + self.cache_read + self.write_5m + self.write_1h
     }
 
-    /// Usage as it stands at the beginning of an answer, which is all that `assistant` frames show.
+    /// Usage at the start of an answer, as shown in `assistant` frames.
     pub(super) fn at_start(self) -> Value {
         json!({
             "input_tokens": self.input,
@@ -114,7 +114,7 @@ impl Tokens {
         })
     }
 
-    /// In billionths of a dollar, so that sums stay exact.
+    /// Cost in billionths of a dollar, so that sums stay exact.
     fn cost_nano(self, model: &str) -> u64 {
         let (input, output, read) = prices(model);
         self.input * input
@@ -126,7 +126,7 @@ impl Tokens {
     }
 }
 
-/// Billionths of a dollar per token: input, output, read from the cache.
+/// Prices in billionths of a dollar per token: input, output, cache read.
 fn prices(model: &str) -> (u64, u64, u64) {
     match model {
         _ if model.contains("haiku") => (1_000, 5_000, 100),
@@ -137,20 +137,20 @@ fn prices(model: &str) -> (u64, u64, u64) {
     }
 }
 
-/// Billionths of a dollar as JavaScript writes dollars: nothing is `0`, not `0.0`.
+/// Dollars in the spelling of JavaScript: zero is `0`, not `0.0`.
 pub(super) fn shown_dollars(nano: u64) -> Value {
     if nano == 0 { json!(0) } else { json!(dollars(nano)) }
 }
 
 /// Billionths of a dollar as dollars.
 pub(super) fn dollars(nano: u64) -> f64 {
-    // Sums stay far below 2^53, above which a double skips numbers.
+    // Sums stay far below 2^53, above which a double cannot hold every integer.
     #[expect(clippy::cast_precision_loss, reason = "nine million dollars is more than a rehearsal costs")]
     let nano = nano as f64;
     nano / 1e9
 }
 
-/// The running totals of a session, per model.
+/// Totals of a session, per model.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ledger {
     totals: BTreeMap<String, Tokens>,
@@ -172,7 +172,7 @@ impl Ledger {
         shown(&self.totals)
     }
 
-    /// What was spent since the last result.
+    /// Usage since the last result.
     pub(super) fn since_last(&mut self) -> Value {
         shown(&std::mem::take(&mut self.since))
     }

@@ -1,4 +1,4 @@
-//! Waiting: whatever the stand-in waits for, it hears what the host says meanwhile.
+//! Waiting: input of the host is handled during every wait.
 
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
@@ -12,24 +12,24 @@ use super::stop::{Flow, Stop};
 use super::world::Signal;
 use crate::script::FaultKind;
 
-/// How often a run that ignores the end of stdin looks around; nothing can arrive any more.
+/// Polling interval in milliseconds of a run that ignores the end of stdin; no more input can arrive.
 const DEAF_PAUSE_MS: u64 = 50;
 
-/// What became of a request to the host.
+/// Outcome of a request to the host.
 #[derive(Debug, Clone)]
 pub(super) enum Reply {
-    /// The answer.
+    /// The response.
     Success(Value),
-    /// The host could not answer.
+    /// The host responded with an error.
     Error(String),
-    /// No answer in time.
+    /// No response in time.
     Late,
     /// Stdin was closed.
     Closed,
 }
 
 impl Session {
-    /// Waits for one input, at most until the deadline; false when nothing came.
+    /// Waits for one input, at most until the deadline; false when none arrived.
     pub(super) fn pump(&mut self, deadline: Option<Instant>) -> Flow<bool> {
         let received = match deadline {
             None => self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -51,7 +51,7 @@ impl Session {
         }
     }
 
-    /// Lets time pass and hears what the host says meanwhile.
+    /// Waits for a time and handles input of the host meanwhile.
     pub(super) fn pause(&mut self, ms: u64) -> Flow {
         while let Ok(input) = self.inbox.try_recv() {
             self.take(input)?;
@@ -63,7 +63,7 @@ impl Session {
         Ok(())
     }
 
-    /// Sends the host a request; the id names it.
+    /// Sends a request to the host; returns its id.
     pub(super) fn request(&mut self, request: Value) -> Flow<String> {
         let id = self.ids.uuid();
         let frame = Frame::new("control_request").with("request_id", id.as_str()).with("request", request);
@@ -72,7 +72,7 @@ impl Session {
         Ok(id)
     }
 
-    /// Waits for the answer to a request.
+    /// Waits for the response to a request.
     pub(super) fn reply(&mut self, id: &str, timeout: Option<Duration>) -> Flow<Reply> {
         let deadline = timeout.map(|timeout| Instant::now() + timeout);
         loop {
@@ -91,7 +91,7 @@ impl Session {
         }
     }
 
-    /// The answer to a request, if it is there.
+    /// Response to a request, if it has arrived.
     pub(super) fn fetch(&mut self, id: &str) -> Option<Reply> {
         let at = self.replies.iter().position(|reply| text(reply, "request_id") == id)?;
         let reply = self.replies.remove(at);
@@ -102,7 +102,7 @@ impl Session {
         })
     }
 
-    /// Withdraws a request; a late answer is ignored.
+    /// Withdraws a request; a late response is ignored.
     pub(super) fn cancel(&mut self, id: &str) -> Flow {
         self.open.retain(|open| open != id);
         self.out.frame(Frame::new("control_cancel_request").with("request_id", id))
@@ -128,8 +128,8 @@ impl Session {
         let frame = match parse(line) {
             Ok(Some(frame)) => frame,
             Ok(None) => return Ok(()),
-            Err(complaint) => {
-                self.complain(&complaint);
+            Err(error_line) => {
+                self.print_error(&error_line);
                 return Err(Stop::Exit(1));
             }
         };
@@ -140,12 +140,12 @@ impl Session {
             "control_request" => match frame.get("request") {
                 Some(request) if request.is_object() => self.control(frame.get("request_id"), request),
                 _ => {
-                    self.complain("Error: Missing request on control_request");
+                    self.print_error("Error: Missing request on control_request");
                     Err(Stop::Exit(1))
                 }
             },
             "control_response" => self.take_response(&frame),
-            // `keep_alive`, withdrawn requests and what nobody has heard of are fine and mean nothing here.
+            // `keep_alive`, withdrawn requests and unknown types are valid and have no effect here.
             _ => Ok(()),
         }
     }
@@ -161,7 +161,7 @@ impl Session {
         Ok(())
     }
 
-    /// With `--await-initialize` nothing else may come first.
+    /// With `--await-initialize` the first message must be `initialize`.
     fn first_must_be_initialize(&mut self, frame: &Value) -> Flow {
         if self.initialized
             || !self.args.has("await-initialize")

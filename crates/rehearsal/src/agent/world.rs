@@ -5,40 +5,41 @@ use std::sync::mpsc::Receiver;
 
 use super::ids::Ids;
 
-/// Everything around the stand-in: its pipes, its place, its time and its chance.
+/// Environment of the stand-in: its pipes, folders, clock and ids.
 ///
-/// The stand-in reads no environment, prints nothing by itself and never exits, so a test can run many at once.
+/// The stand-in reads no environment variables, prints nothing by itself and never exits, so a test can run
+/// many at once.
 pub struct World {
-    /// What the host writes.
+    /// Output of the host.
     pub stdin: Box<dyn Read + Send>,
-    /// What the host reads.
+    /// Input of the host.
     pub stdout: Box<dyn Write + Send>,
-    /// Where complaints go.
+    /// Error messages.
     pub stderr: Box<dyn Write + Send>,
     /// The working directory.
     pub cwd: PathBuf,
-    /// Where session files go: `CLAUDE_CONFIG_DIR`, or `.claude` in the home directory.
+    /// Folder of the session files: `CLAUDE_CONFIG_DIR`, or `.claude` in the home directory.
     pub config_dir: PathBuf,
     /// Milliseconds since 1970.
     pub clock: Box<dyn FnMut() -> u64 + Send>,
-    /// Where ids come from.
+    /// Generator of ids.
     pub ids: Ids,
     /// The process id to show.
     pub pid: u32,
-    /// Whether a person sits at stdout.
+    /// True if stdout is a terminal.
     pub terminal: bool,
-    /// How often a failed request is tried again: `CLAUDE_CODE_MAX_RETRIES`, 10 unless set.
+    /// Maximum number of retries of a failed request: `CLAUDE_CODE_MAX_RETRIES`, 10 unless set.
     pub retries_max: u32,
-    /// Whether the host wants to hear when the session is running, idle or waiting for a person.
+    /// Session state events for the host.
     pub states: States,
-    /// Signals that the process was sent.
+    /// Signals that the process received.
     pub signals: Option<Receiver<Signal>>,
-    /// Sends the process a signal, for the fault `signal`.
+    /// Sends a signal to the process, for the fault `signal`.
     pub raise: Box<dyn FnMut(i32) + Send>,
 }
 
 impl World {
-    /// The surroundings of a stand-in that a test plays in its own process: nobody hears its complaints, its clock steps, its ids
+    /// Environment for a stand-in inside a test process: its stderr is discarded, its clock steps, its ids
     /// are the same in every run, and an SDK drives it.
     pub fn new(
         stdin: impl Read + Send + 'static,
@@ -64,24 +65,24 @@ impl World {
     }
 }
 
-/// Whether `session_state_changed` frames are sent.
+/// Setting for `session_state_changed` frames.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum States {
-    /// They are not.
+    /// They are not sent.
     #[default]
     Hidden,
-    /// To everybody: `CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS`.
+    /// Sent to every host: `CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS`.
     Shown,
-    /// To an SDK only: `CLAUDE_CODE_SDK_READS_SESSION_STATE`.
+    /// Sent to an SDK only: `CLAUDE_CODE_SDK_READS_SESSION_STATE`.
     ForSdk,
 }
 
-/// A signal that the stand-in answers.
+/// A signal that the stand-in handles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
-    /// SIGTERM: leave at once, with exit code 143.
+    /// SIGTERM: exit at once, with code 143.
     Terminate,
-    /// SIGINT: interrupt the turn, then leave.
+    /// SIGINT: interrupt the turn, then exit.
     Interrupt,
 }
 
@@ -94,7 +95,7 @@ impl fmt::Debug for World {
     }
 }
 
-/// A clock that moves one millisecond per look, so that a seeded run gives the same bytes twice.
+/// A clock that advances one millisecond per call, so that a seeded run gives the same bytes each time.
 pub fn stepping_clock() -> Box<dyn FnMut() -> u64 + Send> {
     // 2026-01-01T00:00:00Z
     let mut now_ms = 1_767_225_600_000;

@@ -7,17 +7,17 @@ use axum::response::Response;
 use tokio::time::sleep;
 
 use super::body::{Paced, Step};
-use super::ids::Ids;
+use super::connection::ConnectionCloser;
+use super::ids::ApiIds;
 use super::json::Object;
 use super::message::{Message, error_body, failure};
-use super::request::Call;
-use super::wire::Line;
+use super::request::ApiCall;
 use crate::script::{ApiFailure, Pace, Pairs, Turn};
 
-/// What goes back to the client, and how.
+/// A response to the client, with its pacing.
 #[derive(Debug)]
-pub(super) struct Answer {
-    /// None closes the connection without an answer.
+pub(super) struct ApiResponse {
+    /// HTTP status; `None` closes the connection without a response.
     pub(super) status: Option<StatusCode>,
     headers: Vec<(HeaderName, HeaderValue)>,
     steps: Vec<Step>,
@@ -25,17 +25,17 @@ pub(super) struct Answer {
     cut_after: Option<usize>,
 }
 
-impl Answer {
+impl ApiResponse {
     /// A whole JSON document.
     pub(super) fn json(body: &Object) -> Self {
         let headers = vec![(CONTENT_TYPE, HeaderValue::from_static("application/json"))];
         let steps = vec![Step::now(body.to_string())];
-        Answer { status: Some(StatusCode::OK), headers, steps, delay_ms: 0, cut_after: None }
+        ApiResponse { status: Some(StatusCode::OK), headers, steps, delay_ms: 0, cut_after: None }
     }
 
-    /// A failure in the API's shape.
+    /// An error in the API's format.
     pub(super) fn failure(failure: &ApiFailure, request_id: &str) -> Self {
-        let mut answer = Answer::json(&error_body(failure, request_id));
+        let mut answer = ApiResponse::json(&error_body(failure, request_id));
         answer.status =
             Some(StatusCode::from_u16(failure.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR));
         let seconds = failure.retry_after.and_then(|seconds| HeaderValue::try_from(seconds.to_string()).ok());
@@ -43,25 +43,25 @@ impl Answer {
         answer
     }
 
-    /// A failure that the script does not know of.
+    /// An error that is not part of the script.
     pub(super) fn refusal(status: u16, message: &str, request_id: &str) -> Self {
         let message = Some(message.to_owned());
-        Answer::failure(&ApiFailure { status, kind: None, message, retry_after: None }, request_id)
+        ApiResponse::failure(&ApiFailure { status, kind: None, message, retry_after: None }, request_id)
     }
 
-    /// What a turn says to a call.
-    pub(super) fn turn(turn: &Turn, pace: Pace, call: &Call, request_id: &str, ids: &mut Ids) -> Self {
+    /// The response to a call, from a turn.
+    pub(super) fn turn(turn: &Turn, pace: Pace, call: &ApiCall, request_id: &str, ids: &mut ApiIds) -> Self {
         let pace = turn.pace.unwrap_or(pace);
         let mut answer = match (&turn.error, &turn.error_event) {
-            (Some(error), _) => Answer::failure(error, request_id),
-            // Without a stream there is no place for an event.
-            (None, Some(kind)) if !call.stream => Answer::failure(&failure(kind), request_id),
+            (Some(error), _) => ApiResponse::failure(error, request_id),
+            // Without a stream an error event cannot be sent.
+            (None, Some(kind)) if !call.stream => ApiResponse::failure(&failure(kind), request_id),
             _ => {
                 let message = Message::new(turn, pace, &call.request.model, call.chars, ids);
                 if call.stream {
-                    Answer::events(message.events(request_id))
+                    ApiResponse::events(message.events(request_id))
                 } else {
-                    Answer::json(&message.whole())
+                    ApiResponse::json(&message.whole())
                 }
             }
         };
@@ -74,13 +74,13 @@ impl Answer {
         answer
     }
 
-    /// Waits as the script says, then answers; or hangs up.
-    pub(super) async fn send(self, line: &Line, request_id: &str) -> Response {
+    /// Sends the response after its delay, or closes the connection.
+    pub(super) async fn send(self, closer: &ConnectionCloser, request_id: &str) -> Response {
         if self.delay_ms > 0 {
             sleep(Duration::from_millis(self.delay_ms)).await;
         }
         let Some(status) = self.status else {
-            line.hang_up();
+            closer.close();
             return Response::default();
         };
         let mut response = Response::new(match (&self.steps[..], self.cut_after) {
@@ -100,10 +100,10 @@ impl Answer {
             (CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8")),
             (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
         ];
-        Answer { status: Some(StatusCode::OK), headers, steps, delay_ms: 0, cut_after: None }
+        ApiResponse { status: Some(StatusCode::OK), headers, steps, delay_ms: 0, cut_after: None }
     }
 
-    /// Headers of the script replace ours; the server has checked them at its start.
+    /// Sets the script's headers, which replace ours; the server has checked them at its start.
     fn set_headers(&mut self, pairs: &Pairs) {
         for (name, value) in pairs.iter().filter_map(|(name, value)| header(name, value)) {
             self.headers.retain(|(known, _)| *known != name);
@@ -112,15 +112,15 @@ impl Answer {
     }
 }
 
-/// A greeting for whoever opens the address in a browser.
-pub(super) fn greeting() -> Answer {
-    let mut answer = Answer::json(&Object::default());
+/// Response for a browser that opens the address.
+pub(super) fn greeting() -> ApiResponse {
+    let mut answer = ApiResponse::json(&Object::default());
     answer.headers = vec![(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"))];
     answer.steps = vec![Step { wait_ms: 0, bytes: Bytes::from_static(b"A rehearsal of the Messages API\n") }];
     answer
 }
 
-/// A header as HTTP has it, if it can be one.
+/// A valid HTTP header, or `None`.
 pub(super) fn header(name: &str, value: &str) -> Option<(HeaderName, HeaderValue)> {
     Some((HeaderName::try_from(name).ok()?, HeaderValue::try_from(value).ok()?))
 }

@@ -1,23 +1,23 @@
 use serde_json::Value;
 
 use super::chunks;
-use super::ids::Ids;
+use super::ids::ApiIds;
 use super::json::{Object, json};
 use crate::script::{Block, Table};
 
-/// A block of an answer as the API sends it.
+/// A block of an answer in the format of the API.
 #[derive(Debug, Clone)]
 pub(super) struct Rendered {
     /// `content_block` of `content_block_start`.
     pub(super) start: Object,
     /// The `delta` of each `content_block_delta`.
     pub(super) deltas: Vec<Object>,
-    /// The block in a message that is sent as a whole.
+    /// The block in a message that is not streamed.
     pub(super) whole: Object,
 }
 
-/// A block as the API sends it, cut into deltas of `chars` characters.
-pub(super) fn render(block: &Block, chars: usize, ids: &mut Ids) -> Rendered {
+/// Renders a block in the format of the API, split into deltas of `chars` characters.
+pub(super) fn render(block: &Block, chars: usize, ids: &mut ApiIds) -> Rendered {
     if let Some(text) = &block.text {
         let deltas = chunks::plain(text, chars).into_iter().map(text_delta).collect();
         return text_block(json(text), deltas);
@@ -60,7 +60,7 @@ fn thought(thinking: &str, signature: &str, chars: usize) -> Rendered {
     Rendered { start, deltas, whole }
 }
 
-/// A tool call; the API begins its input with an empty piece.
+/// A tool call; the API starts its input with an empty delta.
 fn call(block: Object, input: &Table, chars: usize) -> Rendered {
     let input = json(input);
     let pieces = [""].into_iter().chain(chunks::plain(&input, chars));
@@ -73,8 +73,8 @@ fn at_once(block: Object) -> Rendered {
     Rendered { start: block.clone(), deltas: Vec::new(), whole: block }
 }
 
-/// A block that the script knows nothing about. What clients gather from deltas is sent in deltas all the same,
-/// since they throw away what already stands in the beginning of the block.
+/// A block of any other kind. Content that clients assemble from deltas is sent in deltas, since they discard
+/// what is already in the start of the block.
 fn raw(table: &Table, chars: usize) -> Rendered {
     let block = Object::from(table);
     let text = |key: &str| table.get(key).and_then(Value::as_str);

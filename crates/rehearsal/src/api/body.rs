@@ -11,7 +11,7 @@ use tokio::time::{Sleep, sleep};
 
 use super::limits::CUT_WAIT_MS;
 
-/// A part of a body, and how long to wait before it.
+/// A part of a body, and the delay before it.
 #[derive(Debug, Clone)]
 pub(super) struct Step {
     pub(super) wait_ms: u64,
@@ -19,13 +19,13 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// A part that comes without a wait.
+    /// A part without a delay.
     pub(super) fn now(text: String) -> Self {
         Step { wait_ms: 0, bytes: Bytes::from(text) }
     }
 }
 
-/// A body that comes in its own time and may break off.
+/// A paced body that may be cut off.
 #[derive(Debug)]
 pub(super) struct Paced {
     steps: VecDeque<Step>,
@@ -33,17 +33,17 @@ pub(super) struct Paced {
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
-/// How a body ends.
+/// End of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Whole,
-    /// The connection closes, and the client can tell that something is missing.
+    /// The connection closes, and the client can detect the missing part.
     BreaksOff,
     Reached,
 }
 
 impl Paced {
-    /// A body of these parts, of which only the first `cut_after` bytes are sent.
+    /// A body of these parts, cut off after `cut_after` bytes.
     pub(super) fn new(steps: Vec<Step>, cut_after: Option<usize>) -> Self {
         let Some(mut left) = cut_after else {
             return Paced { steps: steps.into(), end: End::Whole, waiting: None };
@@ -83,7 +83,7 @@ impl Stream for Paced {
                 continue;
             }
             let step = self.steps.pop_front();
-            // Empty parts are only there for their wait.
+            // Empty parts exist only for their delay.
             if let Some(step) = step.filter(|step| !step.bytes.is_empty()) {
                 return Poll::Ready(Some(Ok(step.bytes)));
             }

@@ -1,9 +1,9 @@
-/// Cuts text into pieces of `chars` characters; 0 leaves it whole. Empty text has no pieces.
+/// Splits text into deltas of `chars` characters; 0 leaves it whole. Empty text has no deltas.
 pub(super) fn plain(text: &str, chars: usize) -> Vec<&str> {
     pieces(text, chars, character)
 }
 
-/// The same for text as it stands in a JSON string; escapes and surrogate pairs stay whole.
+/// Same for text in the escaped form of a JSON string; escapes and surrogate pairs stay whole.
 pub(super) fn escaped(text: &str, chars: usize) -> Vec<&str> {
     pieces(text, chars, |rest| match (unit(rest), rest.get(6..).and_then(unit)) {
         (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => 12,
@@ -13,12 +13,12 @@ pub(super) fn escaped(text: &str, chars: usize) -> Vec<&str> {
     })
 }
 
-/// How many bytes the first character takes.
+/// Length of the first character in bytes.
 fn character(text: &str) -> usize {
     text.chars().next().map_or(0, char::len_utf8)
 }
 
-/// The UTF-16 unit that the text begins with, if it begins with `\uXXXX`.
+/// UTF-16 code unit at the start of the text, if it begins with `\uXXXX`.
 fn unit(text: &str) -> Option<u16> {
     u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok()
 }

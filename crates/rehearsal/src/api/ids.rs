@@ -1,15 +1,15 @@
-/// Makes ids that look like the API's and are the same in every run.
+/// Generates ids in the format of the API that are the same in every run.
 #[derive(Debug)]
-pub(super) struct Ids {
+pub(super) struct ApiIds {
     seed: u64,
     made: u64,
 }
 
 const DIGITS: &[u8; 58] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 
-impl Ids {
+impl ApiIds {
     pub(super) fn new(seed: u64) -> Self {
-        Ids { seed, made: 0 }
+        ApiIds { seed, made: 0 }
     }
 
     /// The id of a message.
@@ -27,14 +27,14 @@ impl Ids {
         self.next("req_011C", 20)
     }
 
-    /// The signature of a thought: base64 to look at, and nothing that anybody could check.
+    /// Signature of a thought: base64 in form only, without cryptographic meaning.
     pub(super) fn signature(&mut self) -> String {
         self.next("Erehearsal", 84) + "=="
     }
 
     fn next(&mut self, prefix: &str, digits: usize) -> String {
         self.made += 1;
-        // Neighbouring numbers give wholly different digits, so that ids that are mixed up stand out.
+        // Consecutive numbers give completely different digits, so that mixed-up ids are obvious.
         let mut state = mix(self.seed ^ self.made.rotate_left(32));
         let mut id = String::from(prefix);
         for _ in 0..digits {
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn ids_are_new_each_time_and_the_same_in_each_run() {
         let run = |seed| {
-            let mut ids = Ids::new(seed);
+            let mut ids = ApiIds::new(seed);
             (0..1000).map(|_| ids.message()).collect::<Vec<_>>()
         };
         assert_eq!(run(0), run(0));

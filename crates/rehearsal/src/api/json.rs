@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use crate::script::Table;
 
-/// A JSON object whose members stand in the order in which the API writes them.
+/// A JSON object whose members keep the order of the API.
 ///
-/// Members may be JSON text that no decoder would take, since a script may ask for just that.
+/// Members may be invalid JSON text, since a script may request exactly that.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Object(Vec<(String, Member)>);
 
@@ -18,29 +18,29 @@ enum Member {
 }
 
 impl Object {
-    /// An object of the API: they begin with their type.
+    /// An object of the API, which begins with its type.
     pub(super) fn typed(kind: &str) -> Self {
         Object::default().with("type", kind)
     }
 
-    /// With one more member, or another value for one that is there.
+    /// Adds a member, or replaces its value.
     pub(super) fn with(self, key: &str, value: impl Serialize) -> Self {
         self.with_json(key, json(&value))
     }
 
-    /// With a member that is written already.
+    /// Adds a member given as JSON text.
     pub(super) fn with_json(mut self, key: &str, json: String) -> Self {
         self.set(key, Member::Json(json));
         self
     }
 
-    /// With an object in it.
+    /// Adds an object as a member.
     pub(super) fn with_object(mut self, key: &str, object: Object) -> Self {
         self.set(key, Member::Object(object));
         self
     }
 
-    /// With the members of `other` after its own.
+    /// Appends the members of `other`.
     pub(super) fn followed_by(mut self, other: Object) -> Self {
         other.0.into_iter().for_each(|(key, member)| self.set(&key, member));
         self
@@ -67,7 +67,7 @@ impl Object {
 }
 
 impl From<&Table> for Object {
-    /// `type` comes first, as in all objects of the API; tables do not remember their order.
+    /// Puts `type` first, as in all objects of the API; tables do not preserve order.
     fn from(table: &Table) -> Self {
         let mut object = Object::default();
         object.merge(table.iter().filter(|(key, _)| *key == "type"));
@@ -93,11 +93,11 @@ impl fmt::Display for Object {
 
 /// A value as JSON text.
 pub(super) fn json(value: &(impl Serialize + ?Sized)) -> String {
-    // Only maps with keys that are no strings cannot be written, and nothing here has any.
+    // Only maps with keys other than strings fail, and there are none here.
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }
 
-/// The same JSON on one line: outside of strings line ends are blanks, and inside they are escaped.
+/// The same JSON on one line: outside of strings line ends become spaces; inside they are escaped already.
 pub(super) fn on_one_line(json: &str) -> String {
     json.replace(['\n', '\r'], " ")
 }

@@ -1,14 +1,16 @@
 //! Every bound of the API stand-in, with its reason.
 
-/// What the real API takes; a longer request is refused there too.
+/// Maximum size of a request body in bytes, as in the real API.
 pub(super) const REQUEST_BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// How long [`Server::stop`](super::Server::stop) lets answers finish before it hangs up.
+/// Time in milliseconds that [`Server::stop`](super::Server::stop) gives responses to finish before it closes
+/// them.
 ///
-/// Scripts pause for minutes to show a slow API, and whoever stops the server no longer wants the rest.
+/// Scripts pause for minutes to simulate a slow API, and the rest is not needed after a stop.
 pub(super) const STOP_WAIT_MS: u64 = 500;
 
-/// How long an answer that is to break off rests before it does.
+/// Delay in milliseconds before a response is cut off.
 ///
-/// The HTTP layer throws away what it has not yet written when a body fails, and the script promises the bytes.
+/// When a body fails, the HTTP layer discards what it has not written yet, and the script promises those
+/// bytes.
 pub(super) const CUT_WAIT_MS: u64 = 20;

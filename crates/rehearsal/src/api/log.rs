@@ -5,31 +5,31 @@ use serde_json::value::RawValue;
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Entry {
-    /// Counts all requests from 1.
+    /// Number of the request, from 1; all requests count.
     pub n: usize,
     /// The HTTP method.
     pub method: String,
     /// Path and query.
     pub path: String,
-    /// The model asked for.
+    /// Requested model.
     pub model: Option<String>,
-    /// Whether the answer is to be streamed.
+    /// True if a streamed response is requested.
     pub stream: bool,
-    /// The bound on the answer's tokens.
+    /// Maximum number of output tokens.
     pub max_tokens: Option<u64>,
-    /// The names of the tools offered.
+    /// Names of the offered tools.
     pub tools: Vec<String>,
-    /// What the conversation looks like, without its texts.
+    /// Shape of the conversation, without its texts.
     pub messages: Vec<MessageShape>,
-    /// The beta features asked for by header.
+    /// Beta features requested by header.
     pub betas: Vec<String>,
-    /// What answered.
+    /// Source of the answer.
     pub turn: AnsweredBy,
-    /// The status of the answer; none where the connection was closed instead.
+    /// Status of the response; `None` if the connection was closed instead.
     pub status: Option<u16>,
-    /// The id of the answer, as in its `request-id` header.
+    /// Id of the response, as in its `request-id` header.
     pub request_id: String,
-    /// The request's body on one line, if bodies are kept.
+    /// Body of the request on one line, if bodies are logged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<Box<RawValue>>,
 }
@@ -38,23 +38,23 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct MessageShape {
-    /// Who speaks.
+    /// Role of the author.
     pub role: String,
-    /// The types of the blocks; `string` where the content is no list.
+    /// Types of the blocks; `string` if the content is not a list.
     pub blocks: Vec<String>,
 }
 
-/// What answered a request: the index of a turn (from 0), or a word.
+/// Source of the answer to a request: the index of a turn (from 0), or a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AnsweredBy {
     /// A turn of the script.
     Turn(usize),
-    /// `probe`: the CLI only asked whether the API is there.
+    /// `probe`: the CLI only checked that the API is available.
     Probe,
     /// `exhausted`: the script had no turn for the request.
     Exhausted,
-    /// `none`: no answer of a model was asked for.
+    /// `none`: the request was not for an answer of the model.
     None,
 }
 

@@ -1,36 +1,36 @@
 use super::blocks::{Rendered, render};
 use super::body::Step;
-use super::ids::Ids;
+use super::ids::ApiIds;
 use super::json::Object;
-use super::tokens::Tokens;
+use super::tokens::AnswerTokens;
 use crate::script::{ApiFailure, Pace, Turn};
 
-/// Members of a message that the API knows only at its end, beside the reason to stop.
+/// Members of a message that the API sends only at its end, next to the stop reason.
 const LATE: &[&str] = &["stop_sequence", "stop_details", "container"];
 
-/// One turn of the script, made into the answer to one request.
+/// The answer to one request, rendered from a turn of the script.
 #[derive(Debug)]
 pub(super) struct Message<'a> {
     turn: &'a Turn,
     pace: Pace,
     head: Object,
     blocks: Vec<Rendered>,
-    tokens: Tokens,
+    tokens: AnswerTokens,
 }
 
 impl<'a> Message<'a> {
     /// The answer of `model` to a request of `input_chars` characters.
-    pub(super) fn new(turn: &'a Turn, pace: Pace, model: &str, input_chars: usize, ids: &mut Ids) -> Self {
+    pub(super) fn new(turn: &'a Turn, pace: Pace, model: &str, input_chars: usize, ids: &mut ApiIds) -> Self {
         let head = Object::default()
             .with("model", model)
             .with("id", ids.message())
             .with("type", "message")
             .with("role", "assistant");
         let blocks = turn.content().iter().map(|block| render(block, pace.chunk_chars, ids)).collect();
-        Message { turn, pace, head, blocks, tokens: Tokens::of(turn, input_chars) }
+        Message { turn, pace, head, blocks, tokens: AnswerTokens::of(turn, input_chars) }
     }
 
-    /// The message in one piece.
+    /// The message as a whole.
     pub(super) fn whole(&self) -> Object {
         let blocks: Vec<_> = self.blocks.iter().map(|block| block.whole.to_string()).collect();
         let mut message = self
@@ -44,10 +44,10 @@ impl<'a> Message<'a> {
         message
     }
 
-    /// The events of the message, each with its wait.
+    /// The events of the message, each with its delay.
     pub(super) fn events(&self, request_id: &str) -> Vec<Step> {
         let mut steps = vec![event("message_start", Object::default().with_object("message", self.start()))];
-        // The API shows early that it is alive, once.
+        // The API sends one early `ping`.
         let mut ping = Some(event("ping", Object::default()));
         let mut wait_ms = 0;
         for (index, block) in self.blocks.iter().enumerate() {
@@ -94,7 +94,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// What the API fails with when a script names only the kind.
+/// The error of the API for a given error type.
 pub(super) fn failure(kind: &str) -> ApiFailure {
     let statuses = [400, 401, 402, 403, 404, 413, 429, 529];
     let of = |status| ApiFailure { status, kind: None, message: None, retry_after: None };
@@ -102,7 +102,7 @@ pub(super) fn failure(kind: &str) -> ApiFailure {
     known.unwrap_or_else(|| ApiFailure { kind: Some(kind.to_owned()), ..of(500) })
 }
 
-/// The body of a failure.
+/// Body of an error response.
 pub(super) fn error_body(failure: &ApiFailure, request_id: &str) -> Object {
     let error = Object::typed(failure.kind()).with("message", failure.message());
     Object::typed("error").with_object("error", error).with("request_id", request_id)

@@ -1,8 +1,8 @@
-//! The Messages API on loopback, so that the real CLI runs without a key, a network or a bill.
+//! Stand-in for the Messages API on loopback, so that the real CLI runs without a key, a network or a bill.
 //!
-//! [`Server::start`] binds an address and answers from a [`Script`](crate::script::Script); [`Server::stop`] says in a
-//! [`Report`] whether all went as the script expects.
-//! Ids and token figures are made from counters and lengths, so that the same run ends the same twice.
+//! [`Server::start`] binds an address and answers from a [`Script`](crate::script::Script); [`Server::stop`]
+//! returns a [`Report`] on the expectations of the script. ApiIds and token counts are derived from counters and
+//! lengths, so that each run gives the same result.
 //!
 //! ```
 //! use tidings_rehearsal::api::{Server, Settings};
@@ -25,6 +25,7 @@ mod answer;
 mod blocks;
 mod body;
 mod chunks;
+mod connection;
 mod ids;
 mod json;
 mod limits;
@@ -35,9 +36,8 @@ mod report;
 mod request;
 mod routes;
 mod server;
-mod stage;
+mod state;
 mod tokens;
-mod wire;
 
 pub use log::{AnsweredBy, Entry, MessageShape};
 pub use report::{Expectation, Report};

@@ -5,42 +5,42 @@ use serde::Serialize;
 use crate::player::Request;
 use crate::script::{Expect, Script, Turn, When};
 
-/// How a rehearsal went.
+/// Report on a rehearsal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// How many requests for an answer came, probes aside.
+    /// Number of requests for an answer, probes excluded.
     pub requests: usize,
-    /// The indices (from 0) of turns that had to be used and were not.
+    /// Indices (from 0) of mandatory turns that were not used.
     pub unused_turns: Vec<usize>,
-    /// How many requests found no turn.
+    /// Number of requests without a matching turn.
     pub exhausted: usize,
-    /// What the script expects of requests, in its order.
+    /// Results of the script's expectations about requests, in order.
     pub expectations: Vec<Expectation>,
-    /// What the script's turns say, in short.
+    /// Excerpts of the script's turns.
     #[serde(skip)]
     turns: Vec<String>,
 }
 
-/// How one expectation went.
+/// Result of one expectation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Expectation {
-    /// What it is called.
+    /// Name of the expectation.
     pub name: String,
-    /// Whether it was met.
+    /// True if it was met.
     pub ok: bool,
-    /// What was expected and what came.
+    /// Expected and actual number of matches.
     pub detail: String,
 }
 
 impl Report {
-    /// Whether every expectation was met.
+    /// True if every expectation was met.
     pub fn expectations_met(&self) -> bool {
         self.expectations.iter().all(|expectation| expectation.ok)
     }
 
-    /// Whether every request had its turn and every turn its request.
+    /// True if every request had a turn and every mandatory turn was used.
     pub fn turns_fit(&self) -> bool {
         self.unused_turns.is_empty() && self.exhausted == 0
     }
@@ -65,7 +65,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Keeps count for the report while requests come.
+/// Counts requests for the report.
 #[derive(Debug)]
 pub(super) struct Tally {
     expects: Vec<(Expect, When, usize)>,
@@ -76,7 +76,7 @@ pub(super) struct Tally {
 
 impl Tally {
     pub(super) fn new(script: &Script) -> Self {
-        // What must arrive on stdin is no business of the API.
+        // Expectations about stdin do not concern the API.
         let expects =
             script.expects.iter().filter_map(|expect| Some((expect.clone(), expect.request.clone()?, 0)));
         Tally {
@@ -87,7 +87,7 @@ impl Tally {
         }
     }
 
-    /// Counts a request that has its number already.
+    /// Counts a request that already has its number.
     pub(super) fn note(&mut self, request: &Request) {
         self.requests += 1;
         for (_, when, came) in &mut self.expects {
@@ -128,7 +128,7 @@ fn count(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-/// Enough of a turn to find it in the script.
+/// Excerpt of a turn, for finding it in the script.
 fn excerpt(turn: &Turn) -> String {
     const CHARS_MAX: usize = 40;
     if let Some(error) = &turn.error {

@@ -3,26 +3,26 @@ use tidings_protocol::json::Raw;
 use super::log::MessageShape;
 use crate::player::Request;
 
-/// What a request to the API asks for, as far as the stand-in cares.
+/// A request to the API, as far as the stand-in uses it.
 ///
-/// Nothing in it is refused: a script that wants a request to fail says so.
+/// No request is refused by itself: a script that wants a request to fail defines an error.
 #[derive(Debug, Default)]
-pub(super) struct Call {
+pub(super) struct ApiCall {
     pub(super) request: Request,
     pub(super) stream: bool,
     pub(super) max_tokens: Option<u64>,
     pub(super) messages: Vec<MessageShape>,
-    /// How long all that the model reads is.
+    /// Number of characters in the whole input of the model.
     pub(super) chars: usize,
 }
 
-impl Call {
+impl ApiCall {
     /// Reads a request's body.
     pub(super) fn read(body: Raw<'_>) -> Self {
-        let mut call = Call {
+        let mut call = ApiCall {
             stream: body.get("stream").and_then(Raw::bool).unwrap_or_default(),
             max_tokens: body.get("max_tokens").and_then(Raw::u64),
-            ..Call::default()
+            ..ApiCall::default()
         };
         call.request.model = string(body, "model").unwrap_or_default();
         let tools = body.get("tools");
@@ -38,22 +38,22 @@ impl Call {
         call
     }
 
-    /// Whether the CLI only asks if the API is there: it wants no words and offers no tools.
+    /// True if the CLI only checks that the API is available: a request for one token without tools.
     pub(super) fn is_probe(&self) -> bool {
         self.max_tokens.is_some_and(|max| max <= 1) && self.request.tools.is_empty()
     }
 
     fn add(&mut self, message: Raw<'_>) {
         let role = string(message, "role").unwrap_or_default();
-        let said = message.get("content");
-        let blocks = match said {
-            Some(said) if said.is_array() => {
-                items(Some(said)).filter_map(|block| string(block, "type")).collect()
+        let body = message.get("content");
+        let blocks = match body {
+            Some(body) if body.is_array() => {
+                items(Some(body)).filter_map(|block| string(block, "type")).collect()
             }
             Some(_) => vec!["string".to_owned()],
             None => Vec::new(),
         };
-        let texts = said.map(content).unwrap_or_default();
+        let texts = body.map(content).unwrap_or_default();
         if role == "user" {
             self.request.last = texts.join("\n");
         }
@@ -62,7 +62,7 @@ impl Call {
     }
 }
 
-/// The texts of a content: a string, or a list of blocks.
+/// Texts of a content: a string, or a list of blocks.
 fn content(content: Raw<'_>) -> Vec<String> {
     match content.text() {
         Some(text) => vec![text.get().into_owned()],
@@ -70,7 +70,7 @@ fn content(content: Raw<'_>) -> Vec<String> {
     }
 }
 
-/// The texts of a block. A tool call's is its input as JSON, a tool result's are those of its own content.
+/// Texts of a block. The text of a tool call is its input as JSON; those of a tool result are in its content.
 fn block(block: Raw<'_>) -> Vec<String> {
     let mut texts: Vec<_> = ["text", "thinking"].iter().filter_map(|key| string(block, key)).collect();
     texts.extend(block.get("input").map(|input| input.as_str().to_owned()));
@@ -109,7 +109,7 @@ mod tests {
                 ]}
             ]
         }"#;
-        let call = Call::read(Raw::parse(body).unwrap());
+        let call = ApiCall::read(Raw::parse(body).unwrap());
         let texts =
             ["You are terse.", "run \u{fffd} it", "hm", r#"{"command": "ls"}"#, "a.txt", "b.txt", "go on"];
         assert_eq!(call.request.texts, texts);
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_probe_wants_no_words_and_offers_no_tools() {
-        let is_probe = |body: &str| Call::read(Raw::parse(body).unwrap()).is_probe();
+        let is_probe = |body: &str| ApiCall::read(Raw::parse(body).unwrap()).is_probe();
         assert!(is_probe(r#"{"max_tokens":1}"#));
         assert!(!is_probe(r#"{"max_tokens":1,"tools":[{"name":"Bash"}]}"#));
         assert!(!is_probe(r#"{"max_tokens":2}"#));

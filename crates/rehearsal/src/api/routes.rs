@@ -9,63 +9,64 @@ use axum::response::Response;
 use serde_json::value::RawValue;
 use tidings_protocol::json::Raw;
 
-use super::answer::{Answer, greeting};
+use super::answer::{ApiResponse, greeting};
+use super::connection::ConnectionCloser;
 use super::json::{Object, json, on_one_line};
 use super::limits::REQUEST_BYTES_MAX;
 use super::log::{AnsweredBy, Entry};
 use super::models;
-use super::request::Call;
+use super::request::ApiCall;
 use super::server::Bodies;
-use super::stage::Stage;
+use super::state::PlayState;
 use super::tokens::estimate;
-use super::wire::Line;
 
-/// What a handler gets.
+/// State shared by all handlers.
 #[derive(Clone)]
 pub(super) struct Shared {
-    pub(super) stage: Arc<Mutex<Stage>>,
+    pub(super) state: Arc<Mutex<PlayState>>,
     pub(super) bodies: Bodies,
 }
 
 impl Shared {
-    /// The stage; a panic of another request has not broken it, since it changes in single steps.
-    pub(super) fn stage(&self) -> MutexGuard<'_, Stage> {
-        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Locks the state; a panic of another request cannot have corrupted it, since it changes in single
+    /// steps.
+    pub(super) fn state(&self) -> MutexGuard<'_, PlayState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// All requests come to one place, because all of them are numbered, named and written down.
+/// Routes all requests to one handler, because all of them are numbered, named and logged.
 pub(super) fn router(shared: Shared) -> Router {
     Router::new().fallback(handle).with_state(shared)
 }
 
 async fn handle(
     State(shared): State<Shared>,
-    ConnectInfo(line): ConnectInfo<Line>,
+    ConnectInfo(closer): ConnectInfo<ConnectionCloser>,
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
     let body = to_bytes(body, REQUEST_BYTES_MAX).await.ok();
     let (request_id, answer) = respond(&shared, &parts, body.as_ref());
-    answer.send(&line, &request_id).await
+    answer.send(&closer, &request_id).await
 }
 
-/// Finds the answer and writes the request down, in one go, so that the log has the order of the answers.
-fn respond(shared: &Shared, parts: &Parts, body: Option<&Bytes>) -> (String, Answer) {
+/// Finds the answer and logs the request under one lock, so that the log has the order of the answers.
+fn respond(shared: &Shared, parts: &Parts, body: Option<&Bytes>) -> (String, ApiResponse) {
     let text = body.map_or_else(String::new, |body| String::from_utf8_lossy(body).into_owned());
     let parsed = Raw::parse(&text);
-    let mut call = parsed.as_ref().map_or_else(|_| Call::default(), |body| Call::read(*body));
-    let mut stage = shared.stage();
-    let id = stage.request_id();
+    let mut call = parsed.as_ref().map_or_else(|_| ApiCall::default(), |body| ApiCall::read(*body));
+    let mut state = shared.state();
+    let id = state.request_id();
     let posts = parts.method == Method::POST;
     let gets = parts.method == Method::GET || parts.method == Method::HEAD;
     let path = parts.uri.path();
     let (turn, answer) = match path {
-        _ if body.is_none() => refuse(413, "the request is too long, or broke off", &id),
+        _ if body.is_none() => refuse(413, "the request is too long, or was cut off", &id),
         "/v1/messages" | "/v1/messages/count_tokens" if posts && parsed.is_err() => {
-            refuse(400, "the request body is no JSON", &id)
+            refuse(400, "the request body is not JSON", &id)
         }
-        "/v1/messages" if posts => stage.play(&mut call, &id),
+        "/v1/messages" if posts => state.play(&mut call, &id),
         "/v1/messages/count_tokens" if posts => {
             plain(&Object::default().with("input_tokens", estimate(call.chars)))
         }
@@ -73,10 +74,10 @@ fn respond(shared: &Shared, parts: &Parts, body: Option<&Bytes>) -> (String, Ans
         "/" if gets => (AnsweredBy::None, greeting()),
         _ => match path.strip_prefix("/v1/models/") {
             Some(model) if gets && !model.is_empty() => plain(&models::one(model)),
-            _ => refuse(404, &format!("rehearsal: nothing here for {} {path}", parts.method), &id),
+            _ => refuse(404, &format!("rehearsal: no route for {} {path}", parts.method), &id),
         },
     };
-    stage.log(Entry {
+    state.log(Entry {
         n: 0,
         method: parts.method.to_string(),
         path: parts.uri.to_string(),
@@ -94,12 +95,12 @@ fn respond(shared: &Shared, parts: &Parts, body: Option<&Bytes>) -> (String, Ans
     (id, answer)
 }
 
-fn plain(body: &Object) -> (AnsweredBy, Answer) {
-    (AnsweredBy::None, Answer::json(body))
+fn plain(body: &Object) -> (AnsweredBy, ApiResponse) {
+    (AnsweredBy::None, ApiResponse::json(body))
 }
 
-fn refuse(status: u16, message: &str, request_id: &str) -> (AnsweredBy, Answer) {
-    (AnsweredBy::None, Answer::refusal(status, message, request_id))
+fn refuse(status: u16, message: &str, request_id: &str) -> (AnsweredBy, ApiResponse) {
+    (AnsweredBy::None, ApiResponse::refusal(status, message, request_id))
 }
 
 fn betas(parts: &Parts) -> Vec<String> {
@@ -108,7 +109,7 @@ fn betas(parts: &Parts) -> Vec<String> {
     names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// A body for the log: JSON as it came, anything else as a string.
+/// Body for the log: JSON unchanged, anything else as a string.
 fn kept(body: &str) -> Option<Box<RawValue>> {
     if body.is_empty() {
         return None;

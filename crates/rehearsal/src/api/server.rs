@@ -10,92 +10,92 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::answer::header;
+use super::connection::{ConnectionCloser, ScriptListener};
 use super::limits::STOP_WAIT_MS;
 use super::log::Entry;
 use super::report::Report;
 use super::routes::{Shared, router};
-use super::stage::Stage;
-use super::wire::{Door, Line};
+use super::state::PlayState;
 use crate::script::Script;
 
 /// A Messages API that answers from a script.
 ///
-/// Dropping it ends it at once; [`Server::stop`] lets answers finish and tells how it went.
+/// Dropping it stops it at once; [`Server::stop`] lets responses finish and returns the report.
 pub struct Server {
     addr: SocketAddr,
     shared: Shared,
-    phase: watch::Sender<Phase>,
+    phase: watch::Sender<ServerPhase>,
     serving: JoinHandle<io::Result<()>>,
 }
 
-/// How a [`Server`] is reached and what it keeps.
+/// Address, access and logging of a [`Server`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Settings {
-    /// Where it listens; port 0 takes a free one.
+    /// Address to listen on; port 0 selects a free port.
     pub listen: SocketAddr,
-    /// Who may reach it.
+    /// Network access.
     pub reach: Reach,
-    /// Whether the log has the requests' bodies.
+    /// Logging of request bodies.
     pub bodies: Bodies,
-    /// Makes ids different from those of a run with another seed, for sessions that are resumed in a second run.
+    /// Seed of the generated ids; sessions that are resumed in a second run need ids of another seed.
     pub seed: u64,
 }
 
-/// Who may reach a [`Server`].
+/// Network access to a [`Server`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// Only this machine: other addresses are refused.
+    /// This machine only: other addresses are refused.
     Loopback,
-    /// Whoever can reach the address; prompts come in unencrypted.
+    /// Any machine that can reach the address; prompts arrive unencrypted.
     Anywhere,
 }
 
-/// Whether the log has the requests' bodies.
+/// Logging of request bodies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bodies {
-    /// Only what they look like.
+    /// Only their shape is logged.
     LeftOut,
-    /// All of them, prompts and files included.
+    /// They are logged completely, prompts and files included.
     Kept,
 }
 
-/// Why a [`Server`] did not start.
+/// Reason why a [`Server`] did not start.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
-    /// The address can be reached from elsewhere, and nobody asked for that.
+    /// The address is reachable from other machines, which the settings do not allow.
     NotLoopback(SocketAddr),
-    /// A turn (from 0) has a header that HTTP does not know.
+    /// A turn (from 0) has an invalid HTTP header.
     Header {
-        /// Which turn.
+        /// Index of the turn.
         turn: usize,
-        /// The header's name.
+        /// Name of the header.
         name: String,
     },
-    /// The address cannot be listened on.
+    /// Binding the address failed.
     Listen(SocketAddr, io::Error),
 }
 
-/// How far a server has come.
+/// ServerPhase of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum ServerPhase {
     Open,
-    /// No new requests; answers may finish.
+    /// New requests are refused; responses may finish.
     Closing,
-    /// Nothing more at all.
+    /// All connections are closed.
     Over,
 }
 
 impl Settings {
-    /// Listens at an address of this machine, keeps no bodies.
+    /// Settings for an address of this machine, without bodies in the log.
     pub fn new(listen: SocketAddr) -> Self {
         Settings { listen, reach: Reach::Loopback, bodies: Bodies::LeftOut, seed: 0 }
     }
 }
 
 impl Server {
-    /// Starts to answer; `log` is told of every request.
+    /// Starts the server; `log` is called for every request.
     pub async fn start(
         script: &Script,
         settings: Settings,
@@ -110,41 +110,41 @@ impl Server {
         let listener = TcpListener::bind(listen).await.map_err(failed)?;
         let addr = listener.local_addr().map_err(failed)?;
 
-        let stage = Stage::new(script, settings.seed, Box::new(log));
-        let shared = Shared { stage: Arc::new(Mutex::new(stage)), bodies: settings.bodies };
-        let (phase, mut watched) = watch::channel(Phase::Open);
-        let door = Door { listener, phase: watched.clone() };
-        let service = router(shared.clone()).into_make_service_with_connect_info::<Line>();
+        let state = PlayState::new(script, settings.seed, Box::new(log));
+        let shared = Shared { state: Arc::new(Mutex::new(state)), bodies: settings.bodies };
+        let (phase, mut watched) = watch::channel(ServerPhase::Open);
+        let listener = ScriptListener { listener, phase: watched.clone() };
+        let service = router(shared.clone()).into_make_service_with_connect_info::<ConnectionCloser>();
         let closing = async move {
             // An error means that the server was dropped, which closes it too.
-            let _gone = watched.wait_for(|phase| *phase != Phase::Open).await.map(drop);
+            let _gone = watched.wait_for(|phase| *phase != ServerPhase::Open).await.map(drop);
         };
-        let serving = axum::serve(door, service).with_graceful_shutdown(closing);
+        let serving = axum::serve(listener, service).with_graceful_shutdown(closing);
         Ok(Server { addr, shared, phase, serving: tokio::spawn(serving.into_future()) })
     }
 
-    /// Where it listens.
+    /// Address that it listens on.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// What a client needs as its base URL (`ANTHROPIC_BASE_URL`).
+    /// Base URL for a client (`ANTHROPIC_BASE_URL`).
     pub fn url(&self) -> String {
         format!("http://{}", self.addr)
     }
 
-    /// How it went so far.
+    /// Report so far.
     pub fn report(&self) -> Report {
-        self.shared.stage().report()
+        self.shared.state().report()
     }
 
-    /// Takes no more requests, gives answers half a second to finish, and tells how it went.
+    /// Refuses new requests, gives responses half a second to finish, and returns the report.
     pub async fn stop(mut self) -> Report {
-        self.phase.send_replace(Phase::Closing);
+        self.phase.send_replace(ServerPhase::Closing);
         let wait = Duration::from_millis(STOP_WAIT_MS);
         if timeout(wait, &mut self.serving).await.is_err() {
-            self.phase.send_replace(Phase::Over);
-            // Connections end by themselves now; one that does not has no say in how long this takes.
+            self.phase.send_replace(ServerPhase::Over);
+            // Connections end by themselves now; a connection that hangs does not delay the stop.
             let _late = timeout(wait, &mut self.serving).await.map(drop);
         }
         self.report()
@@ -156,7 +156,7 @@ fn check_headers(script: &Script) -> Result<(), StartError> {
         .turns
         .iter()
         .enumerate()
-        .flat_map(|(turn, said)| said.headers.iter().map(move |pair| (turn, pair)));
+        .flat_map(|(index, turn)| turn.headers.iter().map(move |pair| (index, pair)));
     for (turn, (name, value)) in headers {
         if header(name, value).is_none() {
             return Err(StartError::Header { turn, name: name.clone() });
@@ -175,7 +175,7 @@ impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StartError::NotLoopback(addr) => {
-                write!(f, "Refused to listen where other machines can reach: `{addr}`")
+                write!(f, "Refused to listen on an address that other machines can reach: `{addr}`")
             }
             StartError::Header { turn, name } => {
                 write!(f, "Turn {} has a header that HTTP does not allow: `{name}`", turn + 1)

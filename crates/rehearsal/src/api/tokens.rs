@@ -1,15 +1,15 @@
 use super::json::{Object, json};
 use crate::script::{Block, Turn, Usage};
 
-/// The token figures of one answer: the script's, or made up from lengths.
+/// Token counts of one answer: given by the script, or estimated from lengths.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Tokens {
+pub(super) struct AnswerTokens {
     usage: Usage,
     thinking: u64,
 }
 
-impl Tokens {
-    /// Figures for an answer to a request of `input_chars` characters.
+impl AnswerTokens {
+    /// Counts for an answer to a request of `input_chars` characters.
     pub(super) fn of(turn: &Turn, input_chars: usize) -> Self {
         let blocks = turn.content();
         let usage = turn.usage.unwrap_or_else(|| Usage {
@@ -18,10 +18,10 @@ impl Tokens {
             ..Usage::default()
         });
         let thought: usize = blocks.iter().filter_map(|block| block.thinking.as_deref()).map(str::len).sum();
-        Tokens { usage, thinking: if thought == 0 { 0 } else { estimate(thought).min(usage.output) } }
+        AnswerTokens { usage, thinking: if thought == 0 { 0 } else { estimate(thought).min(usage.output) } }
     }
 
-    /// `usage` of `message_start`: what goes in is known by then, and the first token of what comes out.
+    /// `usage` of `message_start`: all input tokens, and the first output token.
     pub(super) fn at_start(&self) -> Object {
         self.input()
             .with("output_tokens", self.usage.output.min(1))
@@ -39,7 +39,7 @@ impl Tokens {
         self.details(object)
     }
 
-    /// `usage` of a message that is sent as a whole.
+    /// `usage` of a message that is not streamed.
     pub(super) fn whole(&self) -> Object {
         let object = self
             .input()
@@ -61,7 +61,7 @@ impl Tokens {
             .with_object("cache_creation", written)
     }
 
-    /// What the API writes only where there was some.
+    /// Adds members that the API writes only if they are not zero.
     fn details(&self, mut object: Object) -> Object {
         if self.thinking > 0 {
             let details = Object::default().with("thinking_tokens", self.thinking);
@@ -75,7 +75,7 @@ impl Tokens {
     }
 }
 
-/// How many tokens a text of this many characters may be; never none.
+/// Estimated number of tokens for a number of characters; at least one.
 pub(super) fn estimate(chars: usize) -> u64 {
     u64::try_from(chars.div_ceil(4)).unwrap_or(u64::MAX).max(1)
 }

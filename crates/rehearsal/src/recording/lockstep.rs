@@ -7,52 +7,53 @@ use super::{Direction, Event};
 
 /// Plays the CLI's side of a recording to a live host.
 ///
-/// Where the recorded host said something, the live one must too before the recording goes on. Ids that the recorded
-/// host gave its requests and prompts are exchanged for those of the live one, so that it recognises the answers and its
-/// turns. Lines that the recorded host wrote side by side may come in another order.
+/// For each recorded line of the host, it waits for a line of the live host before it continues. Ids that the
+/// recorded host gave its requests and prompts are replaced by those of the live one, so that the live host
+/// recognises the responses and its turns. Lines that the recorded host wrote in a row may come in another
+/// order.
 #[derive(Debug)]
 pub struct Lockstep {
     events: VecDeque<Event>,
     ids: HashMap<String, String>,
-    /// Live lines that came before the recording had a place for them.
+    /// Live lines that arrived before their turn in the recording.
     early: VecDeque<String>,
     last_ms: f64,
     wait: bool,
 }
 
-/// What to do next.
+/// Next step of the player.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Action {
-    /// Write a line after a pause.
+    /// Write a line after a delay.
     Write {
-        /// Milliseconds to wait, at recorded speed.
+        /// Delay in milliseconds, at recorded speed.
         after_ms: f64,
-        /// The line, without its end.
+        /// The line, without its line end.
         line: String,
-        /// To the error output rather than to stdout.
+        /// True to write to stderr instead of stdout.
         stderr: bool,
     },
-    /// Wait for a line of the host and hand it to [`Lockstep::heard`].
-    Listen,
-    /// End with this exit code.
+    /// Wait for a line of the host and pass it to [`Lockstep::accept_line`].
+    ReadLine,
+    /// Exit with this code.
     Exit(i32),
 }
 
 impl Lockstep {
-    /// A player at the beginning of a recording. Without `wait` the host need not say anything.
+    /// A player at the start of a recording. Without `wait` it does not wait for lines of the host.
     pub fn new(events: Vec<Event>, wait: bool) -> Self {
         Lockstep { events: events.into(), ids: HashMap::new(), early: VecDeque::new(), last_ms: 0.0, wait }
     }
 
-    /// What to do next.
+    /// The next step.
     pub fn next_action(&mut self) -> Action {
         loop {
             match self.events.front() {
                 Some(Event::Line { direction: Direction::In, text, .. }) if self.wait => {
                     let kind = Kind::of(text);
                     let Some(at) = self.early.iter().position(|line| Kind::of(line) == kind) else {
-                        return Action::Listen;
+                        return Action::ReadLine;
                     };
                     if let Some(line) = self.early.remove(at) {
                         self.take(0, &line);
@@ -78,8 +79,8 @@ impl Lockstep {
         }
     }
 
-    /// The live host said this in place of what the recorded one said.
-    pub fn heard(&mut self, line: &str) {
+    /// Accepts a line of the live host in place of a recorded one.
+    pub fn accept_line(&mut self, line: &str) {
         let kind = Kind::of(line);
         let is_like = |event: &Event| matches!(event, Event::Line { direction: Direction::In, text, .. } if Kind::of(text) == kind);
         let side_by_side = self
@@ -92,12 +93,12 @@ impl Lockstep {
             None if self.events.iter().any(is_like) && self.early.len() < EARLY_MAX => {
                 self.early.push_back(line.to_owned());
             }
-            // The recorded host said nothing like it: it stands for what that one said here.
+            // The recorded host wrote no such line: it replaces the line expected here.
             None => self.take(0, line),
         }
     }
 
-    /// A live line stands for the recorded one at this place.
+    /// Matches a live line with the recorded one at this index.
     fn take(&mut self, at: usize, line: &str) {
         let Some(Event::Line { t_ms, direction: Direction::In, text }) = self.events.remove(at) else {
             return;
@@ -108,7 +109,7 @@ impl Lockstep {
         }
     }
 
-    /// A recorded line with the ids that the live host has given in place of the recorded host's.
+    /// A recorded line with the ids of the recorded host replaced by those of the live host.
     fn with_live_ids(&self, line: &str) -> String {
         let mut line = line.to_owned();
         let answered = answered_id(&line);
@@ -121,7 +122,7 @@ impl Lockstep {
                     line = line.replace(&from, &to);
                 }
             } else if answered.as_ref() == Some(recorded) {
-                // A short id may also be a word of the answer.
+                // A short id may also be a word of the response.
                 line = line.replacen(&from, &to, 1);
             }
         }
@@ -129,10 +130,10 @@ impl Lockstep {
     }
 }
 
-/// Live lines that may wait for their place. A host that is further ahead plays another conversation.
+/// Maximum number of early live lines. A host further ahead plays another conversation.
 const EARLY_MAX: usize = 256;
 
-/// What tells lines of a host apart: the type, and what a control line asks for or answers.
+/// Key for comparing lines of a host: the type, and the subtype or request id of a control line.
 #[derive(Debug, PartialEq, Eq)]
 struct Kind {
     name: Option<String>,
@@ -150,7 +151,7 @@ impl Kind {
     }
 }
 
-/// The id that the host gave to a request or a prompt.
+/// Id that the host gave to a request or a prompt.
 fn given_id(line: &str) -> Option<String> {
     let frame = FrameRef::from_json(line).ok()?;
     match &*frame.type_name()? {
@@ -160,7 +161,7 @@ fn given_id(line: &str) -> Option<String> {
     }
 }
 
-/// Whether an id is long enough to be replaced wherever it stands.
+/// True if an id is long enough to be replaced at any position.
 fn is_uuid(id: &str) -> bool {
     id.len() == 36 && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
@@ -200,7 +201,7 @@ mod tests {
         format!(r#"{{"type":"user","uuid":"{uuid}","message":{{"role":"user","content":"hi"}}}}"#)
     }
 
-    /// D3: a host that knows its turns by the ids of its prompts recognises them in a recording of another run.
+    /// D3: a host that tracks its turns by prompt ids recognises them in a recording of another run.
     #[test]
     fn d3_ids_of_prompts_are_exchanged() {
         let events = recording(&[
@@ -212,8 +213,8 @@ mod tests {
             ("out", format!(r#"{{"type":"result","user_message_uuids":["{RECORDED}"]}}"#)),
         ]);
         let mut player = Lockstep::new(events, true);
-        assert_eq!(player.next_action(), Action::Listen);
-        player.heard(&prompt(LIVE));
+        assert_eq!(player.next_action(), Action::ReadLine);
+        player.accept_line(&prompt(LIVE));
         for _ in 0..2 {
             let line = written(&mut player);
             assert!(line.contains(LIVE) && !line.contains(RECORDED), "{line}");
@@ -221,7 +222,7 @@ mod tests {
         assert_eq!(player.next_action(), Action::Exit(0));
     }
 
-    /// D3: an answer and a prompt that were written side by side may come the other way round, or early.
+    /// D3: a response and a prompt that were written in a row may come in reverse order, or early.
     #[test]
     fn d3_lines_of_the_host_may_come_in_another_order() {
         let answer = r#"{"type":"control_response","response":{"subtype":"success","request_id":"q"}}"#;
@@ -233,12 +234,12 @@ mod tests {
             ("out", r#"{"type":"result"}"#.to_owned()),
         ]);
         let mut player = Lockstep::new(events, true);
-        player.heard(&prompt(LIVE));
-        assert_eq!(player.next_action(), Action::Listen);
+        player.accept_line(&prompt(LIVE));
+        assert_eq!(player.next_action(), Action::ReadLine);
         // The second prompt comes before its turn in the recording.
-        player.heard(&prompt("44444444-1111-4111-8111-111111111111"));
-        assert_eq!(player.next_action(), Action::Listen);
-        player.heard(answer);
+        player.accept_line(&prompt("44444444-1111-4111-8111-111111111111"));
+        assert_eq!(player.next_action(), Action::ReadLine);
+        player.accept_line(answer);
         assert!(written(&mut player).contains(LIVE));
         assert_eq!(written(&mut player), r#"{"type":"result"}"#);
         assert_eq!(player.next_action(), Action::Exit(0));

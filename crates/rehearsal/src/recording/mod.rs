@@ -1,7 +1,7 @@
-//! A run written down: every line in both directions, with its time.
+//! Recordings of runs: every line in both directions, with its time.
 //!
-//! One JSON object a line: `{"t_ms":12,"dir":"out","frame":{…}}`, or `"raw"` for a line that is no frame;
-//! at the end `{"t_ms":…,"dir":"exit","rc":0}`. Frames stand in it byte for byte.
+//! One JSON object per line: `{"t_ms":12,"dir":"out","frame":{…}}`, or `"raw"` for a line that is not a
+//! frame; at the end `{"t_ms":…,"dir":"exit","rc":0}`. Frames are stored byte for byte.
 
 mod lockstep;
 mod script;
@@ -15,7 +15,7 @@ use tidings_protocol::ndjson::Line;
 pub use lockstep::{Action, Lockstep};
 pub use script::to_script;
 
-/// Which way a line went.
+/// Direction of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Direction {
@@ -23,21 +23,21 @@ pub enum Direction {
     In,
     /// From the CLI to the host.
     Out,
-    /// What the CLI wrote to its error output.
+    /// From the CLI to stderr.
     Stderr,
 }
 
-/// One thing that happened in a run.
+/// One event of a run.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// A line went by.
+    /// A line was written.
     Line {
         /// Milliseconds since the start.
         t_ms: f64,
-        /// Which way.
+        /// Direction of the line.
         direction: Direction,
-        /// The line without its end.
+        /// The line without its line end.
         text: String,
     },
     /// The process ended.
@@ -49,13 +49,13 @@ pub enum Event {
     },
 }
 
-/// A recording that cannot be read.
+/// An error in a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordingError {
-    /// The line, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// Error message.
     pub message: String,
 }
 
@@ -68,7 +68,7 @@ impl fmt::Display for RecordingError {
 impl std::error::Error for RecordingError {}
 
 impl Event {
-    /// The event as a line of a recording, without its end.
+    /// The event as a line of a recording, without the line end.
     pub fn to_line(&self) -> String {
         match self {
             Event::Line { t_ms, direction, text } => {
@@ -98,7 +98,7 @@ impl Event {
         }
     }
 
-    /// Reads a whole recording. Kinds of events that nobody knows are passed over.
+    /// Parses a whole recording. Unknown kinds of events are skipped.
     pub fn parse_all(text: &str) -> Result<Vec<Event>, RecordingError> {
         let lines =
             text.lines().enumerate().filter(|(_, line)| !matches!(Line::of(line.as_bytes()), Line::Blank(_)));

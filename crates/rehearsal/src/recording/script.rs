@@ -9,20 +9,20 @@ use toml::Table;
 
 use super::{Direction, Event};
 
-/// A script that says what the model said in a recording, and what the tools gave back.
+/// Converts a recording into a script with the answers of the model and the results of the tools.
 ///
-/// Both stand-ins can play it. What the recording does not show (requests that failed, the exact chunks of a stream)
-/// is not in it.
+/// Both stand-ins can play it. It lacks everything that the recording does not show (failed requests, the
+/// exact deltas of a stream).
 pub fn to_script(events: &[Event], name: &str) -> String {
-    let mut turns: Vec<Spoken> = Vec::new();
-    let mut results: HashMap<String, ToolEnd> = HashMap::new();
+    let mut turns: Vec<RecordedAnswer> = Vec::new();
+    let mut results: HashMap<String, RecordedResult> = HashMap::new();
     let mut asked: HashSet<String> = HashSet::new();
     let mut prompts: HashMap<String, String> = HashMap::new();
     for event in events {
         let Event::Line { direction: Direction::Out, text, .. } = event else { continue };
         let Ok(frame) = Frame::from_json(text) else { continue };
         match frame.message() {
-            Message::Assistant(assistant) => note_said(assistant, &mut turns, &mut prompts),
+            Message::Assistant(assistant) => note_answer(assistant, &mut turns, &mut prompts),
             Message::User(user) => note_results(user, &mut results),
             Message::ControlRequest { request, .. } => {
                 if let Call::CanUseTool(ask) = request.call {
@@ -40,21 +40,25 @@ pub fn to_script(events: &[Event], name: &str) -> String {
 }
 
 /// One API response: its frames share an id.
-struct Spoken {
+struct RecordedAnswer {
     id: Option<String>,
-    /// The call whose sub-agent said it.
+    /// Tool call whose sub-agent wrote it.
     parent: Option<String>,
     blocks: Vec<ContentBlock>,
 }
 
-struct ToolEnd {
+struct RecordedResult {
     content: Value,
     is_error: bool,
     output: Option<Json>,
 }
 
-fn note_said(assistant: AssistantMessage, turns: &mut Vec<Spoken>, prompts: &mut HashMap<String, String>) {
-    // What the client wrote in the model's place is not the model's.
+fn note_answer(
+    assistant: AssistantMessage,
+    turns: &mut Vec<RecordedAnswer>,
+    prompts: &mut HashMap<String, String>,
+) {
+    // Messages written by the client in the model's place are skipped.
     if assistant.message.model.as_deref() == Some("<synthetic>") {
         return;
     }
@@ -69,27 +73,32 @@ fn note_said(assistant: AssistantMessage, turns: &mut Vec<Spoken>, prompts: &mut
     let blocks = assistant.message.content.into_iter();
     match turns.last_mut() {
         Some(turn) if turn.id == id && id.is_some() => turn.blocks.extend(blocks),
-        _ => turns.push(Spoken { id, parent: assistant.parent_tool_use_id, blocks: blocks.collect() }),
-    }
-}
-
-fn note_results(user: UserMessage, results: &mut HashMap<String, ToolEnd>) {
-    for block in user.message.content {
-        if let ContentBlock::ToolResult { tool_use_id, content, is_error } = block {
-            results.insert(tool_use_id, ToolEnd { content, is_error, output: user.tool_use_result.clone() });
+        _ => {
+            turns.push(RecordedAnswer { id, parent: assistant.parent_tool_use_id, blocks: blocks.collect() })
         }
     }
 }
 
-impl Spoken {
+fn note_results(user: UserMessage, results: &mut HashMap<String, RecordedResult>) {
+    for block in user.message.content {
+        if let ContentBlock::ToolResult { tool_use_id, content, is_error } = block {
+            results.insert(
+                tool_use_id,
+                RecordedResult { content, is_error, output: user.tool_use_result.clone() },
+            );
+        }
+    }
+}
+
+impl RecordedAnswer {
     fn table(
         self,
-        results: &mut HashMap<String, ToolEnd>,
+        results: &mut HashMap<String, RecordedResult>,
         asked: &HashSet<String>,
         prompts: &HashMap<String, String>,
     ) -> Table {
         let mut table = Table::new();
-        // A sub-agent's answers are known by the prompt that started it.
+        // The answers of a sub-agent are matched by the prompt that started it.
         if let Some(prompt) = self.parent.as_ref().and_then(|parent| prompts.get(parent)) {
             let when = Table::from_iter([("last_contains".to_owned(), first_line(prompt).into())]);
             table.insert("when".to_owned(), when.into());
@@ -106,7 +115,7 @@ fn first_line(text: &str) -> String {
 
 fn block_table(
     block: ContentBlock,
-    results: &mut HashMap<String, ToolEnd>,
+    results: &mut HashMap<String, RecordedResult>,
     asked: &HashSet<String>,
 ) -> Option<Table> {
     let mut table = Table::new();
@@ -139,7 +148,7 @@ fn block_table(
     Some(table)
 }
 
-/// JSON as TOML, which has no `null`: such members are left out.
+/// Converts JSON to TOML, which has no `null`: such members are left out.
 fn to_toml(value: &Value) -> Option<toml::Value> {
     Some(match value {
         Value::Null => return None,

@@ -3,31 +3,31 @@ use serde::Deserialize;
 
 use super::Table;
 
-/// What the stand-in agent is and has.
+/// Setup of the stand-in agent.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentSetup {
-    /// The version it claims; the one it was checked against unless written.
+    /// Version that it reports; defaults to the version it was checked against.
     #[serde(default)]
     pub version: Option<String>,
-    /// Tools of `system/init`; the CLI's usual ones unless written.
+    /// Tools of `system/init`; defaults to the CLI's usual ones.
     #[serde(default)]
     pub tools: Option<Vec<String>>,
     /// Members to set in `system/init`.
     #[serde(default)]
     pub init: Table,
-    /// Members to set in the answer to `initialize`.
+    /// Members to set in the reply to `initialize`.
     #[serde(default)]
     pub initialize: Table,
 }
 
-/// A frame that the stand-in agent writes by itself.
+/// A frame that the stand-in agent writes on its own.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Emit {
-    /// The frame; `uuid` and `session_id` are added unless written.
+    /// The frame; `uuid` and `session_id` are added if absent.
     pub frame: Table,
-    /// Wait before it.
+    /// Delay before it, in milliseconds.
     #[serde(default)]
     pub delay_ms: u64,
 }

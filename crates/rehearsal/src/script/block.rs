@@ -5,52 +5,52 @@ use serde_json::Value;
 use super::Table;
 use super::error::Problem;
 
-/// One block of an answer: a text, a thought, a tool call, or any block of the API as it is.
+/// One block of an answer: a text, a thought, a tool call, or any block of the API, unchanged.
 ///
-/// For tool calls the stand-in agent also needs to know what the tool gives back; the real CLI runs the tool.
+/// For tool calls the stand-in agent also needs the result of the tool; the real CLI runs the tool.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Block {
-    /// A text. `\uXXXX` of a lone surrogate cannot be written in TOML: see `raw_text`.
+    /// A text. TOML cannot express `\uXXXX` of a lone surrogate: see `raw_text`.
     #[serde(default)]
     pub text: Option<String>,
-    /// A text as it stands between the quotes of a JSON string, escapes and all.
+    /// A text in the escaped form of a JSON string.
     #[serde(default)]
     pub raw_text: Option<String>,
     /// A thought.
     #[serde(default)]
     pub thinking: Option<String>,
-    /// The thought's signature.
+    /// Signature of the thought.
     #[serde(default)]
     pub signature: Option<String>,
-    /// A thought that only the API can read.
+    /// An encrypted thought, readable by the API only.
     #[serde(default)]
     pub redacted_thinking: Option<String>,
-    /// A tool is called: its name.
+    /// Name of the called tool.
     #[serde(default)]
     pub tool: Option<String>,
-    /// The tool's arguments.
+    /// Input of the tool.
     #[serde(default)]
     pub input: Table,
-    /// Names the call; made up unless written.
+    /// Id of the call; generated if absent.
     #[serde(default)]
     pub id: Option<String>,
-    /// Any other block of the API, as it is.
+    /// Any other block of the API, unchanged.
     #[serde(default)]
     pub raw: Option<Table>,
-    /// Agent: the CLI asks for permission first: `true`, or a table with what the request says.
+    /// Agent: the CLI requests permission first: `true`, or a table with members of the request.
     #[serde(default)]
     pub ask: Option<Ask>,
-    /// Agent: what the model gets back: a text, or a list of blocks.
+    /// Agent: result for the model: a text, or a list of blocks.
     #[serde(default)]
     pub result: Option<Value>,
-    /// Agent: the tool failed.
+    /// Agent: true if the tool failed.
     #[serde(default)]
     pub is_error: bool,
-    /// Agent: the structured output that the host gets (`tool_use_result`).
+    /// Agent: structured output for the host (`tool_use_result`).
     #[serde(default)]
     pub output: Option<Value>,
-    /// Agent: how long the tool runs, or the command that it starts in the background.
+    /// Agent: duration of the tool, or of the command that it starts in the background, in milliseconds.
     #[serde(default)]
     pub takes_ms: u64,
 }

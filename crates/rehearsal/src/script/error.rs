@@ -1,14 +1,14 @@
 use std::fmt;
 
-/// A script with a mistake: where, and what to write instead.
+/// An error in a script: its line, and what was expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScriptError {
-    /// The line, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What is wrong and what was expected.
+    /// Error message with what was expected.
     pub message: String,
-    /// The line itself.
+    /// Text of the line.
     pub excerpt: String,
 }
 
@@ -19,13 +19,13 @@ impl ScriptError {
         ScriptError::at(text, line, error.message().to_owned())
     }
 
-    /// A mistake in the `index`th `[[name]]` table.
+    /// An error in the `index`th `[[name]]` table.
     pub(super) fn in_table(text: &str, name: &str, index: usize, problem: Problem) -> Self {
         let mut start = header(text, &format!("[[{name}]]"), 0, index);
         if let Some(block) = problem.block {
             start = header(text, &format!("[[{name}.block]]"), start, block);
         }
-        // The key that is wrong, if it stands below the header.
+        // Point to the wrong key, if it is below the header.
         let key_line = text.lines().enumerate().skip(start).find(|(_, line)| {
             let line = line.trim_start();
             problem
@@ -56,12 +56,12 @@ impl fmt::Display for ScriptError {
 
 impl std::error::Error for ScriptError {}
 
-/// A mistake that TOML itself cannot see.
+/// An error beyond the syntax of TOML.
 #[derive(Debug)]
 pub(super) struct Problem {
-    /// The key to point at.
+    /// Key to point at.
     key: Option<&'static str>,
-    /// Which block of the turn.
+    /// Index of the block in the turn.
     block: Option<usize>,
     message: String,
 }

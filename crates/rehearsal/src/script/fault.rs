@@ -4,28 +4,28 @@ use serde::Deserialize;
 use super::error::Problem;
 use super::{Table, When};
 
-/// Something that goes wrong in the stand-in agent.
+/// A fault of the stand-in agent.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
-    /// What goes wrong.
+    /// Kind of the fault.
     pub kind: FaultKind,
-    /// Before which frame written to stdout (from 1) it happens; 0 is before the first byte is read.
+    /// Number of the stdout frame (from 1) before which it happens; 0 is before the first byte is read.
     #[serde(default)]
     pub at_frame: usize,
-    /// For `partial`: how many bytes of that frame are written before the process ends.
+    /// For `partial`: number of bytes of that frame that are written before the process ends.
     #[serde(default)]
     pub bytes: usize,
-    /// For `noise`: what is written.
+    /// For `noise`: text to write.
     #[serde(default)]
     pub text: Option<String>,
-    /// For `exit`: the exit code; for `signal`: the signal the process sends itself.
+    /// For `exit`: the exit code; for `signal`: the signal that the process sends to itself.
     #[serde(default)]
     pub code: i32,
-    /// For `mute`: how long nothing is written; for ever unless written.
+    /// For `mute`: duration of the silence in milliseconds; unlimited by default.
     #[serde(default)]
     pub ms: Option<u64>,
-    /// For `long_line`: its length; 64 MiB unless written.
+    /// For `long_line`: its length in bytes; 64 MiB by default.
     #[serde(default)]
     pub length: Option<usize>,
 }
@@ -35,42 +35,42 @@ pub struct Fault {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// Text that is no frame on stdout.
+    /// Writes text to stdout that is not a frame.
     Noise,
-    /// A frame breaks off after `bytes` bytes and the process ends.
+    /// Cuts a frame off after `bytes` bytes and ends the process.
     Partial,
     /// The process exits with `code`.
     Exit,
     /// The process kills itself with signal `code`.
     Signal,
-    /// Nothing is written any more, for `ms` or for ever.
+    /// Writes nothing more, for `ms` or without end.
     Mute,
-    /// One line of `length` bytes.
+    /// Writes one line of `length` bytes.
     LongLine,
     /// The end of stdin does not end the process.
     IgnoreEof,
     /// SIGTERM does not end the process.
     IgnoreTerm,
-    /// A grandchild in a session of its own, which outlives a careless parent.
+    /// Starts a grandchild in its own session, which outlives a parent that only stops its child.
     Grandchild,
-    /// The next answer to a control request carries an id that nobody used.
+    /// Gives the next control response an unknown request id.
     WrongId,
 }
 
-/// What must arrive at a stand-in.
+/// An expectation about the input of a stand-in.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
-    /// What this is about, for the report.
+    /// Name for the report.
     #[serde(default)]
     pub name: Option<String>,
-    /// A line on the agent's stdin that has these members (deep; more may be there).
+    /// Members that a line on the agent's stdin must have (deep; further members are allowed).
     #[serde(default)]
     pub stdin: Option<Table>,
-    /// A request to the API that fits.
+    /// Condition that a request to the API must meet.
     #[serde(default)]
     pub request: Option<When>,
-    /// How often; at least once unless written. 0 means never.
+    /// Exact number of matches; at least one by default. 0 means never.
     #[serde(default)]
     pub times: Option<usize>,
 }

@@ -1,6 +1,6 @@
 //! The script format: TOML that reads like a conversation.
 //!
-//! `docs/rehearsal.md` teaches it; `tidings rehearse schema` prints its JSON Schema.
+//! `docs/rehearsal.md` explains it; `tidings rehearse schema` prints its JSON Schema.
 
 mod agent;
 mod block;
@@ -21,44 +21,44 @@ pub use fault::{Expect, Fault, FaultKind};
 pub use turn::{ApiFailure, Turn, Usage};
 pub use when::When;
 
-/// What the model says, and for the stand-in agent what the CLI does around it.
+/// A script: the answers of the model, and for the stand-in agent the behaviour of the CLI around them.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Script {
-    /// What the script is called in reports.
+    /// Name of the script in reports.
     #[serde(default)]
     pub name: Option<String>,
-    /// What it shows.
+    /// Description of the script.
     #[serde(default)]
     pub about: Option<String>,
-    /// Defaults for how the answers are streamed.
+    /// Default pace of streamed answers.
     #[serde(default)]
     pub pace: Pace,
-    /// What the model answers. Turns with `when` are looked at first; the others are taken in order.
+    /// Answers of the model. Turns with `when` are matched first; the others are used in order.
     #[serde(default, rename = "turn")]
     pub turns: Vec<Turn>,
-    /// What the stand-in agent is and has.
+    /// Setup of the stand-in agent.
     #[serde(default)]
     pub agent: AgentSetup,
-    /// What goes wrong, and when (agent only).
+    /// Faults of the stand-in agent.
     #[serde(default, rename = "fault")]
     pub faults: Vec<Fault>,
-    /// What must arrive; checked at the end, with a report.
+    /// Expectations; checked at the end, with a report.
     #[serde(default, rename = "expect")]
     pub expects: Vec<Expect>,
 }
 
-/// How an answer is streamed.
+/// Pace of a streamed answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pace {
-    /// Characters per delta; 0 sends each block as one.
+    /// Characters per delta; 0 sends each block as one delta.
     #[serde(default)]
     pub chunk_chars: usize,
-    /// Wait between two deltas.
+    /// Delay between two deltas, in milliseconds.
     #[serde(default)]
     pub chunk_delay_ms: u64,
-    /// Wait before the first byte.
+    /// Delay before the first byte, in milliseconds.
     #[serde(default)]
     pub delay_ms: u64,
 }
@@ -70,7 +70,7 @@ pub type Table = serde_json::Map<String, serde_json::Value>;
 pub type Pairs = BTreeMap<String, String>;
 
 impl Script {
-    /// Reads a script; a mistake is named with its line, its key and what was expected there.
+    /// Parses a script; an error names its line, its key and what was expected.
     pub fn parse(text: &str) -> Result<Self, ScriptError> {
         let script: Script = toml::from_str(text).map_err(|error| ScriptError::toml(&error, text))?;
         for (index, turn) in script.turns.iter().enumerate() {

@@ -11,46 +11,46 @@ use super::{Block, Pace, Pairs, Table, When};
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that a script may set")]
 pub struct Turn {
-    /// Which request this answers; without it, the next one that no other turn claims.
+    /// Condition for the request; without it, the turn answers the next request that no other turn matches.
     #[serde(default)]
     pub when: Option<When>,
-    /// The turn may go unused.
+    /// True if the turn may stay unused.
     #[serde(default)]
     pub optional: bool,
-    /// The turn answers every request that fits, not only the first.
+    /// True if the turn answers every matching request, not only the first.
     #[serde(default)]
     pub repeat: bool,
-    /// The answer, if it is one text.
+    /// The answer, if it is a single text.
     #[serde(default)]
     pub text: Option<String>,
     /// The answer as blocks, in order.
     #[serde(default, rename = "block")]
     pub blocks: Vec<Block>,
-    /// Why the model stops; `tool_use` after tool calls and `end_turn` otherwise, unless written.
+    /// Stop reason; defaults to `tool_use` after tool calls and `end_turn` otherwise.
     #[serde(default)]
     pub stop: Option<String>,
-    /// Tokens; made up from the length of the texts unless written.
+    /// Token counts; estimated from the length of the texts by default.
     #[serde(default)]
     pub usage: Option<Usage>,
-    /// The API fails instead of answering.
+    /// Error of the API instead of an answer.
     #[serde(default)]
     pub error: Option<ApiFailure>,
-    /// Headers of the HTTP answer, such as rate limits.
+    /// Headers of the HTTP response, such as rate limits.
     #[serde(default)]
     pub headers: Pairs,
-    /// How this answer is streamed, if not as the script's `pace` says.
+    /// Pace of this answer, instead of the script's `pace`.
     #[serde(default)]
     pub pace: Option<Pace>,
-    /// Close the connection after this many bytes of the body.
+    /// Number of bytes of the body after which the connection closes.
     #[serde(default)]
     pub cut_after: Option<usize>,
-    /// Close the connection without any answer.
+    /// Closes the connection without any response.
     #[serde(default)]
     pub drop: bool,
-    /// Send `ping` events between the deltas.
+    /// Sends `ping` events between the deltas.
     #[serde(default)]
     pub ping: bool,
-    /// Send an `error` event of this kind after the blocks, instead of the end of the message.
+    /// Sends an `error` event of this kind after the blocks, instead of the end of the message.
     #[serde(default)]
     pub error_event: Option<String>,
     /// Members to add to the message, such as `stop_details`.
@@ -64,26 +64,26 @@ pub struct Turn {
     pub after: Vec<Emit>,
 }
 
-/// Tokens of an answer.
+/// Token counts of an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Usage {
-    /// Input that was not cached.
+    /// Input tokens that were not cached.
     #[serde(default)]
     pub input: u64,
-    /// Output.
+    /// Output tokens.
     #[serde(default)]
     pub output: u64,
-    /// Input read from the cache.
+    /// Input tokens read from the cache.
     #[serde(default)]
     pub cache_read: u64,
-    /// Input written to the cache for five minutes.
+    /// Input tokens written to the cache for five minutes.
     #[serde(default)]
     pub cache_write_5m: u64,
-    /// Input written to the cache for an hour.
+    /// Input tokens written to the cache for an hour.
     #[serde(default)]
     pub cache_write_1h: u64,
-    /// Web searches.
+    /// Number of web searches.
     #[serde(default)]
     pub web_searches: u64,
 }
@@ -94,19 +94,19 @@ pub struct Usage {
 pub struct ApiFailure {
     /// HTTP status: 400, 401, 403, 404, 413, 429, 500, 529, …
     pub status: u16,
-    /// The API's name for it; known for the usual statuses.
+    /// Error type of the API; derived from the usual statuses by default.
     #[serde(default)]
     pub kind: Option<String>,
-    /// The text.
+    /// Error message.
     #[serde(default)]
     pub message: Option<String>,
-    /// Seconds in the `retry-after` header.
+    /// Value of the `retry-after` header, in seconds.
     #[serde(default)]
     pub retry_after: Option<f64>,
 }
 
 impl Turn {
-    /// The answer's blocks; a turn's `text` is one text block.
+    /// Blocks of the answer; a turn's `text` is one text block.
     pub fn content(&self) -> Vec<Block> {
         match &self.text {
             Some(text) => vec![Block { text: Some(text.clone()), ..Block::default() }],
@@ -114,7 +114,7 @@ impl Turn {
         }
     }
 
-    /// Why the model stops.
+    /// Stop reason of the model.
     pub fn stop_reason(&self) -> &str {
         match &self.stop {
             Some(stop) => stop,
@@ -140,7 +140,7 @@ impl Turn {
         if !answers && self.error.is_none() && !self.drop && self.error_event.is_none() && self.stop.is_none()
         {
             return Err(Problem::general(
-                "the turn says nothing: expected `text`, `[[turn.block]]`, `error`, `drop` or `stop`",
+                "the turn is empty: expected `text`, `[[turn.block]]`, `error`, `drop` or `stop`",
             ));
         }
         if let Some(error) = &self.error
@@ -155,20 +155,21 @@ impl Turn {
     }
 }
 
-/// Text that does not fit between quotes would break the whole event, and the client's message would not say why.
+/// Checks `raw_text`: invalid text would break the whole event, and the client's error would not name the
+/// cause.
 fn check_raw_text(block: &Block) -> Result<(), Problem> {
     let Some(text) = &block.raw_text else { return Ok(()) };
     match Raw::parse(&format!("\"{text}\"")) {
         Ok(raw) if raw.text().is_some() => Ok(()),
         _ => Err(Problem::new(
             "raw_text",
-            "`raw_text` stands between the quotes of a JSON string: expected `\\\"` for a quote, `\\\\` for a backslash",
+            "`raw_text` is the escaped form of a JSON string: expected `\\\"` for a quote, `\\\\` for a backslash",
         )),
     }
 }
 
 impl ApiFailure {
-    /// The API's name for the failure.
+    /// Error type of the API.
     pub fn kind(&self) -> &str {
         match (&self.kind, self.status) {
             (Some(kind), _) => kind,
@@ -184,7 +185,7 @@ impl ApiFailure {
         }
     }
 
-    /// The failure's text.
+    /// Error message.
     pub fn message(&self) -> &str {
         match (&self.message, self.status) {
             (Some(message), _) => message,

@@ -3,7 +3,7 @@ use serde::Deserialize;
 
 use crate::player::Request;
 
-/// Which request a turn answers. All that is written must hold.
+/// Condition for the request that a turn answers. All given fields must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct When {
@@ -28,13 +28,13 @@ pub struct When {
     /// No tools are offered at all.
     #[serde(default)]
     pub no_tools: Option<bool>,
-    /// It is the nth request (from 1), counting all but the CLI's own probes.
+    /// Number of the request (from 1), not counting the CLI's own probes.
     #[serde(default)]
     pub request: Option<usize>,
 }
 
 impl When {
-    /// Whether the turn answers this request.
+    /// True if the turn answers this request.
     pub fn matches(&self, request: &Request) -> bool {
         let has = |text: &String| request.texts.iter().any(|message| message.contains(text.as_str()));
         let offers = |tool: &String| request.tools.iter().any(|name| name == tool);

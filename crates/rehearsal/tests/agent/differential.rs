@@ -1,7 +1,8 @@
 //! The same exchange with the real CLI and with the stand-in: same frames, same keys, same numbers.
 //!
-//! Each folder of `tests/fixtures/agent` holds a script and an exchange that was recorded from Claude Code 2.1.325
-//! (long texts are cut). The host's side is replayed at the same points; what the stand-in says is compared.
+//! Each folder of `tests/fixtures/agent` holds a script and an exchange recorded from Claude Code 2.1.325
+//! (long texts are cut). The host's side is replayed at the same points, and the output of the stand-in is
+//! compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,10 +14,10 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tidings_protocol::Frame;
 
-use crate::host::{Heard, Host};
+use crate::host::{Host, ReadOutcome};
 
-/// Where the stand-in differs: the recording (or `*`), the frame, the key with `-` if it lacks it and `+` if only
-/// it has it, and why.
+/// Known differences of the stand-in: the recording (or `*`), the frame, the key with `-` if it is missing
+/// and `+` if only the stand-in has it, and the reason.
 const DIFFERENCES: &[(&str, &str, &str, &str)] = &[
     (
         "agent-background",
@@ -52,11 +53,11 @@ const VALUES: &[&str] = &[
     "model",
 ];
 
-/// A stand-in that says nothing for so long waits for something that the recording does not have.
+/// Timeout: a stand-in that is silent for so long waits for input that the recording does not have.
 const STALL: Duration = Duration::from_secs(5);
 
 #[test]
-fn what_was_recorded_is_what_is_played() {
+fn the_stand_in_plays_what_was_recorded() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/agent");
     let only = std::env::var("REHEARSAL_ONLY").unwrap_or_default();
     let mut folders: Vec<PathBuf> = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -81,7 +82,7 @@ fn what_was_recorded_is_what_is_played() {
     assert!(found.is_empty(), "{} differences\n{}", found.len(), found.join("\n"));
 }
 
-/// The differences of one recording, and which of them are in the table.
+/// Differences of one recording, and the rows of the table that cover them.
 fn compare(name: &str, folder: &Path) -> (Vec<String>, BTreeSet<usize>) {
     let script = fs::read_to_string(folder.join("script.toml")).unwrap();
     let exchange = fs::read_to_string(folder.join("exchange.ndjson")).unwrap();
@@ -138,14 +139,14 @@ fn compare(name: &str, folder: &Path) -> (Vec<String>, BTreeSet<usize>) {
     (differences, used)
 }
 
-/// Where the table lists a difference.
+/// Row of the table that covers a difference.
 fn table(name: &str, frame: &str, key: &str) -> Option<usize> {
     DIFFERENCES.iter().position(|(recording, at, which, _)| {
         (*recording == "*" || *recording == name) && (*at == "*" || *at == frame) && *which == key
     })
 }
 
-/// Replays the host's side: each line goes out after as many frames as in the recording.
+/// Replays the host's side: each line is sent after as many frames as in the recording.
 fn play(rows: &[Value], exchange: &str, script: &str) -> (Vec<Value>, i32) {
     let args: Vec<&str> =
         rows[0]["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap()).collect();
@@ -161,9 +162,9 @@ fn play(rows: &[Value], exchange: &str, script: &str) -> (Vec<Value>, i32) {
         }
         while played.iter().filter(|frame| !is_delta(frame)).count() < due {
             match host.line_within(STALL) {
-                Heard::Line(line) => played.push(serde_json::from_str(&line).unwrap()),
-                // What is missing shows in the comparison.
-                Heard::End | Heard::Nothing => break,
+                ReadOutcome::Line(line) => played.push(serde_json::from_str(&line).unwrap()),
+                // A missing frame shows in the comparison.
+                ReadOutcome::End | ReadOutcome::Nothing => break,
             }
         }
         if row.get("eof").is_some() {
@@ -179,14 +180,14 @@ fn play(rows: &[Value], exchange: &str, script: &str) -> (Vec<Value>, i32) {
     }
     loop {
         match host.line_within(STALL) {
-            Heard::Line(line) => played.push(serde_json::from_str(&line).unwrap()),
-            Heard::End => return (played, host.wait().code),
-            Heard::Nothing => return (played, -1),
+            ReadOutcome::Line(line) => played.push(serde_json::from_str(&line).unwrap()),
+            ReadOutcome::End => return (played, host.wait().code),
+            ReadOutcome::Nothing => return (played, -1),
         }
     }
 }
 
-/// An answer carries the id of the request as the stand-in made it: the nth of the recording is our nth.
+/// Replaces the request id in a response: the nth request of the recording is our nth.
 fn with_our_id(raw: &str, rows: &[Value], played: &[Value]) -> String {
     let is_request = |frame: &&Value| frame["type"] == "control_request";
     let theirs = rows.iter().filter_map(|row| row.get("out")).filter(is_request);
@@ -198,24 +199,24 @@ fn with_our_id(raw: &str, rows: &[Value], played: &[Value]) -> String {
     line
 }
 
-/// The frame's name, and that of the event in it.
+/// Name of the frame, and of the event in it.
 fn frame_name(frame: &Value) -> String {
     let event = frame["event"]["type"].as_str().map(|event| format!("/{event}")).unwrap_or_default();
     format!("{}{event}", Frame::from_json(&frame.to_string()).unwrap().name())
 }
 
-/// How finely a text or thought is cut is the API's business.
+/// True for a delta: the API determines how text and thoughts are split.
 fn is_delta(frame: &Value) -> bool {
     frame["event"]["type"] == "content_block_delta" || frame["subtype"] == "thinking_tokens"
 }
 
-/// The keys of a frame, and of what it carries.
+/// Keys of a frame and of its payload.
 fn keys(frame: &Value) -> BTreeSet<String> {
     let mut keys = BTreeSet::new();
     let parts =
         ["", "/message", "/request", "/request/input", "/response", "/response/response", "/event", "/patch"];
     for part in parts {
-        // A tool's input is the model's, not the CLI's.
+        // A tool's input comes from the model, not from the CLI.
         if part == "/request/input" && frame["request"]["subtype"] != "hook_callback" {
             continue;
         }

@@ -1,4 +1,4 @@
-//! What must arrive is checked, and the report says what did not.
+//! Expectations are checked, and the report names those that were not met.
 
 use crate::host::{Host, STREAMING};
 
@@ -11,7 +11,7 @@ name = "the host says hello"
 stdin = { type = "user", message = { content = "hello" } }
 
 [[expect]]
-name = "nobody interrupts"
+name = "no interrupts"
 stdin = { type = "control_request", request = { subtype = "interrupt" } }
 times = 0
 
@@ -31,7 +31,7 @@ fn expectations_that_are_met_are_silent() {
 }
 
 #[test]
-fn expectations_that_are_not_met_are_told_and_fail_the_run() {
+fn unmet_expectations_are_reported_and_fail_the_run() {
     let mut host = Host::start(STREAMING, SCRIPT);
     host.control("one", &serde_json::json!({"subtype": "interrupt"}));
     host.user("good morning");
@@ -41,6 +41,6 @@ fn expectations_that_are_not_met_are_told_and_fail_the_run() {
     let lines: Vec<&str> = ended.stderr.lines().collect();
     assert_eq!(lines[0], "not met: the host says hello: expected at least once, seen 0 times");
     assert_eq!(lines[1], r#"  on stdin: {"message":{"content":"hello"},"type":"user"}"#);
-    assert_eq!(lines[2], "not met: nobody interrupts: expected 0 times, seen 1 times");
+    assert_eq!(lines[2], "not met: no interrupts: expected 0 times, seen 1 times");
     assert_eq!(lines[4], "not met: the model is asked once: expected 1 times, seen 0 times");
 }

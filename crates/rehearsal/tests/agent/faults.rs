@@ -1,11 +1,11 @@
-//! What goes wrong goes wrong as the script says.
+//! Faults happen as the script defines them.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tidings_rehearsal::agent::Signal;
 
-use crate::host::{Heard, Host, STREAMING};
+use crate::host::{Host, ReadOutcome, STREAMING};
 
 /// A script of one answer and one fault.
 fn with(fault: &str) -> String {
@@ -52,7 +52,7 @@ fn a_mute_process_lives_and_says_nothing() {
     let mut host = Host::start(STREAMING, &with("kind = \"mute\"\nat_frame = 2"));
     host.user("hi");
     host.frame();
-    assert_eq!(host.line_within(Duration::from_millis(200)), Heard::Nothing);
+    assert_eq!(host.line_within(Duration::from_millis(200)), ReadOutcome::Nothing);
     host.signal(Signal::Terminate);
     assert_eq!(host.wait().code, 143);
 
@@ -77,7 +77,7 @@ fn a_stubborn_process_ends_only_when_it_must() {
     host.user("hi");
     host.until("result");
     host.close();
-    assert_eq!(host.line_within(Duration::from_millis(200)), Heard::Nothing);
+    assert_eq!(host.line_within(Duration::from_millis(200)), ReadOutcome::Nothing);
     host.signal(Signal::Terminate);
     assert_eq!(host.wait().code, 143);
 
@@ -100,7 +100,7 @@ fn an_answer_carries_a_foreign_id() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_grandchild_lives_on_in_its_own_session() {
-    // A length of sleep that no other process has.
+    // A duration of `sleep` that no other process has.
     let mut host = Host::start(STREAMING, &with("kind = \"grandchild\"\nat_frame = 1\nms = 2718"));
     host.user("hi");
     host.until("result");

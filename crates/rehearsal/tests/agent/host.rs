@@ -1,4 +1,4 @@
-//! A host: starts the stand-in, writes to it and reads what it says.
+//! A host that starts the stand-in, writes to it and reads its output.
 
 use std::io::{BufRead, BufReader, PipeWriter, Read, Write};
 use std::path::Path;
@@ -11,10 +11,10 @@ use tempfile::TempDir;
 use tidings_rehearsal::agent::{self, Ids, Signal, States, World};
 use tidings_rehearsal::script::Script;
 
-/// No rehearsal keeps a host waiting this long.
+/// Timeout of the tests; no rehearsal takes this long.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What the SDKs pass.
+/// Flags that the SDKs pass.
 pub(crate) const STREAMING: &[&str] = &[
     "--output-format",
     "stream-json",
@@ -25,7 +25,7 @@ pub(crate) const STREAMING: &[&str] = &[
     "stdio",
 ];
 
-/// The stand-in at work.
+/// A running stand-in.
 pub(crate) struct Host {
     stdin: Option<PipeWriter>,
     lines: Receiver<String>,
@@ -33,25 +33,25 @@ pub(crate) struct Host {
     agent: JoinHandle<i32>,
     signals: SyncSender<Signal>,
     raised: Receiver<i32>,
-    /// Removes the directory when the host is dropped, unless it belongs to somebody else.
+    /// Removes the directory when the host is dropped, unless the caller owns it.
     owned: Option<TempDir>,
 }
 
-/// What a host hears while it waits.
+/// Result of waiting for a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum ReadOutcome {
     Line(String),
-    /// There will be no more.
+    /// The output has ended.
     End,
     Nothing,
 }
 
-/// How a run ended.
+/// End of a run.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: i32,
     pub(crate) stderr: String,
-    /// What was still to be read.
+    /// Lines that were not read yet.
     pub(crate) rest: Vec<String>,
     pub(crate) raised: Option<i32>,
 }
@@ -98,7 +98,7 @@ impl Host {
     }
 
     pub(crate) fn raw(&mut self, line: &str) {
-        // The stand-in may be gone, which the test will notice by what it reads.
+        // The stand-in may have ended, which shows in what the test reads.
         drop(self.stdin.as_mut().unwrap().write_all(format!("{line}\n").as_bytes()));
     }
 
@@ -128,21 +128,21 @@ impl Host {
         self.signals.send(signal).unwrap();
     }
 
-    /// The next line; nothing when there will be none.
+    /// The next line; `None` at the end of the output.
     pub(crate) fn line(&self) -> Option<String> {
         match self.line_within(PATIENCE) {
-            Heard::Line(line) => Some(line),
-            Heard::End => None,
-            Heard::Nothing => panic!("the stand-in says nothing"),
+            ReadOutcome::Line(line) => Some(line),
+            ReadOutcome::End => None,
+            ReadOutcome::Nothing => panic!("the stand-in is silent"),
         }
     }
 
-    /// What comes within this time.
-    pub(crate) fn line_within(&self, patience: Duration) -> Heard {
+    /// The next line within this time.
+    pub(crate) fn line_within(&self, patience: Duration) -> ReadOutcome {
         match self.lines.recv_timeout(patience) {
-            Ok(line) => Heard::Line(line),
-            Err(RecvTimeoutError::Disconnected) => Heard::End,
-            Err(RecvTimeoutError::Timeout) => Heard::Nothing,
+            Ok(line) => ReadOutcome::Line(line),
+            Err(RecvTimeoutError::Disconnected) => ReadOutcome::End,
+            Err(RecvTimeoutError::Timeout) => ReadOutcome::Nothing,
         }
     }
 
@@ -151,7 +151,7 @@ impl Host {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
-    /// Frames up to and with the next one of this type.
+    /// Frames up to and including the next one of this type.
     pub(crate) fn until(&self, kind: &str) -> Vec<Value> {
         let mut frames = vec![self.frame()];
         while frames.last().unwrap()["type"] != kind {

@@ -1,4 +1,4 @@
-//! The stand-in for `claude`, driven as a host drives it.
+//! Tests of the stand-in for `claude`, driven by a host.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -1,4 +1,4 @@
-//! Session files: readable as those of the real CLI, and good to go on with.
+//! Session files: readable like those of the real CLI, and resumable.
 
 use std::fs;
 use std::path::Path;
@@ -36,7 +36,7 @@ optional = true
 text = "I remember."
 "#;
 
-/// Runs one prompt in a process of its own.
+/// Runs one prompt in a separate run.
 fn run(dir: &Path, flags: &[&str], prompt: &str, seed: u64) -> (Vec<Value>, Ended) {
     let args: Vec<&str> = STREAMING.iter().chain(flags).copied().collect();
     let mut host = Host::start_in(dir, &args, SCRIPT, 10, seed);
@@ -155,7 +155,7 @@ fn the_same_seed_plays_the_same_bytes() {
         let dir = TempDir::new().unwrap();
         let mut host = Host::start_in(dir.path(), STREAMING, SCRIPT, 10, seed);
         host.user("remember seven");
-        // The directory is the host's and differs; everything else is the seed's.
+        // The directory differs per host; everything else is determined by the seed.
         let place = dir.path().to_string_lossy().into_owned();
         host.end().rest.join("\n").replace(&place, "")
     };

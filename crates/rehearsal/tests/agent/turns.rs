@@ -1,11 +1,11 @@
-//! Turns as a host sees them, where a recording would not say more.
+//! Turns as seen by a host, for cases without a recording.
 
 use serde_json::{Value, json};
 use tidings_rehearsal::agent::Signal;
 
 use crate::host::{Host, STREAMING};
 
-/// The text and exit code of a run without frames.
+/// Exit code and output of a run without frames.
 fn plain(args: &[&str], script: &str, stdin: &str) -> (i32, Vec<String>, String) {
     let mut host = Host::start(args, script);
     host.raw(stdin);
@@ -172,7 +172,7 @@ fn a_script_that_has_run_out_says_so() {
 }
 
 #[test]
-fn servers_of_the_command_line_are_greeted_too() {
+fn servers_of_the_command_line_are_initialized_too() {
     let config = r#"{"mcpServers":{"calc":{"type":"sdk","name":"calc"}}}"#;
     let args: Vec<&str> = STREAMING.iter().copied().chain(["--mcp-config", config]).collect();
     let script = "[[turn]]\n[[turn.block]]\ntool = \"mcp__calc__add\"\ninput = { a = 1 }\nask = false\n[[turn]]\ntext = \"Two.\"";
@@ -226,9 +226,9 @@ text = "Both done."
     assert_eq!(host.end().code, 0);
 }
 
-/// The command takes its time in the background: neither the call that starts it nor a prompt waits for it.
+/// The command runs in the background: neither the call that starts it nor a prompt waits for it.
 #[test]
-fn a_command_in_the_background_keeps_nobody_waiting() {
+fn a_command_in_the_background_delays_neither_call_nor_prompt() {
     let script = r#"
 [[turn]]
 [[turn.block]]

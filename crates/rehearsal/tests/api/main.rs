@@ -1,4 +1,4 @@
-//! The API stand-in, asked over HTTP by a client that is not ours.
+//! Tests of the API stand-in over HTTP, with a third-party client.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -21,7 +21,7 @@ struct Stand {
 
 impl Stand {
     async fn new(script: &str) -> Self {
-        // Another crate in the build may leave it to the program to choose how TLS is spoken.
+        // Another crate in the build may leave the choice of a TLS provider to the program.
         drop(rustls::crypto::ring::default_provider().install_default());
         let log = Arc::new(Mutex::new(Vec::new()));
         let lines = Arc::clone(&log);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde_json::Value;
 use tidings_protocol::api::{self, SessionView};
 use tidings_protocol::mobile::{
-    CommandMessage, MobileBody, MobileMessage, PendingPermission, PendingPermissionsMessage,
+    CommandMessage, MobileBody, MobileMessage, MobilePendingPermission, PendingPermissionsMessage,
     SessionResumeMessage, SessionSyncMessage,
 };
 use tidings_protocol::ui::UiMessage;
@@ -170,7 +170,7 @@ pub(super) async fn pending(api: &Api, session: &SessionView) -> Result<MobileMe
         let timestamp = opened.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond);
         for message in messages {
             if let (Some(id), MobileBody::PermissionRequest(request)) = (message.id, message.body) {
-                permissions.push(PendingPermission { id, timestamp, request });
+                permissions.push(MobilePendingPermission { id, timestamp, request });
             }
         }
     }

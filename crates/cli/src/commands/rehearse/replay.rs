@@ -52,8 +52,8 @@ pub(crate) fn run(args: &Replay, out: &mut Output) -> anyhow::Result<Exit> {
                     out.flush()?;
                 }
             }
-            Action::Listen => match host.next() {
-                Some(line) => player.heard(&line?),
+            Action::ReadLine => match host.next() {
+                Some(line) => player.accept_line(&line?),
                 // The host has gone; so would the CLI.
                 None => return Ok(Exit::Fine),
             },

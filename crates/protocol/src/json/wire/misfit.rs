@@ -2,26 +2,26 @@ use std::fmt;
 
 use crate::json::Cursor;
 
-/// A value that did not fit its type: where, what was wanted, what was there.
+/// A value that did not fit its type: its path, the expected type, and an excerpt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Misfit {
-    /// The field, from the outside in: `message.content[0].text`.
+    /// Path of the field, outermost first: `message.content[0].text`.
     pub path: String,
-    /// What the type wanted.
+    /// Description of the expected type.
     pub expected: &'static str,
-    /// The beginning of what was there; empty when the key is missing.
+    /// Beginning of the value; empty when the key is missing.
     pub found: String,
 }
 
-/// An optional field that did not fit: the typed value lacks it, its `extra` has it.
+/// An optional field that did not fit: absent from the typed value, present in its `extra`.
 pub type Refused = Misfit;
 
-/// How much of a value that did not fit is shown.
+/// Maximum length of the excerpt, in characters.
 const EXCERPT_CHARS_MAX: usize = 60;
 
 impl Misfit {
-    /// The value under the cursor is not `expected`.
+    /// The value at the cursor is not `expected`.
     pub fn here(cursor: &mut Cursor<'_>, expected: &'static str) -> Self {
         let raw = cursor.raw().as_str();
         let mut found: String = raw.chars().take(EXCERPT_CHARS_MAX).collect();
@@ -35,7 +35,7 @@ impl Misfit {
         Misfit { path: key.to_owned(), expected: "a value", found: String::new() }
     }
 
-    /// The same, seen from the object (or list) around it.
+    /// The same misfit with the key of the surrounding object or list added to its path.
     #[must_use]
     pub(crate) fn within(mut self, outer: &str) -> Self {
         let dot = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
@@ -58,17 +58,17 @@ impl fmt::Display for Misfit {
 
 impl std::error::Error for Misfit {}
 
-/// What a read found out besides the value.
+/// Findings of a read besides the value.
 #[derive(Debug, Default)]
 pub struct Reading {
     /// Optional fields that did not fit.
     pub refused: Vec<Refused>,
-    /// How often a key was met that whoever reads the object had taken already.
+    /// Number of members skipped because the caller had already read their keys.
     pub(crate) taken: usize,
 }
 
 impl Reading {
-    /// Runs `read` and puts `outer` before the path of everything refused meanwhile.
+    /// Runs `read` and prefixes `outer` to the path of every field refused by it.
     pub(crate) fn within<T>(
         &mut self,
         outer: impl Fn() -> String,

@@ -1,4 +1,4 @@
-//! How typed values are read from checked text and written back.
+//! Reading of typed values from checked text, and writing.
 
 mod misfit;
 mod object;
@@ -17,21 +17,21 @@ pub(crate) use open_string::open_string;
 pub(crate) use out::ObjectOut;
 pub(crate) use slot::Slot;
 
-/// A value that reads itself from JSON text and writes itself back.
+/// A value that can be read from JSON text and written back.
 pub trait Wire: Sized {
-    /// Whether `null` is a value of this type rather than the absence of one.
+    /// True if `null` is a value of this type and not the absence of one.
     const TAKES_NULL: bool = false;
 
-    /// Reads the value the cursor stands on. On an error the cursor may stand anywhere inside it.
+    /// Reads the value at the cursor. After an error the cursor may be anywhere inside it.
     fn read(cursor: &mut Cursor<'_>, reading: &mut Reading) -> Result<Self, Misfit>;
 
     /// Appends the value as JSON.
     fn write(&self, out: &mut String);
 }
 
-/// A value of the wire that is an object, so that several can share one pair of brackets.
+/// A wire value that is an object, so that several can share one pair of brackets.
 pub(crate) trait WireObject: Sized {
-    /// Reads members until the object is left. `consumed` are keys that the caller has taken already.
+    /// Reads members until the object is left. `consumed` are keys that the caller has already read.
     fn read_members(
         cursor: &mut Cursor<'_>,
         reading: &mut Reading,
@@ -42,16 +42,16 @@ pub(crate) trait WireObject: Sized {
     fn write_members(&self, out: &mut ObjectOut<'_>);
 }
 
-/// An object whose own fields can be written apart from what is kept beside them.
+/// An object whose typed fields can be written separately from its `extra`.
 pub(crate) trait WireFields: WireObject {
     /// Writes the typed fields only.
     fn write_fields(&self, out: &mut ObjectOut<'_>);
 
-    /// Whether [`WireFields::write_fields`] writes this key.
+    /// True if [`WireFields::write_fields`] writes this key.
     fn writes(&self, key: &str) -> bool;
 }
 
-/// Reads an object through its members, for the `Wire` of every [`WireObject`].
+/// Reads an object through its members, for the `Wire` implementation of every [`WireObject`].
 pub(crate) fn read_object<T: WireObject>(
     cursor: &mut Cursor<'_>,
     reading: &mut Reading,
@@ -73,14 +73,14 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Writes a wire value through serde: as the very text that `Wire::write` gives.
+/// Serializes a wire value as exactly the text of `Wire::write`.
 pub(crate) fn serialize<T: Wire, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     let mut out = String::new();
     value.write(&mut out);
     RawValue::from_string(out).map_err(serde::ser::Error::custom)?.serialize(serializer)
 }
 
-/// Reads a wire value through `serde_json`: from the text itself, so that nothing is lost on the way.
+/// Deserializes a wire value from the text itself, so that nothing is lost.
 pub(crate) fn deserialize<'de, T: Wire, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     let raw = Box::<RawValue>::deserialize(deserializer)?;
     T::read(&mut Cursor::new(raw.get()), &mut Reading::default()).map_err(serde::de::Error::custom)

@@ -1,7 +1,7 @@
-/// Declares objects of the foreign wire.
+/// Declares objects of the CLI's wire.
 ///
-/// `req`: without the key there is no value. `opt`: an `Option`. `def`: the type's default when absent.
-/// `as "key"` when the wire spells the key differently. Everything else lands in `extra`.
+/// `req`: a missing key is an error. `opt`: an `Option`. `def`: the type's default when absent.
+/// `as "key"` when the wire spells the key differently. All other keys go to `extra`.
 macro_rules! object {
     ($(
         $(#[$meta:meta])*
@@ -18,7 +18,7 @@ macro_rules! object {
                 #[doc = concat!("`", $crate::json::object!(@key $field $($key)?), "`")]
                 pub $field: $crate::json::object!(@type $mode $Type),
             )*
-            /// What the typed fields would not write back alike.
+            /// Members that the typed fields would not write back identically.
             pub extra: $crate::json::Extra,
         }
 
@@ -70,7 +70,7 @@ macro_rules! object {
 
         impl $crate::json::wire::WireFields for $Name {
             fn write_fields(&self, out: &mut $crate::json::wire::ObjectOut<'_>) {
-                // An object may have no fields of its own.
+                // An object may have no typed fields.
                 let _ = &out;
                 $( $crate::json::object!(@write $mode self $field out $crate::json::object!(@key $field $($key)?)); )*
             }

@@ -1,4 +1,4 @@
-/// Declares strings that we do not own: known values are constants, any other is kept as it came.
+/// Declares open sets of strings: known values are constants, any other is kept unchanged.
 macro_rules! open_string {
     ($(
         $(#[$meta:meta])*
@@ -14,7 +14,7 @@ macro_rules! open_string {
                 pub const $Const: Self = Self(std::borrow::Cow::Borrowed($value));
             )+
 
-            /// The values that were known when this was written.
+            /// Known values.
             pub const KNOWN: &'static [&'static str] = &[$($value),+];
 
             /// The value as text.
@@ -22,7 +22,7 @@ macro_rules! open_string {
                 &self.0
             }
 
-            /// Whether the value was known when this was written.
+            /// True if the value is a known one.
             pub fn is_known(&self) -> bool {
                 Self::KNOWN.contains(&self.as_str())
             }

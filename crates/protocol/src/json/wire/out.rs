@@ -3,7 +3,7 @@ use serde_json::Value;
 use super::Wire;
 use crate::json::{Extra, write_string};
 
-/// An object being written.
+/// Writer of an object.
 pub(crate) struct ObjectOut<'a> {
     pub(crate) out: &'a mut String,
     first: bool,
@@ -32,12 +32,12 @@ impl<'a> ObjectOut<'a> {
         write_string(value, self.key(key));
     }
 
-    /// Writes what is kept beside the fields, but not the keys that `taken` says were written.
+    /// Writes the extra members, except the keys that `taken` names as written.
     pub(crate) fn extra(&mut self, extra: &Extra, taken: impl Fn(&str) -> bool) {
         extra.write(self.out, &mut self.first, taken);
     }
 
-    /// The members of a tree that the page's types keep as `extra: Value`.
+    /// Writes the members of a tree, for types with `extra: Value`.
     pub(crate) fn value_members(&mut self, members: &Value, taken: impl Fn(&str) -> bool) {
         for (key, value) in members.as_object().into_iter().flatten().filter(|(key, _)| !taken(key)) {
             self.field(key, value);

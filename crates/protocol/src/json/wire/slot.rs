@@ -1,7 +1,7 @@
 use super::{Misfit, Reading, Wire};
 use crate::json::{Cursor, Extra};
 
-/// What stands under one key of an object. The text is the whole member, kept if the typed field cannot.
+/// State of one key of an object. The text is the whole member, kept if the typed field cannot hold it.
 pub(crate) enum Slot<'a, T> {
     Absent,
     Null(&'a str),
@@ -10,7 +10,7 @@ pub(crate) enum Slot<'a, T> {
 }
 
 impl<'a, T: Wire> Slot<'a, T> {
-    /// Reads the value of the key that began at `key_at`.
+    /// Reads the value of the key at offset `key_at`.
     #[inline]
     pub(crate) fn take(cursor: &mut Cursor<'a>, reading: &mut Reading, key: &str, key_at: usize) -> Self {
         let start = cursor.at();

@@ -36,7 +36,7 @@ impl Wire for bool {
     }
 }
 
-/// `Wire` for numbers: how to read one, what to call it.
+/// Implements `Wire` for numbers: accessor and description.
 macro_rules! number {
     ($($type:ty, $read:ident, $expected:literal;)+) => {$(
         impl Wire for $type {
@@ -77,7 +77,7 @@ macro_rules! whole {
 whole! { u64 u32 u16 i64 i32 }
 
 impl NumberText for f64 {
-    /// JavaScript has one kind of number and writes whole ones without a fraction: `137`, not `137.0`.
+    /// JavaScript has one number type and writes whole numbers without a fraction: `137`, not `137.0`.
     fn write(self, out: &mut String) {
         let text = serde_json::to_string(&self).unwrap_or_else(|_| "null".to_owned());
         let whole = text.strip_suffix(".0").filter(|whole| *whole != "-0");

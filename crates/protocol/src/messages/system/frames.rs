@@ -1,4 +1,4 @@
-//! The bodies of `system` frames, as the CLI's own schema has them.
+//! Bodies of `system` frames, after the CLI's own schema.
 // tidy: flat table
 
 use crate::control::SlashCommand;
@@ -14,7 +14,7 @@ object! {
         opt session_id: String,
     }
 
-    /// How history was compacted.
+    /// Metadata of a compaction.
     pub struct CompactMetadata {
         opt trigger: String,
         opt pre_tokens: u64,
@@ -25,14 +25,14 @@ object! {
         opt preserved_messages: PreservedMessages,
     }
 
-    /// The messages that stayed, by their ends.
+    /// Preserved messages, by the ends of their range.
     pub struct PreservedSegment {
         opt head_uuid: String,
         opt anchor_uuid: String,
         opt tail_uuid: String,
     }
 
-    /// The messages that stayed, in order: each follows the one before it, the first follows the anchor.
+    /// Preserved messages, in order: each follows the one before it, the first follows the anchor.
     pub struct PreservedMessages {
         opt anchor_uuid: String,
         def uuids: Vec<String>,
@@ -40,7 +40,7 @@ object! {
 
     /// `status`
     pub struct Status {
-        /// `compacting`, `requesting`, or nothing.
+        /// `compacting`, `requesting`, or absent.
         opt status: String,
         opt permission_mode: PermissionMode as "permissionMode",
         opt compact_result: String,
@@ -54,7 +54,7 @@ object! {
         opt attempt: u64,
         opt max_retries: u64,
         opt retry_delay_ms: f64,
-        /// HTTP status; absent when there was no answer.
+        /// HTTP status; absent when there was no response.
         opt error_status: u16,
         opt error: AssistantError,
         opt no_response: NoResponse,
@@ -62,7 +62,7 @@ object! {
         opt session_id: String,
     }
 
-    /// How long an API call went without an answer.
+    /// Time that an API call went without a response.
     pub struct NoResponse {
         opt waited_ms: f64,
         opt retry_wait_ms: f64,
@@ -90,7 +90,7 @@ object! {
         opt request_id: String,
         opt api_refusal_category: String,
         opt api_refusal_explanation: String,
-        /// Take these off the screen.
+        /// Messages to remove from the screen.
         opt retracted_message_uuids: Vec<String>,
         opt refused_user_message_uuid: String,
         opt content: String,
@@ -205,7 +205,7 @@ object! {
         opt session_id: String,
     }
 
-    /// What a task has used.
+    /// Resources used by a task.
     pub struct TaskUsage {
         def total_tokens: u64,
         def tool_uses: u64,
@@ -221,7 +221,7 @@ object! {
         opt session_id: String,
     }
 
-    /// What changed; merge it into what is known of the task.
+    /// Changed fields; merge them into the state of the task.
     pub struct TaskPatch {
         opt status: TaskStatus,
         opt description: String,
@@ -248,7 +248,7 @@ object! {
         opt session_id: String,
     }
 
-    /// A resource that a task made.
+    /// A resource created by a task.
     pub struct ResourceLink {
         req uri: String,
         opt name: String,
@@ -266,7 +266,7 @@ object! {
         opt session_id: String,
     }
 
-    /// A task that runs in the background.
+    /// A background task.
     pub struct BackgroundTask {
         req task_id: String,
         opt run_id: String,
@@ -287,8 +287,8 @@ object! {
     }
 
     /// `session_state_changed`
-    pub struct SessionStateChanged {
-        req state: SessionState,
+    pub struct SessionStateChangedFrame {
+        req state: CliSessionState,
         opt uuid: String,
         opt session_id: String,
     }
@@ -308,7 +308,7 @@ object! {
     }
 
     /// `notification`
-    pub struct Notification {
+    pub struct NotificationFrame {
         opt key: String,
         req text: String,
         /// `low`, `medium`, `high` or `immediate`.
@@ -328,7 +328,7 @@ object! {
         opt session_id: String,
     }
 
-    /// A file that was stored.
+    /// A stored file.
     pub struct PersistedFile {
         req filename: String,
         opt file_id: String,
@@ -364,7 +364,7 @@ object! {
     }
 
     /// `permission_denied`
-    pub struct PermissionDenied {
+    pub struct PermissionDeniedFrame {
         req tool_name: String,
         opt tool_use_id: String,
         opt agent_id: String,
@@ -406,14 +406,14 @@ object! {
 }
 
 open_string! {
-    /// Whether a session works, waits for a person, or has nothing to do.
-    pub struct SessionState {
+    /// State of a session: running, waiting for the user, or idle.
+    pub struct CliSessionState {
         IDLE = "idle",
         RUNNING = "running",
         REQUIRES_ACTION = "requires_action",
     }
 
-    /// What kind of work a task is.
+    /// Type of a task.
     pub struct TaskType {
         LOCAL_AGENT = "local_agent",
         LOCAL_BASH = "local_bash",
@@ -422,7 +422,7 @@ open_string! {
         REMOTE_AGENT = "remote_agent",
     }
 
-    /// How a task stands. `stopped` in a notification is `killed` in an update.
+    /// Status of a task. `stopped` in a notification is `killed` in an update.
     pub struct TaskStatus {
         PENDING = "pending",
         RUNNING = "running",
@@ -435,7 +435,7 @@ open_string! {
 }
 
 impl TaskStatus {
-    /// Whether a task in this state has ended.
+    /// True if a task in this state has ended.
     pub fn is_terminal(&self) -> bool {
         matches!(self.as_str(), "completed" | "failed" | "killed" | "stopped")
     }

@@ -5,29 +5,29 @@ use crate::json::{Cursor, Extra, Json, Misfit, Reading, Wire, object};
 use crate::messages::result::tree;
 use crate::permissions::PermissionMode;
 
-/// A tool that a session offers: a bare name on the real wire, an object with a schema in seed 000.
+/// A tool of a session: a bare name on the real wire, an object with a schema in the `rusty_claw` wire format.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ToolInfo {
     /// The tool's name.
     pub name: String,
-    /// What it does.
+    /// Description of the tool.
     pub description: Option<String>,
     /// JSON Schema of its input.
     pub input_schema: Option<Value>,
-    /// What the typed fields would not write back alike.
+    /// Members that the typed fields would not write back identically.
     pub extra: Extra,
-    /// The wire had (or gets) an object.
+    /// True if the wire form is an object.
     object: bool,
 }
 
 impl ToolInfo {
-    /// A tool by its name, as the real wire has it.
+    /// A tool by its name, as on the real wire.
     pub fn new(name: impl Into<String>) -> Self {
         ToolInfo { name: name.into(), ..ToolInfo::default() }
     }
 
-    /// The same, written as an object, as seed 000 has it.
+    /// The same, written as an object, as in the `rusty_claw` wire format.
     #[must_use]
     pub fn into_object(mut self) -> Self {
         self.object = true;
@@ -88,14 +88,14 @@ object! {
     struct ToolObject { req name: String, opt description: String, opt input_schema: Value }
     struct Named { req name: String }
 
-    /// The fields of `system/init` that seed 000 itself names, as they lie on the wire.
+    /// Fields of `system/init` in the `rusty_claw` wire format, as on the wire.
     pub(super) struct InitFields {
         req session_id: String,
         req tools: Vec<ToolInfo>,
         req mcp_servers: Vec<McpServerInfo>,
     }
 
-    /// What else `system/init` says of a session; read from the frame's `extra` when asked.
+    /// Further fields of `system/init`; read from the frame's `extra` on demand.
     pub struct InitDetails {
         opt api_key_source: String as "apiKeySource",
         opt claude_code_version: String,

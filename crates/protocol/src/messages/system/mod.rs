@@ -1,4 +1,4 @@
-//! `system` frames: what the CLI says about itself, its tasks and its session.
+//! `system` frames: state of the CLI, its tasks and its session.
 
 mod frames;
 mod init;
@@ -11,39 +11,39 @@ use crate::json::{Cursor, Misfit, Reading, Wire, object};
 pub use frames::*;
 pub use init::{InitDetails, McpServerInfo, PluginInfo, ToolInfo};
 
-/// The keys that say which kind of frame this is.
+/// Keys that determine the kind of frame.
 const TAKEN: &[&str] = &["type", "subtype"];
 
-/// One variant per subtype whose body is an object of its own.
+/// Declares one variant per subtype whose body is an object.
 macro_rules! system_messages {
-    ($( $(#[$meta:meta])* $Variant:ident = $subtype:literal, )+) => {
+    ($( $(#[$meta:meta])* $Variant:ident($Body:ident) = $subtype:literal, )+) => {
         /// Lifecycle events of a session.
         #[derive(Debug, Clone, PartialEq)]
         #[non_exhaustive]
         pub enum SystemMessage {
-            /// A turn begins: what the session is and has. Comes again with every turn.
+            /// Start of a turn: description of the session. Repeated with every turn.
             Init {
-                /// The session.
+                /// Session id.
                 session_id: String,
-                /// The tools the model may call.
+                /// Tools available to the model.
                 tools: Vec<ToolInfo>,
                 /// The MCP servers.
                 mcp_servers: Vec<McpServerInfo>,
                 /// Every other key; see [`SystemMessage::init_details`].
                 extra: Value,
             },
-            /// Seed 000's bare mark that history was compacted. The real one is `Compacted`.
+            /// Compaction mark of the `rusty_claw` wire format, without data. The real one is `Compacted`.
             CompactBoundary,
             /// History was compacted.
             Compacted(CompactBoundary),
-            $( $(#[$meta])* $Variant($Variant), )+
+            $( $(#[$meta])* $Variant($Body), )+
         }
 
         impl SystemMessage {
-            /// The subtypes that have a variant.
+            /// Subtypes that have a variant.
             pub const KNOWN: &'static [&'static str] = &["init", "compact_boundary", $($subtype),+];
 
-            /// The wire's `subtype`.
+            /// The `subtype` on the wire.
             pub fn subtype(&self) -> &str {
                 match self {
                     SystemMessage::Init { .. } => "init",
@@ -72,7 +72,7 @@ macro_rules! system_messages {
                 }
             }
 
-            /// Writes everything but `type`.
+            /// Writes all members except `type`.
             pub(crate) fn write_members(&self, out: &mut ObjectOut<'_>) {
                 out.string("subtype", self.subtype());
                 match self {
@@ -94,66 +94,66 @@ macro_rules! system_messages {
 }
 
 system_messages! {
-    /// What the client is doing, or a new permission mode.
-    Status = "status",
-    /// An API call failed and will be tried again.
-    ApiRetry = "api_retry",
-    /// How a long control request goes.
-    ControlRequestProgress = "control_request_progress",
-    /// The model refused and another one takes over: withdraw the messages named.
-    ModelRefusalFallback = "model_refusal_fallback",
-    /// The model refused and nobody takes over.
-    ModelRefusalNoFallback = "model_refusal_no_fallback",
-    /// The model was overloaded and another one takes over.
-    ModelFallback = "model_fallback",
-    /// Text of a slash command that no model saw.
-    LocalCommandOutput = "local_command_output",
-    /// A hook began.
-    HookStarted = "hook_started",
-    /// A hook wrote something.
-    HookProgress = "hook_progress",
+    /// Current activity of the client, or a new permission mode.
+    Status(Status) = "status",
+    /// An API call failed and will be retried.
+    ApiRetry(ApiRetry) = "api_retry",
+    /// Progress of a long control request.
+    ControlRequestProgress(ControlRequestProgress) = "control_request_progress",
+    /// The model refused and another model takes over: remove the named messages.
+    ModelRefusalFallback(ModelRefusalFallback) = "model_refusal_fallback",
+    /// The model refused and no other model takes over.
+    ModelRefusalNoFallback(ModelRefusalNoFallback) = "model_refusal_no_fallback",
+    /// The model was overloaded and another model takes over.
+    ModelFallback(ModelFallback) = "model_fallback",
+    /// Output of a slash command that was not sent to the model.
+    LocalCommandOutput(LocalCommandOutput) = "local_command_output",
+    /// A hook started.
+    HookStarted(HookStarted) = "hook_started",
+    /// Output of a hook.
+    HookProgress(HookProgress) = "hook_progress",
     /// A hook ended.
-    HookResponse = "hook_response",
+    HookResponse(HookResponse) = "hook_response",
     /// A plugin is being installed.
-    PluginInstall = "plugin_install",
-    /// A background command or a sub-agent began.
-    TaskStarted = "task_started",
-    /// How a task goes.
-    TaskProgress = "task_progress",
-    /// Something about a task changed; merge it.
-    TaskUpdated = "task_updated",
+    PluginInstall(PluginInstall) = "plugin_install",
+    /// A background command or a sub-agent started.
+    TaskStarted(TaskStarted) = "task_started",
+    /// Progress of a task.
+    TaskProgress(TaskProgress) = "task_progress",
+    /// A task changed; merge the fields.
+    TaskUpdated(TaskUpdated) = "task_updated",
     /// A task ended.
-    TaskNotification = "task_notification",
-    /// The whole set of background tasks, replacing the last.
-    BackgroundTasksChanged = "background_tasks_changed",
-    /// How long hidden reasoning is by now.
-    ThinkingTokens = "thinking_tokens",
-    /// Idle, running or waiting for a person.
-    SessionStateChanged = "session_state_changed",
-    /// A remote worker goes away.
-    WorkerShuttingDown = "worker_shutting_down",
-    /// The slash commands, replacing the last list.
-    CommandsChanged = "commands_changed",
-    /// A note to show.
-    Notification = "notification",
+    TaskNotification(TaskNotification) = "task_notification",
+    /// The whole set of background tasks; replaces the previous one.
+    BackgroundTasksChanged(BackgroundTasksChanged) = "background_tasks_changed",
+    /// Length of hidden reasoning so far.
+    ThinkingTokens(ThinkingTokens) = "thinking_tokens",
+    /// The session is idle, running or waiting for the user.
+    SessionStateChanged(SessionStateChangedFrame) = "session_state_changed",
+    /// A remote worker shuts down.
+    WorkerShuttingDown(WorkerShuttingDown) = "worker_shutting_down",
+    /// The slash commands; replaces the previous list.
+    CommandsChanged(CommandsChanged) = "commands_changed",
+    /// A notification to show.
+    Notification(NotificationFrame) = "notification",
     /// Files were stored.
-    FilesPersisted = "files_persisted",
+    FilesPersisted(FilesPersisted) = "files_persisted",
     /// Memories were recalled.
-    MemoryRecall = "memory_recall",
-    /// A question asked through a web page was answered.
-    ElicitationComplete = "elicitation_complete",
-    /// A tool was refused without asking.
-    PermissionDenied = "permission_denied",
+    MemoryRecall(MemoryRecall) = "memory_recall",
+    /// An elicitation on a web page was completed.
+    ElicitationComplete(ElicitationComplete) = "elicitation_complete",
+    /// A tool call was denied without a request.
+    PermissionDenied(PermissionDeniedFrame) = "permission_denied",
     /// An SDK could not mirror the transcript.
-    MirrorError = "mirror_error",
+    MirrorError(MirrorError) = "mirror_error",
     /// A banner.
-    Informational = "informational",
-    /// The disk was full and something was not written.
-    SessionWritesLost = "session_writes_lost",
+    Informational(Informational) = "informational",
+    /// The disk was full and session data was not written.
+    SessionWritesLost(SessionWritesLost) = "session_writes_lost",
 }
 
 impl SystemMessage {
-    /// What else `system/init` says; `None` for other subtypes.
+    /// Further fields of `system/init`; `None` for other subtypes.
     pub fn init_details(&self) -> Option<InitDetails> {
         let SystemMessage::Init { extra, .. } = self else {
             return None;
@@ -163,7 +163,7 @@ impl SystemMessage {
     }
 }
 
-/// By itself, without the frame's `type`, a message is an object with a `subtype`.
+/// Without the frame's `type`, a message is an object with a `subtype`.
 impl Wire for SystemMessage {
     fn read(cursor: &mut Cursor<'_>, reading: &mut Reading) -> Result<Self, Misfit> {
         let subtype = cursor.tag("subtype").ok_or_else(|| Misfit::missing("subtype"))?;
@@ -181,7 +181,7 @@ object!(@through_wire SystemMessage);
 
 fn read_init(cursor: &mut Cursor<'_>, reading: &mut Reading) -> Result<SystemMessage, Misfit> {
     let init::InitFields { session_id, tools, mcp_servers, extra } = read_object(cursor, reading, TAKEN)?;
-    // Read only to notice what does not fit: the values stay in `extra`, where the page wants them.
+    // Read only to record what does not fit: the values stay in `extra`, as in rusty_claw.
     InitDetails::read_members(&mut extra.cursor(), reading, &[])?;
     Ok(SystemMessage::Init { session_id, tools, mcp_servers, extra: tree(&extra)? })
 }

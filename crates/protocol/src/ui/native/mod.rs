@@ -1,8 +1,8 @@
-//! Events of our own, beside the twelve of the page.
+//! Our own events, in addition to the twelve of the original UI wire.
 //!
 //! Each is a variant of [`UiMessage`](super::UiMessage) that holds the structure of the same name.
-//! They are made with `new`, which takes what every such event has; the rest is set afterwards.
-//! An optional field is left out when there is none.
+//! Create one with `new`, which takes the required fields, and set the others afterwards.
+//! Optional fields without a value are omitted.
 
 mod permission;
 mod progress;
@@ -30,7 +30,8 @@ pub use tool::{ToolDetails, ToolPreparing, ToolProgress};
 pub use turn::{DeniedTool, TokenUsage, TurnResult, TurnStarted};
 pub use upkeep::{Compacted, RateLimit, Retrying};
 
-/// Declares events. `new` asks for what is `required`; `optional` becomes an `Option`; `defaulted` may be absent when read.
+/// Declares events. `new` takes the `required` fields; `optional` ones become an `Option`; `defaulted` ones
+/// may be absent when read.
 macro_rules! events {
     ($(
         $(#[$meta:meta])*
@@ -56,7 +57,7 @@ macro_rules! events {
         }
 
         impl $Name {
-            /// One with nothing but what it must have.
+            /// An event with its required fields only.
             pub fn new($($req: impl Into<$Req>),*) -> Self {
                 Self {
                     $($req: $req.into(),)*
@@ -68,8 +69,8 @@ macro_rules! events {
     )+};
 }
 
-/// Declares closed lists of words, which are written as they are named here.
-macro_rules! words {
+/// Declares closed enums whose variants are written under their Rust names.
+macro_rules! closed_enums {
     ($(
         $(#[$meta:meta])*
         pub enum $Name:ident { $( $(#[$word_meta:meta])* $Word:ident, )+ }
@@ -83,4 +84,4 @@ macro_rules! words {
     )+};
 }
 
-pub(crate) use {events, words};
+pub(crate) use {closed_enums, events};

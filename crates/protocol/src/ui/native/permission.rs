@@ -1,13 +1,13 @@
-//! What is known about a permission besides the request, and how it was decided.
+//! Details of permission requests, and their resolution.
 
 use serde_json::Value;
 
-use super::{events, words};
+use super::{closed_enums, events};
 use crate::mobile::RiskLevel;
 
 events! {
-    /// What a request for permission has no room for; comes just before `PermissionRequired`,
-    /// or before `BatchPermissionRequired` once for each request of the batch, in the same order.
+    /// Details of a permission request; sent just before `PermissionRequired`, or before
+    /// `BatchPermissionRequired` once per request of the batch, in the same order.
     pub struct PermissionDetails {
         required {
             /// Session it belongs to.
@@ -16,76 +16,76 @@ events! {
             tool_use_id: String,
             /// Name of the tool.
             tool_name: String,
-            /// What it was called with.
+            /// Input of the call.
             input: Value,
-            /// How much can go wrong.
+            /// Risk of the call.
             risk: RiskLevel,
         }
         optional {
-            /// Batch that it is asked in.
+            /// Batch of the request.
             batch_id: String,
-            /// Rules that a yes may add, as the agent proposes them.
+            /// Rules that an approval may add, as proposed by the agent.
             suggestions: Value,
-            /// The request in the agent's words.
+            /// The request as text, from the agent.
             title: String,
-            /// More of it in the agent's words.
+            /// More text about the request, from the agent.
             description: String,
-            /// What exactly is being asked, as a fingerprint; an answer that quotes it cannot hit another request.
+            /// Digest of the request; an answer that quotes it cannot apply to another request.
             digest: String,
-            /// The sub-agent that asks.
+            /// Sub-agent that sent the request.
             agent_id: String,
-            /// The path that is out of bounds.
+            /// Path outside of the allowed folders.
             blocked_path: String,
-            /// Why the agent asks.
+            /// Reason for the request.
             decision_reason: String,
-            /// When it will be decided without an answer, in milliseconds since the epoch.
+            /// Deadline at which it is decided without an answer, in milliseconds since the epoch.
             deadline_ms: i64,
         }
     }
 
-    /// A request for permission waits no longer.
+    /// A permission request was resolved.
     pub struct PermissionResolved {
         required {
             /// Session it belongs to.
             session_id: i64,
             /// Call that waited.
             tool_use_id: String,
-            /// How it was decided.
+            /// The resolution.
             outcome: Resolution,
         }
         optional {
-            /// Batch that it was asked in.
+            /// Batch of the request.
             batch_id: String,
-            /// Who or what decided, such as a person's name, a policy or `timeout`.
+            /// Name of the decider: a person, a policy or `timeout`.
             by: String,
             /// The rule that decided.
             rule: String,
-            /// How far the answer reaches: `once`, `session` or `always`.
+            /// Scope of the decision: `once`, `session` or `always`.
             scope: String,
-            /// What was said about it.
+            /// Message that came with the decision.
             reason: String,
-            /// The input that the tool gets instead of the one in the request, when the answer changed it.
+            /// Input that the tool receives instead of the requested one, when the answer changed it.
             updated_input: Value,
         }
     }
 }
 
-words! {
-    /// How something that waited for a person was settled.
+closed_enums! {
+    /// Resolution of a pending request.
     pub enum Resolution {
-        /// It may be done.
+        /// The call was allowed.
         Allowed,
-        /// It may not.
+        /// The call was denied.
         Denied,
         /// The questions were answered.
         Answered,
-        /// Nobody answered in time.
+        /// No answer arrived in time.
         TimedOut,
-        /// The agent went away before an answer.
+        /// The agent disconnected before an answer.
         Disconnected,
-        /// The agent no longer asks.
+        /// The agent withdrew the request.
         Cancelled,
-        /// An answer was given, and nobody knows whether it arrived.
+        /// An answer was given, and its delivery is unknown.
         Lost,
     }
 }

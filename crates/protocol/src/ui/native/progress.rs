@@ -1,91 +1,91 @@
-//! How far the work has come.
+//! Progress of the work.
 
-use super::{events, words};
+use super::{closed_enums, events};
 
 events! {
-    /// How far the work has come.
+    /// Progress of the work.
     pub struct Progress {
         required {
             /// Session it belongs to.
             session_id: i64,
-            /// Where this is known from.
+            /// Source of this progress.
             source: ProgressSource,
         }
         optional {
-            /// What is being done.
+            /// Current step, as text.
             step: String,
-            /// Steps done.
+            /// Number of completed steps.
             completed: u64,
-            /// Steps in all.
+            /// Total number of steps.
             total: u64,
-            /// From 0 to 100.
+            /// Percentage, from 0 to 100.
             percentage: f64,
-            /// The sub-agent whose work it is.
+            /// Sub-agent that does the work.
             agent_id: String,
         }
         defaulted {
-            /// Whether it is a guess.
+            /// True if it is an estimate.
             estimated: bool,
         }
     }
 
-    /// The agent's list of things to do, replacing the last.
+    /// The agent's to-do list; replaces the previous one.
     pub struct TodoList {
         required {
             /// Session it belongs to.
             session_id: i64,
         }
         optional {
-            /// The sub-agent whose list it is.
+            /// Sub-agent that owns the list.
             agent_id: String,
         }
         defaulted {
-            /// In the order to be shown.
+            /// In display order.
             items: Vec<TodoItem>,
         }
     }
 
-    /// One thing to do.
+    /// One item of a to-do list.
     pub struct TodoItem {
         required {
-            /// What.
+            /// Text of the item.
             content: String,
-            /// How it stands.
+            /// Status of the item.
             status: TodoStatus,
         }
         optional {
-            /// The same as something that is being done: "Running the tests".
+            /// Text while it is in progress, such as "Running the tests".
             active_form: String,
-            /// Names it, where the agent does.
+            /// Id of the item, if the agent gave one.
             id: String,
         }
     }
 }
 
-words! {
-    /// Where progress is known from.
+closed_enums! {
+    /// Source of progress.
     pub enum ProgressSource {
-        /// The agent tells how a task goes.
+        /// Progress report of a task.
         Task,
-        /// The list of things to do.
+        /// The to-do list.
         Todo,
         /// A running tool.
         Tool,
-        /// What the agent says it is doing.
+        /// Status text of the agent.
         Status,
         /// A phrase in the answer.
         Text,
     }
 
-    /// How a thing to do stands.
+    /// Status of a to-do item.
     pub enum TodoStatus {
-        /// Not begun.
+        /// Not started.
         Pending,
-        /// Being done.
+        /// In progress.
         InProgress,
         /// Done.
         Completed,
-        /// Given up.
+        /// Abandoned.
         Cancelled,
     }
 }

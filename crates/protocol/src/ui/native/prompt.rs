@@ -1,50 +1,52 @@
-//! What was said to the agent.
+//! Prompts to the agent.
 
 use super::events;
 use crate::ui::TurnId;
 
 events! {
-    /// A prompt was taken and waits for its turn. A [`UserPrompt`] with the same `uuid` follows when the agent gets it,
-    /// or a [`PromptDropped`].
+    /// A prompt was accepted and waits for its turn. A [`UserPrompt`] or a [`PromptDropped`] with the same
+    /// `uuid` follows.
     pub struct PromptQueued {
         required {
-            /// The session.
+            /// Session it belongs to.
             session_id: i64,
-            /// Names the prompt.
+            /// Id of the prompt.
             uuid: String,
-            /// What was said.
+            /// Text of the prompt.
             text: String,
-            /// The turn that it will be, unless another prompt gets ahead of it: then it is a later one. Its id stays.
+            /// Expected turn. If another prompt gets ahead of it, the turn is a later one; the prompt's id
+            /// stays.
             turn_id: TurnId,
         }
         optional {
-            /// Who said it.
+            /// Author of the prompt.
             by: String,
         }
         defaulted {
-            /// What came with it, in a word each.
+            /// Kinds of its attachments.
             attachments: Vec<String>,
         }
     }
 
-    /// Somebody, or something, said this to the agent.
+    /// A prompt reached the agent.
     pub struct UserPrompt {
         required {
             /// Session it belongs to.
             session_id: i64,
-            /// What was said.
+            /// Text of the prompt.
             text: String,
         }
         optional {
-            /// Names the message, for cancelling it or rewinding to it.
+            /// Id of the message, for cancelling it or rewinding to it.
             uuid: String,
-            /// The turn of the person that it is.
+            /// The user's turn.
             turn_id: TurnId,
-            /// Who spoke, when it was no person: `task-notification`, `auto-continuation`, `synthetic`, …
+            /// Origin, when the user did not write it: `task-notification`, `auto-continuation`, `synthetic`,
+            /// …
             origin: String,
         }
         defaulted {
-            /// What came with the text, one word each: `image`, `document`, …
+            /// Kinds of its attachments: `image`, `document`, …
             attachments: Vec<String>,
         }
     }
@@ -54,13 +56,13 @@ events! {
         required {
             /// Session it belongs to.
             session_id: i64,
-            /// Names the message.
+            /// Id of the message.
             uuid: String,
         }
         optional {
-            /// The turn of the person that it is.
+            /// The user's turn.
             turn_id: TurnId,
-            /// Why, in the agent's words: `cancelled`, `discarded` or `refused`.
+            /// Reason given by the agent: `cancelled`, `discarded` or `refused`.
             reason: String,
         }
     }

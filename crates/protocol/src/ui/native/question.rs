@@ -1,31 +1,31 @@
-//! What is known about a question besides its words, and how it was settled.
+//! Details of questions, and their resolution.
 
 use serde_json::Value;
 
-use super::{Resolution, events, words};
+use super::{Resolution, closed_enums, events};
 use crate::ui::TurnId;
 
 events! {
-    /// What `UserInteractionRequired` has no room for; comes just before it.
+    /// Details of a question; sent just before `UserInteractionRequired`.
     pub struct QuestionDetails {
         required {
             /// Session it belongs to.
             session_id: i64,
             /// Call that waits.
             tool_use_id: String,
-            /// What kind of question it is.
+            /// Kind of question.
             kind: QuestionKind,
         }
         optional {
-            /// A line above the questions.
+            /// Title above the questions.
             message: String,
-            /// The shape that the answer must have, as JSON Schema.
+            /// JSON Schema of the answer.
             schema: Value,
-            /// A page to open, where the question is asked on one.
+            /// Web page to open, for a question that is asked there.
             url: String,
-            /// The sub-agent that asks.
+            /// Sub-agent that asks.
             agent_id: String,
-            /// When it will be settled without an answer, in milliseconds since the epoch.
+            /// Deadline at which it is resolved without an answer, in milliseconds since the epoch.
             deadline_ms: i64,
         }
         defaulted {
@@ -34,14 +34,14 @@ events! {
         }
     }
 
-    /// More about one question.
+    /// Details of one question.
     pub struct QuestionNote {
         required {
             /// The question.
             id: String,
         }
         optional {
-            /// The question in a word or two.
+            /// Short title of the question.
             header: String,
         }
         defaulted {
@@ -50,21 +50,21 @@ events! {
         }
     }
 
-    /// More about one option.
+    /// Details of one option.
     pub struct OptionDetails {
         required {
             /// The option.
             label: String,
         }
         optional {
-            /// What choosing it means.
+            /// Explanation of the option.
             description: String,
-            /// What it would look like.
+            /// Preview of its result.
             preview: String,
         }
     }
 
-    /// The agent has made a plan and asks whether to carry it out.
+    /// The agent proposes a plan and waits for approval.
     pub struct PlanProposed {
         required {
             /// Session it belongs to.
@@ -77,40 +77,40 @@ events! {
         optional {
             /// Turn it belongs to.
             turn_id: TurnId,
-            /// The file that holds the plan.
+            /// File that holds the plan.
             path: String,
         }
     }
 
-    /// A question waits no longer.
+    /// A question was resolved.
     pub struct InteractionResolved {
         required {
             /// Session it belongs to.
             session_id: i64,
             /// Call that waited.
             tool_use_id: String,
-            /// How it was settled.
+            /// The resolution.
             outcome: Resolution,
         }
         optional {
-            /// Who or what settled it.
+            /// Name of the person or policy that resolved it.
             by: String,
-            /// The answer as data.
+            /// The answer as JSON.
             answer: Value,
-            /// What was said about it.
+            /// Message that came with the answer.
             reason: String,
         }
     }
 }
 
-words! {
-    /// What kind of question it is.
+closed_enums! {
+    /// Kind of question.
     pub enum QuestionKind {
-        /// The model asks.
+        /// Questions of the model.
         Questions,
-        /// Whether to carry out a plan.
+        /// Approval of a plan.
         Plan,
-        /// An MCP server asks.
+        /// Elicitation by an MCP server.
         Elicitation,
     }
 }

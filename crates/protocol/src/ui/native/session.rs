@@ -1,30 +1,30 @@
-//! What a session is and what it is doing.
+//! Start, title, state and settings of a session.
 
-use super::{events, words};
+use super::{closed_enums, events};
 
 events! {
-    /// A session has begun, or goes on in a new process.
+    /// A session has started, or continues in a new process.
     pub struct SessionStarted {
         required {
-            /// Session it is.
+            /// Session it belongs to.
             session_id: i64,
-            /// The agent's own name for it, by which it can be resumed.
+            /// Session id of the agent, for resuming.
             cli_session_id: String,
         }
         optional {
-            /// The model that answers.
+            /// Current model.
             model: String,
-            /// The folder it works in.
+            /// Working folder.
             cwd: String,
-            /// What it may do unasked.
+            /// Permission mode.
             permission_mode: String,
             /// Version of the agent.
             cli_version: String,
         }
         defaulted {
-            /// The tools that the model may call.
+            /// Tools available to the model.
             tools: Vec<String>,
-            /// The slash commands that can be sent, without the slash.
+            /// Available slash commands, without the slash.
             slash_commands: Vec<String>,
         }
     }
@@ -39,53 +39,53 @@ events! {
         }
     }
 
-    /// A session is doing something else than before.
+    /// A session has changed its state.
     pub struct SessionStateChanged {
         required {
             /// Session it belongs to.
             session_id: i64,
-            /// What it is doing now.
+            /// The new state.
             state: SessionPhase,
         }
         optional {
-            /// The exit code of the process, once it has ended by itself.
+            /// Exit code of the process, if it exited by itself.
             exit_code: i32,
-            /// The signal that ended the process.
+            /// Signal that ended the process.
             signal: i32,
-            /// Why it ended, when it should not have.
+            /// Reason for an unexpected end.
             error: String,
         }
     }
 
-    /// Settings of a session are others than before; those that are absent stay.
+    /// Settings of a session have changed; absent ones stay as they were.
     pub struct SettingsChanged {
         required {
             /// Session it belongs to.
             session_id: i64,
         }
         optional {
-            /// The model that answers.
+            /// Current model.
             model: String,
-            /// What the agent may do unasked.
+            /// Permission mode.
             permission_mode: String,
-            /// The slash commands that can be sent, without the slash.
+            /// Available slash commands, without the slash.
             slash_commands: Vec<String>,
         }
     }
 }
 
-words! {
-    /// What a session is doing.
+closed_enums! {
+    /// State of a session.
     pub enum SessionPhase {
         /// It waits for a prompt.
         Idle,
         /// It works on a turn.
         Running,
-        /// A turn waits for a person's answer.
+        /// A turn waits for an answer of the user.
         WaitingForPerson,
-        /// Its history is being summarised.
+        /// The history is being compacted.
         Compacting,
-        /// Its process is gone.
+        /// The process has ended.
         Ended,
     }
 }

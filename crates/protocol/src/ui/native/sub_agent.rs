@@ -1,75 +1,75 @@
-//! Sub-agents and other work beside the main conversation.
+//! Sub-agents and other background tasks.
 
-use super::{events, words};
+use super::{closed_enums, events};
 use crate::ui::UiMessage;
 
 events! {
-    /// Something that happened inside a sub-agent: its text, reasoning, tools and tokens.
+    /// An event inside a sub-agent: its text, reasoning, tools and tokens.
     ///
-    /// A turn in it is that of the main conversation during which it happened.
+    /// Its turn is the turn of the main conversation during which it happened.
     pub struct Lane {
         required {
             /// Session it belongs to.
             session_id: i64,
-            /// The sub-agent: the call that started it.
+            /// Sub-agent, as the id of the call that started it.
             agent_id: String,
-            /// What happened.
+            /// The event.
             event: Box<UiMessage>,
         }
     }
 
-    /// A sub-agent has begun.
+    /// A sub-agent has started.
     pub struct SubAgentStarted {
         required {
             /// Session it belongs to.
             session_id: i64,
-            /// The sub-agent: the call that started it.
+            /// Sub-agent, as the id of the call that started it.
             agent_id: String,
         }
         optional {
-            /// The agent's own name for it.
+            /// Task id, assigned by the agent.
             task_id: String,
-            /// The sub-agent that started it, unless the main agent did.
+            /// Parent sub-agent, unless the main agent started it.
             parent_agent_id: String,
-            /// Which kind of agent it is, such as `Explore`.
+            /// Type of the sub-agent, such as `Explore`.
             agent_type: String,
-            /// What it is to do, in a line.
+            /// One-line description of its work.
             description: String,
-            /// What it was told.
+            /// Its prompt.
             prompt: String,
         }
         defaulted {
-            /// Whether the main conversation goes on meanwhile.
+            /// True if the main conversation continues meanwhile.
             background: bool,
-            /// Whether it is only mentioned in a text, so that nothing more may be heard of it.
+            /// True if it was only mentioned in a text, so further events about it are not guaranteed.
             estimated: bool,
         }
     }
 
-    /// A sub-agent is at work.
+    /// A sub-agent has made progress.
     pub struct SubAgentProgressed {
         required {
             /// Session it belongs to.
             session_id: i64,
-            /// The sub-agent: the call that started it.
+            /// Sub-agent, as the id of the call that started it.
             agent_id: String,
         }
         optional {
-            /// The agent's own name for it.
+            /// Task id, assigned by the agent.
             task_id: String,
-            /// Which kind of agent it is.
+            /// Type of the sub-agent.
             agent_type: String,
-            /// What it is doing, in a line.
+            /// One-line description of its current work.
             description: String,
-            /// The tool it called last.
+            /// Name of the last tool it called.
             last_tool: String,
-            /// Calls so far.
+            /// Number of tool calls so far.
             tool_uses: u64,
-            /// Tokens so far.
+            /// Number of tokens so far.
             tokens: u64,
-            /// For how long.
+            /// Elapsed time in milliseconds.
             duration_ms: u64,
-            /// What it has found out so far.
+            /// Interim summary.
             summary: String,
         }
     }
@@ -79,64 +79,64 @@ events! {
         required {
             /// Session it belongs to.
             session_id: i64,
-            /// The sub-agent: the call that started it.
+            /// Sub-agent, as the id of the call that started it.
             agent_id: String,
-            /// How.
+            /// Outcome.
             outcome: SubAgentOutcome,
         }
         optional {
-            /// The agent's own name for it.
+            /// Task id, assigned by the agent.
             task_id: String,
-            /// Calls it made.
+            /// Number of tool calls.
             tool_uses: u64,
-            /// Tokens it used.
+            /// Number of tokens used.
             tokens: u64,
-            /// How long it took.
+            /// Duration in milliseconds.
             duration_ms: u64,
-            /// What came of it.
+            /// Result as text.
             summary: String,
-            /// What went wrong.
+            /// Error message.
             error: String,
         }
     }
 
-    /// Other work that goes on beside the conversation, such as a command in the background, began or changed.
+    /// Another background task, such as a shell command, has started or changed.
     pub struct TaskChanged {
         required {
             /// Session it belongs to.
             session_id: i64,
-            /// The agent's own name for it.
+            /// Task id, assigned by the agent.
             task_id: String,
-            /// How it stands, in the agent's words: `running`, `completed`, `failed`, `stopped`, …
+            /// Status given by the agent: `running`, `completed`, `failed`, `stopped`, …
             status: String,
         }
         optional {
-            /// The call that started it.
+            /// Call that started it.
             tool_use_id: String,
-            /// What kind of work it is, such as `local_bash`.
+            /// Type of the task, such as `local_bash`.
             kind: String,
-            /// What it is, in a line.
+            /// One-line description.
             description: String,
-            /// Where its output is being written.
+            /// File that receives its output.
             output_file: String,
-            /// What came of it.
+            /// Result as text.
             summary: String,
         }
         defaulted {
-            /// Whether the conversation goes on meanwhile.
+            /// True if the conversation continues meanwhile.
             background: bool,
         }
     }
 }
 
-words! {
-    /// How a sub-agent ended.
+closed_enums! {
+    /// Outcome of a sub-agent.
     pub enum SubAgentOutcome {
-        /// It is done.
+        /// It finished.
         Completed,
-        /// It gave up.
+        /// It failed.
         Failed,
-        /// Somebody stopped it.
+        /// It was stopped.
         Stopped,
     }
 }

@@ -1,10 +1,10 @@
-//! What the model writes besides its answer, and what it takes back.
+//! Text, reasoning, suggestions and retractions.
 
-use super::{events, words};
+use super::{closed_enums, events};
 use crate::ui::TurnId;
 
 events! {
-    /// The text since the last `TextEnded` or tool is whole: what follows begins anew.
+    /// The text since the last `TextEnded` or tool is complete: later text starts a new block.
     pub struct TextEnded {
         required {
             /// Session it belongs to.
@@ -14,59 +14,59 @@ events! {
         }
     }
 
-    /// A piece of the model's reasoning, as it is being generated.
+    /// A delta of the model's reasoning, as it is generated.
     pub struct Thinking {
         required {
             /// Session it belongs to.
             session_id: i64,
             /// Turn it belongs to.
             turn_id: TurnId,
-            /// The piece.
+            /// The delta.
             text: String,
         }
     }
 
-    /// Something that was shown does not count any more.
+    /// Something already shown was retracted.
     pub struct Retracted {
         required {
             /// Session it belongs to.
             session_id: i64,
             /// Turn it belongs to.
             turn_id: TurnId,
-            /// Why.
+            /// Reason.
             reason: RetractReason,
         }
         defaulted {
-            /// The text that is taken back: the last that this turn has shown.
+            /// Retracted text: the last that this turn has shown.
             text: String,
-            /// The reasoning that is taken back: the last that this turn has shown.
+            /// Retracted reasoning: the last that this turn has shown.
             thinking: String,
-            /// The calls that are taken back.
+            /// Retracted tool calls.
             tool_use_ids: Vec<String>,
         }
     }
 
-    /// What the person may want to say next.
+    /// Suggestion for the user's next prompt.
     pub struct Suggestion {
         required {
             /// Session it belongs to.
             session_id: i64,
-            /// The words.
+            /// Text of the suggestion.
             text: String,
         }
     }
 }
 
-words! {
-    /// Why something was taken back.
+closed_enums! {
+    /// Reason of a retraction.
     pub enum RetractReason {
-        /// The stream broke off and the answer begins anew.
+        /// The stream was cut off and the answer starts again.
         Retry,
-        /// The model refused and another one answers.
+        /// The model refused and another model answers.
         Refusal,
-        /// A later message takes the place of this one.
+        /// A later message replaces this one.
         Superseded,
-        /// The whole message differs from what was streamed.
+        /// The complete message differs from the streamed one.
         Corrected,
     }
 }

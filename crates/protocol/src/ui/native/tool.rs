@@ -1,11 +1,11 @@
-//! More about tool calls.
+//! Details of tool calls.
 
 use serde_json::Value;
 
 use super::events;
 
 events! {
-    /// The model is writing the input of a call; `ToolExecuting` follows when it is whole.
+    /// The model is writing the input of a tool call; `ToolExecuting` follows when it is complete.
     pub struct ToolPreparing {
         required {
             /// Session it belongs to.
@@ -17,7 +17,7 @@ events! {
         }
     }
 
-    /// A call is still running.
+    /// A tool call is still running.
     pub struct ToolProgress {
         required {
             /// Session it belongs to.
@@ -26,29 +26,29 @@ events! {
             tool_use_id: String,
             /// Name of the tool.
             tool_name: String,
-            /// For how long.
+            /// Elapsed time in seconds.
             elapsed_seconds: f64,
         }
         optional {
-            /// The task that the call has become.
+            /// Task that the call has become.
             task_id: String,
         }
     }
 
-    /// What `ToolCompleted` has no room for; comes just before it.
+    /// Details of a finished call; sent just before `ToolCompleted`.
     pub struct ToolDetails {
         required {
             /// Session it belongs to.
             session_id: i64,
             /// The call.
             tool_use_id: String,
-            /// Whether it failed.
+            /// True if the call failed.
             is_error: bool,
         }
         optional {
             /// Name of the tool.
             tool_name: String,
-            /// The tool's own account: patches, output and errors of a command, lists, …
+            /// Structured output of the tool: patches, output and errors of a command, lists, …
             tool_use_result: Value,
         }
     }

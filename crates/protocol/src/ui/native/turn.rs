@@ -1,4 +1,4 @@
-//! Turns of the agent: why they began and how they ended.
+//! Turns of the agent: their start and their result.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::frame::is_interruption;
 use crate::ui::{StopReason, TurnId};
 
 events! {
-    /// The agent has begun a turn.
+    /// The agent has started a turn.
     pub struct TurnStarted {
         required {
             /// Session it belongs to.
@@ -16,64 +16,67 @@ events! {
             turn_id: TurnId,
         }
         optional {
-            /// What made the agent begin by itself, such as `task-notification`; absent when a person's prompt did.
+            /// Trigger of a turn that the agent began by itself, such as `task-notification`; absent for a
+            /// user's prompt.
             origin: String,
         }
         defaulted {
-            /// The person's turns that it answers: none when it began by itself, several when prompts were merged.
+            /// The user's turns that it answers: none when it began by itself, several when prompts were
+            /// merged.
             answers: Vec<TurnId>,
         }
     }
 
-    /// How a turn went; comes just before its `Complete`.
+    /// Result of a turn; sent just before its `Complete`.
     pub struct TurnResult {
         required {
             /// Session it belongs to.
             session_id: i64,
             /// The turn.
             turn_id: TurnId,
-            /// How it ended, in the agent's words: `success`, `error_max_turns`, …
+            /// Result subtype given by the agent: `success`, `error_max_turns`, …
             subtype: String,
-            /// Whether it failed; may be so with `success`.
+            /// True if the turn failed; possible with `success` too.
             is_error: bool,
         }
         optional {
-            /// How long it took.
+            /// Duration in milliseconds.
             duration_ms: u64,
-            /// How long the API took, over the whole session.
+            /// Time spent in the API in milliseconds, over the whole session.
             duration_api_ms: u64,
-            /// Rounds of the model and its tools.
+            /// Number of rounds of the model and its tools.
             num_turns: u64,
-            /// What the session has cost by now, as the agent counts: it begins anew with `/clear`.
+            /// Cost of the session so far, as counted by the agent: `/clear` resets it.
             cost_usd: f64,
-            /// What this turn has cost, with its sub-agents.
+            /// Cost of this turn, sub-agents included.
             turn_cost_usd: f64,
-            /// List price of the response that an interrupt cut off. The agent leaves it out of `cost_usd` and `turn_cost_usd`.
+            /// List price of the response that an interrupt cut off. The agent does not include it in
+            /// `cost_usd` and `turn_cost_usd`.
             interrupted_cost_usd: f64,
-            /// Tokens of this turn, without those of sub-agents.
+            /// Tokens of this turn, sub-agents excluded.
             usage: TokenUsage,
             /// Tokens and cost of the session by model.
             model_usage: Value,
-            /// The answer as data, when a schema was asked for.
+            /// The answer as JSON, when a schema was requested.
             structured_output: Value,
-            /// Why the model stopped.
+            /// Reason why the model stopped.
             stop_reason: StopReason,
-            /// Why the turn ended, in the agent's words.
+            /// Reason why the turn ended, as given by the agent.
             terminal_reason: String,
-            /// What went wrong.
+            /// Error messages.
             error: String,
-            /// What made the agent begin by itself; absent when a person's prompt did.
+            /// Trigger of a turn that the agent began by itself; absent for a user's prompt.
             origin: String,
         }
         defaulted {
-            /// The person's turns that it answered.
+            /// The user's turns that it answered.
             answers: Vec<TurnId>,
-            /// Calls that were not allowed.
+            /// Denied tool calls.
             permission_denials: Vec<DeniedTool>,
         }
     }
 
-    /// A call that was not allowed.
+    /// A denied tool call.
     pub struct DeniedTool {
         required {
             /// The call.
@@ -82,30 +85,30 @@ events! {
             tool_name: String,
         }
         optional {
-            /// What it was called with.
+            /// Input of the call.
             input: Value,
         }
     }
 
-    /// Tokens; cached input is counted apart.
+    /// Token counts; cached input is counted separately.
     pub struct TokenUsage {
         required {
-            /// Tokens of the prompt that no cache had.
+            /// Prompt tokens that were not cached.
             input_tokens: u64,
             /// Tokens generated.
             output_tokens: u64,
         }
         defaulted {
-            /// Tokens of the prompt that were put into the cache.
+            /// Prompt tokens written to the cache.
             cache_creation_input_tokens: u64,
-            /// Tokens of the prompt that came out of the cache.
+            /// Prompt tokens read from the cache.
             cache_read_input_tokens: u64,
         }
     }
 }
 
 impl TurnResult {
-    /// Whether somebody interrupted the turn, which is an error to the agent and none to people.
+    /// True if the user interrupted the turn, which the agent reports as an error.
     pub fn is_interrupted(&self) -> bool {
         self.terminal_reason.as_deref().is_some_and(is_interruption)
     }

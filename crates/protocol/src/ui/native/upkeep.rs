@@ -1,16 +1,16 @@
-//! What a session goes through besides its turns.
+//! Compaction, rate limits and retries.
 
 use super::events;
 
 events! {
-    /// History was summarised to make room.
+    /// The history was compacted.
     pub struct Compacted {
         required {
             /// Session it belongs to.
             session_id: i64,
         }
         optional {
-            /// What brought it about: `manual` or `auto`.
+            /// Trigger: `manual` or `auto`.
             trigger: String,
             /// Tokens of the history before.
             tokens_before: u64,
@@ -19,7 +19,7 @@ events! {
         }
     }
 
-    /// How the limits of the person's plan stand.
+    /// State of the rate limits of the user's plan.
     pub struct RateLimit {
         required {
             /// Session it belongs to.
@@ -28,35 +28,35 @@ events! {
             status: String,
         }
         optional {
-            /// Which limit, such as `five_hour`.
+            /// Name of the limit, such as `five_hour`.
             kind: String,
-            /// How much of it is used, from 0 to 1.
+            /// Used share, from 0 to 1.
             utilization: f64,
-            /// When it starts anew, in seconds since the epoch.
+            /// Time of the reset, in seconds since the epoch.
             resets_at: i64,
-            /// Whether use beyond the plan is being paid for.
+            /// True if paid use beyond the plan is active.
             is_using_overage: bool,
         }
     }
 
-    /// A call of the API failed and will be tried again.
+    /// An API call failed and will be retried.
     pub struct Retrying {
         required {
             /// Session it belongs to.
             session_id: i64,
-            /// Which try comes next, from 1.
+            /// Number of the next attempt, from 1.
             attempt: u64,
         }
         optional {
-            /// How many there will be at most.
+            /// Maximum number of attempts.
             max_attempts: u64,
-            /// How long until then.
+            /// Delay before the next attempt, in milliseconds.
             delay_ms: u64,
-            /// The HTTP status; absent when there was no answer.
+            /// HTTP status; absent when there was no response.
             status: u16,
-            /// What went wrong, in a word.
+            /// Short name of the error.
             error: String,
-            /// The sub-agent whose call it is.
+            /// Sub-agent that made the call.
             agent_id: String,
         }
     }

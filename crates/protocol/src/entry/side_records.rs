@@ -1,4 +1,4 @@
-//! Entries without a place in the tree. Of most of them the last one in the file counts.
+//! Entries outside of the tree. For most kinds the last one in the file counts.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::messages::{Content, ModelUsage};
 use crate::permissions::PermissionMode;
 
 object! {
-    /// What a branch is about. Its leaf may be in another file.
+    /// Summary of a branch. Its leaf may be in another file.
     pub struct Summary {
         opt summary: String,
         opt leaf_uuid: String as "leafUuid",
@@ -15,13 +15,13 @@ object! {
         opt timestamp: String,
     }
 
-    /// The title that a model gave.
+    /// Title given by a model.
     pub struct AiTitle {
         opt ai_title: String as "aiTitle",
         opt session_id: String as "sessionId",
     }
 
-    /// The title that a person gave; it ranks before the model's.
+    /// Title given by the user; it takes precedence over the model's.
     pub struct CustomTitle {
         opt custom_title: String as "customTitle",
         opt session_id: String as "sessionId",
@@ -45,13 +45,13 @@ object! {
         opt session_id: String as "sessionId",
     }
 
-    /// A person's tag.
+    /// Tag set by the user.
     pub struct Tag {
         opt tag: String,
         opt session_id: String as "sessionId",
     }
 
-    /// Whether the session works itself or coordinates others.
+    /// Mode of the session: it works itself or coordinates others.
     pub struct Mode {
         /// `normal` or `coordinator`.
         opt mode: String,
@@ -64,7 +64,7 @@ object! {
         opt session_id: String as "sessionId",
     }
 
-    /// The last prompt, and the leaf to resume from. It is written before the leaf's own line.
+    /// Last prompt, and the leaf to resume from. It is written before the leaf's own line.
     pub struct LastPrompt {
         opt last_prompt: String as "lastPrompt",
         opt leaf_uuid: String as "leafUuid",
@@ -74,7 +74,7 @@ object! {
         opt cut_uuid: String as "cutUuid",
     }
 
-    /// A prompt went into the queue or came out of it.
+    /// A prompt was queued or dequeued.
     pub struct QueueOperation {
         opt operation: QueueAction,
         opt content: Content,
@@ -85,9 +85,9 @@ object! {
         opt delivery_id: String as "deliveryId",
     }
 
-    /// The files as they stood at a message, to rewind to.
+    /// State of the files at a message, for rewinding.
     pub struct FileHistorySnapshot {
-        /// From the same space as uuids, but names the message and not this entry.
+        /// Id of the message, not of this entry.
         opt message_id: String as "messageId",
         opt snapshot: FileSnapshot,
         opt is_snapshot_update: bool as "isSnapshotUpdate",
@@ -100,7 +100,7 @@ object! {
         opt timestamp: String,
     }
 
-    /// One more file in a snapshot.
+    /// One more file of a file history snapshot.
     pub struct FileHistoryDelta {
         opt message_id: String as "messageId",
         opt snapshot_message_id: String as "snapshotMessageId",
@@ -111,14 +111,14 @@ object! {
 
     /// A copy of a file.
     pub struct FileBackup {
-        /// `null` in the file when there was no file to copy.
+        /// `null` in the file if there was no file to copy.
         opt backup_file_name: String as "backupFileName",
         opt version: u64,
         opt backup_time: String as "backupTime",
         opt real_parent_dir: String as "realParentDir",
     }
 
-    /// The client's own books, written at its end. They include calls that left no assistant entry.
+    /// Totals of the client, written when it exits. They include calls that left no assistant entry.
     pub struct CostState {
         opt session_id: String as "sessionId",
         opt total_cost_usd: f64 as "totalCostUSD",
@@ -141,19 +141,19 @@ object! {
         opt session_id: String as "sessionId",
     }
 
-    /// A switch of the client.
+    /// A latched client setting.
     pub struct AtisLatch {
         opt atis: String,
         opt session_id: String as "sessionId",
     }
 
-    /// A switch of the client.
+    /// A latched client setting.
     pub struct IsolationLatch {
         opt side: Json,
         opt session_id: String as "sessionId",
     }
 
-    /// The session went into a worktree; `null` in the file when it left.
+    /// The session entered a worktree; `null` in the file when it left.
     pub struct WorktreeState {
         opt worktree_session: WorktreeSession as "worktreeSession",
         opt session_id: String as "sessionId",
@@ -176,7 +176,7 @@ object! {
         opt session_id: String as "sessionId",
     }
 
-    /// A pull request that belongs to the session.
+    /// A pull request of the session.
     pub struct PrLink {
         opt pr_number: u64 as "prNumber",
         opt pr_url: String as "prUrl",
@@ -185,7 +185,7 @@ object! {
         opt timestamp: String,
     }
 
-    /// A page that belongs to the session.
+    /// A page of the session.
     pub struct FrameLink {
         opt frame_url: String as "frameUrl",
         opt title: String,
@@ -210,7 +210,7 @@ object! {
         opt session_id: String as "sessionId",
     }
 
-    /// Where a forked agent got its context.
+    /// Origin of a forked agent's context.
     pub struct ForkContextRef {
         opt agent_id: String as "agentId",
         opt parent_session_id: String as "parentSessionId",
@@ -221,7 +221,7 @@ object! {
 }
 
 open_string! {
-    /// What happened to a queued prompt.
+    /// Operation on a queued prompt.
     pub struct QueueAction {
         ENQUEUE = "enqueue",
         DEQUEUE = "dequeue",

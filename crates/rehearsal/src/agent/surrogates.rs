@@ -1,7 +1,7 @@
-//! Lone surrogates: JSON can spell them, Rust strings cannot hold them.
+//! Lone surrogates: JSON can express them, Rust strings cannot hold them.
 //!
-//! Inside the stand-in each stands as a private character (the last 2,048 of Unicode, which nobody uses); on the way
-//! in and out it is the escape that it was.
+//! Inside the stand-in each is represented by a private character (the last 2,048 of Unicode, which are
+//! unused); in input and output it is the original escape.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 const PRIVATE: u32 = 0x10_f800;
 const SURROGATES: std::ops::RangeInclusive<u32> = 0xd800..=0xdfff;
 
-/// JSON text with private characters in place of lone surrogate escapes, so that it parses.
-pub(super) fn lift(json: &str) -> Cow<'_, str> {
+/// Replaces lone surrogate escapes in JSON text by private characters, so that it parses.
+pub(super) fn replace_lone_surrogates(json: &str) -> Cow<'_, str> {
     if !json.contains("\\ud") && !json.contains("\\uD") {
         return Cow::Borrowed(json);
     }
@@ -36,8 +36,8 @@ pub(super) fn lift(json: &str) -> Cow<'_, str> {
     Cow::Owned(lifted)
 }
 
-/// JSON text as the CLI spells it: surrogates and characters that end lines elsewhere are escapes.
-pub(super) fn lower(json: String) -> String {
+/// Restores the CLI's spelling: surrogates and characters that end lines elsewhere become escapes.
+pub(super) fn restore_surrogates(json: String) -> String {
     let odd = |c: char| {
         matches!(c, '\u{7f}' | '\u{85}' | '\u{200d}' | '\u{2028}' | '\u{2029}' | '\u{feff}')
             || c as u32 >= PRIVATE
@@ -58,7 +58,7 @@ pub(super) fn lower(json: String) -> String {
     lowered
 }
 
-/// Says that the escape was replaced; no escape has this length.
+/// Marks a replaced escape; no escape has this length.
 const LONE: usize = 0;
 
 fn lone(unit: u32, lifted: &mut String) -> usize {
@@ -66,7 +66,7 @@ fn lone(unit: u32, lifted: &mut String) -> usize {
     LONE
 }
 
-/// The UTF-16 unit of the `\uXXXX` at the beginning of a text.
+/// UTF-16 code unit of the `\uXXXX` at the start of a text.
 fn unit(text: &str) -> Option<u32> {
     u32::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok()
 }
@@ -78,10 +78,11 @@ mod tests {
     #[test]
     fn lone_surrogates_survive_the_way_in_and_out() {
         for json in [r#""x\ud83dy""#, r#""\udc00""#, r#""a\\ud83d""#, r#""\ud83d\n\u2028""#, r#""pl\"ain""#] {
-            let value: serde_json::Value = serde_json::from_str(&lift(json)).unwrap();
-            assert_eq!(lower(value.to_string()), json);
+            let value: serde_json::Value = serde_json::from_str(&replace_lone_surrogates(json)).unwrap();
+            assert_eq!(restore_surrogates(value.to_string()), json);
         }
-        let pair: String = serde_json::from_str(&lift(r#""\ud83d\ude00 \ud83d""#)).unwrap();
+        let pair: String =
+            serde_json::from_str(&replace_lone_surrogates(r#""\ud83d\ude00 \ud83d""#)).unwrap();
         assert!(pair.starts_with('😀'));
     }
 }

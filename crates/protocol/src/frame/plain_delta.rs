@@ -1,8 +1,8 @@
-//! The frame that comes most, in the very spelling of the CLI.
+//! Fast path for the most frequent frame, in the exact spelling of the CLI.
 //!
-//! In a streamed answer nine frames of ten are deltas, and the CLI writes them all alike. Comparing the parts that are
-//! always the same is cheaper than finding out what they are. Every byte is still compared or checked, and a line that
-//! is spelt in any other way is read like all the others.
+//! In a streamed answer nine of ten frames are deltas, and the CLI writes them all alike. Comparing the
+//! constant parts is cheaper than parsing them. Every byte is still compared or checked, and a line with any
+//! other spelling takes the general path.
 
 use super::head::{Notes, Span};
 use crate::json::{Checker, SyntaxError};
@@ -12,7 +12,7 @@ const INDEX: &[u8] = br#"{"type":"content_block_delta","index":"#;
 const DELTA: &[u8] = br#","delta":"#;
 const KIND: &[u8] = br#"{"type":"#;
 
-/// The kinds of delta with their quotes, and the key of their text.
+/// The kinds of delta, quoted, and the keys of their text.
 const KINDS: [(&[u8], &[u8]); 4] = [
     (br#""text_delta""#, b"text"),
     (br#""input_json_delta""#, b"partial_json"),
@@ -20,10 +20,10 @@ const KINDS: [(&[u8], &[u8]); 4] = [
     (br#""signature_delta""#, b"signature"),
 ];
 
-/// Reads up to the end of `event` and leaves the checker behind it; `false`, with the checker where it was, if the line
-/// is spelt in another way.
+/// Reads up to the end of `event` and leaves the checker after it; `false`, without moving the checker, for a
+/// line with another spelling.
 #[inline]
-pub(super) fn delta(
+pub(super) fn scan(
     bytes: &[u8],
     checker: &mut Checker<'_>,
     notes: &mut impl Notes,
@@ -37,7 +37,7 @@ pub(super) fn delta(
         return Ok(false);
     }
     checker.at = end + 2;
-    // The members as the general way would note them: what stands inside before what stands around it.
+    // The members in the order in which the general path notes them: inner ones before outer ones.
     let event = EVENT.len();
     notes.enters(0, b"event");
     notes.enters(1, b"delta");
@@ -51,23 +51,23 @@ pub(super) fn delta(
     Ok(true)
 }
 
-/// Where the parts of a delta stand.
-struct Parts {
+/// Offsets of the parts of a delta.
+struct DeltaOffsets {
     index_end: usize,
-    /// The delta itself.
+    /// Offset of the delta object.
     delta: usize,
     kind: usize,
     kind_end: usize,
     key: &'static [u8],
-    /// The opening quote of its text.
+    /// Offset of the opening quote of its text.
     text: usize,
 }
 
 #[inline]
-fn parts(bytes: &[u8]) -> Option<Parts> {
+fn parts(bytes: &[u8]) -> Option<DeltaOffsets> {
     let rest = bytes.strip_prefix(EVENT)?.strip_prefix(INDEX)?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    // A number has at least one digit and no zero in front.
+    // A number has at least one digit and no leading zero.
     if digits == 0 || (digits > 1 && rest[0] == b'0') {
         return None;
     }
@@ -80,14 +80,14 @@ fn parts(bytes: &[u8]) -> Option<Parts> {
     let kind_end = kind + name.len();
     let rest = rest[name.len()..].strip_prefix(b",\"")?.strip_prefix(*key)?.strip_prefix(b"\":")?;
     let text = bytes.len() - rest.len();
-    rest.starts_with(b"\"").then_some(Parts { index_end, delta, kind, kind_end, key, text })
+    rest.starts_with(b"\"").then_some(DeltaOffsets { index_end, delta, kind, kind_end, key, text })
 }
 
 #[cfg(test)]
 mod tests {
     use crate::{Frame, FrameRef};
 
-    /// The same line spelt in another way, so that it is read the general way.
+    /// The same line in another spelling, so that it takes the general path.
     fn respelt(line: &str) -> String {
         line.replacen('{', "{ ", 1)
     }

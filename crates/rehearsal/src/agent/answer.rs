@@ -1,26 +1,26 @@
-//! An answer of the model as frames: one `assistant` frame per block, and stream events around it.
+//! Answers of the model as frames: one `assistant` frame per block, and stream events around it.
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::frames::Frame;
 use super::model::Failure;
 use super::session::Session;
 use super::stop::Flow;
-use super::talk::Talk;
-use super::text::lift;
+use super::surrogates::replace_lone_surrogates;
 use super::tools::Call;
 use super::turn::Stream;
 use super::usage::Tokens;
 use crate::script::{Block, Turn};
 
 impl Session {
-    /// Says an answer block by block; the tool calls in it are given back.
-    pub(super) fn speak(&mut self, talk: &mut Talk, turn: &Turn) -> Flow<Vec<Call>> {
+    /// Sends an answer block by block; returns its tool calls.
+    pub(super) fn send_answer(&mut self, conversation: &mut Conversation, turn: &Turn) -> Flow<Vec<Call>> {
         let pace = turn.pace.unwrap_or(self.script.pace);
         let blocks = turn.content();
         let contents: Vec<Value> = blocks.iter().map(|block| self.content(block)).collect();
-        let asked = talk.said.iter().map(String::len).sum();
-        let answered = contents.iter().map(|content| said(content).len()).sum();
+        let asked = conversation.texts.iter().map(String::len).sum();
+        let answered = contents.iter().map(|content| block_text(content).len()).sum();
         let mut stream = Stream {
             message_id: self.ids.message(),
             request_id: self.ids.request(),
@@ -28,21 +28,21 @@ impl Session {
             tokens: Tokens::of(turn.usage, asked, answered),
             ..Stream::default()
         };
-        let main = talk.agent.is_none();
+        let main = conversation.agent.is_none();
         if main {
             self.with_turn(|turn| turn.stream = Some(stream.clone()));
         }
         self.pause(pace.delay_ms)?;
         self.replay()?;
-        self.stream_start(talk, &stream)?;
+        self.stream_start(conversation, &stream)?;
         let mut calls = Vec::new();
         let mut uuids = Vec::new();
         for (index, (block, content)) in blocks.iter().zip(&contents).enumerate() {
             stream.index = index;
-            self.stream_block(talk, &mut stream, content, pace)?;
-            let uuid = self.assistant_frame(talk, &stream, content, false)?;
+            self.stream_block(conversation, &mut stream, content, pace)?;
+            let uuid = self.assistant_frame(conversation, &stream, content, false)?;
             uuids.push(uuid.clone());
-            self.stream_event(talk, &stream, json!({"type": "content_block_stop", "index": index}))?;
+            self.stream_event(conversation, &stream, json!({"type": "content_block_stop", "index": index}))?;
             if content["type"] == "tool_use" {
                 calls.push(Call::new(content, block, uuid));
             }
@@ -53,16 +53,20 @@ impl Session {
             usage["output_tokens_details"] = json!({"thinking_tokens": thought / 4});
         }
         let delta = json!({"stop_reason": turn.stop_reason(), "stop_sequence": null});
-        self.stream_event(talk, &stream, json!({"type": "message_delta", "delta": delta, "usage": usage}))?;
-        self.stream_event(talk, &stream, json!({"type": "message_stop"}))?;
-        self.spoken(talk, turn, &stream, &contents, &uuids)?;
+        self.stream_event(
+            conversation,
+            &stream,
+            json!({"type": "message_delta", "delta": delta, "usage": usage}),
+        )?;
+        self.stream_event(conversation, &stream, json!({"type": "message_stop"}))?;
+        self.complete_answer(conversation, turn, &stream, &contents, &uuids)?;
         Ok(calls)
     }
 
-    /// An answer is complete: it is counted, written down and part of the conversation.
-    fn spoken(
+    /// Completes an answer: counts it, records it and adds it to the conversation.
+    fn complete_answer(
         &mut self,
-        talk: &mut Talk,
+        conversation: &mut Conversation,
         turn: &Turn,
         stream: &Stream,
         contents: &[Value],
@@ -70,7 +74,7 @@ impl Session {
     ) -> Flow {
         self.ledger.spend(&stream.model, stream.tokens);
         self.api_ms += 1;
-        if talk.agent.is_none() {
+        if conversation.agent.is_none() {
             self.context = stream.tokens;
             let last = contents.iter().rev().find(|content| content["type"] == "text");
             let last = last.and_then(|content| content["text"].as_str()).unwrap_or_default().to_owned();
@@ -84,15 +88,15 @@ impl Session {
                 state.last_text = last;
             });
         }
-        self.note_answer(talk, turn, stream, contents, uuids)?;
-        talk.say(contents.iter().map(said).collect::<Vec<_>>().join("\n"));
+        self.note_answer(conversation, turn, stream, contents, uuids)?;
+        conversation.add(contents.iter().map(block_text).collect::<Vec<_>>().join("\n"));
         Ok(())
     }
 
-    /// One block for the host.
+    /// Sends one block to the host.
     pub(super) fn assistant_frame(
         &mut self,
-        talk: &Talk,
+        conversation: &Conversation,
         stream: &Stream,
         content: &Value,
         aborted: bool,
@@ -105,7 +109,7 @@ impl Session {
         let thinking = content["type"] == "thinking";
         let frame = Frame::new("assistant")
             .with("message", message)
-            .with("parent_tool_use_id", talk.parent())
+            .with("parent_tool_use_id", conversation.parent())
             .with("session_id", self.id.as_str())
             .with("uuid", self.ids.uuid())
             .with("timestamp", stamp)
@@ -114,7 +118,7 @@ impl Session {
             .maybe("thinking_display", thinking.then_some("updates"))
             .maybe("tool_use_meta", self.tool_meta(content))
             .maybe("aborted", aborted.then_some(true));
-        let frame = match &talk.agent {
+        let frame = match &conversation.agent {
             Some(agent) => {
                 let shown = content["type"] == "tool_use"
                     || self.args.has("forward-subagent-text")
@@ -133,15 +137,15 @@ impl Session {
         self.emit(frame)
     }
 
-    /// What the CLI says in the model's place when the API failed.
-    pub(super) fn speak_failure(&mut self, talk: &mut Talk, failure: &Failure) -> Flow {
+    /// Sends the message of the CLI in the model's place when the API failed.
+    pub(super) fn send_failure(&mut self, conversation: &mut Conversation, failure: &Failure) -> Flow {
         self.replay()?;
         let message = self.synthetic_message(&failure.text, "stop_sequence", Some(""));
         let stamp = self.stamp();
         let request_id = failure.status.map(|_| self.ids.request());
         let frame = Frame::new("assistant")
             .with("message", message.clone())
-            .with("parent_tool_use_id", talk.parent())
+            .with("parent_tool_use_id", conversation.parent())
             .with("session_id", self.id.as_str())
             .with("uuid", self.ids.uuid())
             .with("timestamp", stamp)
@@ -153,10 +157,10 @@ impl Session {
         let frame = self.naming(frame);
         let uuid = self.emit(frame)?;
         self.with_turn(|turn| turn.stop_reason = json!("stop_sequence"));
-        self.note_failure(talk, &message, failure, &uuid)
+        self.note_failure(conversation, &message, failure, &uuid)
     }
 
-    /// A message that no model made.
+    /// A message that no model wrote.
     pub(super) fn synthetic_message(&mut self, text: &str, stop: &str, sequence: Option<&str>) -> Value {
         json!({
             "diagnostics": null, "id": self.ids.uuid(), "container": null, "model": "<synthetic>", "role": "assistant",
@@ -171,7 +175,7 @@ impl Session {
         })
     }
 
-    /// The first frame of an answer says which messages it answers.
+    /// Adds the ids of the answered messages to the first frame of an answer.
     pub(super) fn naming(&mut self, frame: Frame) -> Frame {
         match self.uuids_once() {
             Some((last, all)) => {
@@ -187,7 +191,8 @@ impl Session {
             json!({"type": "text", "text": text})
         } else if let Some(raw) = &block.raw_text {
             let quoted = format!("\"{raw}\"");
-            let text = serde_json::from_str::<String>(&lift(&quoted)).unwrap_or_else(|_| raw.clone());
+            let text = serde_json::from_str::<String>(&replace_lone_surrogates(&quoted))
+                .unwrap_or_else(|_| raw.clone());
             json!({"type": "text", "text": text})
         } else if let Some(thinking) = &block.thinking {
             json!({"type": "thinking", "thinking": thinking, "signature": block.signature.as_deref().unwrap_or("c2lnbmVk")})
@@ -202,8 +207,8 @@ impl Session {
     }
 }
 
-/// A block as text, as the model would read it.
-pub(super) fn said(content: &Value) -> String {
+/// A block as text, for matching.
+pub(super) fn block_text(content: &Value) -> String {
     match content["type"].as_str() {
         Some("text") => content["text"].as_str().unwrap_or_default().to_owned(),
         Some("tool_use") => format!("{} {}", content["name"].as_str().unwrap_or_default(), content["input"]),

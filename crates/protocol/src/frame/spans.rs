@@ -1,6 +1,6 @@
 use super::head::Span;
 
-/// Where the parts of a stream event stand. These frames are by far the most frequent ones.
+/// Positions of the parts of a stream event. These frames are by far the most frequent ones.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct EventSpans {
     pub(crate) kind: Span,
@@ -10,14 +10,14 @@ pub(crate) struct EventSpans {
     pub(crate) message: Span,
     pub(crate) usage: Span,
     pub(crate) delta_kind: Span,
-    /// The delta's text, and the key it stands under.
+    /// Text of the delta, and the key that holds it.
     pub(crate) delta_text: Span,
     pub(crate) delta_key: DeltaKey,
     members: u8,
     delta_members: u8,
 }
 
-/// What a delta calls its text.
+/// Key of the text in a delta.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum DeltaKey {
     #[default]
@@ -28,9 +28,9 @@ pub(crate) enum DeltaKey {
     Signature,
 }
 
-/// Where the parts of a message stand that a reader in a hurry wants.
+/// Positions of the most used parts of a message.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct SaidSpans {
+pub(crate) struct MessageSpans {
     pub(crate) content: Span,
     pub(crate) id: Span,
     pub(crate) model: Span,
@@ -39,7 +39,8 @@ pub(crate) struct SaidSpans {
 }
 
 impl EventSpans {
-    /// Whether the event is `type`, `index` and `delta`, the delta `type` and a text, and nothing else.
+    /// True if the event consists of `type`, `index` and `delta` only, and the delta of `type` and a text
+    /// only.
     pub(crate) fn is_plain_delta(&self) -> bool {
         self.members == 3
             && self.delta_members == 2
@@ -62,7 +63,7 @@ impl EventSpans {
         }
     }
 
-    /// Begins a delta; an earlier one under the same key no longer counts.
+    /// Starts a delta; an earlier one under the same key is dropped.
     #[inline]
     pub(super) fn begin_delta(&mut self) {
         self.delta_kind = Span::default();
@@ -86,7 +87,7 @@ impl EventSpans {
     }
 }
 
-impl SaidSpans {
+impl MessageSpans {
     #[inline]
     pub(crate) fn note(&mut self, key: &[u8], value: Span) {
         match key {
@@ -100,19 +101,19 @@ impl SaidSpans {
     }
 }
 
-/// How many members beside the usual keys are noted; frames with more are read in full.
+/// Maximum number of noted members with unusual keys; frames with more are read in full.
 const OTHERS_MAX: usize = 4;
 
-/// Members of a frame that nobody asks for by name, to be kept when the frame becomes a value.
+/// Members without an accessor, kept when the frame is converted into a value.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Others {
+pub(crate) struct OtherMembers {
     members: [Span; OTHERS_MAX],
     count: u8,
-    /// There are more, or one that has a typed place in some frame.
+    /// True if there are more members, or one that is a typed field of some frame.
     incomplete: bool,
 }
 
-impl Others {
+impl OtherMembers {
     pub(super) fn all(&self) -> Option<&[Span]> {
         if self.incomplete { None } else { self.members.get(..usize::from(self.count)) }
     }

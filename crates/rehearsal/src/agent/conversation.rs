@@ -1,26 +1,26 @@
-//! A conversation with the model: the main one, or that of an agent.
+//! A conversation with the model: the main one, or that of a sub-agent.
 
 use serde_json::Value;
 
 use super::transcript::Transcript;
 
-/// Who talks to the model, what was said, and where it is written down.
+/// Participants, texts and session file of a conversation.
 #[derive(Debug, Default)]
-pub(super) struct Talk {
+pub(super) struct Conversation {
     /// The texts so far, oldest first.
-    pub(super) said: Vec<String>,
+    pub(super) texts: Vec<String>,
     /// The session file.
     pub(super) file: Transcript,
-    /// The agent that talks; nobody for the main conversation.
+    /// Sub-agent of the conversation; `None` for the main one.
     pub(super) agent: Option<Agent>,
 }
 
-/// A subagent at work.
+/// A running sub-agent.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Agent {
     pub(super) id: String,
     pub(super) run_id: String,
-    /// The call that started it.
+    /// Call that started it.
     pub(super) call_id: String,
     pub(super) kind: String,
     pub(super) description: String,
@@ -30,12 +30,12 @@ pub(super) struct Agent {
     pub(super) started_ms: u64,
 }
 
-impl Talk {
-    pub(super) fn say(&mut self, text: impl Into<String>) {
-        self.said.push(text.into());
+impl Conversation {
+    pub(super) fn add(&mut self, text: impl Into<String>) {
+        self.texts.push(text.into());
     }
 
-    /// The call that frames of this conversation belong to.
+    /// Call that frames of this conversation belong to.
     pub(super) fn parent(&self) -> Value {
         self.agent.as_ref().map_or(Value::Null, |agent| Value::from(agent.call_id.as_str()))
     }

@@ -1,4 +1,4 @@
-//! Connections that a script may close in the middle.
+//! Connections that a script can close at any point.
 
 use std::future::Future;
 use std::io;
@@ -14,51 +14,51 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-use super::server::Phase;
+use super::server::ServerPhase;
 
-/// Takes connections.
+/// Listener for connections.
 #[derive(Debug)]
-pub(super) struct Door {
+pub(super) struct ScriptListener {
     pub(super) listener: TcpListener,
-    pub(super) phase: watch::Receiver<Phase>,
+    pub(super) phase: watch::Receiver<ServerPhase>,
 }
 
-/// Closes one connection without another byte.
+/// Handle that closes one connection without writing another byte.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Line(Arc<AtomicBool>);
+pub(super) struct ConnectionCloser(Arc<AtomicBool>);
 
 /// One connection.
-pub(super) struct Wire {
+pub(super) struct Connection {
     stream: TcpStream,
-    line: Line,
+    closer: ConnectionCloser,
     over: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
 
-impl Line {
-    /// From now on nothing is written to the connection; whoever answers on it is told that it is gone.
-    pub(super) fn hang_up(&self) {
+impl ConnectionCloser {
+    /// Closes the connection for writing; further writes fail as aborted.
+    pub(super) fn close(&self) {
         self.0.store(true, Ordering::Release);
     }
 
-    fn is_open(&self) -> io::Result<()> {
+    fn check_open(&self) -> io::Result<()> {
         if self.0.load(Ordering::Acquire) { Err(io::ErrorKind::ConnectionAborted.into()) } else { Ok(()) }
     }
 }
 
-impl Listener for Door {
-    type Io = Wire;
+impl Listener for ScriptListener {
+    type Io = Connection;
     type Addr = SocketAddr;
 
-    async fn accept(&mut self) -> (Wire, SocketAddr) {
+    async fn accept(&mut self) -> (Connection, SocketAddr) {
         let (stream, addr) = Listener::accept(&mut self.listener).await;
-        // Deltas shall arrive one by one, as the script paces them; without this they only arrive later.
+        // Deltas must arrive one by one, as paced by the script; if this call fails, they only arrive later.
         let _unchanged = stream.set_nodelay(true);
         let mut phase = self.phase.clone();
         let over = async move {
             // An error means that the server itself is gone.
-            let _gone = phase.wait_for(|phase| *phase == Phase::Over).await.map(drop);
+            let _gone = phase.wait_for(|phase| *phase == ServerPhase::Over).await.map(drop);
         };
-        (Wire { stream, line: Line::default(), over: Some(Box::pin(over)) }, addr)
+        (Connection { stream, closer: ConnectionCloser::default(), over: Some(Box::pin(over)) }, addr)
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
@@ -66,32 +66,32 @@ impl Listener for Door {
     }
 }
 
-impl Connected<IncomingStream<'_, Door>> for Line {
-    fn connect_info(stream: IncomingStream<'_, Door>) -> Self {
-        stream.io().line.clone()
+impl Connected<IncomingStream<'_, ScriptListener>> for ConnectionCloser {
+    fn connect_info(stream: IncomingStream<'_, ScriptListener>) -> Self {
+        stream.io().closer.clone()
     }
 }
 
-impl AsyncRead for Wire {
+impl AsyncRead for Connection {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        // The HTTP layer listens for the client's leaving even while it answers, so the end of the server is noticed
-        // here in the middle of any pause.
+        // The HTTP layer reads even while it responds, to detect a disconnect of the client; so the end of
+        // the server is noticed here during any pause.
         if self.over.as_mut().is_some_and(|over| over.as_mut().poll(cx).is_ready()) {
             self.over = None;
-            self.line.hang_up();
+            self.closer.close();
         }
-        self.line.is_open()?;
+        self.closer.check_open()?;
         Pin::new(&mut self.stream).poll_read(cx, buf)
     }
 }
 
-impl AsyncWrite for Wire {
+impl AsyncWrite for Connection {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        self.line.is_open()?;
+        self.closer.check_open()?;
         Pin::new(&mut self.stream).poll_write(cx, buf)
     }
 

@@ -1,4 +1,4 @@
-//! What an entry says, whichever dialect it is in.
+//! Content accessors of entries, for all dialects.
 
 use std::borrow::Cow;
 
@@ -6,42 +6,43 @@ use super::{Dialect, EntryKind, EntryRef, Flags};
 use crate::ToolCall;
 use crate::json::{Raw, Reading, Text, Wire};
 use crate::messages::UsageInfo;
-use crate::view::{Block, Blocks, Said};
+use crate::view::{Block, Blocks, MessageView};
 
-/// What a tool gave back, in place.
+/// Result of a tool, in place.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ToolResult<'a> {
-    /// The call that this answers. Seed 001 has no such ids: there a result follows its call.
+    /// The call that it answers. The session specification has no such ids: a result follows its call.
     pub tool_use_id: Option<Cow<'a, str>>,
     /// A string, a list of blocks or other JSON.
     pub content: Option<Raw<'a>>,
-    /// Whether the tool failed.
+    /// True if the tool failed.
     pub is_error: bool,
 }
 
 impl<'a> EntryRef<'a> {
-    /// The API message of the entry, in one look; all empty where there is none.
-    pub fn said(&self) -> Said<'a> {
-        let mut said = Said { content: None, message_id: None, model: None, usage: None, stop_reason: None };
+    /// Parts of the API message of the entry, in one pass; all empty if there is none.
+    pub fn said(&self) -> MessageView<'a> {
+        let mut view =
+            MessageView { content: None, message_id: None, model: None, usage: None, stop_reason: None };
         match self.message() {
-            Some(text) if text.text().is_some() => said.content = Some(text),
+            Some(text) if text.text().is_some() => view.content = Some(text),
             Some(message) if message.is_object() => {
-                let (spans, text) = self.said_spans();
-                said.content = spans.content.raw(text);
-                said.message_id = spans.id.text(text);
-                said.model = spans.model.text(text);
-                said.usage = spans.usage.raw(text);
-                said.stop_reason = spans.stop_reason.raw(text);
+                let (spans, text) = self.message_spans();
+                view.content = spans.content.raw(text);
+                view.message_id = spans.id.text(text);
+                view.model = spans.model.text(text);
+                view.usage = spans.usage.raw(text);
+                view.stop_reason = spans.stop_reason.raw(text);
             }
-            None if self.kind() == EntryKind::System => said.content = self.get("content"),
+            None if self.kind() == EntryKind::System => view.content = self.get("content"),
             Some(_) | None => {}
         }
-        said
+        view
     }
 
-    /// The blocks of the message; none for entries that say nothing. Plain text is one text block, so that also
-    /// the string that seed 001 has for a message is one.
+    /// Blocks of the message; empty for entries without one. Plain text is one text block, and so is the
+    /// string that the session specification has for a message.
     pub fn content_blocks(&self) -> Blocks<'a> {
         self.said().blocks()
     }
@@ -62,7 +63,7 @@ impl<'a> EntryRef<'a> {
         out
     }
 
-    /// The tools that an assistant entry calls. A call of seed 001 has no id of its own and takes the entry's.
+    /// Tool calls of an assistant entry. A call of the session specification has no id and takes the entry's.
     pub fn tool_calls(&self) -> Vec<ToolCall<'a>> {
         if self.kind() != EntryKind::Assistant {
             return Vec::new();
@@ -81,7 +82,7 @@ impl<'a> EntryRef<'a> {
         calls.collect()
     }
 
-    /// What tools gave back: blocks of a user entry, or the whole entry in seed 001.
+    /// Tool results: blocks of a user entry, or the whole entry in the session specification.
     pub fn tool_results(&self) -> Vec<ToolResult<'a>> {
         match self.kind() {
             EntryKind::User | EntryKind::ToolResult => {}
@@ -103,17 +104,18 @@ impl<'a> EntryRef<'a> {
         results.collect()
     }
 
-    /// Names the API response. Several entries share it: one entry per block.
+    /// Id of the API response. Several entries share it: one entry per block.
     pub fn message_id(&self) -> Option<Cow<'a, str>> {
         self.said().message_id.map(Text::get)
     }
 
-    /// The model that answered; `<synthetic>` when no model was asked.
+    /// Model that answered; `<synthetic>` if the client wrote the answer.
     pub fn model(&self) -> Option<Cow<'a, str>> {
         self.said().model.map(Text::get)
     }
 
-    /// Tokens of the API response. Every entry of a response repeats them: count once per message id, over all files.
+    /// Token counts of the API response. Every entry of a response repeats them: count once per message id,
+    /// over all files.
     pub fn usage(&self) -> Option<UsageInfo> {
         if self.kind() != EntryKind::Assistant {
             return None;
@@ -121,7 +123,7 @@ impl<'a> EntryRef<'a> {
         UsageInfo::read(&mut self.said().usage?.cursor(), &mut Reading::default()).ok()
     }
 
-    /// The tool's whole structured output, see [`crate::tools::ToolOutput`].
+    /// The tool's whole structured output; see [`crate::tools::ToolOutput`].
     pub fn tool_use_result(&self) -> Option<Raw<'a>> {
         if self.kind() == EntryKind::User { self.get("toolUseResult") } else { None }
     }
@@ -132,7 +134,7 @@ impl<'a> EntryRef<'a> {
         attachment.get("type")?.text().map(Text::get)
     }
 
-    /// The flags of seed 001, in one look.
+    /// Flags of the session specification.
     pub fn flags(&self) -> Flags {
         Flags::of(self)
     }
