@@ -288,9 +288,9 @@ fn options_that_make_no_sense_are_refused_before_the_start() {
 fn f59_what_is_never_asked_is_told_before_the_start() {
     let warnings = |options: Options| options.plan().unwrap().warnings.join("; ");
     let told = warnings(options().on_permission(AllowAll).allowed_tools(["Bash", "Edit", "Read(/tmp/**)"]));
-    assert_eq!(told, "The permission handler is never asked about `Bash`, `Edit`, which may always run");
+    assert_eq!(told, "The permission handler is never called for `Bash`, `Edit`: always allowed");
     let bypass = options().permission_mode(PermissionMode::BYPASS_PERMISSIONS).allow_bypass_permissions();
-    assert!(warnings(bypass.clone().on_permission(AllowAll)).contains("never asked"));
+    assert!(warnings(bypass.clone().on_permission(AllowAll)).contains("never called"));
     assert_eq!(warnings(bypass) + &warnings(options().on_permission(AllowAll)), "");
 }
 

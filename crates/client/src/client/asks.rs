@@ -1,4 +1,4 @@
-//! Questions of the CLI. Each gets at most one answer, and none after it was taken back.
+//! Control requests of the CLI to this host. Each gets at most one answer, and none after it was cancelled.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ pub(super) struct Asks(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     open: HashMap<String, Open>,
-    /// What became of questions that are no longer open, oldest first.
+    /// Requests that are no longer open, oldest first.
     settled: VecDeque<(String, Settled)>,
 }
 
@@ -31,17 +31,17 @@ enum Settled {
     TakenBack,
 }
 
-/// Why a question is not taken up.
+/// The reason why a request is not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refused {
     /// It was delivered before.
     Repeated,
-    /// Too many are open.
+    /// Too many requests are open.
     TooMany,
 }
 
 impl Asks {
-    /// A question has come.
+    /// Registers a request of the CLI.
     pub(super) fn open(&self, id: &str, call: Call) -> Result<CancellationToken, Refused> {
         let mut state = self.lock();
         if state.open.contains_key(id) {
@@ -55,7 +55,8 @@ impl Asks {
         Ok(cancel)
     }
 
-    /// Takes the right to answer. Whoever comes first has it; the others are told what became of the question.
+    /// Claims the right to answer. The first caller gets it; later callers get an error that says what became
+    /// of the request.
     pub(super) fn claim(&self, id: &str) -> Result<Call, Error> {
         let mut state = self.lock();
         if let Some(open) = state.open.remove(id) {
@@ -64,19 +65,19 @@ impl Asks {
         }
         let became = state.settled.iter().rev().find(|(other, _)| other == id).map(|(_, settled)| *settled);
         let message = match became {
-            Some(Settled::Answered) => "The question was answered before",
-            Some(Settled::TakenBack) => "The question was taken back",
-            None => "There is no such question",
+            Some(Settled::Answered) => "The request was already answered",
+            Some(Settled::TakenBack) => "The request was cancelled",
+            None => "There is no such request",
         };
-        Err(Error::new(ErrorKind::Settled, message, "each question is answered once, while it is open"))
+        Err(Error::new(ErrorKind::Settled, message, "each request is answered once, while it is open"))
     }
 
-    /// What an open question asks.
+    /// The content of an open request.
     pub(super) fn look(&self, id: &str) -> Option<Call> {
         self.lock().open.get(id).map(|open| open.call.clone())
     }
 
-    /// The CLI takes a question back.
+    /// Cancels a request on behalf of the CLI.
     pub(super) fn take_back(&self, id: &str) {
         let mut state = self.lock();
         if let Some(open) = state.open.remove(id) {
@@ -85,7 +86,7 @@ impl Asks {
         }
     }
 
-    /// Nobody will hear an answer any more.
+    /// Cancels all requests: their answers can no longer be sent.
     pub(super) fn end(&self) {
         for open in std::mem::take(&mut self.lock().open).into_values() {
             open.cancel.cancel();
@@ -96,13 +97,13 @@ impl Asks {
         self.lock().open.is_empty()
     }
 
-    /// The questions that are open, by id.
+    /// The open requests, by id.
     pub(super) fn list(&self) -> Vec<(String, Call)> {
         self.lock().open.iter().map(|(id, open)| (id.clone(), open.call.clone())).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing here panics while it holds the lock, and a table is no worse for a panic elsewhere.
+        // Nothing panics while it holds this lock, and a panic elsewhere leaves the table consistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

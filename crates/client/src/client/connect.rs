@@ -1,4 +1,4 @@
-//! Joining a session: the carrier, the tasks, the handshake.
+//! Connecting to a session: transport, tasks and handshake.
 
 use std::sync::Arc;
 
@@ -15,17 +15,18 @@ use crate::options::{Options, Plan};
 use crate::transport::{Link, Process, Resumed, Transport};
 
 impl Client {
-    /// Starts `claude` on this machine and shakes hands.
+    /// Starts `claude` on this machine and performs the handshake.
     pub async fn connect(options: Options) -> Result<Self, Error> {
         Client::connect_over(Process::new(), options).await
     }
 
-    /// Joins a session over any carrier and shakes hands, unless that was done before.
+    /// Connects to a session over any transport, and performs the handshake unless that was done before.
     pub async fn connect_over(transport: impl Transport + 'static, options: Options) -> Result<Self, Error> {
         Ok(Client::connect_and_follow(transport, options).await?.0)
     }
 
-    /// The same, with a subscriber that [is waited for](Client::follow) and hears everything from the first line on.
+    /// Connects as [`Client::connect_over`], with a [lossless](Client::follow) subscriber that receives
+    /// everything from the first line on.
     #[tracing::instrument(level = "debug", skip_all)]
     pub async fn connect_and_follow(
         transport: impl Transport + 'static,
@@ -75,14 +76,14 @@ impl Client {
         let info = reply::<Initialize>(&success)?;
         check(&info, options)?;
         drop(core.info.set(info));
-        // Questions that nobody had answered when somebody else left this session.
+        // Requests that were still open when the previous client left this session.
         for (id, request) in success.pending_requests() {
             core.asked(id, request.call);
         }
         Ok(())
     }
 
-    /// Takes what was said at an earlier handshake as said to us. Questions that were open then are told by the carrier.
+    /// Restores the state of an earlier handshake. The transport delivers the requests that are still open.
     fn resume(&self, resumed: &Resumed) -> Result<(), Error> {
         let answer = resumed.initialize.message();
         if let Message::ControlResponse { response, .. } = answer
@@ -96,7 +97,7 @@ impl Client {
         Ok(())
     }
 
-    /// Shakes hands again: the CLI says how things stand, and asks again what is still open.
+    /// Repeats the handshake: the CLI reports its state and sends the open requests again.
     pub async fn reinitialize(&self, options: &Options) -> Result<InitializeReply, Error> {
         let Plan { initialize, .. } = options.plan()?;
         let call = Call::Initialize(Box::new(initialize));
@@ -108,23 +109,24 @@ impl Client {
     }
 }
 
-/// What the CLI must be able to do.
+/// Checks that the CLI supports what the options require.
 fn check(info: &InitializeReply, options: &Options) -> Result<(), Error> {
     let version = info.claude_code_version.as_ref().and_then(|version| version.parse::<Version>().ok());
     version.map_or(Ok(()), find::check)?;
     let must_block = options.handlers.hooks.iter().any(Hook::must_block);
     if must_block && (info.hook_on_failure_supported != Some(true) || info.hooks_applied == Some(false)) {
-        let message = "This Claude Code cannot promise to block when a hook fails";
+        let message = "This version of Claude Code cannot block when a hook fails";
         return Err(Error::new(
             ErrorKind::VersionTooOld,
             message,
-            "run `claude update`, or drop `block_on_failure`",
+            "run `claude update`, or remove `block_on_failure`",
         ));
     }
     Ok(())
 }
 
-/// A CLI that does not know the handshake leaves or stays silent; its version says more than that.
+/// Replaces the error of a failed handshake: a CLI that does not support it exits or stays silent, and its
+/// version explains more.
 async fn explain(error: Error, program: Option<std::path::PathBuf>) -> Error {
     if !matches!(error.kind(), ErrorKind::Exit | ErrorKind::Timeout) {
         return error;

@@ -1,4 +1,4 @@
-//! What all handles and tasks of a session share.
+//! The state shared by all handles and tasks of a session.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -37,31 +37,31 @@ pub(crate) struct Core {
     pub(super) verbatim: Verbatim,
     pub(super) limits: Limits,
     pub(super) info: OnceLock<InitializeReply>,
-    /// The conversation, as the last turn named it.
+    /// The id of the conversation, as of the last turn.
     pub(super) session: Mutex<Option<String>>,
     #[cfg(feature = "otel")]
     pub(super) spans: super::spans::Spans,
     pub(super) stderr: Mutex<Tail>,
-    /// What the last result said, if it was an error and nothing came after it.
+    /// The error text of the last result, if it was an error and no other frame followed.
     pub(super) last_error: Mutex<Option<String>>,
-    /// How the session ended, once it has.
+    /// The end of the session, once it has ended.
     pub(super) ended: watch::Sender<Option<Ended>>,
-    /// Counts up with everything that changes what is under way.
+    /// A counter that increases with every change of turns and requests.
     pub(super) changed: watch::Sender<u64>,
     pub(super) closing: OnceLock<()>,
-    /// Set once the other side was made to leave: then its exit code says nothing.
+    /// Set when the process was forced to exit: its exit code then carries no information.
     pub(super) forced: OnceLock<()>,
     pub(super) runtime: tokio::runtime::Handle,
 }
 
-/// How a session ended.
+/// The end of a session.
 #[derive(Debug, Clone)]
 pub(super) struct Ended {
     pub(super) exit: Exit,
     pub(super) error: Option<Error>,
 }
 
-/// How long to wait for what.
+/// The timeouts of a session.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) initialize: Duration,
@@ -117,7 +117,8 @@ impl Core {
         self.call(request.into(), limit).await.and_then(|success| reply::<R>(&success))
     }
 
-    /// The same, with the whole answer. If it is dropped or takes too long, the request is taken back.
+    /// Sends a request and returns the whole reply. The request is cancelled if the future is dropped or
+    /// times out.
     #[tracing::instrument(level = "debug", skip_all, fields(subtype = call.subtype()))]
     pub(super) async fn call(self: &Arc<Self>, call: Call, limit: Duration) -> Result<Success, Error> {
         let subtype = call.subtype().to_owned();
@@ -128,7 +129,7 @@ impl Core {
             Message::ControlRequest { request_id: id.clone(), request: ControlRequest::new(call) }.to_line();
         unanswered.sent = true;
         if let Err(error) = self.writer.control(line).await {
-            // The end of the process says more than the end of its input.
+            // The exit of the process explains more than its closed input.
             return Err(self.better(error).await);
         }
         match tokio::time::timeout(limit, answer).await {
@@ -141,7 +142,7 @@ impl Core {
         }
     }
 
-    /// The reason of the end, if there is one, in place of an error that only says that it has ended.
+    /// Replaces an error that only says that the session is closed by the reason of the end, if there is one.
     pub(super) async fn better(&self, error: Error) -> Error {
         if error.kind() != ErrorKind::Closed {
             return error;
@@ -152,14 +153,14 @@ impl Core {
         reason.unwrap_or(error)
     }
 
-    /// A question of the CLI: answered by a task of its own.
+    /// Answers a control request of the CLI in a task of its own.
     pub(super) fn asked(self: &Arc<Self>, id: String, call: Call) {
         let cancel = match self.asks.open(&id, call.clone()) {
             Ok(cancel) => cancel,
             Err(super::asks::Refused::Repeated) => return,
             Err(super::asks::Refused::TooMany) => {
                 self.writer
-                    .control_if_room(answer_line(&id, ControlResponse::error("Too many questions are open")));
+                    .control_if_room(answer_line(&id, ControlResponse::error("Too many requests are open")));
                 return;
             }
         };
@@ -169,7 +170,7 @@ impl Core {
         let core = Arc::clone(self);
         let handlers = Arc::clone(&self.handlers);
         let question = call.clone();
-        // A task of its own, so that a panic in a handler ends nothing else.
+        // A separate task, so that a panic in a handler ends nothing else.
         let mut answering = tokio::spawn(async move { handlers.answer(question, context).await });
         let supervise = async move {
             let answered = tokio::select! {
@@ -195,28 +196,29 @@ impl Core {
         drop(tokio::spawn(supervise));
     }
 
-    /// Writes an answer. Whoever calls this has claimed the question.
+    /// Writes an answer. The caller has claimed the request.
     pub(super) async fn answer(&self, id: &str, response: ControlResponse) {
         self.touch();
         if let Err(error) = self.writer.control(answer_line(id, response)).await {
-            tracing::debug!(%error, "an answer was not sent");
+            tracing::debug!(%error, "failed to send an answer");
         }
     }
 
-    /// A frame of the conversation, and where it ends in everything that the CLI wrote, if the carrier counts that.
+    /// Processes a frame of the conversation. `end` is the offset of its end in the CLI's output, if the
+    /// transport counts bytes.
     pub(super) fn frame(&self, frame: Frame, end: Option<u64>) {
         self.note_error(&frame);
         self.note_session(&frame);
-        // Only system frames can be for the host alone, and most frames are none.
+        // Only system frames can be marked as for the host only, and few frames are system frames.
         let hidden =
             frame.kind() == Kind::System && frame.get("sdk_host_only").and_then(Raw::bool) == Some(true);
         let seen = self.turns().see(&frame);
-        // Nobody waits for a piece of a message, and there are many of them.
+        // Waiters do not depend on deltas, and deltas are frequent.
         let changes = frame.kind() != Kind::StreamEvent || seen.started.is_some();
         #[cfg(feature = "otel")]
         self.spans.see(&frame, &seen);
         if let Some((turn, prompts)) = seen.started {
-            tracing::debug!(%turn, "a turn begins");
+            tracing::debug!(%turn, "turn started");
             self.subscribers.tell(&Event::TurnStarted { turn, prompts: prompts.clone() }, &prompts);
         }
         if !hidden {
@@ -226,7 +228,7 @@ impl Core {
             seen.ended.into_iter().partition(|end| end.outcome == TurnOutcome::ResultLost);
         self.end_lost(lost, &Error::result_lost());
         for end in ended {
-            tracing::debug!(outcome = ?end.outcome, "a turn has ended");
+            tracing::debug!(outcome = ?end.outcome, "turn ended");
             self.subscribers.tell(&Event::TurnEnded(Arc::clone(&end)), &end.prompts);
             self.subscribers.end_turn(&end, &end.prompts);
         }
@@ -235,7 +237,8 @@ impl Core {
         }
     }
 
-    /// A line that could not be kept or read: if it was the result of a turn, the turn ends without one.
+    /// Handles a line that was dropped or unreadable: if it was the result of a turn, the turn ends without
+    /// one.
     pub(super) fn lost_line(&self, head: &str, error: &Error) {
         let seen = self.turns().lost_line(head);
         self.end_lost(seen.ended, error);
@@ -249,7 +252,8 @@ impl Core {
         }
     }
 
-    /// The id of a conversation can change, as by `/clear`; every turn names it at its beginning and at its end.
+    /// Updates the session id, which can change, as by `/clear`. Every turn names it at its beginning and at
+    /// its end.
     pub(super) fn note_session(&self, frame: &Frame) {
         let names_it = match frame.kind() {
             Kind::System => frame.subtype().as_deref() == Some("init"),
@@ -260,7 +264,7 @@ impl Core {
         }
     }
 
-    /// Remembers what an error result says until something else follows: it explains an exit code better than any.
+    /// Remembers the text of an error result until another frame follows: it explains an exit code best.
     fn note_error(&self, frame: &Frame) {
         let trailing = match frame.kind() {
             Kind::System => matches!(
@@ -275,7 +279,7 @@ impl Core {
         }
     }
 
-    /// The other side has ended: everybody who waits is told why.
+    /// Ends the session after the other side has exited: all waiters get the reason.
     pub(super) fn end(&self, exit: Exit) {
         if self.ended.borrow().is_some() {
             return;
@@ -294,12 +298,13 @@ impl Core {
             ended.get_or_insert(Ended { exit, error });
             first
         });
-        // Whoever answers sees that the other side is gone, and has not taken the question back.
+        // Handlers are cancelled last: they see that the session has ended, and that the CLI did not
+        // cancel the request.
         self.asks.end();
         self.touch();
     }
 
-    /// Why it ended, unless it was meant to.
+    /// The reason of the end, if it was unexpected.
     fn reason(&self, exit: Exit) -> Option<Error> {
         let words = lock(&self.last_error).take();
         let meant = self.writer.has_ended() || self.closing.get().is_some();
@@ -315,13 +320,13 @@ impl Core {
         Some(Error::exited(exit, words.as_deref(), &lock(&self.stderr).text()))
     }
 
-    /// Wakes whoever waits for something to change.
+    /// Wakes all tasks that wait for a change.
     pub(super) fn touch(&self) {
         self.changed.send_modify(|count| *count = count.wrapping_add(1));
     }
 }
 
-/// Ends the session when the task that reads is gone, whichever way: nobody shall wait for what will not come.
+/// Ends the session when the reader task is gone, even by a panic, so that no caller waits for ever.
 pub(super) struct EndsIt(pub(super) Arc<Core>);
 
 impl Drop for EndsIt {
@@ -330,7 +335,7 @@ impl Drop for EndsIt {
     }
 }
 
-/// Takes a request back if nobody waits for its answer any more.
+/// Cancels a request when its caller has given up.
 struct Unanswered<'a> {
     core: &'a Core,
     id: &'a str,
@@ -350,7 +355,7 @@ impl Drop for Unanswered<'_> {
 
 pub(super) fn reply<R: Request>(success: &Success) -> Result<R::Reply, Error> {
     success.reply::<R>().map_err(|misfit| {
-        let message = format!("Claude Code answered `{}` with something else than expected", R::SUBTYPE);
+        let message = format!("Claude Code answered `{}` with an unexpected reply", R::SUBTYPE);
         Error::new(ErrorKind::Decode, message, "update this crate, or send the request as an unknown one")
             .caused_by(misfit)
     })
@@ -361,6 +366,6 @@ fn answer_line(id: &str, response: ControlResponse) -> String {
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing here panics while it holds a lock, and what they hold is no worse for a panic elsewhere.
+    // Nothing panics while it holds one of these locks, and a panic elsewhere leaves the data consistent.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! The one task that reads. It waits for the other side, and for those who must not lose anything.
+//! The task that reads from the transport. It waits for lossless subscribers only.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(super) async fn run(
             Some(Incoming::Place(end)) => place = Some(end),
             Some(Incoming::Frame(frame)) => dispatch(&core, frame, place.take()),
             Some(Incoming::Noise { text, error }) => {
-                tracing::debug!(text, ?error, "a line that is no frame");
+                tracing::debug!(text, ?error, "received a line that is not a JSON object");
                 let is_broken = error.is_some();
                 core.subscribers.tell(&Event::Noise { text: text.clone() }, &[]);
                 if is_broken {
@@ -43,28 +43,28 @@ pub(super) async fn run(
                 }
             }
             Some(Incoming::Oversized { bytes, head }) => {
-                tracing::warn!(bytes, "a line was too long to keep");
+                tracing::warn!(bytes, "dropped a line that was too long");
                 core.subscribers.tell(&Event::Oversized { bytes, head: head.clone() }, &[]);
                 core.lost_line(&head, &Error::result_lost());
             }
             Some(Incoming::Stderr(line)) => {
-                tracing::debug!(line, "Claude Code complains");
+                tracing::debug!(line, "stderr of Claude Code");
                 lock(&core.stderr).push(&line);
                 if let Some(hear) = &hear {
                     call(hear, &line);
                 }
             }
             Some(Incoming::Exit(exit)) => return core.end(exit),
-            // The carrier is gone without a word.
+            // The transport ended without an exit status.
             None => return core.end(Exit::default()),
         }
     }
 }
 
-/// A panic of somebody else's must not end the task that everybody waits for.
+/// Calls the handler, and keeps a panic of it from ending the reader task.
 fn call(hear: &StderrHandler, line: &str) {
     if catch_unwind(AssertUnwindSafe(|| hear(line))).is_err() {
-        tracing::error!("the handler of the error output panicked");
+        tracing::error!("the stderr handler panicked");
     }
 }
 
@@ -75,7 +75,7 @@ async fn within<T>(limit: Option<Duration>, next: impl Future<Output = T>) -> Re
     }
 }
 
-/// Nothing has come for a while. That is odd only if the model should be at work.
+/// Sends `Stalled` after a silence, but only if the model should be at work.
 fn tell_stalled(core: &Core) -> bool {
     let working = {
         let turns = core.turns();
@@ -88,14 +88,14 @@ fn tell_stalled(core: &Core) -> bool {
     stalled
 }
 
-/// Control frames are settled here; everything else is conversation.
+/// Routes a frame: control frames are handled here, all others belong to the conversation.
 fn dispatch(core: &Arc<Core>, frame: Frame, end: Option<u64>) {
     match frame.kind() {
         Kind::ControlResponse => {
             if let Message::ControlResponse { request_id, response } = frame.message()
                 && !core.pending.settle(&request_id, response.outcome)
             {
-                tracing::trace!(request_id, "an answer that nobody waits for");
+                tracing::trace!(request_id, "received a reply to a request that is not pending");
             }
         }
         Kind::ControlRequest => match frame.message() {
@@ -113,7 +113,7 @@ fn dispatch(core: &Arc<Core>, frame: Frame, end: Option<u64>) {
     }
 }
 
-/// A question that cannot be read is answered all the same: the CLI would wait for ever.
+/// Passes on a request that cannot be decoded, so that it is answered: the CLI would wait for ever.
 fn unreadable(core: &Arc<Core>, frame: &Frame) {
     use tidings_protocol::control::{Call, UnknownCall};
     let Some(id) = frame.request_id() else { return };

@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 
 use crate::limits::STDERR_TAIL_BYTES;
 
-/// The end of the error output: what an error can say when nothing else does.
+/// The last part of stderr, for error messages.
 #[derive(Debug, Default)]
 pub(super) struct Tail {
     lines: VecDeque<String>,

@@ -1,5 +1,5 @@
-//! A connection between the CLI and a server in this process: what comes in control requests goes to rmcp, and what
-//! rmcp says goes back as their answers or, if it is no answer, as requests of our own.
+//! A connection between the CLI and a server in this process: messages in control requests go to rmcp, and
+//! messages of rmcp go back as their answers or, if they are not answers, as requests of our own.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,12 +21,12 @@ use crate::client::Client;
 use crate::handlers::McpCallContext;
 use crate::limits::{MCP_MESSAGES_MAX, MCP_TAKEN_BACK_MAX};
 
-/// How a connection begins.
+/// The beginning of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opening {
     /// With `initialize`.
     Handshake,
-    /// Without: the CLI knows the server already.
+    /// Without `initialize`: the CLI has the server's manifest.
     Known,
 }
 
@@ -40,8 +40,8 @@ pub(super) struct Connection {
 #[derive(Default)]
 struct Calls {
     open: HashMap<RequestId, oneshot::Sender<Json>>,
-    /// Calls that were taken back before they came: every message is handed over by a task of its own, and these
-    /// overtake each other.
+    /// Calls that were cancelled before they arrived: every message is delivered by a task of its own, and
+    /// tasks overtake each other.
     taken_back: VecDeque<RequestId>,
 }
 
@@ -72,7 +72,7 @@ impl Connection {
         self.end.is_cancelled()
     }
 
-    /// Hands a message of the CLI to the server, and waits for the answer if it is a request.
+    /// Passes a message of the CLI to the server, and waits for the answer if it is a request.
     pub(super) async fn take(self: Arc<Self>, message: ClientJsonRpcMessage) -> Option<Json> {
         let taken_back = match &message {
             JsonRpcMessage::Request(request) => {
@@ -86,7 +86,7 @@ impl Connection {
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => None,
         };
         if self.to_server.send(message).await.is_err() {
-            tracing::debug!("a message came for an MCP server that has ended");
+            tracing::debug!("dropped a message to an MCP server that has ended");
         }
         if let Some(id) = taken_back {
             self.forget(id);
@@ -116,18 +116,18 @@ impl Connection {
             return Err(cancelled());
         }
         if calls.open.contains_key(id) {
-            return Err(ErrorData::invalid_request("A request with this id is being answered", None));
+            return Err(ErrorData::invalid_request("A request with this id is already pending", None));
         }
         let (sender, answer) = oneshot::channel();
         calls.open.insert(id.clone(), sender);
         Ok(answer)
     }
 
-    /// The CLI has taken a call back: rmcp will not answer it, and the control request must not stay open.
+    /// Ends a cancelled call: rmcp will not answer it, and the control request must not stay open.
     fn forget(&self, id: RequestId) {
         let mut calls = self.calls();
         if let Some(waiting) = calls.open.remove(&id) {
-            // Nobody waits any more if the control request was taken back as well.
+            // The receiver is gone if the control request was cancelled as well.
             drop(waiting.send(refusal(id, cancelled())));
             return;
         }
@@ -142,7 +142,7 @@ impl Connection {
     }
 }
 
-/// Tells the server that nobody waits for an answer any more.
+/// Cancels the call in the server when its answer is no longer awaited.
 struct Unanswered<'a> {
     connection: &'a Connection,
     id: Option<RequestId>,
@@ -155,12 +155,12 @@ impl Drop for Unanswered<'_> {
         let params = CancelledNotificationParam::new(Some(id), None);
         let notification = ClientNotification::CancelledNotification(CancelledNotification::new(params));
         if self.connection.to_server.try_send(JsonRpcMessage::notification(notification)).is_err() {
-            tracing::debug!("an MCP server was not told that a call was taken back");
+            tracing::debug!("failed to send a cancellation to an MCP server");
         }
     }
 }
 
-/// What carries messages to and from rmcp.
+/// The rmcp transport of a connection.
 struct Carrier {
     from_cli: mpsc::Receiver<ClientJsonRpcMessage>,
     to_cli: mpsc::Sender<ServerJsonRpcMessage>,
@@ -200,12 +200,12 @@ async fn serve<S: Service<RoleServer>>(
     };
     match running {
         Ok(running) => drop(running.waiting().await),
-        Err(error) => tracing::warn!(%error, "an MCP server did not begin"),
+        Err(error) => tracing::warn!(%error, "an MCP server failed to start"),
     }
     end.cancel();
 }
 
-/// Gives answers to who waits for them, and everything else to be forwarded. Ends with the server.
+/// Passes answers to their waiters, and all other messages on to be forwarded. Ends with the server.
 async fn sort(
     connection: Arc<Connection>,
     mut from_server: mpsc::Receiver<ServerJsonRpcMessage>,
@@ -216,23 +216,23 @@ async fn sort(
             JsonRpcMessage::Response(response) => Some(&response.id),
             JsonRpcMessage::Error(error) => error.id.as_ref(),
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => {
-                // Answers do not wait behind a CLI that takes no messages.
+                // Answers must not wait behind a CLI that accepts no messages.
                 if let Err(error) = to_forward.try_send(message) {
-                    tracing::warn!("an MCP server says more than the CLI takes, and is not heard");
-                    undelivered(&connection, &error.into_inner(), "Too many messages wait").await;
+                    tracing::warn!("an MCP server sends faster than the CLI reads; a message was dropped");
+                    undelivered(&connection, &error.into_inner(), "Too many messages are queued").await;
                 }
                 continue;
             }
         };
         let waiting = id.and_then(|id| connection.calls().open.remove(id));
-        // Nobody waits for the answer to what was taken back.
+        // A cancelled call has no waiter.
         drop(waiting.map(|waiting| waiting.send(json(&message))));
     }
     connection.end();
     connection.calls().open.clear();
 }
 
-/// Sends what the server says by itself to the CLI, one after the other, and ends the connection with the session.
+/// Forwards the server's own messages to the CLI, in order, and ends the connection with the session.
 async fn forward(
     connection: Arc<Connection>,
     server: String,
@@ -247,13 +247,14 @@ async fn forward(
         };
         let Some(message) = message else { return };
         if let Err(error) = client.send_mcp_message(&server, json(&message)).await {
-            tracing::debug!(%error, server, "the CLI did not take a message of an MCP server");
+            tracing::debug!(%error, server, "the CLI refused a message of an MCP server");
             undelivered(&connection, &message, &error.to_string()).await;
         }
     }
 }
 
-/// A request of the server that did not reach the CLI gets an error, so that nobody waits for ever.
+/// Answers a request of the server that did not reach the CLI with an error, so that the server does not wait
+/// for ever.
 async fn undelivered(connection: &Connection, message: &ServerJsonRpcMessage, why: &str) {
     if let JsonRpcMessage::Request(request) = message {
         let error = ErrorData::internal_error(why.to_owned(), None);
@@ -261,7 +262,7 @@ async fn undelivered(connection: &Connection, message: &ServerJsonRpcMessage, wh
     }
 }
 
-/// Who calls, where the CLI does not say so itself.
+/// The client information of the CLI, where it does not send its own.
 fn claude() -> InitializeRequestParams {
     let mut claude =
         InitializeRequestParams::new(ClientCapabilities::default(), Implementation::new("claude-code", ""));
@@ -270,7 +271,7 @@ fn claude() -> InitializeRequestParams {
 }
 
 fn cancelled() -> ErrorData {
-    ErrorData::internal_error("The call was taken back", None)
+    ErrorData::internal_error("The call was cancelled", None)
 }
 
 pub(super) fn refusal(id: RequestId, error: ErrorData) -> Json {
@@ -278,7 +279,7 @@ pub(super) fn refusal(id: RequestId, error: ErrorData) -> Json {
 }
 
 fn json(message: &ServerJsonRpcMessage) -> Json {
-    // Maps with keys that are no strings are all that serde_json cannot write, and MCP has none.
+    // serde_json fails only on maps whose keys are not strings, and MCP has none.
     let text = serde_json::to_string(message).unwrap_or_default();
     Json::parse(&text).unwrap_or_default()
 }

@@ -6,7 +6,7 @@ use rmcp::model::CallToolResponse;
 
 use super::tool::failure;
 
-/// Why a tool did not do what it was asked for, in words for the model. Every error becomes one with `?`.
+/// The error of a tool, as a text for the model. Every error type converts to it with `?`.
 ///
 /// ```
 /// use tidings::mcp::Failure;
@@ -20,7 +20,7 @@ use super::tool::failure;
 pub struct Failure(String);
 
 impl Failure {
-    /// A failure in your own words.
+    /// A failure with this text.
     pub fn new(words: impl Into<String>) -> Self {
         Failure(words.into())
     }

@@ -8,7 +8,7 @@ use tidings_protocol::json::Json;
 use super::connection::{Connection, Opening, refusal};
 use crate::handlers::{McpCallContext, McpHandler};
 
-/// A server in one session: its messages go to the connection that is open.
+/// A server in one session: passes messages to the open connection.
 pub(super) struct Link<S> {
     service: Arc<S>,
     open: Mutex<Option<Arc<Connection>>>,
@@ -19,8 +19,8 @@ impl<S: Service<RoleServer>> Link<S> {
         Link { service, open: Mutex::default() }
     }
 
-    /// The connection that a message belongs to. A handshake begins a new one, as when the CLI connects again; without
-    /// one the CLI has made it from what it was told beforehand.
+    /// The connection that a message belongs to. A handshake opens a new one, as when the CLI reconnects;
+    /// without a handshake the CLI uses the server's manifest.
     fn connection(&self, message: &ClientJsonRpcMessage, call: &McpCallContext) -> Arc<Connection> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let opening = match message {
@@ -47,13 +47,13 @@ impl<S: Service<RoleServer>> McpHandler for Link<S> {
         match serde_json::from_str::<ClientJsonRpcMessage>(message.raw().as_str()) {
             Ok(message) => Box::pin(self.connection(&message, &call).take(message)),
             Err(error) => {
-                tracing::warn!(server = call.server, %error, "a message to an MCP server cannot be read");
+                tracing::warn!(server = call.server, %error, "failed to decode a message to an MCP server");
                 let id = message.raw().get("id");
                 let id = id.and_then(|id| serde_json::from_str::<RequestId>(id.as_str()).ok());
                 let answer = id.map(|id| {
                     refusal(
                         id,
-                        ErrorData::invalid_request(format!("The message cannot be read: {error}"), None),
+                        ErrorData::invalid_request(format!("The message cannot be decoded: {error}"), None),
                     )
                 });
                 Box::pin(std::future::ready(answer))

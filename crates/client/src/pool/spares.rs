@@ -1,4 +1,4 @@
-//! Processes that are ready before anybody asks.
+//! Spare processes, started ahead of demand.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ use crate::options::Options;
 pub(super) struct Spares {
     shelf: Arc<Shelf>,
     stop: CancellationToken,
-    /// Cancelled once the task that starts them has ended.
+    /// Cancelled once the task that starts spares has ended.
     stopped: CancellationToken,
     _stops_it: DropGuard,
 }
@@ -24,7 +24,7 @@ pub(super) struct Spares {
 #[derive(Default)]
 struct Shelf {
     ready: Mutex<VecDeque<Client>>,
-    /// Told when one was taken or has died.
+    /// Notified when a spare was taken or has died.
     gone: Notify,
 }
 
@@ -36,14 +36,15 @@ impl Spares {
         let keeper = keep(Arc::clone(&shelf), carriers, options, wanted);
         let (told, ends) = (stop.clone(), stopped.clone().drop_guard());
         drop(tokio::spawn(async move {
-            // What is being started when the pool goes is dropped with this, and ends.
+            // A spare that is being started when the pool is dropped is dropped with this future, and
+            // ends.
             told.run_until_cancelled(Box::pin(keeper)).await;
             drop(ends);
         }));
         Spares { shelf, _stops_it: stop.clone().drop_guard(), stop, stopped }
     }
 
-    /// One that is ready and alive, if there is one.
+    /// Takes a spare that is ready and alive, if there is one.
     pub(super) fn take(&self) -> Option<Client> {
         let mut ready = self.shelf.ready();
         let taken = std::iter::from_fn(|| ready.pop_front()).find(|spare| !spare.is_closed());
@@ -56,14 +57,14 @@ impl Spares {
         self.shelf.ready().iter().filter(|spare| !spare.is_closed()).count()
     }
 
-    /// Ends them all and starts no more.
+    /// Closes all spares and starts no more.
     pub(super) async fn close(&self) {
         self.stop.cancel();
         self.stopped.cancelled().await;
         let spares = std::mem::take(&mut *self.shelf.ready());
         for spare in spares {
             if let Err(error) = spare.close().await {
-                tracing::debug!(%error, "a spare ended badly");
+                tracing::debug!(%error, "a spare exited with an error");
             }
         }
     }
@@ -75,7 +76,7 @@ impl Shelf {
     }
 }
 
-/// Replaces what is gone, one at a time: starting is heavy, and somebody else may be at work.
+/// Replaces missing spares, one at a time: starting is expensive, and may compete with other work.
 async fn keep(shelf: Arc<Shelf>, carriers: Carriers, options: Options, wanted: usize) {
     let mut pause = SPARE_RETRY_MIN;
     loop {
@@ -91,7 +92,7 @@ async fn keep(shelf: Arc<Shelf>, carriers: Carriers, options: Options, wanted: u
                 shelf.ready().push_back(spare);
             }
             Err(error) => {
-                tracing::warn!(%error, "a spare could not be started");
+                tracing::warn!(%error, "failed to start a spare");
                 tokio::time::sleep(pause).await;
                 pause = longer(pause);
             }
@@ -103,7 +104,7 @@ fn longer(pause: Duration) -> Duration {
     (pause * 2).min(SPARE_RETRY_MAX)
 }
 
-/// Tells when a spare has died on the shelf.
+/// Notifies the pool when an unused spare has died.
 async fn watch(spare: Client, shelf: std::sync::Weak<Shelf>) {
     drop(spare.ended().await);
     if let Some(shelf) = shelf.upgrade() {

@@ -48,7 +48,7 @@ async fn f41_what_cannot_be_started_is_told_apart() {
     std::fs::create_dir(&folder).unwrap();
     let missing = stage.path("missing");
     for (path, words) in
-        [(missing, "There is no program"), (folder, "A folder is no program"), (plain, "executed")]
+        [(missing, "There is no program"), (folder, "a folder, not a program"), (plain, "not executable")]
     {
         let error = Client::connect(Options::new().program(&path)).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);

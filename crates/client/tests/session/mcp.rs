@@ -232,14 +232,14 @@ async fn a_cancelled_call_stops_and_is_answered() {
     let mut answers = [cli.hears("control_response").await, cli.hears("control_response").await];
     answers.sort_by_key(|answer| answer["response"]["request_id"].to_string());
     let said = &answers[0]["response"]["response"]["mcp_response"];
-    assert_eq!((&said["id"], &said["error"]["message"]), (&json!(1), &json!("The call was taken back")));
+    assert_eq!((&said["id"], &said["error"]["message"]), (&json!(1), &json!("The call was cancelled")));
     assert_eq!(hears.recv().await, Some("dropped"));
 
     // Tasks overtake each other: what is taken back before it came does not begin.
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}});
     cli.rpc("calc", cancel).await;
     let late = cli.rpc("calc", call(2, "endless", &json!({}))).await;
-    assert_eq!(late["error"]["message"], "The call was taken back");
+    assert_eq!(late["error"]["message"], "The call was cancelled");
     assert!(hears.try_recv().is_err());
 }
 

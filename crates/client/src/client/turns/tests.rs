@@ -3,8 +3,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// A model of the CLI: it takes prompts, merges what waits, folds prompts into a turn that runs, and begins turns by
-/// itself. It knows which result answers which prompt.
+/// A model of the CLI: it takes prompts, merges queued ones, folds prompts into a running turn, and begins
+/// turns by itself. It records which result answers which prompt.
 #[derive(Default)]
 struct Model {
     sent: u32,
@@ -112,8 +112,8 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// F47: whatever is sent, merged, folded, interrupted and begun by itself, every prompt ends exactly once, and with
-    /// the result that answers it.
+    /// F47: in any order of prompts, merges, folds, interrupts and turns begun by the CLI, every prompt ends
+    /// exactly once, with the result that answers it.
     #[test]
     fn f47_every_prompt_ends_once_with_its_own_result(steps in prop::collection::vec(step(), 0..60)) {
         let (mut model, mut turns) = (Model::default(), Turns::default());
@@ -136,7 +136,7 @@ proptest! {
         prop_assert_eq!(ended, model.truth);
     }
 
-    /// No sequence of frames, in whatever order, brings the tracker down or makes it forget a prompt for ever.
+    /// No order of frames makes the tracker panic or forget a prompt for ever.
     #[test]
     fn any_order_of_frames_is_survived(order in prop::collection::vec(0..8_usize, 0..200)) {
         let frames = [
