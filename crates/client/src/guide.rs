@@ -13,8 +13,8 @@
 //! | [`processes`] | What runs, and what is left behind? |
 //! | [`telemetry`] | How do I see it in my traces? |
 //!
-//! The examples here are compiled and run with the tests. They play `claude` from a recording or in memory, so that
-//! you can run them too.
+//! The examples here are compiled and run with the tests. They play `claude` from a recording or in memory,
+//! so that you can run them too.
 
 #[doc = include_str!("guide/cancellation.md")]
 pub mod cancellation {}

@@ -1,4 +1,4 @@
-//! Those who connect to a host.
+//! Connections to a host.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,21 +12,21 @@ use super::wire::{FromHost, Message, Reader, Refusal, ToHost};
 use super::{Start, cli, ending};
 use crate::limits::{HOST_BYTES_MAX, HOST_GREETING, HOST_STRANGERS_MAX};
 
-/// How long somebody who was displaced may take to hear it.
+/// Time for a displaced bridge to receive the message that says so.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
-/// Lets in whoever may come in.
+/// Accepts connections of the same user.
 pub(super) async fn accept(host: Arc<Host>, listener: UnixListener) {
     let strangers = Arc::new(AtomicUsize::new(0));
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // Too many files are open; some will be closed.
+            // Too many open files; some will be closed.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
         let peer = stream.peer_cred().map(|peer| peer.uid()).ok();
         if !may_enter(peer, rustix::process::geteuid().as_raw()) {
-            tracing::warn!(?peer, "another user was turned away");
+            tracing::warn!(?peer, "refused a connection of another user");
             continue;
         }
         if strangers.fetch_add(1, Ordering::Relaxed) >= HOST_STRANGERS_MAX {
@@ -54,15 +54,15 @@ pub(super) async fn accept(host: Arc<Host>, listener: UnixListener) {
     }
 }
 
-/// Only the user whose host it is.
+/// True if the peer is the user of this host.
 fn may_enter(peer: Option<u32>, mine: u32) -> bool {
     peer == Some(mine)
 }
 
-/// Somebody who is there and may still say what to start.
+/// A connection that may still send the launch request.
 ///
-/// A bridge that was killed right after it had said so is such a one: its words are read after its end. Whoever comes after it has
-/// to wait for them, or there would be two agents.
+/// This includes a bridge that was killed right after it had sent the request, which is read after its end.
+/// Later connections have to wait for it, or there would be two agents.
 struct Starter(Arc<Host>);
 
 impl Starter {
@@ -78,7 +78,7 @@ impl Drop for Starter {
     }
 }
 
-/// Hears what a connection wants.
+/// Reads the greeting of a connection.
 async fn greet(
     host: &Arc<Host>,
     starter: Starter,
@@ -89,7 +89,7 @@ async fn greet(
     loop {
         let message: Message<ToHost> = reader.next().await.ok()??;
         let answer = match message.head {
-            ToHost::Start if host.is_started() => refused(Refusal::NotNow, "Something was started already"),
+            ToHost::Start if host.is_started() => refused(Refusal::NotNow, "An agent was already started"),
             ToHost::Start => match begin(host, &message.bytes).await {
                 None => continue,
                 Some(failed) => {
@@ -104,13 +104,14 @@ async fn greet(
                 match host.attach(&attach) {
                     Ok(admitted) => {
                         let greeting: Vec<u8> = admitted.greeting.iter().flat_map(Message::encode).collect();
-                        // If it has gone by now, the next thing that is read is the end.
+                        // If the peer has gone, the next read returns the end.
                         drop(write.write_all(&greeting).await);
                         return Some(admitted);
                     }
                     Err((reason, message)) => {
                         if reason == Refusal::NotNow {
-                            // Whoever was to say what to start is gone, and somebody else has the right to the session now.
+                            // The sender of the launch request is gone, and another bridge owns the session
+                            // now.
                             host.finish(Over::Done);
                         }
                         refused(reason, &message)
@@ -118,7 +119,7 @@ async fn greet(
                 }
             }
             ToHost::Unknown => continue,
-            _ => refused(Refusal::NotNow, "First say who you are"),
+            _ => refused(Refusal::NotNow, "Send `attach` first"),
         };
         drop(write.write_all(&Message::new(answer).encode()).await);
         return None;
@@ -129,12 +130,12 @@ fn refused(reason: Refusal, message: &str) -> FromHost {
     FromHost::Refused { reason, message: message.to_owned() }
 }
 
-/// Starts what is asked for. What went wrong is told to whoever asked.
+/// Starts the agent of a launch request. Returns the error for the sender, if any.
 async fn begin(host: &Arc<Host>, start: &[u8]) -> Option<FromHost> {
     let start: Start = match serde_json::from_slice(start) {
         Ok(start) => start,
         Err(error) => {
-            let message = format!("What is to be started cannot be read: {error}");
+            let message = format!("The launch request cannot be decoded: {error}");
             return Some(FromHost::Failed { message, hint: String::new() });
         }
     };
@@ -143,18 +144,18 @@ async fn begin(host: &Arc<Host>, start: &[u8]) -> Option<FromHost> {
     Some(FromHost::Failed { message: format!("{error}{cause}"), hint: error.hint().to_owned() })
 }
 
-/// Serves the bridge until it leaves or is displaced.
+/// Serves the bridge until it disconnects or is displaced.
 async fn serve(host: &Arc<Host>, admitted: Admitted, mut reader: Reader<Incoming>, write: Outgoing) {
     let (id, closed) = (admitted.id, admitted.closed.clone());
     let mut writing = tokio::spawn(send(Arc::clone(host), admitted, write));
     loop {
         let message = tokio::select! {
             message = reader.next::<ToHost>() => message,
-            // Whoever takes nothing any more is not heard any more.
+            // A bridge that no longer reads is disconnected.
             _ = &mut writing => return,
         };
         let Ok(Some(message)) = message else { break };
-        // What a bridge says that was displaced meanwhile is said too late.
+        // Messages of a bridge that was displaced meanwhile come too late.
         if !host.is_served_by(id) {
             break;
         }
@@ -193,7 +194,7 @@ fn hear(host: &Host, message: Message<ToHost>) {
     }
 }
 
-/// Sends what there is to send, from the spool and nowhere else: what happens now takes the way of what was missed.
+/// Sends output from the spool only: new output takes the same path as missed output.
 async fn send(host: Arc<Host>, admitted: Admitted, mut write: Outgoing) {
     let Admitted { id, after: mut sent, closed, .. } = admitted;
     let mut changed = host.changes();
@@ -208,12 +209,12 @@ async fn send(host: Arc<Host>, admitted: Admitted, mut write: Outgoing) {
             }
             Ok(Then::Send) => {}
             Ok(Then::Last) => {
-                // Whoever was displaced is told if it listens, and not waited for.
+                // A displaced bridge gets a message if it reads, and is not waited for.
                 drop(tokio::time::timeout(LAST_WORDS, write.write_all(&out)).await);
                 return;
             }
             Err(error) => {
-                tracing::error!(%error, "the spool cannot be read");
+                tracing::error!(%error, "failed to read the spool");
                 return;
             }
         }
@@ -232,7 +233,7 @@ async fn send(host: Arc<Host>, admitted: Admitted, mut write: Outgoing) {
 mod tests {
     use super::*;
 
-    /// T8: the socket lets in its own user and nobody else, root neither, and nobody whose user is not known.
+    /// T8: the socket accepts its own user only, not root either, and no peer without a known user.
     #[test]
     fn only_the_same_user_may_enter() {
         for (peer, mine, expected) in

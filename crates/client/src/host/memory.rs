@@ -1,5 +1,5 @@
-//! What a host remembers of a conversation for a bridge that comes back: questions that are open, the CLI's answer to the
-//! handshake, the last `system/init`, and which lines were written.
+//! The state of a conversation that a host keeps for a returning bridge: open requests, the CLI's reply to
+//! the handshake, the last `system/init`, and the ids of written lines.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -12,15 +12,15 @@ use crate::limits::{ASKS_MAX, HOST_IDS_MAX, HOST_LINE_BYTES_MAX, HOST_OPEN_BYTES
 pub(super) struct Memory {
     /// The line that is being read.
     line: Vec<u8>,
-    /// Whether the line is too long to look into.
+    /// True if the line is too long to inspect.
     skips: bool,
-    /// Where the next byte stands.
+    /// The offset of the next byte.
     at: u64,
     open: Vec<Question>,
-    /// Questions that were too many or too long.
+    /// Open requests that were too many or too long to keep.
     forgotten: HashSet<String>,
-    /// Questions whose answers wait to be written, each with the name of its line. There are no more of them than lines
-    /// that wait.
+    /// Requests whose answers are queued for writing, each with the id of its line. Their number is bounded
+    /// by the number of queued lines.
     struck: Vec<(String, Struck)>,
     handshake: Option<String>,
     initialize: Option<Vec<u8>>,
@@ -29,7 +29,7 @@ pub(super) struct Memory {
     written_in_order: VecDeque<String>,
 }
 
-/// A question of the CLI that nobody has answered.
+/// An open request of the CLI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Question {
     id: String,
@@ -37,7 +37,7 @@ pub(super) struct Question {
     pub(super) end: u64,
 }
 
-/// A question that is struck off, as it stood there.
+/// A request that was removed because its answer is queued.
 #[derive(Debug)]
 enum Struck {
     Open(Question),
@@ -54,7 +54,7 @@ impl Struck {
 }
 
 impl Memory {
-    /// The CLI wrote these bytes.
+    /// Processes bytes that the CLI wrote.
     pub(super) fn heard(&mut self, mut bytes: &[u8]) {
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
             let (rest, after) = bytes.split_at(end + 1);
@@ -81,13 +81,13 @@ impl Memory {
         }
     }
 
-    /// A whole line stands there.
+    /// Processes a complete line.
     fn look(&mut self) {
         let repaired;
         let frame = if let Ok(frame) = FrameRef::decode(&self.line) {
             frame
         } else {
-            // A question with bytes in it that are no text is a question all the same.
+            // A request that is not valid UTF-8 is a request all the same.
             repaired = String::from_utf8_lossy(&self.line).into_owned();
             let Ok(frame) = FrameRef::from_json(&repaired) else { return };
             frame
@@ -122,7 +122,7 @@ impl Memory {
         }
     }
 
-    /// The CLI has taken a question back.
+    /// Removes a request that the CLI has cancelled.
     fn settled(&mut self, id: &str) {
         drop(self.strike(id));
         self.struck.retain(|(_, struck)| struck.id() != id);
@@ -135,7 +135,7 @@ impl Memory {
         }
     }
 
-    /// A line is about to be written, unless one of that name was.
+    /// Registers a line that is about to be written, unless one with that id was.
     pub(super) fn writes(&mut self, name: &str, line: &[u8]) -> Novelty {
         if self.written.contains(name) {
             return Novelty::Seen;
@@ -151,23 +151,23 @@ impl Memory {
         let id = || frame.request_id().map(std::borrow::Cow::into_owned);
         match frame.kind() {
             Kind::ControlResponse => {
-                // Whoever joins meanwhile is not to answer it again.
+                // A bridge that attaches meanwhile must not answer it again.
                 let struck = id().and_then(|id| self.strike(&id));
                 self.struck.extend(struck.map(|struck| (name.to_owned(), struck)));
             }
-            // Noted before it is written: the answer may be quicker than we are.
+            // Recorded before it is written: the reply may arrive before the write returns.
             Kind::ControlRequest if frame.subtype().as_deref() == Some("initialize") => self.handshake = id(),
             _ => {}
         }
         Novelty::New
     }
 
-    /// The line was written.
+    /// Confirms that a line was written.
     pub(super) fn wrote(&mut self, name: &str) {
         self.struck.retain(|(by, _)| by != name);
     }
 
-    /// The line was not written after all, so what it would have answered is still open.
+    /// Reverts a line that was not written: the request that it answers is open again.
     pub(super) fn unwrites(&mut self, name: &str) {
         self.written.remove(name);
         self.written_in_order.retain(|other| other != name);
@@ -182,17 +182,17 @@ impl Memory {
         }
     }
 
-    /// The questions that are open, in the order in which they were asked.
+    /// The open requests, in the order of their arrival.
     pub(super) fn open(&self) -> &[Question] {
         &self.open
     }
 
-    /// How many questions are open but could not be remembered.
+    /// The number of open requests that could not be kept.
     pub(super) fn forgotten(&self) -> u64 {
         self.forgotten.len() as u64
     }
 
-    /// The CLI's answer to the handshake.
+    /// The CLI's reply to the handshake.
     pub(super) fn initialize(&self) -> Option<&[u8]> {
         self.initialize.as_deref()
     }
@@ -217,7 +217,7 @@ mod tests {
         memory.open().iter().map(|question| question.id.as_str()).collect()
     }
 
-    /// F61: a question is open until it is answered or taken back, in whichever pieces it came.
+    /// F61: a request is open until it is answered or cancelled, however its bytes are split.
     #[test]
     fn f61_a_question_stays_open_until_it_is_settled() {
         let text = ["banner\n".to_owned(), question("a"), question("b"), question("c")].concat();
@@ -238,7 +238,8 @@ mod tests {
         }
     }
 
-    /// F61: an answer that the CLI never got answers nothing, and a question that it took back meanwhile stays so.
+    /// F61: an answer that the CLI never got answers nothing, and a request that was cancelled meanwhile
+    /// stays cancelled.
     #[test]
     fn f61_a_question_is_open_again_if_its_answer_was_not_written() {
         let answer = |id: &str| {
@@ -249,7 +250,7 @@ mod tests {
         for id in ["a", "b", "c"] {
             assert_eq!(memory.writes(&format!("line {id}"), answer(id).as_bytes()), Novelty::New);
         }
-        assert_eq!(open(&memory), [""; 0], "nobody is to answer twice");
+        assert_eq!(open(&memory), [""; 0], "no bridge may answer twice");
         memory.heard(b"{\"type\":\"control_cancel_request\",\"request_id\":\"a\"}\n");
         memory.wrote("line c");
         for id in ["c", "b", "a"] {
@@ -271,7 +272,7 @@ mod tests {
         assert_eq!((open(&memory)[0], memory.open().len(), memory.forgotten()), ("0", ASKS_MAX, 1));
     }
 
-    /// Only the answer to the handshake is kept, and only if it is one; of `system/init` it is the last.
+    /// Only a successful reply to the handshake is kept; of `system/init` frames the last one.
     #[test]
     fn the_handshake_and_the_last_init_are_remembered() {
         let mut memory = Memory::default();
@@ -297,7 +298,7 @@ mod tests {
         }
     }
 
-    /// What is too long to look into is passed over, and what is too much to remember is counted.
+    /// Lines that are too long are skipped, and requests that are too many are counted.
     #[test]
     fn memory_is_bounded() {
         let mut memory = Memory::default();

@@ -1,4 +1,4 @@
-//! What the tasks of a host share.
+//! The shared state of a host's tasks.
 
 use std::collections::VecDeque;
 use std::io;
@@ -25,19 +25,19 @@ pub(super) struct Host {
     pub(super) folder: HostFolder,
     pub(super) record: Record,
     state: Mutex<State>,
-    /// Counts up with everything that somebody may wait for.
+    /// A counter that increases with every change of the state.
     changed: watch::Sender<u64>,
-    /// Since when no bridge has been there.
+    /// The time since which no bridge is connected.
     alone: watch::Sender<Alone>,
     over: watch::Sender<Option<Over>>,
 }
 
-/// Why a host ends.
+/// The reason why a host ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Over {
-    /// The bridge has everything; nothing is kept.
+    /// The bridge has everything; the folder is removed.
     Done,
-    /// It was told to, or nobody came; what is spooled stays for whoever comes later.
+    /// It was stopped, or no bridge came; the spool stays for a later bridge.
     Told,
 }
 
@@ -52,13 +52,13 @@ struct State {
     session: Option<Session>,
     connection: Option<Connection>,
     connections: u64,
-    /// The best right that was ever shown.
+    /// The highest fence that was ever presented.
     fence: u64,
-    /// Those who are there and may still say what to start.
+    /// The number of connections that may still send the launch request.
     starters: usize,
 }
 
-/// What there is once something was started.
+/// The state after an agent was started.
 #[derive(Debug)]
 struct Session {
     cli: Cli,
@@ -67,12 +67,12 @@ struct Session {
     stderr: VecDeque<Vec<u8>>,
     stderr_bytes: usize,
     input: Option<mpsc::Sender<Input>>,
-    /// Bytes of lines that the CLI has not taken yet.
+    /// Bytes of lines that the CLI has not read yet.
     waiting_bytes: u64,
     exit: Option<Exit>,
 }
 
-/// The bridge that is there.
+/// The connected bridge.
 #[derive(Debug)]
 struct Connection {
     id: u64,
@@ -82,17 +82,17 @@ struct Connection {
     exit_told: bool,
 }
 
-/// A bridge that was let in.
+/// An admitted bridge.
 #[derive(Debug)]
 pub(super) struct Admitted {
     pub(super) id: u64,
     pub(super) after: u64,
     pub(super) closed: CancellationToken,
-    /// What it is told first.
+    /// The first messages to it.
     pub(super) greeting: Vec<Message<FromHost>>,
 }
 
-/// What a connection does next.
+/// The next action of a connection.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Then {
     Send,
@@ -114,7 +114,7 @@ impl Host {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing here panics while it holds the lock, and the state is no worse for a panic elsewhere.
+        // Nothing panics while it holds this lock, and a panic elsewhere leaves the state consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -130,18 +130,18 @@ impl Host {
         self.lock().session.is_some()
     }
 
-    /// Somebody is there who may say what to start.
+    /// Counts a connection that may send the launch request.
     pub(super) fn starter_came(&self) {
         self.lock().starters += 1;
     }
 
-    /// It has said so, will not, or has gone.
+    /// Uncounts a connection that has sent it, will not send it, or has ended.
     pub(super) fn starter_left(&self) {
         self.lock().starters -= 1;
         self.touch();
     }
 
-    /// Waits until something was started, or nobody is there who could say what.
+    /// Waits until an agent was started, or no connection can send the launch request.
     pub(super) async fn no_starter(&self) {
         let mut changed = self.changed.subscribe();
         let may_come = || {
@@ -149,7 +149,7 @@ impl Host {
             state.session.is_none() && state.starters > 0
         };
         while may_come() {
-            // The host itself holds the other end.
+            // The sender lives as long as the host itself.
             drop(changed.changed().await);
         }
     }
@@ -158,7 +158,7 @@ impl Host {
         self.lock().session.as_ref().map(|session| session.cli.clone())
     }
 
-    /// Something was started. `false` if something had been before.
+    /// Stores the started agent. Returns `false` if one was started before.
     pub(super) fn started(
         &self,
         cli: Cli,
@@ -184,17 +184,17 @@ impl Host {
         true
     }
 
-    /// Waits until more of the CLI's output can be kept.
+    /// Waits until there is room for more output of the CLI.
     pub(super) async fn room(&self) {
         let mut changed = self.changed.subscribe();
         let has_room = || self.lock().session.as_ref().is_none_or(|session| session.spool.has_room());
         while !has_room() {
-            // The host itself holds the other end.
+            // The sender lives as long as the host itself.
             drop(changed.changed().await);
         }
     }
 
-    /// The CLI wrote something.
+    /// Stores output of the CLI.
     pub(super) fn heard(&self, bytes: &[u8]) -> io::Result<()> {
         if let Some(session) = &mut self.lock().session {
             session.spool.append(bytes)?;
@@ -204,7 +204,7 @@ impl Host {
         Ok(())
     }
 
-    /// The CLI complained.
+    /// Forwards a line of stderr.
     pub(super) fn complained(&self, line: Vec<u8>) {
         if let Some(session) = &mut self.lock().session {
             session.stderr_bytes += line.len();
@@ -217,7 +217,7 @@ impl Host {
         self.touch();
     }
 
-    /// The CLI has ended, and all that it wrote is kept.
+    /// Records the exit of the CLI; all its output is stored.
     pub(super) fn ended(&self, exit: Exit) {
         if let Some(session) = &mut self.lock().session {
             session.exit = Some(exit);
@@ -230,7 +230,7 @@ impl Host {
         self.lock().session.as_ref()?.exit
     }
 
-    /// Waits until the bridge that is there knows that the CLI has ended. There may be none.
+    /// Waits until the connected bridge, if any, has received the exit status.
     pub(super) async fn exit_was_told(&self) {
         let mut changed = self.changed.subscribe();
         while self.lock().connection.as_ref().is_some_and(|connection| !connection.exit_told) {
@@ -238,17 +238,17 @@ impl Host {
         }
     }
 
-    /// A bridge wants to be the host's. The rules are in the documentation of the module.
+    /// Admits or refuses a bridge. The rules are in the documentation of the module.
     pub(super) fn attach(&self, attach: &Attach) -> Result<Admitted, (Refusal, String)> {
         let mut state = self.lock();
         let refuse = |reason, message: &str| Err((reason, message.to_owned()));
         if !same(&attach.secret, &self.record.secret) {
-            return refuse(Refusal::Stranger, "The secret is another one");
+            return refuse(Refusal::Stranger, "The secret is wrong");
         }
         let current = state.connection.as_ref().map(|connection| connection.owner.clone());
         match judge(current.as_deref(), state.fence, attach) {
             Some(Refusal::Outdated) => {
-                return refuse(Refusal::Outdated, "A newer bridge has taken this session over");
+                return refuse(Refusal::Outdated, "A newer bridge has taken over this session");
             }
             Some(reason) => {
                 let owner = current.unwrap_or_default();
@@ -257,10 +257,10 @@ impl Host {
             None => {}
         }
         let Some(session) = &state.session else {
-            return refuse(Refusal::NotNow, "Nothing was started here");
+            return refuse(Refusal::NotNow, "No agent was started here");
         };
         if attach.after.is_some_and(|after| after > session.spool.next()) {
-            return refuse(Refusal::NoSuchOffset, "The agent has not written that much");
+            return refuse(Refusal::NoSuchOffset, "The agent has not written up to this offset");
         }
         if let Some(lease) = attach.lease_ms {
             self.alone.send_modify(|alone| alone.lease = Duration::from_millis(lease));
@@ -298,7 +298,7 @@ impl Host {
         }
     }
 
-    /// A connection has ended; it need not have been the bridge's.
+    /// Handles the end of a connection, which need not be the bridge's.
     pub(super) fn left(&self, id: Option<u64>) {
         let mut state = self.lock();
         if id.is_some() && state.connection.as_ref().map(|connection| connection.id) == id {
@@ -313,7 +313,7 @@ impl Host {
         self.touch();
     }
 
-    /// Returns when no bridge has been there for as long as the lease says.
+    /// Returns when no bridge was connected for the duration of the lease.
     pub(super) async fn lease_is_over(&self) {
         let mut alone = self.alone.subscribe();
         loop {
@@ -329,26 +329,26 @@ impl Host {
         }
     }
 
-    /// A line for the CLI. Gives what to answer at once, if anything.
+    /// Queues a line for the CLI. Returns an immediate reply, if any.
     pub(super) fn write(&self, id: String, mut line: Vec<u8>) -> Option<FromHost> {
         let unwritten = |id: String, message: &str| {
             let message = message.to_owned();
             Some(FromHost::Unwritten { id, message })
         };
         if id.len() > HOST_ID_BYTES_MAX {
-            return unwritten(id, "The name of a line is too long");
+            return unwritten(id, "The id of the line is too long");
         }
         if line.contains(&b'\n') || tidings_protocol::FrameRef::decode(&line).is_err() {
-            return unwritten(id, "A line that is no frame would end the agent");
+            return unwritten(id, "The line is not a JSON object, which would crash the agent");
         }
         let mut state = self.lock();
-        let Some(session) = &mut state.session else { return unwritten(id, "Nothing was started here") };
+        let Some(session) = &mut state.session else { return unwritten(id, "No agent was started here") };
         if session.memory.writes(&id, &line) == Novelty::Seen {
             return Some(FromHost::Wrote { id, novelty: Novelty::Seen });
         }
         let length = line.len() as u64;
         let sent = match &session.input {
-            None => Err("The agent takes no more input"),
+            None => Err("The agent accepts no more input"),
             Some(_) if session.waiting_bytes > 0 && session.waiting_bytes + length > HOST_BYTES_MAX => {
                 Err("The agent does not read")
             }
@@ -365,7 +365,7 @@ impl Host {
         None
     }
 
-    /// A line was written, or could not be.
+    /// Records the result of writing a line.
     pub(super) fn wrote(&self, id: String, length: u64, result: io::Result<()>) {
         if let Some(session) = &mut self.lock().session {
             session.waiting_bytes = session.waiting_bytes.saturating_sub(length);
@@ -381,7 +381,7 @@ impl Host {
         self.reply(reply);
     }
 
-    /// No more lines come.
+    /// Ends the input of the CLI.
     pub(super) fn end_input(&self) {
         if let Some(session) = &mut self.lock().session {
             session.input = None;
@@ -395,12 +395,12 @@ impl Host {
         self.touch();
     }
 
-    /// Whether a connection is that of the bridge.
+    /// True if the connection is that of the current bridge.
     pub(super) fn is_served_by(&self, id: u64) -> bool {
         self.lock().connection.as_ref().is_some_and(|connection| connection.id == id)
     }
 
-    /// Tells the bridge that is there, if there is one.
+    /// Sends a message to the connected bridge, if there is one.
     pub(super) fn reply(&self, head: FromHost) {
         if let Some(connection) = &mut self.lock().connection {
             connection.replies.push_back(Message::new(head));
@@ -411,7 +411,7 @@ impl Host {
         self.touch();
     }
 
-    /// What a connection sends next, written behind what is there.
+    /// Appends the next messages of a connection to `out`.
     pub(super) fn next_for(&self, id: u64, sent: &mut u64, out: &mut Vec<u8>) -> io::Result<Then> {
         let mut state = self.lock();
         let State { session, connection, .. } = &mut *state;
@@ -428,7 +428,7 @@ impl Host {
         }
         session.stderr_bytes = 0;
         let mut read;
-        // A bridge that keeps up gets what was written a moment ago, and another one what is on the disk.
+        // A bridge that keeps up gets the last append from memory, and another one reads from disk.
         let piece = if let Some(last) = session.spool.last_from(*sent) {
             last
         } else {
@@ -446,14 +446,14 @@ impl Host {
         Ok(if out.is_empty() { Then::Wait } else { Then::Send })
     }
 
-    /// The host is to end.
+    /// Ends the host.
     pub(super) fn finish(&self, over: Over) {
         self.over.send_modify(|already| {
             already.get_or_insert(over);
         });
     }
 
-    /// Returns when the host is to end.
+    /// Returns when the host is ending.
     pub(super) async fn over(&self) -> Over {
         let mut over = self.over.subscribe();
         let over = over.wait_for(Option::is_some).await;
@@ -473,17 +473,17 @@ impl Session {
     }
 }
 
-/// Whether a bridge may become the host's, given who is there and the best right that was ever shown.
+/// The reason to refuse a bridge, given the connected one and the highest fence so far.
 fn judge(current: Option<&str>, best: u64, attach: &Attach) -> Option<Refusal> {
     if attach.fence < best {
         return Some(Refusal::Outdated);
     }
-    // Who is there has shown the best right so far.
+    // The connected bridge has presented the highest fence so far.
     let taken = current.is_some_and(|owner| owner != attach.owner && attach.fence == best);
     taken.then_some(Refusal::Taken)
 }
 
-/// Compares without telling by its duration how much was right.
+/// Compares in constant time.
 fn same(one: &str, other: &str) -> bool {
     let differences = one.bytes().zip(other.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
     one.len() == other.len() && differences == 0
@@ -493,7 +493,8 @@ fn same(one: &str, other: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// F80: who becomes the bridge of a host, by who is there, the best right so far, and the right that is shown.
+    /// F80: admission of a bridge, by the connected bridge, the highest fence so far, and the presented
+    /// fence.
     #[test]
     fn f80_one_bridge_at_a_time_and_the_better_right_wins() {
         let attach = |owner: &str, fence| Attach {

@@ -13,31 +13,31 @@ use crate::error::{Error, ErrorKind};
 use crate::limits::EVENTS_AHEAD_MAX;
 use crate::options::Launch;
 
-/// Plays a recording: what the CLI said is said again, at the pace of whoever listens.
+/// A transport that plays a recording of the CLI's output, at the pace of the reader.
 ///
-/// It takes what `tidings rehearse record` writes, and it takes plain lines of a CLI's output. A prompt sets the next
-/// turn going; requests get the answers that were recorded, or an empty one; a recorded question waits for its answer.
-/// The ids of recorded prompts and requests are exchanged for those of the live host.
+/// It reads the recordings of `tidings rehearse record`, and plain lines of a CLI's output. A prompt starts
+/// the next turn; requests get their recorded reply, or an empty one; a recorded request of the CLI waits for
+/// its answer. The ids of recorded prompts and requests are replaced by those of the live host.
 #[derive(Debug, Clone)]
 pub struct Replay {
     steps: Vec<Step>,
 }
 
-/// One thing of a recording.
+/// A step of a recording.
 #[derive(Debug, Clone)]
 enum Step {
-    /// The CLI said this.
+    /// The CLI wrote this line.
     Out(String),
-    /// A prompt came, under this id if it had one.
+    /// The host sent a prompt, with this id if it had one.
     Prompt { uuid: Option<String> },
-    /// A request came, under this id.
+    /// The host sent a control request, with this id.
     Request { id: String, subtype: String },
     /// The process ended.
     Exit(Exit),
 }
 
 impl Replay {
-    /// A recording in a file.
+    /// Reads a recording from a file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let text = std::fs::read_to_string(path).map_err(|source| {
@@ -47,7 +47,7 @@ impl Replay {
         Ok(Replay::parse(&text))
     }
 
-    /// A recording as text. Lines that are no part of a recording are played as they are.
+    /// Parses a recording. Lines that are not records are played unchanged.
     pub fn parse(text: &str) -> Self {
         let mut steps: Vec<Step> =
             text.lines().filter(|line| !line.trim().is_empty()).filter_map(step).collect();
@@ -58,7 +58,7 @@ impl Replay {
     }
 }
 
-/// Reads a line of a recording, or takes it as something that the CLI said.
+/// Parses a line of a recording, or takes it as a line of the CLI.
 fn step(line: &str) -> Option<Step> {
     let plain = || Some(Step::Out(line.to_owned()));
     let Ok(raw) = Raw::parse(line) else { return plain() };
@@ -86,7 +86,8 @@ fn step(line: &str) -> Option<Step> {
     }
 }
 
-/// Without the host's side, a prompt stands before the first frame and after each result but the last.
+/// Inserts prompts into a recording without the host's side: before the first frame and after each result but
+/// the last.
 fn with_prompts(steps: Vec<Step>) -> Vec<Step> {
     let results = steps.iter().filter(|step| is_result(step)).count();
     let mut left = results;
@@ -127,19 +128,20 @@ impl Transport for Replay {
     }
 }
 
-/// What the host has said so far.
+/// The messages of the host so far.
 #[derive(Debug, Clone, Default)]
 struct Heard {
-    /// The ids of the prompts, in order; empty for one without.
+    /// The ids of the prompts, in order; empty for a prompt without an id.
     prompts: Vec<String>,
     answers: Vec<String>,
 }
 
-/// The ids of recorded prompts and of the live prompts that stand for them.
+/// Pairs of recorded prompt ids and the live prompt ids that replace them.
 #[derive(Debug, Default)]
 struct PromptIds {
     pairs: Vec<(String, String)>,
-    /// Live prompts whose recorded id is not known yet, since the recording has no host's side or its host gave none.
+    /// Live prompts whose recorded id is not known yet, since the recording lacks the host's side or the
+    /// prompt's id.
     unpaired: VecDeque<String>,
 }
 
@@ -152,7 +154,7 @@ impl PromptIds {
         }
     }
 
-    /// The line with the ids of live prompts in place of the recorded ones.
+    /// Replaces recorded prompt ids in a line by the live ones.
     fn exchange(&mut self, line: &str) -> String {
         for recorded in named_prompts(line) {
             if !self.pairs.iter().any(|(known, _)| *known == recorded)
@@ -182,7 +184,7 @@ fn named_prompts(line: &str) -> Vec<String> {
     many.chain(one).filter_map(Raw::text).map(|id| id.get().into_owned()).collect()
 }
 
-/// The recorded answers, by what was asked.
+/// The recorded replies, by the subtype of their request.
 #[derive(Debug, Default)]
 struct Answers(VecDeque<(String, String)>);
 
@@ -206,7 +208,7 @@ impl Answers {
         Answers(answers.collect())
     }
 
-    /// The next recorded answer to such a request, under the id that it has now.
+    /// The next recorded reply to this subtype, with the live request's id.
     fn take(&mut self, id: &str, subtype: &str) -> String {
         use tidings_protocol::control::ControlResponse;
         use tidings_protocol::messages::Message;
@@ -221,7 +223,7 @@ impl Answers {
     }
 }
 
-/// Hears what the host says.
+/// Receives the lines of the host.
 #[derive(Debug)]
 struct Ear {
     heard: Option<watch::Sender<Heard>>,
@@ -274,7 +276,7 @@ async fn play(
         let question = match step {
             Step::Prompt { uuid } => {
                 prompts += 1;
-                // A host that has ended its input says nothing more, and the rest is played.
+                // After a host has ended its input no more prompts come, and the rest is played.
                 drop(listening.wait_for(|heard| heard.prompts.len() >= prompts).await);
                 let live = listening.borrow().prompts.get(prompts - 1).cloned().unwrap_or_default();
                 ids.pair(uuid, live);
@@ -309,12 +311,12 @@ async fn play(
             drop(listening.wait_for(|heard| heard.answers.contains(&question)).await);
         }
     }
-    // A process that was only listening ends when its input does.
+    // A process that only waits for input ends when its input does.
     drop(listening.wait_for(|_| false).await);
     drop(events.send(Incoming::Exit(exit)).await);
 }
 
-/// There is nothing to stop: the end of the input ends a replay.
+/// A stop handle without effect: the end of the input ends a replay.
 #[derive(Debug)]
 struct Nothing;
 

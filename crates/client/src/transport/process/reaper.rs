@@ -1,4 +1,4 @@
-//! The thread that sees to it that nothing stays, also when no runtime is left to do it.
+//! The thread that stops abandoned processes, even when no runtime is left to do it.
 
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -10,31 +10,31 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group
 use crate::limits::{KILL_GRACE, TERM_GRACE};
 use crate::options::Orphans;
 
-/// How often it looks whether something has ended.
+/// Interval of checks for exited processes.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Jobs that may wait; each is taken up within [`LOOK_EVERY`].
+/// Jobs in the queue; each is started within [`LOOK_EVERY`].
 const WAITING_MAX: usize = 1024;
 
 #[cfg(target_os = "linux")]
 type Leftovers = std::collections::BTreeSet<super::leftovers::Process>;
 
-/// Something that has to go.
+/// A process or set of processes to stop.
 enum Job {
-    /// A child that nobody waits for any more.
+    /// A child whose session was dropped without closing it.
     Child { owner: String, pid: Pid, orphans: Orphans, since: Instant },
-    /// What a session left behind.
+    /// Processes that a session left behind.
     #[cfg(target_os = "linux")]
     Rest { rest: Leftovers, since: Instant },
 }
 
-/// Ends a child: asks, waits, kills, and looks for what it left.
+/// Stops a child: SIGTERM, then SIGKILL, then its leftovers.
 pub(super) fn put_down(owner: String, pid: Pid, orphans: Orphans) {
     let _ = kill_process(pid, Signal::TERM);
     give(Job::Child { owner, pid, orphans, since: Instant::now() });
 }
 
-/// Ends what a session left behind after its CLI has ended.
+/// Stops the processes that a session left behind after its CLI has ended.
 pub(super) fn sweep(owner: &str) {
     #[cfg(target_os = "linux")]
     sweep_found(super::leftovers::of_session(owner, None));
@@ -42,7 +42,7 @@ pub(super) fn sweep(owner: &str) {
     let _ = owner;
 }
 
-/// The same while the CLI is still there to lead to them.
+/// Stops the leftovers while the CLI still runs, so that its descendants can be found.
 pub(super) fn sweep_below(owner: &str, pid: Pid) {
     #[cfg(target_os = "linux")]
     sweep_found(super::leftovers::of_session(owner, u32::try_from(pid.as_raw_nonzero().get()).ok()));
@@ -55,7 +55,7 @@ fn sweep_found(rest: Leftovers) {
     if rest.is_empty() {
         return;
     }
-    tracing::debug!(count = rest.len(), "ending what a session left behind");
+    tracing::debug!(count = rest.len(), "stopping processes that a session left behind");
     for process in &rest {
         process.signal(Signal::TERM);
     }
@@ -77,7 +77,7 @@ fn give(job: Job) {
         }),
         None => Some(job),
     };
-    // Without a thread there is no waiting: it goes at once.
+    // Without the thread nothing can be waited for: kill at once.
     if let Some(job) = refused {
         job.kill();
     }
@@ -101,11 +101,11 @@ fn run(jobs: &Receiver<Job>) {
 }
 
 impl Job {
-    /// Takes the next step; `true` when there is none left.
+    /// Takes the next step; `true` when the job is done.
     fn is_done(&mut self) -> bool {
         match self {
             Job::Child { owner, pid, orphans, since } => {
-                // The runtime that started it may wait for it too; whoever comes second is told that it is gone.
+                // The runtime that started it may wait for it too; the second waiter gets an error.
                 let gone = !matches!(waitpid(Some(*pid), WaitOptions::NOHANG), Ok(None));
                 if gone {
                     if *orphans == Orphans::Sweep {

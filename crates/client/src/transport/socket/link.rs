@@ -1,4 +1,4 @@
-//! The tasks of one connection to a host: what comes, what goes.
+//! The tasks of one connection to a host: reading and writing.
 
 use std::collections::HashSet;
 use std::io;
@@ -22,7 +22,7 @@ use crate::limits::{
 };
 use crate::transport::{Exit, Incoming, Lines, Link, Outgoing, Stop};
 
-/// A connection on which everything was said that is said first.
+/// A connection after the greeting.
 #[derive(Debug)]
 pub(super) struct Joined {
     pub(super) folder: HostFolder,
@@ -37,7 +37,7 @@ pub(super) fn open(
     line_bytes_max: usize,
 ) -> Link {
     let (events, incoming) = mpsc::channel(EVENTS_AHEAD_MAX);
-    // Lines, two requests of each other kind, and some air.
+    // Lines, two requests of each other kind, and some slack.
     let (messages, outbound) = mpsc::channel(HOST_LINES_AHEAD * 2);
     let resumed = remembered.resumed();
     let stop = HostStop { shared: Arc::clone(&shared), pid: remembered.hello.pid };
@@ -53,22 +53,23 @@ pub(super) fn open(
     Link { incoming, outgoing, stop: Arc::new(stop), program: None, resumed }
 }
 
-/// Reads what the host says.
+/// Reads the messages of the host.
 struct Inbound {
     shared: Arc<Shared>,
     folder: HostFolder,
     events: mpsc::Sender<Incoming>,
     lines: Lines,
     line_bytes_max: u64,
-    /// Up to here the host has sent what the CLI wrote.
+    /// The offset up to which output of the CLI was received.
     received: u64,
-    /// Up to here it was written before we came, and what was asked may have been answered.
+    /// The offset up to which output was written before this connection; requests in it may have been
+    /// answered.
     old: u64,
-    /// Where the lines of open questions end; nothing if the host does not know all of them.
+    /// The end offsets of open requests; `None` if the host does not remember all of them.
     open: Option<HashSet<u64>>,
 }
 
-/// Nobody listens any more.
+/// The session is gone: its events are no longer received.
 struct Deaf;
 
 impl Inbound {
@@ -109,12 +110,12 @@ impl Inbound {
         open: Vec<(u64, Frame)>,
     ) -> Result<(), Deaf> {
         let after = self.lines.end();
-        // What was asked before the place where we read on does not come again.
+        // Requests before the offset at which reading resumes are not received again.
         for (_, question) in open.into_iter().filter(|(end, _)| *end <= after) {
             self.tell(Incoming::Frame(question)).await?;
         }
         loop {
-            // However the way to it ends: a host that is killed closes it in the middle of a message.
+            // Any end of the connection: a killed host closes it in the middle of a message.
             let Ok(Some(message)) = reader.next::<FromHost>().await else { return self.gone().await };
             self.shared.heard.fetch_add(1, Ordering::Relaxed);
             self.shared.is_behind.store(true, Ordering::Relaxed);
@@ -127,7 +128,8 @@ impl Inbound {
                 FromHost::Wrote { id, .. } => self.wrote(&id),
                 FromHost::Unwritten { id, message } => {
                     self.wrote(&id);
-                    self.tell(Incoming::Stderr(format!("A line was not written: {message}"))).await?;
+                    self.tell(Incoming::Stderr(format!("A line was not written to Claude Code: {message}")))
+                        .await?;
                 }
                 FromHost::Exit { code, signal, .. } => {
                     if let Some(event) = self.lines.finish() {
@@ -138,7 +140,7 @@ impl Inbound {
                 FromHost::Pong { cli } => self.shared.ponged(cli),
                 answer @ FromHost::Pids { .. } => self.shared.answered(answer),
                 FromHost::Superseded { owner } => {
-                    let words = format!("Another bridge has taken this session over: {owner}");
+                    let words = format!("Another bridge has taken over this session: {owner}");
                     self.tell(Incoming::Stderr(words)).await?;
                     return self.tell(Incoming::Exit(Exit::default())).await;
                 }
@@ -148,9 +150,10 @@ impl Inbound {
         }
     }
 
-    /// The host is gone, and the CLI with it. What it had kept and not sent is still there to be read.
+    /// Handles the loss of the host, which also ends the CLI. Output that the host kept and did not send is
+    /// read from its spool.
     async fn gone(&mut self) -> Result<(), Deaf> {
-        // Nobody hears the answer to a question that is found now.
+        // Requests that are found now can no longer be answered.
         (self.old, self.open) = (u64::MAX, Some(HashSet::new()));
         let remains = self.folder.remains().ok();
         let mut piece = vec![0; HOST_PIECE_BYTES];
@@ -171,7 +174,8 @@ impl Inbound {
         while let Some(event) = self.lines.next() {
             self.line(event).await?;
         }
-        // Of a line that is too long nothing is kept here, so it need not be kept there. The spool could not hold it.
+        // A line that is too long is dropped here, so the host need not keep it. It would not fit into the
+        // spool.
         if end - self.lines.end() > self.line_bytes_max {
             self.shared.acknowledge(end);
         }
@@ -185,7 +189,7 @@ impl Inbound {
             && end <= self.old
             && self.open.as_ref().is_some_and(|open| !open.contains(&end))
         {
-            // Somebody has answered it before we came.
+            // It was answered before this connection.
             return Ok(());
         }
         self.tell(Incoming::Place(end)).await?;
@@ -197,16 +201,16 @@ impl Inbound {
     }
 
     fn wrote(&self, id: &str) {
-        // A long line has taken all the credit; what its name begins with tells.
+        // A long line has taken all the credit; the prefix of its id marks it.
         let permits = if id.starts_with(LONG) { HOST_LINES_AHEAD } else { 1 };
         let missing = HOST_LINES_AHEAD.saturating_sub(self.shared.credit.available_permits());
         self.shared.credit.add_permits(permits.min(missing));
     }
 }
 
-/// Writes what is to be said, and how far everything is stored.
+/// Writes queued messages and acknowledgements.
 ///
-/// It ends when nobody is left who could say something, and so it does not hold what the others share.
+/// It ends when all senders are dropped, and so it does not hold the shared state.
 async fn send(
     mut acknowledged: watch::Receiver<u64>,
     detached: CancellationToken,
@@ -230,16 +234,16 @@ async fn send(
             return;
         }
         if let Some(sent) = sent {
-            // Whoever wanted to know may have left.
+            // The caller may have given up.
             let _ = sent.send(());
         }
     }
 }
 
-/// Begins the name of a line that goes alone.
+/// The prefix of the id of a line that is sent alone.
 const LONG: &str = "long:";
 
-/// Lines for the CLI.
+/// The writer of lines for the CLI.
 #[derive(Debug)]
 struct Input {
     shared: Arc<Shared>,
@@ -247,7 +251,7 @@ struct Input {
 }
 
 impl Outgoing for Input {
-    /// Returns when the line is on its way to the host and would get there if this process was killed now.
+    /// Returns when the line is in the socket, and would reach the host even if this process was killed now.
     fn send<'a>(&'a mut self, line: &'a str) -> BoxFuture<'a, io::Result<()>> {
         Box::pin(async move {
             let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
@@ -267,7 +271,7 @@ impl Outgoing for Input {
     fn end(&mut self) -> BoxFuture<'_, io::Result<()>> {
         self.messages = None;
         if self.shared.detached.is_cancelled() {
-            // Nothing is silent here any more, it is over.
+            // The session ends now instead of staying silent.
             *self.shared.silence() = None;
         } else {
             let _ = self.shared.say(ToHost::EndInput);
@@ -276,7 +280,7 @@ impl Outgoing for Input {
     }
 }
 
-/// What a line is called: the same line has the same name, whoever sends it and however often.
+/// The id of a line: the same line has the same id, in every bridge and every attempt.
 fn name(line: &str) -> String {
     let frame = FrameRef::from_json(line).ok();
     let named = frame.and_then(|frame| {
@@ -324,7 +328,8 @@ impl HostStop {
 mod tests {
     use super::*;
 
-    /// P3: a prompt and an answer are named by what they are, so that a second bridge sends them under the same name.
+    /// P3: a prompt and an answer are identified by their content, so that a second bridge sends them under
+    /// the same id.
     #[test]
     fn promise_3_the_same_line_has_the_same_name() {
         for (line, expected) in [

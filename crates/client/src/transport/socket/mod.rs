@@ -1,4 +1,4 @@
-//! The way to a CLI that a [host](crate::host) keeps.
+//! The transport to a CLI under a [host](crate::host).
 
 mod handle;
 mod link;
@@ -28,9 +28,10 @@ use crate::host::{HostFolder, Record, Start};
 use crate::limits::{HOST_ANSWER, HOST_BYTES_MAX};
 use crate::options::Launch;
 
-/// Joins a session whose CLI a [host](crate::host) keeps: a new one, or one that has been running for a while.
+/// A transport to a session under a [host](crate::host): a new one, or one that already runs.
 ///
-/// A session over it is closed as any other is. To leave it running, let go of it with [`HostHandle::detach`], or end the program.
+/// Closing such a session ends it as any other. To leave it running, call [`HostHandle::detach`], or end the
+/// program.
 #[derive(Debug)]
 pub struct SocketTransport {
     folder: HostFolder,
@@ -39,27 +40,28 @@ pub struct SocketTransport {
     shared: Arc<Shared>,
 }
 
-/// By which right a session is joined; the rules are in the documentation of [`host`](crate::host).
+/// The claim to a session; the rules are in the documentation of [`host`](crate::host).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// Names whoever joins.
+    /// The name of the bridge.
     pub owner: String,
-    /// A higher one displaces a lower one.
+    /// The fencing number: a higher one displaces a lower one.
     pub fence: u64,
 }
 
-/// A host that is to be started.
+/// A host to start.
 #[derive(Debug, Clone)]
 pub struct NewHost {
     /// The program that calls [`host::run`](crate::host::run), such as `tidings`.
     pub program: PathBuf,
-    /// Its arguments, such as `host`; the path of the folder follows them. Its standard input is the socket to listen on.
+    /// Its arguments, such as `host`; the path of the folder follows them. Its standard input is the socket
+    /// to listen on.
     pub args: Vec<OsString>,
-    /// What stands in the folder.
+    /// The record to write into its folder.
     pub record: Record,
-    /// How long it waits for a bridge.
+    /// The time that it waits for a bridge.
     pub lease: Duration,
-    /// How much it keeps for a bridge that is away, if not the usual; never less than the longest line.
+    /// The size of its spool, if not the default; never less than the longest line.
     pub spool_bytes_max: Option<u64>,
 }
 
@@ -75,8 +77,8 @@ impl SocketTransport {
         SocketTransport::new(folder, claim, How::Start(Box::new(new)))
     }
 
-    /// Joins a session that has been running for a while, and reads on after this place in what the CLI wrote; from the first byte that
-    /// is kept if none is named. The lease changes if one is named.
+    /// Attaches to a running session, and reads the CLI's output after this offset; from the first byte that
+    /// is kept if there is none. The lease changes if one is given.
     pub fn attach(
         folder: HostFolder,
         claim: Claim,
@@ -129,13 +131,13 @@ impl SocketTransport {
     }
 }
 
-/// What a host told of the conversation so far.
+/// The state of the conversation that a host sends on attaching.
 #[derive(Debug)]
 struct Remembered {
     hello: Hello,
     initialize: Option<Frame>,
     init: Option<Frame>,
-    /// Open questions, with where their lines end.
+    /// Open requests of the CLI, with the end offsets of their lines.
     open: Vec<(u64, Frame)>,
 }
 
@@ -146,19 +148,20 @@ impl Remembered {
     }
 }
 
-/// Starts the process. It listens on what is its standard input, so that it can be talked to before it has begun.
+/// Starts the host process. It gets the listening socket as standard input, so that messages can be sent
+/// before it has started.
 fn spawn(folder: &HostFolder, new: &NewHost) -> io::Result<()> {
     folder.create(&new.record)?;
     let started = folder.listen().and_then(|listener| {
         let mut command = Command::new(&new.program);
-        // It inherits nothing: no variable that marks it as somebody's, no folder that could not be unmounted.
+        // It inherits nothing: no mark of another owner, and no working folder that could not be unmounted.
         command.args(&new.args).arg(folder.path()).env_clear().current_dir("/");
         command.stdin(OwnedFd::from(listener)).stdout(Stdio::null()).stderr(folder.log()?);
         tokio::process::Command::from(command).spawn()
     });
     match started {
         Ok(mut child) => {
-            // It outlives us; if it does not, it is waited for.
+            // It outlives this process; if it does not, it must be waited for.
             drop(tokio::spawn(async move { drop(child.wait().await) }));
             Ok(())
         }
@@ -169,7 +172,7 @@ fn spawn(folder: &HostFolder, new: &NewHost) -> io::Result<()> {
     }
 }
 
-/// Says what is wanted and hears what is remembered.
+/// Sends the launch request or claim, and receives the state of the conversation.
 async fn meet(
     folder: &HostFolder,
     start: Option<Start>,
@@ -182,7 +185,7 @@ async fn meet(
     let peer = stream.peer_cred().map_err(lost)?.uid();
     if peer != rustix::process::geteuid().as_raw() {
         let message = format!("The host of this session belongs to another user, {peer}");
-        return Err(Error::new(ErrorKind::Spawn, message, "look at who owns the folder of the hosts"));
+        return Err(Error::new(ErrorKind::Spawn, message, "check the owner of the folder of the hosts"));
     }
     let (read, mut write) = stream.into_split();
     let mut words = Vec::new();
@@ -191,7 +194,7 @@ async fn meet(
         words.extend(Message::with(ToHost::Start, start).encode());
     }
     words.extend(Message::new(ToHost::Attach(attach)).encode());
-    // A host that cannot start what it is told to says why, and may be gone before it has heard the rest.
+    // A host that cannot start the CLI replies why, and may have ended before it has read the rest.
     let told = write.write_all(&words).await;
     let mut reader = Reader::new(read, HOST_BYTES_MAX);
     let remembered = remembered(&mut reader).await.map_err(|refused| match refused {
@@ -246,6 +249,6 @@ fn not_started(folder: &HostFolder, source: io::Error) -> Error {
 }
 
 fn gone(folder: &HostFolder, source: io::Error) -> Error {
-    let message = format!("There is no host in `{}` any more", folder.path().display());
-    Error::new(ErrorKind::Closed, message, "resume the session with a new one").caused_by(source)
+    let message = format!("The host in `{}` has ended", folder.path().display());
+    Error::new(ErrorKind::Closed, message, "resume the session with a new host").caused_by(source)
 }
