@@ -1,6 +1,6 @@
 //! Changes the model and the permission mode between turns.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use tidings::messages::Message;
 use tidings::permissions::PermissionMode;

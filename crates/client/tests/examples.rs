@@ -25,7 +25,7 @@ const ROWS: &[(&str, &str)] = &[
     ("errors", ""),
     ("first_query", ""),
     ("fork", ""),
-    ("frames_nobody_knows", ""),
+    ("unknown_frames", ""),
     ("hooks", ""),
     ("images", ""),
     ("interrupt", ""),
@@ -40,7 +40,7 @@ const ROWS: &[(&str, &str)] = &[
     ("streaming_text", ""),
     ("structured_output", ""),
     ("subagents", ""),
-    ("what_is_started", ""),
+    ("launch_plan", ""),
 ];
 
 #[test]
